@@ -1,0 +1,44 @@
+//===- Header.h - What stands before an artifact's payload ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 32 bytes, little endian, then the FlatBuffer (Artifact.fbs). The hash covers every byte of the payload, so damage is told
+// apart from a file that was made wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_ARTIFACT_HEADER_H
+#define WEIR_RUNTIME_ARTIFACT_HEADER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weir::artifact {
+
+/// Grows with every change of the schema or of what a field means.
+constexpr uint32_t formatVersion = 1;
+
+struct Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t reserved;      ///< 0
+  uint64_t payloadBytes;
+  uint64_t hash;          ///< XXH3_64 of the payload
+};
+static_assert(sizeof(Header) == 32);
+
+constexpr char magic[8] = {'W', 'E', 'I', 'R', 'X', 0, 0, 0};
+
+uint64_t payloadHash(std::span<const std::byte> payload);
+
+/// The file's bytes: the header, then `payload` (a finished FlatBuffer with the identifier).
+std::vector<std::byte> wrap(std::span<const std::byte> payload);
+
+} // namespace weir::artifact
+
+#endif

@@ -1,0 +1,72 @@
+//===- Program.h - A loaded artifact, ready to run ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Program owns the artifact's bytes, its one arena, the loaded code, the library primitives and the worker threads. After
+// construction nothing is allocated: an entry's run only executes actions. Not thread-safe: one caller at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_PROGRAM_H
+#define WEIR_RUNTIME_CORE_PROGRAM_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir {
+
+struct ProgramOptions {
+  int threads = 0;      ///< 0: the cores this process may use
+  bool poison = false;  ///< fill scratch with NaN before its first and after its last use, to show that no dead byte is read
+};
+
+/// A named tensor in the arena. `data` stays valid as long as the Program.
+struct TensorView {
+  std::string name;
+  artifact::DType dtype;
+  std::vector<int64_t> shape;
+  artifact::Role role;  ///< of variables only
+  std::byte *data;
+  size_t size;          ///< bytes
+};
+
+class Program {
+public:
+  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them. Throws Failure: Exit::model for what is wrong with
+  /// the file or this CPU, Exit::device for memory.
+  Program(std::vector<std::byte> bytes, const ProgramOptions &options);
+  ~Program();
+
+  const artifact::Program &plan() const;
+
+  /// Parameters, state, optimizer state and the run's scalars, in the artifact's order.
+  const std::vector<TensorView> &variables() const;
+
+  /// The entry of that name, or null.
+  const artifact::Entry *entry(std::string_view name) const;
+
+  /// Where the host writes an input before run(), and reads an output after. The place is valid only between the two and until
+  /// the next run of any entry.
+  std::byte *port(const artifact::Entry &entry, const artifact::Port &port);
+
+  /// Executes the entry's actions and returns when all are done.
+  void run(const artifact::Entry &entry);
+
+  int threads() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace weir
+
+#endif
