@@ -1,0 +1,90 @@
+//===- Diagnostics.h - What is wrong with a model, and where --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Errors of the user, in a model file: each has one primary range, says what was expected and what was found, may point at
+// further places, and suggests a fix where one is likely:
+//
+//   diagnostics.error(name.range, "unknown name `lr_peek`")
+//       .note(other.range, "bound here")
+//       .suggest(nearest("lr_peek", inScope));
+//
+// The same message at the same range is reported once, however many instances of a block run into it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_FRONTEND_DIAGNOSTICS_H
+#define WEIR_FRONTEND_DIAGNOSTICS_H
+
+#include "frontend/Source.h"
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace weir {
+
+enum class Severity { error, warning };
+
+class Diagnostic {
+public:
+  struct Note {
+    Range range; ///< may be nowhere
+    std::string message;
+  };
+
+  /// Another place that explains the first.
+  Diagnostic &note(Range range, std::string message);
+  /// What to do, in a sentence.
+  Diagnostic &help(std::string message);
+  /// "did you mean `x`?"; nothing for no name, so that nearest() can be passed straight in.
+  Diagnostic &suggest(const std::optional<std::string> &name);
+
+  Severity severity = Severity::error;
+  Range range;
+  std::string message;
+  std::vector<Note> notes;
+  std::vector<std::string> helps;
+  std::string suggestion; ///< the name to write instead of the range; empty for none
+};
+
+class Diagnostics {
+public:
+  /// The reference stays valid until the Diagnostics goes; for a duplicate it is a scratch object.
+  Diagnostic &error(Range range, std::string message) { return add(Severity::error, range, std::move(message)); }
+  Diagnostic &warning(Range range, std::string message) { return add(Severity::warning, range, std::move(message)); }
+
+  unsigned errorCount() const { return errors; }
+  bool hasErrors() const { return errors != 0; }
+  bool empty() const { return all.empty(); }
+  /// In order of file (first reported first) and place.
+  std::vector<const Diagnostic *> sorted() const;
+
+  /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps. `colour` adds ANSI colours;
+  /// whether to is the caller's decision (terminal, NO_COLOR).
+  std::string render(bool colour = false) const;
+  /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes, helps, suggestion.
+  std::string renderJson() const;
+
+private:
+  Diagnostic &add(Severity severity, Range range, std::string message);
+
+  std::deque<Diagnostic> all;
+  std::set<std::tuple<const SourceFile *, uint32_t, uint32_t, std::string>> seen;
+  Diagnostic discarded;
+  unsigned errors = 0;
+};
+
+/// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts as one edit), if any is
+/// near enough; the earliest among equals.
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string> &candidates);
+
+} // namespace weir
+
+#endif
