@@ -1,0 +1,13 @@
+# Flags for every target. Includes are written from the repository's root.
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# Assertions state our own invariants and stay on in release builds.
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,25 @@
+# LLVM and MLIR 22 as shared libraries, and the helpers that declare a compiler library.
+find_package(MLIR 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# weir_mlir_library(NAME SOURCES... [DEPENDS targets] [LINK targets]): a static library of MLIR code. MLIR is compiled
+# without RTTI, so what derives from its classes must be too.
+function(weir_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-rtti)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# weir_tablegen(TARGET TD OUTPUT FLAGS...): one generated file beside the mirror of its .td in the build tree.
+macro(weir_tablegen td output)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${output} ${ARGN} -I${CMAKE_SOURCE_DIR})
+endmacro()

@@ -1,0 +1,53 @@
+//===- WeirBase.td - The weir dialect: base classes ---------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_BASE_TD
+#define WEIR_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "ir/weir/WeirInterfaces.td"
+
+def Weir_Dialect : Dialect {
+  let name = "weir";
+  let cppNamespace = "::weir";
+  let summary = "The training step as tensors: value semantics, static shapes.";
+  let description = [{
+    Tensors are row-major values of static shape. A whole entry (init, step, eval, predict) is one function over
+    tensors; what persists between steps is a `weir.variable`. Types of storage, computation and accumulation are
+    apart: the tensor's element type is what is stored, the attribute `compute` what elementwise work is done in, and
+    `accumulate` what sums are kept in; both are f32 where absent.
+  }];
+  let hasConstantMaterializer = 1;
+}
+
+def Weir_Tensor : StaticShapeTensorOf<[F32, I32, UI8, I1]>;
+def Weir_FloatTensor : StaticShapeTensorOf<[F32]>;
+def Weir_IntTensor : StaticShapeTensorOf<[I32]>;
+def Weir_BoolTensor : StaticShapeTensorOf<[I1]>;
+def Weir_NumberTensor : StaticShapeTensorOf<[F32, I32]>;
+def Weir_Scalar : 0DTensorOf<[F32, I32, I1]>;
+def Weir_FloatScalar : 0DTensorOf<[F32]>;
+def Weir_IntScalar : 0DTensorOf<[I32]>;
+
+class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemonic, traits>;
+
+// An op that computes tensors: pure, with a cost and a loop nest.
+class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Weir_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>])>;
+
+// The trait of an op whose vector-Jacobian product is in ir/weir/Gradients*.cpp.
+def Differentiated : DeclareOpInterfaceMethods<Differentiable, ["vjp"]>;
+// The trait of an op whose elements are in ir/weir/Elements*.cpp.
+def Lowered : DeclareOpInterfaceMethods<Lowerable, ["element"]>;
+
+#endif

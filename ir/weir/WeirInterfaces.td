@@ -1,0 +1,51 @@
+//===- WeirInterfaces.td - What passes ask of an op ---------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_INTERFACES_TD
+#define WEIR_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Differentiable : OpInterface<"Differentiable"> {
+  let cppNamespace = "::weir";
+  let description = [{
+    The vector-Jacobian product, built as IR. `cotangents` has one entry per result, null where no gradient arrives;
+    `operandCotangents` gets one per operand, null where none flows. The builder stands after every value the product may
+    use, so the op's own operands and results may be read.
+  }];
+  let methods = [InterfaceMethod<"", "::mlir::LogicalResult", "vjp",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ArrayRef<::mlir::Value>":$cotangents,
+           "::mlir::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>];
+}
+
+def Costed : OpInterface<"Costed"> {
+  let cppNamespace = "::weir";
+  let description = [{Floating-point operations of one execution, and the bytes of its operands and results.}];
+  let methods = [InterfaceMethod<"", "::weir::Cost", "cost", (ins)>];
+}
+
+def Lowerable : OpInterface<"Lowerable"> {
+  let cppNamespace = "::weir";
+  let description = [{
+    The loop nest of an op, in pull form: builds the scalar value of result `result` at `indices` (index-typed, one per
+    dimension), asking `operand(i, indices)` for elements of its operands. Reductions build their own loops. The scalar is
+    of the result's element type; ui8 and i1 elements are i8 and i1. Schedules (rows, vectors, tasks) belong to codegen.
+  }];
+  let methods = [InterfaceMethod<"", "::mlir::Value", "element",
+      (ins "::mlir::OpBuilder &":$builder, "unsigned":$result, "::mlir::ValueRange":$indices,
+           "::weir::ElementOf":$operand)>];
+}
+
+def Pointwise : OpInterface<"Pointwise"> {
+  let cppNamespace = "::weir";
+  let description = [{An op whose result at an index depends on its operands at that index alone.}];
+  let methods = [InterfaceMethod<
+      "The result's scalar from the operands' scalars.", "::mlir::Value", "combine",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>];
+}
+
+#endif

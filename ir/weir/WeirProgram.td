@@ -1,0 +1,108 @@
+//===- WeirProgram.td - Variables, gradients, regions -------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A module holds the program: weir.variable ops, and one func.func per entry: @init, @step, @eval, @eval_one, @predict.
+// Module attributes: weir.model (string), weir.configs (dictionary of strings), weir.batch, weir.accumulate, weir.steps,
+// weir.epochs (i64). Function arguments are inputs: weir.input (name), weir.limit (i64), weir.limit_config (string).
+// Function results are outputs: weir.output (name), weir.part ("scalar", "sum", "count"), weir.term (i64), weir.weight (f64).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PROGRAM_TD
+#define WEIR_PROGRAM_TD
+
+include "ir/weir/WeirBase.td"
+
+def Weir_Role : I32EnumAttr<"Role", "what a variable is", [
+    I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"state", 1>, I32EnumAttrCase<"optimizer", 2>,
+    I32EnumAttrCase<"run", 3>]> {
+  let cppNamespace = "::weir";
+}
+
+def Weir_VariableOp : Weir_Op<"variable", [Symbol]> {
+  let summary = "a tensor that persists from step to step";
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type);
+  let assemblyFormat = "$role $sym_name attr-dict `:` $type";
+}
+
+def Weir_ReadOp : Weir_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
+  let summary = "a variable's value when the entry began";
+  let description = "C1: the variable exists and has the result's type.";
+  let arguments = (ins FlatSymbolRefAttr:$variable);
+  let results = (outs Weir_Tensor:$result);
+  let assemblyFormat = "$variable attr-dict `:` type($result)";
+}
+
+def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                      MemoryEffects<[MemWrite]>]> {
+  let summary = "a variable's value after the entry";
+  let description = "C1: the variable exists and has the value's type.  C2: one write of a variable in an entry.";
+  let arguments = (ins FlatSymbolRefAttr:$variable, Weir_Tensor:$value);
+  let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
+}
+
+def Weir_GradientOp : Weir_Op<"gradient", [Pure]> {
+  let summary = "the gradients of a scalar with respect to values it was computed from";
+  let description = [{
+    The autodiff pass replaces it by the backward computation. A value that the loss does not depend on has gradient zero.
+    C1: one result of equal type per source.
+  }];
+  let arguments = (ins Weir_FloatScalar:$loss, Variadic<Weir_FloatTensor>:$sources);
+  let results = (outs Variadic<Weir_FloatTensor>:$gradients);
+  let assemblyFormat = "$loss `wrt` `(` $sources `)` attr-dict `:` functional-type(operands, $gradients)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$loss, "::mlir::ValueRange":$sources)>];
+}
+
+def Weir_MicrobatchesOp : Weir_Op<"microbatches", [SingleBlock, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
+  let summary = "runs its body once per microbatch, summing some results and carrying others on";
+  let description = [{
+    The body gets the round (i32), a slice of each of `sliced` (1 / count of the leading dimension, in order) and the carried
+    values. It yields first the values to sum over the rounds, then the next carried ones. The op's results are the sums
+    and the last carried values. The body may read values from outside.
+    C1: leading dimensions are divisible by count.  C2: block arguments and yielded types agree with operands and results.
+  }];
+  let arguments = (ins I64Attr:$count, Variadic<Weir_Tensor>:$sliced, Variadic<Weir_Tensor>:$carried);
+  let results = (outs Variadic<Weir_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{$count `sliced` `(` $sliced `)` `carried` `(` $carried `)` attr-dict
+      `:` functional-type(operands, $results) $body}];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    mlir::Value round() { return getBody().front().getArgument(0); }
+    unsigned numSums() { return getNumResults() - getCarried().size(); }
+  }];
+}
+
+def Weir_YieldOp : Weir_Op<"yield", [Terminator, Pure]> {
+  let summary = "the results of a region";
+  let arguments = (ins Variadic<Weir_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Weir_KernelShape : I32EnumAttr<"KernelShape", "what schedule a kernel gets", [
+    I32EnumAttrCase<"map", 0>,          // every result element on its own
+    I32EnumAttrCase<"row", 1>,          // rows, with reductions along them and column sums across them
+    I32EnumAttrCase<"nest", 2>,         // anything else: the plain loop route
+    I32EnumAttrCase<"segment", 3>,      // segment_sum
+    I32EnumAttrCase<"attention", 4>,    // attend and attend_grad
+    I32EnumAttrCase<"product", 5>,      // matmul [+ bias] [relu] [accumulate]: a library call
+    I32EnumAttrCase<"convolution", 6>]> { // a library call
+  let cppNamespace = "::weir";
+}
+
+def Weir_KernelOp : Weir_Op<"kernel", [SingleBlock, IsolatedFromAbove, Pure]> {
+  let summary = "ops that are computed together; the region is the kernel's meaning";
+  let description = "C1: block arguments and yielded types agree with operands and results.  C2: only weir ops inside.";
+  let arguments = (ins Weir_KernelShape:$shape, Variadic<Weir_Tensor>:$inputs);
+  let results = (outs Variadic<Weir_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$shape `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+}
+
+#endif
