@@ -1,0 +1,112 @@
+//===- CommandLine.cpp - What the command-line tools share ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/common/CommandLine.h"
+#include "runtime/core/Text.h"
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <new>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace weir {
+namespace {
+
+std::vector<std::string> optionNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> commandNames(CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The command that was given, or the app itself.
+CLI::App &chosen(CLI::App &app) {
+  auto commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
+/// What is wrong with the words that nothing took, or "". A misspelt option also explains why a
+/// required one is missing, so this is asked first.
+std::string strangers(CLI::App &app) {
+  CLI::App &command = chosen(app);
+  std::vector<std::string> extras = command.remaining();
+  for (const std::string &extra : extras)
+    if (extra.size() > 1 && extra[0] == '-') {
+      std::string name = extra.substr(0, extra.find('='));
+      return concat("unknown option '", name, "'", didYouMean(name, optionNames(command)));
+    }
+  if (extras.empty())
+    return "";
+  if (&command == &app && !commandNames(app).empty())
+    return concat("unknown command '", extras[0], "'", didYouMean(extras[0], commandNames(app)));
+  return concat("unexpected argument '", extras[0], "'");
+}
+
+std::string fullName(CLI::App &app) {
+  CLI::App &command = chosen(app);
+  return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
+}
+
+} // namespace
+
+std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
+  bool hasCommands = !commandNames(app).empty();
+  app.allow_extras();
+  for (CLI::App *command : app.get_subcommands(nullptr))
+    command->allow_extras();
+  std::string problem;
+  try {
+    app.parse(argc, argv);
+    problem = strangers(app);
+    if (problem.empty() && hasCommands && app.get_subcommands().empty())
+      problem = "no command given";
+  } catch (const CLI::Success &help) {
+    app.exit(help, std::cout, std::cerr);
+    return Exit::ok;
+  } catch (const CLI::ParseError &error) {
+    problem = strangers(app);
+    if (problem.empty())
+      problem = error.what();
+  }
+  if (problem.empty())
+    return std::nullopt;
+  std::cerr << "error: " << problem << "\nhelp: " << fullName(app) << " --help\n";
+  return Exit::usage;
+}
+
+int guarded(const std::function<Exit()> &body) {
+  try {
+    return static_cast<int>(body());
+  } catch (const Failure &failure) {
+    std::cerr << "error: " << failure.what() << "\n";
+    return static_cast<int>(failure.exit);
+  } catch (const std::bad_alloc &) {
+    std::cerr << "error: out of memory\n";
+    return static_cast<int>(Exit::device);
+  } catch (const std::exception &fault) {
+    std::cerr << "error: a fault of Weir's own, please report it: " << fault.what() << "\n";
+    return static_cast<int>(Exit::internal);
+  }
+}
+
+bool colouredErrors() {
+  const char *term = std::getenv("TERM");
+  const char *off = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && !(off && *off) && !(term && std::strcmp(term, "dumb") == 0);
+}
+
+} // namespace weir

@@ -1,0 +1,37 @@
+//===- CommandLine.h - What the command-line tools share ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parsing with the nearest name for a misspelt one, and the one place where failures become
+// messages and exit statuses.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_COMMON_COMMANDLINE_H
+#define WEIR_TOOLS_COMMON_COMMANDLINE_H
+
+#include "runtime/core/Error.h"
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+
+namespace weir {
+
+/// Parses into `app`. Nothing to return: go on. Otherwise the program ends with this status: ok
+/// after --help (on standard output), usage after a message on standard error that names the
+/// nearest command or option.
+std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
+
+/// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on
+/// standard error.
+int guarded(const std::function<Exit()> &body);
+
+/// Whether to colour standard error: a terminal that is not dumb, and NO_COLOR unset.
+bool colouredErrors();
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,80 @@
+//===- Files.cpp - Whole files in and out ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/common/Files.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+struct Close {
+  void operator()(std::FILE *file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+/// Where devices and pipes (/dev/null, a shell's <(...)) are named, renaming over them would be
+/// wrong.
+bool replaceable(const std::string &path) {
+  std::error_code ignored;
+  auto status = std::filesystem::status(path, ignored);
+  return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+}
+
+bool writeAll(std::FILE *file, std::span<const std::byte> bytes) {
+  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0;
+}
+
+} // namespace
+
+std::vector<std::byte> readArtifact(const std::string &path) {
+  auto fail = [&](const std::string &why) -> Failure {
+    return Failure(Exit::model, concat(path, ": cannot read the artifact: ", why));
+  };
+  if (std::filesystem::is_directory(path))
+    throw fail("it is a folder");
+  File file(std::fopen(path.c_str(), "rb"));
+  if (!file)
+    throw fail(std::strerror(errno));
+  std::vector<std::byte> bytes;
+  std::byte block[1 << 16];
+  while (size_t got = std::fread(block, 1, sizeof block, file.get()))
+    bytes.insert(bytes.end(), block, block + got);
+  if (std::ferror(file.get()))
+    throw fail(std::strerror(errno));
+  return bytes;
+}
+
+void writeFile(const std::string &path, std::span<const std::byte> bytes) {
+  auto fail = [&] {
+    return Failure(Exit::storage, concat(path, ": cannot write: ", std::strerror(errno)));
+  };
+  if (path == "-") {
+    if (!writeAll(stdout, bytes))
+      throw fail();
+    return;
+  }
+  bool rename = replaceable(path);
+  std::string place = rename ? concat(path, ".", getpid(), ".tmp") : path;
+  File file(std::fopen(place.c_str(), "wb"));
+  if (!file)
+    throw fail();
+  if (!writeAll(file.get(), bytes) || (rename && std::rename(place.c_str(), path.c_str()) != 0)) {
+    Failure failure = fail();
+    if (rename)
+      std::remove(place.c_str());
+    throw failure;
+  }
+}
+
+} // namespace weir

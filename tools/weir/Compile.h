@@ -1,0 +1,43 @@
+//===- Compile.h - From a model file to an artifact's bytes ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler behind a plain interface: no type of MLIR's, so that the driver is built with
+// exceptions and without its headers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_COMPILE_H
+#define WEIR_TOOLS_WEIR_COMPILE_H
+
+#include "runtime/core/Error.h"
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace weir {
+
+struct CompileOptions {
+  std::string model;                       ///< the model file
+  std::map<std::string, std::string> sets; ///< configs given on the command line
+  std::string target = "cpu";              ///< cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4
+  std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
+  std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
+  bool json = false;                       ///< diagnostics as JSON lines on standard output
+  bool colour = false;                     ///< of diagnostics on standard error
+};
+
+/// Parses and checks. Prints the diagnostics.
+Exit checkModel(const CompileOptions &options);
+
+/// Compiles. Prints the diagnostics; where it returns ok, `output` holds the artifact, or with
+/// `stopAfter` the IR's text.
+Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,268 @@
+//===- Describe.cpp - An artifact as facts --------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/Describe.h"
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+using nlohmann::ordered_json;
+
+namespace weir {
+namespace {
+
+using Actions = flatbuffers::Vector<flatbuffers::Offset<artifact::Action>>;
+using Locations = flatbuffers::Vector<const artifact::Location *>;
+
+std::string text(const flatbuffers::String *s) { return s ? s->str() : std::string(); }
+
+class Describer {
+public:
+  explicit Describer(const artifact::Program &program) : program(program) {}
+
+  ordered_json describe();
+
+private:
+  std::string place(const artifact::Location *location) const;
+  ordered_json places(const std::set<std::pair<uint32_t, uint32_t>> &lines) const;
+  ordered_json variables() const;
+  ordered_json memory() const;
+  ordered_json entryMemory(const artifact::Entry &entry) const;
+  void walk(const std::string &entry, const Actions &actions, uint64_t times);
+  void product(const std::string &entry, const artifact::Product &p, const Locations *at,
+               uint64_t times);
+  void convolution(const std::string &entry, const artifact::Convolution &c, const Locations *at,
+                   uint64_t times);
+  void add(ordered_json &list, ordered_json call, const Locations *at, uint64_t times);
+
+  const artifact::Program &program;
+  std::vector<std::map<std::string, uint64_t>> launches;            // per kernel: entry -> times
+  std::vector<std::set<std::pair<uint32_t, uint32_t>>> kernelLines; // per kernel: (file, line)
+  ordered_json products = ordered_json::array();
+  ordered_json convolutions = ordered_json::array();
+};
+
+std::string Describer::place(const artifact::Location *location) const {
+  if (!location || location->line() == 0)
+    return "";
+  return program.files()->Get(location->file())->str() + ":" + std::to_string(location->line());
+}
+
+ordered_json Describer::places(const std::set<std::pair<uint32_t, uint32_t>> &lines) const {
+  ordered_json result = ordered_json::array();
+  for (auto [file, line] : lines)
+    result.push_back(program.files()->Get(file)->str() + ":" + std::to_string(line));
+  return result;
+}
+
+std::set<std::pair<uint32_t, uint32_t>> linesOf(const Locations *locations) {
+  std::set<std::pair<uint32_t, uint32_t>> lines;
+  if (locations)
+    for (const artifact::Location *location : *locations)
+      if (location->line() != 0)
+        lines.emplace(location->file(), location->line());
+  return lines;
+}
+
+ordered_json Describer::variables() const {
+  ordered_json result = ordered_json::array();
+  for (const artifact::Variable *v : *program.variables())
+    result.push_back({{"name", text(v->name())},
+                      {"role", artifact::EnumNameRole(v->role())},
+                      {"type", artifact::EnumNameDType(v->dtype())},
+                      {"shape", std::vector<int64_t>(v->shape()->begin(), v->shape()->end())},
+                      {"bytes", v->size()},
+                      {"at", place(v->location())}});
+  return result;
+}
+
+/// The buffers alive together where the sum of their sizes is largest.
+ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
+  uint64_t end = program.persistent(), largest = 0;
+  uint32_t peak = 0;
+  std::map<uint32_t, int64_t> change;
+  for (const artifact::Buffer *b : *entry.buffers()) {
+    end = std::max(end, b->offset() + b->size());
+    change[b->first()] += b->size();
+    change[b->last() + 1] -= b->size();
+  }
+  uint64_t live = 0;
+  for (auto [action, bytes] : change) {
+    live += bytes;
+    if (live > largest) {
+      largest = live;
+      peak = action;
+    }
+  }
+  std::vector<const artifact::Buffer *> alive;
+  for (const artifact::Buffer *b : *entry.buffers())
+    if (b->first() <= peak && peak <= b->last())
+      alive.push_back(b);
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](auto *a, auto *b) { return a->size() > b->size(); });
+  ordered_json buffers = ordered_json::array();
+  for (const artifact::Buffer *b : alive)
+    buffers.push_back(
+        {{"label", text(b->label())}, {"bytes", b->size()}, {"at", place(b->location())}});
+  return {{"entry", text(entry.name())},
+          {"scratch", end - program.persistent()},
+          {"largest_live", largest},
+          {"peak_action", peak},
+          {"peak", buffers}};
+}
+
+ordered_json Describer::memory() const {
+  ordered_json entries = ordered_json::array();
+  for (const artifact::Entry *entry : *program.entries())
+    entries.push_back(entryMemory(*entry));
+  return {{"arena", program.arena()},
+          {"persistent", program.persistent()},
+          {"thread_scratch", program.thread_scratch()},
+          {"entries", entries}};
+}
+
+/// Calls of the same dimensions are one line of the report.
+void Describer::add(ordered_json &list, ordered_json call, const Locations *at, uint64_t times) {
+  for (ordered_json &known : list)
+    if (std::all_of(call.items().begin(), call.items().end(),
+                    [&](const auto &item) { return known[item.key()] == item.value(); })) {
+      known["times"] = known["times"].get<uint64_t>() + times;
+      for (const auto &line : places(linesOf(at)))
+        if (std::find(known["at"].begin(), known["at"].end(), line) == known["at"].end())
+          known["at"].push_back(line);
+      return;
+    }
+  call["times"] = times;
+  call["at"] = places(linesOf(at));
+  list.push_back(std::move(call));
+}
+
+void Describer::product(const std::string &entry, const artifact::Product &p, const Locations *at,
+                        uint64_t times) {
+  uint64_t c = p.batch() * p.m() * p.n();
+  uint64_t operands = p.batch() * (p.m() * p.k() + p.k() * p.n());
+  ordered_json call = {{"entry", entry},
+                       {"batch", p.batch()},
+                       {"m", p.m()},
+                       {"n", p.n()},
+                       {"k", p.k()},
+                       {"tile", {p.tile_batch(), p.tile_m(), p.tile_n()}},
+                       {"bias", p.bias() != nullptr},
+                       {"relu", p.relu()},
+                       {"accumulate", p.accumulate()},
+                       {"flops", 2 * c * p.k()},
+                       {"bytes", 4 * (operands + c * (p.accumulate() ? 2 : 1))}};
+  add(products, std::move(call), at, times);
+}
+
+void Describer::convolution(const std::string &entry, const artifact::Convolution &c,
+                            const Locations *at, uint64_t times) {
+  uint64_t outHeight = (c.height() + 2 * c.padding_h() - c.kernel_height()) / c.stride_h() + 1;
+  uint64_t outWidth = (c.width() + 2 * c.padding_w() - c.kernel_width()) / c.stride_w() + 1;
+  uint64_t weights = c.filters() * c.channels() * c.kernel_height() * c.kernel_width();
+  uint64_t output = c.images() * c.filters() * outHeight * outWidth;
+  uint64_t input = c.images() * c.channels() * c.height() * c.width();
+  ordered_json call = {{"entry", entry},
+                       {"kind", artifact::EnumNameConvolutionKind(c.kind())},
+                       {"layout", artifact::EnumNameLayout(c.layout())},
+                       {"input", {c.images(), c.channels(), c.height(), c.width()}},
+                       {"weight", {c.filters(), c.channels(), c.kernel_height(), c.kernel_width()}},
+                       {"stride", {c.stride_h(), c.stride_w()}},
+                       {"padding", {c.padding_h(), c.padding_w()}},
+                       {"tile_images", c.tile_images()},
+                       {"flops", 2 * c.images() * outHeight * outWidth * weights},
+                       {"bytes", 4 * (input + output + weights)}};
+  add(convolutions, std::move(call), at, times);
+}
+
+void Describer::walk(const std::string &entry, const Actions &actions, uint64_t times) {
+  for (const artifact::Action *action : actions) {
+    if (const artifact::Launch *launch = action->work_as_Launch()) {
+      launches[launch->kernel()][entry] += times;
+      kernelLines[launch->kernel()].merge(linesOf(action->locations()));
+    } else if (const artifact::Product *p = action->work_as_Product()) {
+      product(entry, *p, action->locations(), times);
+    } else if (const artifact::Convolution *c = action->work_as_Convolution()) {
+      convolution(entry, *c, action->locations(), times);
+    } else if (const artifact::Repeat *repeat = action->work_as_Repeat()) {
+      walk(entry, *repeat->body(), times * repeat->count());
+    }
+  }
+}
+
+/// Adds the calls of the step entry to `totals` and returns how many there are.
+uint64_t sum(const ordered_json &calls, ordered_json &totals) {
+  uint64_t count = 0;
+  for (const ordered_json &call : calls) {
+    if (call["entry"] != "step")
+      continue;
+    uint64_t times = call["times"];
+    count += times;
+    for (const char *what : {"flops", "bytes"})
+      totals[what] = totals[what].get<uint64_t>() + times * call[what].get<uint64_t>();
+  }
+  return count;
+}
+
+ordered_json Describer::describe() {
+  launches.resize(program.kernels()->size());
+  kernelLines.resize(program.kernels()->size());
+  for (const artifact::Entry *entry : *program.entries())
+    walk(text(entry->name()), *entry->actions(), 1);
+
+  ordered_json configs = ordered_json::object();
+  if (program.configs())
+    for (const artifact::Config *config : *program.configs())
+      configs[text(config->name())] = text(config->value());
+
+  ordered_json totals = {
+      {"launches", 0}, {"products", 0}, {"convolutions", 0}, {"flops", 0}, {"bytes", 0}};
+  ordered_json kernels = ordered_json::array();
+  for (unsigned i = 0; i < program.kernels()->size(); ++i) {
+    const artifact::Kernel &kernel = *program.kernels()->Get(i);
+    ordered_json ops = ordered_json::array();
+    if (kernel.ops())
+      for (const flatbuffers::String *op : *kernel.ops())
+        ops.push_back(op->str());
+    uint64_t times = launches[i]["step"];
+    totals["launches"] = totals["launches"].get<uint64_t>() + times;
+    totals["flops"] = totals["flops"].get<uint64_t>() + times * kernel.flops();
+    totals["bytes"] = totals["bytes"].get<uint64_t>() + times * kernel.bytes();
+    kernels.push_back({{"symbol", text(kernel.symbol())},
+                       {"shape", text(kernel.shape())},
+                       {"tasks", kernel.tasks()},
+                       {"ops", ops},
+                       {"at", places(kernelLines[i])},
+                       {"launches", launches[i]},
+                       {"flops", kernel.flops()},
+                       {"bytes", kernel.bytes()}});
+  }
+  totals["products"] = sum(products, totals);
+  totals["convolutions"] = sum(convolutions, totals);
+
+  return {{"model", text(program.model())},
+          {"target", text(program.target())},
+          {"batch", program.batch()},
+          {"accumulate", program.accumulate()},
+          {"steps", program.steps()},
+          {"epochs", program.epochs()},
+          {"configs", configs},
+          {"variables", variables()},
+          {"memory", memory()},
+          {"kernels", kernels},
+          {"products", products},
+          {"convolutions", convolutions},
+          {"step", totals}};
+}
+
+} // namespace
+
+ordered_json describe(const artifact::Program &program) { return Describer(program).describe(); }
+
+} // namespace weir

@@ -1,0 +1,25 @@
+//===- Inspect.cpp - weir inspect -----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/Inspect.h"
+#include "runtime/artifact/Reader.h"
+#include "tools/common/Files.h"
+#include "tools/weir/Describe.h"
+#include <iostream>
+
+namespace weir {
+
+void inspect(const std::string &path, bool json) {
+  std::vector<std::byte> bytes = readArtifact(path);
+  nlohmann::ordered_json facts = describe(artifact::verify(bytes));
+  if (json)
+    std::cout << facts.dump(2) << "\n";
+  else
+    printDescription(facts, std::cout);
+}
+
+} // namespace weir
