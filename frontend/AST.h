@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the parser understood, before any name is looked up (docs/language.md has the grammar). A node owns its children and
-// has the range of its text; kinds are told apart with llvm::isa/cast/dyn_cast. Nothing that a parse returned without errors
-// is null unless its comment says so. Trees are at most maxHeight nodes high, so recursion over them is safe.
+// What the parser understood, before any name is looked up (docs/language.md has the grammar). A
+// node owns its children and has the range of its text; kinds are told apart with
+// llvm::isa/cast/dyn_cast. Nothing that a parse returned without errors is null unless its comment
+// says so. Trees are at most maxHeight nodes high, so recursion over them is safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,15 +31,45 @@ constexpr unsigned maxNesting = 200;
 
 enum class Kind {
   // Expressions.
-  integer, floating, boolean, string, name, list, call, index, unary, binary, ellipsis,
+  integer,
+  floating,
+  boolean,
+  string,
+  name,
+  list,
+  call,
+  index,
+  unary,
+  binary,
+  ellipsis,
   // Types.
-  tensorType, scalarType,
+  tensorType,
+  scalarType,
   // Statements.
-  assign, param, state, next, forLoop, ifElse, returnValues, let,
+  assign,
+  param,
+  state,
+  next,
+  forLoop,
+  ifElse,
+  returnValues,
+  let,
   // Entries of a recipe; a binding is an `assign`.
-  input, loss, metric, clip, learningRate, accumulate, steps, epochs, update,
+  input,
+  loss,
+  metric,
+  clip,
+  learningRate,
+  accumulate,
+  steps,
+  epochs,
+  update,
   // Items of a file.
-  config, require, constants, callable, train,
+  config,
+  require,
+  constants,
+  callable,
+  train,
 };
 
 class Node {
@@ -55,8 +86,8 @@ private:
 };
 
 /// A node class of one kind: its constructor and classof.
-#define WEIR_AST_NODE(Class, Base, kindName)                                                                                  \
-  Class() : Base(Kind::kindName) {}                                                                                           \
+#define WEIR_AST_NODE(Class, Base, kindName)                                                       \
+  Class() : Base(Kind::kindName) {}                                                                \
   static bool classof(const Node *node) { return node->kind() == Kind::kindName; }
 
 /// A name where it is declared or used; may be dotted (`wte.weight`), its range covers all of it.
@@ -168,7 +199,23 @@ public:
   ExprPtr operand;
 };
 
-enum class BinaryOp { add, sub, mul, div, mod, pow, matmul, eq, ne, lt, le, gt, ge, logicalAnd, logicalOr };
+enum class BinaryOp {
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  pow,
+  matmul,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logicalAnd,
+  logicalOr
+};
 
 class BinaryExpr : public Expr {
 public:
@@ -197,7 +244,9 @@ const char *spelling(Element element);
 
 class Type : public Node {
 public:
-  static bool classof(const Node *node) { return node->kind() >= Kind::tensorType && node->kind() <= Kind::scalarType; }
+  static bool classof(const Node *node) {
+    return node->kind() >= Kind::tensorType && node->kind() <= Kind::scalarType;
+  }
 
 protected:
   using Node::Node;
@@ -212,7 +261,8 @@ public:
   std::vector<ExprPtr> dims; ///< expressions, and at most one EllipsisExpr
 };
 
-/// float, int and bool are known at compile time; f32 and i32 are scalars of the run; a ratio is (sum, count).
+/// float, int and bool are known at compile time; f32 and i32 are scalars of the run; a ratio is
+/// (sum, count).
 enum class Scalar { floating, integer, boolean, f32, i32, ratio };
 const char *spelling(Scalar scalar);
 
@@ -228,7 +278,9 @@ public:
 
 class Stmt : public Node {
 public:
-  static bool classof(const Node *node) { return node->kind() >= Kind::assign && node->kind() <= Kind::let; }
+  static bool classof(const Node *node) {
+    return node->kind() >= Kind::assign && node->kind() <= Kind::let;
+  }
 
 protected:
   using Node::Node;
@@ -387,7 +439,8 @@ class ValueEntry : public Node {
 public:
   explicit ValueEntry(Kind kind) : Node(kind) {}
   static bool classof(const Node *node) {
-    return node->kind() == Kind::loss || (node->kind() >= Kind::clip && node->kind() <= Kind::epochs);
+    return node->kind() == Kind::loss ||
+           (node->kind() >= Kind::clip && node->kind() <= Kind::epochs);
   }
   Range keyword;
   ExprPtr value;
@@ -412,7 +465,8 @@ public:
 class TrainItem : public Item {
 public:
   WEIR_AST_NODE(TrainItem, Item, train)
-  /// In the order written: an AssignStmt or one of the entries above. What may occur how often is the elaborator's to say.
+  /// In the order written: an AssignStmt or one of the entries above. What may occur how often is
+  /// the elaborator's to say.
   std::vector<std::unique_ptr<Node>> entries;
   Range keyword;
 };

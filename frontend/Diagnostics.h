@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Errors of the user, in a model file: each has one primary range, says what was expected and what was found, may point at
-// further places, and suggests a fix where one is likely:
+// Errors of the user, in a model file: each has one primary range, says what was expected and what
+// was found, may point at further places, and suggests a fix where one is likely:
 //
 //   diagnostics.error(name.range, "unknown name `lr_peek`")
 //       .note(other.range, "bound here")
 //       .suggest(nearest("lr_peek", inScope));
 //
-// The same message at the same range is reported once, however many instances of a block run into it.
+// The same message at the same range is reported once, however many instances of a block run into
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +58,12 @@ public:
 class Diagnostics {
 public:
   /// The reference stays valid until the Diagnostics goes; for a duplicate it is a scratch object.
-  Diagnostic &error(Range range, std::string message) { return add(Severity::error, range, std::move(message)); }
-  Diagnostic &warning(Range range, std::string message) { return add(Severity::warning, range, std::move(message)); }
+  Diagnostic &error(Range range, std::string message) {
+    return add(Severity::error, range, std::move(message));
+  }
+  Diagnostic &warning(Range range, std::string message) {
+    return add(Severity::warning, range, std::move(message));
+  }
 
   unsigned errorCount() const { return errors; }
   bool hasErrors() const { return errors != 0; }
@@ -66,10 +71,11 @@ public:
   /// In order of file (first reported first) and place.
   std::vector<const Diagnostic *> sorted() const;
 
-  /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps. `colour` adds ANSI colours;
-  /// whether to is the caller's decision (terminal, NO_COLOR).
+  /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps.
+  /// `colour` adds ANSI colours; whether to is the caller's decision (terminal, NO_COLOR).
   std::string render(bool colour = false) const;
-  /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes, helps, suggestion.
+  /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes,
+  /// helps, suggestion.
   std::string renderJson() const;
 
 private:
@@ -81,9 +87,10 @@ private:
   unsigned errors = 0;
 };
 
-/// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts as one edit), if any is
-/// near enough; the earliest among equals.
-std::optional<std::string> nearest(std::string_view name, const std::vector<std::string> &candidates);
+/// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts
+/// as one edit), if any is near enough; the earliest among equals.
+std::optional<std::string> nearest(std::string_view name,
+                                   const std::vector<std::string> &candidates);
 
 } // namespace weir
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A SourceFile is one .weir file, or one prelude file built into the compiler. The SourceManager owns them all and
-// outlives every syntax tree and diagnostic, so a Range is a pointer and two offsets and is copied freely.
+// A SourceFile is one .weir file, or one prelude file built into the compiler. The SourceManager
+// owns them all and outlives every syntax tree and diagnostic, so a Range is a pointer and two
+// offsets and is copied freely.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +56,9 @@ struct Range {
   uint32_t end = 0;
 
   bool valid() const { return file != nullptr; }
-  std::string_view text() const { return file ? file->text().substr(begin, end - begin) : std::string_view(); }
+  std::string_view text() const {
+    return file ? file->text().substr(begin, end - begin) : std::string_view();
+  }
   bool operator==(const Range &) const = default;
 };
 

@@ -1,0 +1,265 @@
+//===- Diagnostics.cpp ----------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/Diagnostics.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace weir {
+
+Diagnostic &Diagnostic::note(Range range, std::string message) {
+  notes.push_back({range, std::move(message)});
+  return *this;
+}
+
+Diagnostic &Diagnostic::help(std::string message) {
+  helps.push_back(std::move(message));
+  return *this;
+}
+
+Diagnostic &Diagnostic::suggest(const std::optional<std::string> &name) {
+  if (name) {
+    suggestion = *name;
+    helps.push_back("did you mean `" + *name + "`?");
+  }
+  return *this;
+}
+
+Diagnostic &Diagnostics::add(Severity severity, Range range, std::string message) {
+  if (!seen.emplace(range.file, range.begin, range.end, message).second)
+    return discarded = Diagnostic();
+  if (severity == Severity::error)
+    ++errors;
+  Diagnostic &diagnostic = all.emplace_back();
+  diagnostic.severity = severity;
+  diagnostic.range = range;
+  diagnostic.message = std::move(message);
+  return diagnostic;
+}
+
+std::vector<const Diagnostic *> Diagnostics::sorted() const {
+  std::map<const SourceFile *, size_t> order;
+  std::vector<const Diagnostic *> result;
+  for (const Diagnostic &diagnostic : all) {
+    order.emplace(diagnostic.range.file, order.size());
+    result.push_back(&diagnostic);
+  }
+  std::stable_sort(result.begin(), result.end(), [&](const Diagnostic *a, const Diagnostic *b) {
+    return std::make_pair(order[a->range.file], a->range.begin) <
+           std::make_pair(order[b->range.file], b->range.begin);
+  });
+  return result;
+}
+
+namespace {
+
+constexpr const char *bold = "\033[1m", *red = "\033[1;31m", *yellow = "\033[1;33m",
+                     *cyan = "\033[1;36m", *green = "\033[1;32m", *plain = "\033[0m";
+
+const char *spelling(Severity severity) {
+  return severity == Severity::error ? "error" : "warning";
+}
+
+class Renderer {
+public:
+  explicit Renderer(bool colour) : colour(colour) {}
+
+  void render(const Diagnostic &diagnostic) {
+    bool isError = diagnostic.severity == Severity::error;
+    message(diagnostic.range, spelling(diagnostic.severity), isError ? red : yellow,
+            diagnostic.message);
+    for (const Diagnostic::Note &note : diagnostic.notes)
+      message(note.range, "note", cyan, note.message);
+    for (const std::string &help : diagnostic.helps)
+      message({}, "  help", cyan, help);
+  }
+
+  std::string out;
+
+private:
+  void paint(const char *code, const std::string &text) {
+    out += colour ? code + text + plain : text;
+  }
+
+  void message(Range range, const char *label, const char *labelColour, const std::string &text) {
+    if (range.valid()) {
+      LineColumn at = range.file->locate(range.begin);
+      paint(bold, range.file->name() + ":" + std::to_string(at.line) + ":" +
+                      std::to_string(at.column) + ":");
+      out += ' ';
+    }
+    paint(labelColour, std::string(label) + ":");
+    out += ' ';
+    paint(bold, text);
+    out += '\n';
+    if (range.valid())
+      excerpt(range);
+  }
+
+  /// The first line of the range, with what of it stands on that line underlined.
+  void excerpt(Range range) {
+    unsigned number = range.file->locate(range.begin).line;
+    std::string_view line = range.file->line(number);
+    uint32_t start = range.file->lineStart(number);
+    size_t from = std::min<size_t>(range.begin - start, line.size());
+    size_t to = std::min<size_t>(std::max(range.end, range.begin) - start, line.size());
+    // A line of a generated file may have any length: show what surrounds the place.
+    constexpr size_t before = 80, width = 160;
+    size_t first = from > before ? from - before : 0;
+    while (first > 0 && (line[first] & 0xC0) == 0x80)
+      --first;
+    line = line.substr(first, width + 3);
+    while (line.size() > width && (line[line.size() - 1] & 0xC0) == 0x80)
+      line.remove_suffix(1);
+    from -= first;
+    to = std::min(to - first, line.size());
+
+    char margin[24];
+    std::snprintf(margin, sizeof margin, "%5u | ", number);
+    out += margin;
+    for (unsigned char c : line)
+      out += c < 0x20 && c != '\t' ? '?' : static_cast<char>(c);
+    out += "\n      | ";
+    std::string underline;
+    for (size_t i = 0; i < from; ++i)
+      if ((line[i] & 0xC0) != 0x80)
+        out += line[i] == '\t' ? '\t' : ' ';
+    for (size_t i = from; i < to; ++i)
+      if ((line[i] & 0xC0) != 0x80)
+        underline += underline.empty() ? '^' : '~';
+    paint(green, underline.empty() ? "^" : underline);
+    out += '\n';
+  }
+
+  bool colour;
+};
+
+void quote(std::string &out, std::string_view text) {
+  out += '"';
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned char c = text[i];
+    char escape[8];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c < 0x20) {
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      out += escape;
+    } else if (c < 0x80) {
+      out += static_cast<char>(c);
+    } else {
+      // JSON is UTF-8, a source file may be anything.
+      size_t length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
+      bool valid = length != 0 && c <= 0xF4 && i + length <= text.size();
+      for (size_t k = 1; valid && k < length; ++k)
+        valid = (text[i + k] & 0xC0) == 0x80;
+      if (valid && length > 2) { // overlong forms, surrogates, beyond U+10FFFF
+        unsigned char d = text[i + 1];
+        valid = !(c == 0xE0 && d < 0xA0) && !(c == 0xED && d > 0x9F) && !(c == 0xF0 && d < 0x90) &&
+                !(c == 0xF4 && d > 0x8F);
+      }
+      if (valid) {
+        out += text.substr(i, length);
+        i += length - 1;
+      } else {
+        out += "\\ufffd";
+      }
+    }
+  }
+  out += '"';
+}
+
+/// `"message":…` and, where there is a range, where it is.
+void place(std::string &out, Range range, const std::string &message) {
+  out += "\"message\":";
+  quote(out, message);
+  if (!range.valid())
+    return;
+  LineColumn begin = range.file->locate(range.begin), end = range.file->locate(range.end);
+  out += ",\"file\":";
+  quote(out, range.file->name());
+  out += ",\"line\":" + std::to_string(begin.line) + ",\"column\":" + std::to_string(begin.column) +
+         ",\"endLine\":" + std::to_string(end.line) +
+         ",\"endColumn\":" + std::to_string(end.column);
+}
+
+} // namespace
+
+std::string Diagnostics::render(bool colour) const {
+  Renderer renderer(colour);
+  for (const Diagnostic *diagnostic : sorted())
+    renderer.render(*diagnostic);
+  return std::move(renderer.out);
+}
+
+std::string Diagnostics::renderJson() const {
+  std::string out;
+  for (const Diagnostic *diagnostic : sorted()) {
+    out += "{\"severity\":\"";
+    out += spelling(diagnostic->severity);
+    out += "\",";
+    place(out, diagnostic->range, diagnostic->message);
+    out += ",\"notes\":[";
+    for (size_t i = 0; i < diagnostic->notes.size(); ++i) {
+      out += i ? ",{" : "{";
+      place(out, diagnostic->notes[i].range, diagnostic->notes[i].message);
+      out += '}';
+    }
+    out += "],\"helps\":[";
+    for (size_t i = 0; i < diagnostic->helps.size(); ++i) {
+      out += i ? "," : "";
+      quote(out, diagnostic->helps[i]);
+    }
+    out += ']';
+    if (!diagnostic->suggestion.empty()) {
+      out += ",\"suggestion\":";
+      quote(out, diagnostic->suggestion);
+    }
+    out += "}\n";
+  }
+  return out;
+}
+
+std::optional<std::string> nearest(std::string_view name,
+                                   const std::vector<std::string> &candidates) {
+  // A third of the name may be wrong; a name of one or two letters is near to anything.
+  size_t limit = name.size() / 3;
+  if (limit == 0 || name.size() > 100)
+    return std::nullopt;
+  const std::string *best = nullptr;
+  size_t bestDistance = limit + 1;
+  std::vector<size_t> beforePrevious, previous, current;
+  for (const std::string &candidate : candidates) {
+    if (candidate == name || candidate.size() > name.size() + limit ||
+        candidate.size() + limit < name.size())
+      continue;
+    // Optimal string alignment distance, three rows at a time.
+    previous.resize(candidate.size() + 1);
+    for (size_t j = 0; j <= candidate.size(); ++j)
+      previous[j] = j;
+    for (size_t i = 1; i <= name.size(); ++i) {
+      current.assign(candidate.size() + 1, i);
+      for (size_t j = 1; j <= candidate.size(); ++j) {
+        size_t substitute = previous[j - 1] + (name[i - 1] != candidate[j - 1]);
+        current[j] = std::min({substitute, previous[j] + 1, current[j - 1] + 1});
+        if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1])
+          current[j] = std::min(current[j], beforePrevious[j - 2] + 1);
+      }
+      beforePrevious = previous;
+      previous = current;
+    }
+    if (previous.back() < bestDistance) {
+      bestDistance = previous.back();
+      best = &candidate;
+    }
+  }
+  return best ? std::optional(*best) : std::nullopt;
+}
+
+} // namespace weir

@@ -1,0 +1,332 @@
+//===- ParseItem.cpp - Items of a file and the recipe ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/ParserImpl.h"
+
+namespace weir {
+
+using namespace ast;
+
+std::unique_ptr<Module> Parser::parseModule() {
+  auto module = std::make_unique<Module>();
+  module->file = &file;
+  while (peek().kind != TokenKind::endOfFile) {
+    if (peek().kind == TokenKind::semicolon) {
+      ++position;
+      continue;
+    }
+    beginStatement();
+    if (peek().kind == TokenKind::rightBrace) {
+      if (!braceMissing)
+        fault("`}` closes nothing");
+      braceMissing = true;
+      ++position;
+      continue;
+    }
+    if (!parseItem(module->items) || !expectEndOfStatement())
+      recoverToItem();
+  }
+  return module;
+}
+
+/// False: reported, and everything up to the next item is to be skipped.
+bool Parser::parseItem(std::vector<ItemPtr> &into) {
+  static const std::vector<std::string> words = {"config", "require",   "const", "fn",
+                                                 "block",  "optimizer", "model", "train"};
+  ItemPtr item;
+  switch (peek().kind) {
+  case TokenKind::kwConfig:
+    item = parseConfig();
+    break;
+  case TokenKind::kwRequire:
+    item = parseRequire();
+    break;
+  case TokenKind::kwConst:
+    item = parseConst();
+    break;
+  case TokenKind::kwFn:
+  case TokenKind::kwBlock:
+  case TokenKind::kwOptimizer:
+  case TokenKind::kwModel:
+    return parseCallable(into);
+  case TokenKind::kwTrain:
+    return parseTrain(into);
+  default: {
+    std::string_view word = rangeOf(peek()).text();
+    if (word == "plan" && peek(1).kind == TokenKind::leftBrace) {
+      fault("a `plan` block is not supported yet");
+      position = skipGroup(position + 1);
+      return true;
+    }
+    if (Diagnostic *report = expected("config, require, const, fn, block, optimizer, model or "
+                                      "train"))
+      report->suggest(nearest(word, words));
+    return false;
+  }
+  }
+  if (!item)
+    return false;
+  into.push_back(std::move(item));
+  return true;
+}
+
+bool Parser::parseNamedValues(std::vector<NamedValue> &values, const char *what) {
+  do {
+    NamedValue &entry = values.emplace_back();
+    if (!parseName(entry.name, std::string("the ") + what + "'s name") ||
+        !expect(TokenKind::assign, std::string("`=` and the ") + what + "'s value") ||
+        !(entry.value = parseExpr()))
+      return false;
+  } while (acceptComma());
+  return true;
+}
+
+ItemPtr Parser::parseConfig() {
+  auto node = std::make_unique<ConfigItem>();
+  uint32_t begin = offset();
+  ++position;
+  if (!parseNamedValues(node->entries, "config"))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+ItemPtr Parser::parseConst() {
+  auto node = std::make_unique<ConstItem>();
+  uint32_t begin = offset();
+  ++position;
+  if (!parseNamedValues(node->entries, "const"))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+ItemPtr Parser::parseRequire() {
+  auto node = std::make_unique<RequireItem>();
+  uint32_t begin = offset();
+  ++position;
+  if (!(node->condition = parseExpr()))
+    return nullptr;
+  bool comma = acceptComma();
+  if (!comma || !at(TokenKind::string)) {
+    expected(comma ? "the message, a string" : "`,` and the message, a string");
+    return nullptr;
+  }
+  node->message = peek().string;
+  ++position;
+  node->range = since(begin);
+  return node;
+}
+
+bool Parser::parseCallable(std::vector<ItemPtr> &into) {
+  auto node = std::make_unique<CallableItem>();
+  size_t start = position;
+  uint32_t begin = offset();
+  switch (peek().kind) {
+  case TokenKind::kwBlock:
+    node->callableKind = CallableKind::block;
+    break;
+  case TokenKind::kwOptimizer:
+    node->callableKind = CallableKind::optimizer;
+    break;
+  case TokenKind::kwModel:
+    node->callableKind = CallableKind::model;
+    break;
+  default:
+    node->callableKind = CallableKind::function;
+    break;
+  }
+  const char *what = spelling(node->callableKind);
+  ++position;
+  bool headed =
+      parseName(node->name, std::string("the ") + what + "'s name") && parseSignature(*node);
+  node->signature = since(begin);
+  if (!parseBody(start, headed, node->body, what))
+    return false;
+  node->range = since(begin);
+  if (headed)
+    into.push_back(std::move(node));
+  return true;
+}
+
+bool Parser::parseSignature(CallableItem &item) {
+  if (!at(TokenKind::leftParen)) {
+    expected("`(` and the parameters");
+    return false;
+  }
+  uint32_t opener = open();
+  while (!at(TokenKind::rightParen)) {
+    if (!parseParameter(item.parameters.emplace_back()))
+      return false;
+    if (!accept(TokenKind::comma))
+      break;
+  }
+  if (!close(TokenKind::rightParen, opener, "parameters"))
+    return false;
+
+  if (!accept(TokenKind::arrow))
+    return true;
+  bool several = at(TokenKind::leftParen);
+  if (several)
+    opener = open();
+  do {
+    TypePtr type = parseType();
+    if (!type)
+      return false;
+    item.results.push_back(std::move(type));
+  } while (several && accept(TokenKind::comma));
+  return !several || close(TokenKind::rightParen, opener, "results");
+}
+
+bool Parser::parseParameter(Parameter &parameter) {
+  uint32_t begin = offset();
+  if (!parseName(parameter.name, "a parameter's name") ||
+      (accept(TokenKind::colon) && !(parameter.type = parseType())) ||
+      (accept(TokenKind::assign) && !(parameter.defaultValue = parseExpr())))
+    return false;
+  parameter.range = since(begin);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The recipe
+//===----------------------------------------------------------------------===//
+
+bool Parser::parseTrain(std::vector<ItemPtr> &into) {
+  auto node = std::make_unique<TrainItem>();
+  size_t start = position;
+  node->keyword = rangeOf(peek());
+  ++position;
+  if (peek().kind != TokenKind::leftBrace) {
+    expected("`{`");
+    if (!recoverToBody(start))
+      return false;
+  }
+  bool braced = parseBraces(node->range, "recipe", [&] {
+    std::unique_ptr<Node> entry = parseEntry();
+    if (!entry)
+      return false;
+    node->entries.push_back(std::move(entry));
+    return true;
+  });
+  if (!braced)
+    return false;
+  node->range = since(node->keyword.begin);
+  into.push_back(std::move(node));
+  return true;
+}
+
+namespace {
+
+/// Words of a recipe; they are ordinary names everywhere else.
+struct EntryWord {
+  std::string_view word;
+  Kind kind;
+};
+
+constexpr EntryWord entryWords[] = {
+    {"input", Kind::input}, {"loss", Kind::loss},       {"metric", Kind::metric},
+    {"clip", Kind::clip},   {"lr", Kind::learningRate}, {"accumulate", Kind::accumulate},
+    {"steps", Kind::steps}, {"epochs", Kind::epochs},   {"update", Kind::update},
+};
+
+} // namespace
+
+std::unique_ptr<Node> Parser::parseEntry() {
+  if (peek().kind != TokenKind::identifier) {
+    expected("an entry of the recipe");
+    return nullptr;
+  }
+  std::string_view word = rangeOf(peek()).text();
+  for (const EntryWord &entry : entryWords) {
+    if (entry.word != word)
+      continue;
+    if (entry.kind == Kind::input)
+      return parseInput();
+    if (entry.kind == Kind::metric)
+      return parseMetric();
+    if (entry.kind == Kind::update)
+      return parseUpdate();
+    return parseValueEntry(entry.kind);
+  }
+  std::vector<std::string> words;
+  for (const EntryWord &entry : entryWords)
+    words.emplace_back(entry.word);
+  return parseAssign(words);
+}
+
+std::unique_ptr<Node> Parser::parseInput() {
+  auto node = std::make_unique<InputEntry>();
+  uint32_t begin = offset();
+  ++position;
+  if (!parseName(node->name, "the input's name") ||
+      !expect(TokenKind::colon, "`:` and the input's type") || !(node->type = parseType()))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+std::unique_ptr<Node> Parser::parseMetric() {
+  auto node = std::make_unique<MetricEntry>();
+  uint32_t begin = offset();
+  ++position;
+  if (!parseName(node->name, "the metric's name") ||
+      !expect(TokenKind::assign, "`=` and the metric") || !(node->value = parseExpr()))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+std::unique_ptr<Node> Parser::parseValueEntry(Kind kind) {
+  auto node = std::make_unique<ValueEntry>(kind);
+  node->keyword = rangeOf(peek());
+  std::string word(node->keyword.text());
+  ++position;
+  if (kind == Kind::learningRate) {
+    if (!expect(TokenKind::assign, "`=` after `lr`"))
+      return nullptr;
+  } else if (at(TokenKind::assign)) {
+    fault("`" + word + "` is followed by its value, without `=`");
+    return nullptr;
+  }
+  if (!(node->value = parseExpr()))
+    return nullptr;
+  node->range = since(node->keyword.begin);
+  return node;
+}
+
+std::unique_ptr<Node> Parser::parseUpdate() {
+  auto node = std::make_unique<UpdateEntry>();
+  uint32_t begin = offset();
+  ++position;
+  auto call = std::make_unique<CallExpr>();
+  if (!parseName(call->callee, "an optimizer"))
+    return nullptr;
+  if (!at(TokenKind::leftParen)) {
+    expected("`(` and the optimizer's arguments");
+    return nullptr;
+  }
+  if (!parseArguments(call->arguments, "call"))
+    return nullptr;
+  call->range = since(call->callee.range.begin);
+  node->optimizer = std::move(call);
+  if (at(TokenKind::identifier)) {
+    std::string word(rangeOf(peek()).text());
+    if (word != "where") {
+      if (Diagnostic *report = expected("`where`, or the end of the line"))
+        report->suggest(nearest(word, {"where"}));
+      return nullptr;
+    }
+    ++position;
+    if (!(node->where = parseExpr()))
+      return nullptr;
+  }
+  node->range = since(begin);
+  return node;
+}
+
+} // namespace weir
