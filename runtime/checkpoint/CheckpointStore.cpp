@@ -1,0 +1,223 @@
+//===- CheckpointStore.cpp - A directory of checkpoints -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/core/Text.h"
+#include "runtime/data/MappedFile.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *modelFile = "model.safetensors", *stateFile = "state.safetensors", *manifestFile = "manifest.json";
+constexpr std::string_view temporary = ".tmp";
+
+/// The step of a name such as "step-00000100", or -1.
+int64_t stepOf(const std::string &name) {
+  constexpr std::string_view prefix = "step-";
+  if (!name.starts_with(prefix) || name.size() < prefix.size() + 8 || name.size() > prefix.size() + 18)
+    return -1;
+  int64_t step = 0;
+  for (char c : name.substr(prefix.size())) {
+    if (c < '0' || c > '9')
+      return -1;
+    step = step * 10 + (c - '0');
+  }
+  return step;
+}
+
+std::string_view textOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+} // namespace
+
+CheckpointStore::CheckpointStore(std::string directory, int keep, Disk &disk)
+    : directory(std::move(directory)), keep(keep), disk(disk) {}
+
+std::string CheckpointStore::pathOf(int64_t step) const {
+  char name[40];
+  std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
+  return (fs::path(directory) / name).string();
+}
+
+std::vector<int64_t> CheckpointStore::steps() const {
+  std::vector<int64_t> found;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    if (int64_t step = stepOf(at->path().filename().string()); step >= 0)
+      found.push_back(step);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw Failure(Exit::storage, concat(directory, ": cannot read the checkpoint directory: ", error.message()));
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
+void CheckpointStore::prepare(size_t bytes) {
+  std::string sofar;
+  for (const fs::path &part : fs::path(directory)) {
+    sofar = sofar.empty() ? part.string() : (fs::path(sofar) / part).string();
+    if (!fs::exists(sofar) && disk.makeDirectory(sofar) != 0 && errno != EEXIST)
+      failStorage(sofar, "create the checkpoint directory");
+  }
+  if (!fs::is_directory(directory))
+    throw Failure(Exit::storage, directory + ": is no directory; --checkpoint takes one");
+  std::string probe = (fs::path(directory) / concat("probe-", getpid(), temporary)).string();
+  try {
+    FileWriter writer(disk, probe);
+    writer.write("weir", 4);
+    writer.finish();
+  } catch (const Failure &failure) {
+    disk.removeFile(probe);
+    throw Failure(Exit::storage, concat("the checkpoint directory cannot be written: ", failure.what()));
+  }
+  disk.removeFile(probe);
+  struct statvfs space;
+  if (statvfs(directory.c_str(), &space) == 0 && uint64_t{space.f_bavail} * space.f_frsize < bytes)
+    throw Failure(Exit::storage, concat(directory, ": a checkpoint takes ", bytes >> 20, " MiB, but only ",
+                                        uint64_t{space.f_bavail} * space.f_frsize >> 20, " MiB are free"));
+}
+
+std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTensor> &model,
+                                  const std::vector<StoredTensor> &state) {
+  std::string target = pathOf(manifest.step), building = target + std::string(temporary);
+  clearTemporary();
+  if (fs::exists(target)) {
+    if (isWhole(manifest.step))
+      return target;
+    // It cannot be read and stands in the way of one that can.
+    if (disk.rename(target, target + ".broken" + std::string(temporary)) != 0)
+      failStorage(target, "move the broken checkpoint away");
+  }
+  auto writeFile = [&](const char *name, auto &&content) {
+    FileWriter writer(disk, (fs::path(building) / name).string());
+    content(writer);
+    writer.finish();
+    return Manifest::File{writer.size(), hexText(writer.hash())};
+  };
+  try {
+    if (disk.makeDirectory(building) != 0)
+      failStorage(building, "create");
+    manifest.files[modelFile] = writeFile(modelFile, [&](FileWriter &file) { writeSafeTensors(file, model); });
+    manifest.files[stateFile] = writeFile(stateFile, [&](FileWriter &file) { writeSafeTensors(file, state); });
+    std::string text = manifest.write();
+    writeFile(manifestFile, [&](FileWriter &file) { file.write(text.data(), text.size()); });
+    if (disk.syncDirectory(building) != 0)
+      failStorage(building, "sync");
+    if (disk.rename(building, target) != 0)
+      failStorage(target, "rename into place");
+  } catch (...) {
+    removeTree(building);
+    throw;
+  }
+  if (disk.syncDirectory(directory) != 0)
+    failStorage(directory, "sync");
+  whole[manifest.step] = true;
+  prune();
+  return target;
+}
+
+Checkpoint CheckpointStore::load(int64_t step) const {
+  std::string path = pathOf(step);
+  auto inside = [&](const char *name) { return (fs::path(path) / name).string(); };
+  try {
+    auto text = MappedFile::open(inside(manifestFile), Exit::storage);
+    Manifest manifest = Manifest::read(textOf(text->bytes()));
+    if (manifest.step != step)
+      throw std::runtime_error(concat("manifest.json is of step ", manifest.step));
+    auto open = [&](const char *name) {
+      SafeTensors file(inside(name), Exit::storage);
+      const Manifest::File &stated = manifest.files[name];
+      if (file.bytes().size() != stated.size)
+        throw std::runtime_error(concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
+      if (hexText(hashOf(file.bytes().data(), file.bytes().size())) != stated.xxh3)
+        throw std::runtime_error(concat(name, " does not have the hash that manifest.json states"));
+      return file;
+    };
+    SafeTensors model = open(modelFile), state = open(stateFile);
+    return {path, std::move(manifest), std::move(model), std::move(state)};
+  } catch (const std::runtime_error &error) {
+    throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
+  }
+}
+
+std::optional<Checkpoint> CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say) {
+  std::vector<int64_t> there = steps();
+  std::vector<std::string> reasons;
+  for (int64_t step : there) {
+    try {
+      Checkpoint checkpoint = load(step);
+      whole[step] = true;
+      for (const std::string &reason : reasons)
+        say(concat(reason, "; falling back to step ", step));
+      return checkpoint;
+    } catch (const Failure &failure) {
+      whole[step] = false;
+      reasons.push_back(failure.what());
+    }
+  }
+  if (!there.empty())
+    throw Failure(Exit::storage, concat(directory, ": no whole checkpoint is left:\n  ", join(reasons, "\n  ")));
+  return std::nullopt;
+}
+
+bool CheckpointStore::isWhole(int64_t step) {
+  auto known = whole.find(step);
+  if (known == whole.end()) {
+    bool good = true;
+    try {
+      load(step);
+    } catch (const Failure &) {
+      good = false;
+    }
+    known = whole.emplace(step, good).first;
+  }
+  return known->second;
+}
+
+void CheckpointStore::clearTemporary() {
+  std::vector<std::string> stale;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    if (std::string name = at->path().filename().string(); name.starts_with("step-") && name.ends_with(temporary))
+      stale.push_back(at->path().string());
+  for (const std::string &path : stale)
+    removeTree(path);
+}
+
+void CheckpointStore::prune() {
+  int kept = 0;
+  for (int64_t step : steps()) {
+    if (kept < keep) {
+      kept += isWhole(step);
+      continue;
+    }
+    // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is tried again at the next
+    // save.
+    std::string path = pathOf(step), away = path + std::string(temporary);
+    if (disk.rename(path, away) == 0) {
+      removeTree(away);
+      whole.erase(step);
+    }
+  }
+}
+
+void CheckpointStore::removeTree(const std::string &path) {
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+    disk.removeFile(at->path().string());
+  disk.removeDirectory(path);
+}
+
+} // namespace weir

@@ -1,0 +1,97 @@
+//===- Tensors.cpp - A program's variables as stored tensors ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/Tensors.h"
+#include "runtime/core/Text.h"
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace weir {
+
+const char *storedDType(artifact::DType dtype) {
+  switch (dtype) {
+  case artifact::DType::f32: return "F32";
+  case artifact::DType::i32: return "I32";
+  case artifact::DType::u8: return "U8";
+  case artifact::DType::b8: return "BOOL";
+  }
+  assert(false && "every dtype is listed");
+  __builtin_unreachable();
+}
+
+StoredTensor stored(const TensorView &variable) {
+  return {variable.name, storedDType(variable.dtype), variable.shape, variable.data, variable.size};
+}
+
+namespace {
+template <typename Wanted> std::vector<StoredTensor> storedWhere(const std::vector<TensorView> &variables, Wanted wanted) {
+  std::vector<StoredTensor> tensors;
+  for (const TensorView &variable : variables)
+    if (wanted(variable.role))
+      tensors.push_back(stored(variable));
+  return tensors;
+}
+} // namespace
+
+std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variables) {
+  return storedWhere(variables, [](artifact::Role role) { return role == artifact::Role::parameter; });
+}
+
+std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables) {
+  return storedWhere(variables, [](artifact::Role role) { return role != artifact::Role::parameter; });
+}
+
+std::vector<std::string> differences(const std::vector<StoredTensor> &wanted, const std::map<std::string, StoredTensor> &found,
+                                     const std::vector<StoredTensor> &optional) {
+  std::vector<std::string> lines, names;
+  auto compare = [&](const StoredTensor &tensor, bool required) {
+    names.push_back(tensor.name);
+    auto other = found.find(tensor.name);
+    if (other == found.end()) {
+      if (required)
+        lines.push_back(concat("missing: ", tensor.name, " ", describe(tensor)));
+    } else if (other->second.dtype != tensor.dtype || other->second.shape != tensor.shape) {
+      lines.push_back(concat("other shape: ", tensor.name, " is ", describe(other->second), " in the file, ", describe(tensor),
+                             " in the model"));
+    }
+  };
+  for (const StoredTensor &tensor : wanted)
+    compare(tensor, true);
+  for (const StoredTensor &tensor : optional)
+    compare(tensor, false);
+  for (const auto &[name, tensor] : found)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      lines.push_back(concat("unexpected: ", name, " ", describe(tensor), didYouMean(name, names)));
+  return lines;
+}
+
+void restore(const std::vector<TensorView> &variables, const std::map<std::string, StoredTensor> &found) {
+  for (const TensorView &variable : variables)
+    if (auto tensor = found.find(variable.name); tensor != found.end()) {
+      assert(tensor->second.size == variable.size);
+      std::memcpy(variable.data, tensor->second.data, variable.size);
+    }
+}
+
+void loadInitialWeights(const std::string &path, const std::vector<TensorView> &variables) {
+  SafeTensors file(path, Exit::model);
+  std::vector<TensorView> loadable;
+  std::vector<StoredTensor> states;
+  for (const TensorView &variable : variables) {
+    if (variable.role == artifact::Role::state)
+      states.push_back(stored(variable));
+    if (variable.role == artifact::Role::parameter || variable.role == artifact::Role::state)
+      loadable.push_back(variable);
+  }
+  std::vector<std::string> lines = differences(storedParameters(variables), file.tensors(), states);
+  if (!lines.empty())
+    throw Failure(Exit::model, concat(path, ": does not hold this model's weights:\n  ", join(lines, "\n  ")));
+  restore(loadable, file.tensors());
+}
+
+} // namespace weir

@@ -1,0 +1,89 @@
+//===- Text.h - Putting messages together ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Small text helpers that messages are made of. Header only, so that every runtime library may use it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_TEXT_H
+#define WEIR_RUNTIME_CORE_TEXT_H
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir {
+
+/// The parts, one after another, as a stream would print them.
+template <typename... Parts> std::string concat(const Parts &...parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+inline std::string join(const std::vector<std::string> &parts, std::string_view separator = ", ") {
+  std::string out;
+  for (const std::string &part : parts) {
+    if (!out.empty())
+      out += separator;
+    out += part;
+  }
+  return out;
+}
+
+/// "[12, 65]".
+inline std::string shapeText(const std::vector<int64_t> &shape) {
+  std::vector<std::string> parts;
+  for (int64_t size : shape)
+    parts.push_back(std::to_string(size));
+  return "[" + join(parts) + "]";
+}
+
+/// The least number of single-letter edits from one to the other (Levenshtein).
+inline size_t editDistance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  for (size_t j = 0; j <= to.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= from.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= to.size(); ++j) {
+      size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The candidate nearest to `name`, or "" where none is near enough to be what was meant.
+/// (`nearest` is the compiler's, frontend/Diagnostics.h, in this same namespace.)
+inline std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
+  std::string best;
+  size_t least = name.size() / 3 + 2;
+  for (const std::string &candidate : candidates) {
+    size_t distance = editDistance(name, candidate);
+    if (distance < least && distance < candidate.size()) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/// "; did you mean 'window'?" or "".
+inline std::string didYouMean(std::string_view name, const std::vector<std::string> &candidates) {
+  std::string best = nearestName(name, candidates);
+  return best.empty() ? "" : "; did you mean '" + best + "'?";
+}
+
+} // namespace weir
+
+#endif

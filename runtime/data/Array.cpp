@@ -1,0 +1,166 @@
+//===- Array.cpp - Numbers read from a file -------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/data/Array.h"
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace weir {
+namespace {
+
+struct Type {
+  const char *name;
+  size_t size;
+};
+constexpr Type types[] = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"u32", 4},
+                          {"i32", 4}, {"i64", 8}, {"f32", 4}, {"f64", 8}, {"b8", 1}};
+
+/// Files give no alignment, and big-endian ones another order.
+template <typename T> T load(const std::byte *from, bool swapped) {
+  std::byte raw[sizeof(T)];
+  std::memcpy(raw, from, sizeof(T));
+  if (swapped)
+    std::reverse(raw, raw + sizeof(T));
+  T value;
+  std::memcpy(&value, raw, sizeof(T));
+  return value;
+}
+
+template <typename Body> decltype(auto) visit(Element element, Body body) {
+  switch (element) {
+  case Element::u8:
+  case Element::b8:
+    return body(uint8_t{});
+  case Element::i8:
+    return body(int8_t{});
+  case Element::u16:
+    return body(uint16_t{});
+  case Element::i16:
+    return body(int16_t{});
+  case Element::u32:
+    return body(uint32_t{});
+  case Element::i32:
+    return body(int32_t{});
+  case Element::i64:
+    return body(int64_t{});
+  case Element::f32:
+    return body(float{});
+  case Element::f64:
+    return body(double{});
+  }
+  assert(false && "every element type is listed");
+  __builtin_unreachable();
+}
+
+/// The highest value an input of `to` takes.
+int64_t highest(Element to, int64_t limit) {
+  int64_t most = to == Element::i32  ? std::numeric_limits<int32_t>::max()
+                 : to == Element::b8 ? 1
+                                     : std::numeric_limits<uint8_t>::max();
+  return limit > 0 ? std::min(most, limit - 1) : most;
+}
+
+template <typename From, typename To, bool write>
+int64_t each(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
+             std::byte *out) {
+  const std::byte *from = array.data + first * sizeof(From);
+  if constexpr (std::is_floating_point_v<From>) {
+    for (int64_t i = 0; write && i < count; ++i) {
+      To value = static_cast<To>(load<From>(from + i * sizeof(From), array.swapped));
+      std::memcpy(out + i * sizeof(To), &value, sizeof(To));
+    }
+    return -1;
+  } else {
+    int64_t most = highest(to, limit);
+    int64_t least = limit > 0 || to != Element::i32 ? 0 : std::numeric_limits<int32_t>::min();
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t value = load<From>(from + i * sizeof(From), array.swapped);
+      if (value < least || value > most)
+        return first + i;
+      if constexpr (write) {
+        To narrow = static_cast<To>(value);
+        std::memcpy(out + i * sizeof(To), &narrow, sizeof(To));
+      }
+    }
+    return -1;
+  }
+}
+
+template <bool write>
+int64_t dispatch(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
+                 std::byte *out) {
+  assert(converts(array.element, to) && first >= 0 && first + count <= array.count());
+  return visit(array.element, [&](auto from) {
+    using From = decltype(from);
+    if constexpr (std::is_floating_point_v<From>)
+      return each<From, float, write>(array, first, count, to, limit, out);
+    else if (to == Element::i32)
+      return each<From, int32_t, write>(array, first, count, to, limit, out);
+    else
+      return each<From, uint8_t, write>(array, first, count, to, limit, out);
+  });
+}
+
+} // namespace
+
+size_t sizeOf(Element element) { return types[static_cast<size_t>(element)].size; }
+const char *nameOf(Element element) { return types[static_cast<size_t>(element)].name; }
+bool isInteger(Element element) {
+  return element != Element::f32 && element != Element::f64 && element != Element::b8;
+}
+
+int64_t Array::count() const {
+  int64_t total = 1;
+  for (int64_t size : shape)
+    total *= size;
+  return total;
+}
+
+std::optional<int64_t> elementCount(const std::vector<int64_t> &shape, size_t elementSize) {
+  int64_t total = 1, bytes = 0;
+  for (int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(total, size, &total))
+      return std::nullopt;
+  if (__builtin_mul_overflow(total, static_cast<int64_t>(elementSize), &bytes))
+    return std::nullopt;
+  return total;
+}
+
+int64_t integerAt(const Array &array, int64_t index) {
+  return visit(array.element, [&](auto type) {
+    return static_cast<int64_t>(
+        load<decltype(type)>(array.data + index * sizeof(type), array.swapped));
+  });
+}
+
+bool converts(Element from, Element to) {
+  if (to == Element::i32)
+    return isInteger(from);
+  if (to == Element::f32)
+    return from == Element::f32 || from == Element::f64;
+  return from == to && (to == Element::u8 || to == Element::b8);
+}
+
+int64_t convert(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
+                std::byte *out) {
+  bool anything = limit == 0 && array.element == to && !array.swapped && to != Element::b8;
+  if (anything) {
+    size_t size = sizeOf(to);
+    std::memcpy(out, array.data + first * size, count * size);
+    return -1;
+  }
+  return dispatch<true>(array, first, count, to, limit, out);
+}
+
+int64_t findOutside(const Array &array, int64_t first, int64_t count, Element to, int64_t limit) {
+  return dispatch<false>(array, first, count, to, limit, nullptr);
+}
+
+} // namespace weir

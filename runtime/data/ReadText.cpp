@@ -1,0 +1,73 @@
+//===- ReadText.cpp - Text as numbered characters -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include "runtime/data/Readers.h"
+#include <cstring>
+
+namespace weir {
+namespace {
+
+Vocabulary vocabularyOf(std::string_view text, const std::string &path) {
+  std::vector<bool> seen(0x110000);
+  for (size_t at = 0; at < text.size();) {
+    size_t before = at;
+    int32_t code = decodeUtf8(text, at);
+    if (code < 0)
+      throw Failure(Exit::data, concat(path, ": is no UTF-8 text: byte ", before, " begins no character; ",
+                                       supportedFormats));
+    seen[code] = true;
+  }
+  std::vector<uint32_t> codes;
+  for (uint32_t code = 0; code < seen.size(); ++code)
+    if (seen[code])
+      codes.push_back(code);
+  return Vocabulary(std::move(codes));
+}
+
+template <typename Number>
+void encode(Array &array, std::string_view text, const Vocabulary &vocabulary) {
+  auto numbers = std::make_shared<std::vector<Number>>();
+  numbers->reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    size_t before = at;
+    int32_t code = decodeUtf8(text, at);
+    if (code < 0)
+      throw Failure(Exit::data, concat(array.path, ": is no UTF-8 text: byte ", before,
+                                       " begins no character; ", supportedFormats));
+    int32_t number = vocabulary.number(code);
+    if (number < 0)
+      throw Failure(Exit::data, concat(array.path, ": the character ", characterText(code), " at byte ",
+                                       before, " is not among the ", vocabulary.size(),
+                                       " that the model was trained with; use text of those characters, or "
+                                       "train anew with text that has it"));
+    numbers->push_back(static_cast<Number>(number));
+  }
+  array.shape = {static_cast<int64_t>(numbers->size())};
+  array.data = reinterpret_cast<const std::byte *>(numbers->data());
+  array.owner = numbers;
+}
+
+} // namespace
+
+void readText(Array &array, std::span<const std::byte> bytes, const Vocabulary *given) {
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  auto file = array.owner; // encode() replaces the owner while the text is still read
+  Vocabulary vocabulary = given ? *given : vocabularyOf(text, array.path);
+  array.format = "text";
+  if (vocabulary.size() <= 0x10000) {
+    array.element = Element::u16;
+    encode<uint16_t>(array, text, vocabulary);
+  } else {
+    array.element = Element::i32;
+    encode<int32_t>(array, text, vocabulary);
+  }
+  array.vocabulary = std::move(vocabulary);
+}
+
+} // namespace weir

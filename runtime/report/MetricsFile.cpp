@@ -1,0 +1,82 @@
+//===- MetricsFile.cpp - A run as a program reads it --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/report/MetricsFile.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/Number.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The length of the part of the file that tells of steps up to `doneSteps`, in whole lines.
+size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
+  std::ifstream in(path, std::ios::binary);
+  size_t length = 0;
+  for (std::string line; std::getline(in, line) && !in.eof(); length += line.size() + 1) {
+    auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() || json["step"] > doneSteps ||
+        json.value("event", "") == "done")
+      break;
+  }
+  return length;
+}
+
+} // namespace
+
+MetricsFile::MetricsFile(std::string name, int64_t doneSteps) : path(std::move(name)) {
+  file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
+  if (file < 0)
+    throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+  // A pipe or a terminal has no length; that is fine.
+  if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0 && errno != EINVAL) {
+    int reason = errno;
+    ::close(file);
+    throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(reason)));
+  }
+}
+
+MetricsFile::~MetricsFile() { ::close(file); }
+
+void MetricsFile::step(const StepRecord &record, const std::string &unit) {
+  std::string line = concat("{\"step\":", record.step);
+  for (const auto &[name, value] : record.values)
+    line += concat(",", quoted(name), ":", jsonNumber(value));
+  line += concat(",\"step_ms\":", jsonNumber(1e3 * record.seconds), ",\"", unit, "_per_second\":",
+                 jsonNumber(record.seconds > 0 ? record.units / record.seconds : 0), "}\n");
+  write(line);
+}
+
+void MetricsFile::event(const std::string &event, int64_t step, const Values &values, double seconds) {
+  std::string line = concat("{\"event\":", quoted(event), ",\"step\":", step);
+  for (const auto &[name, value] : values)
+    line += concat(",", quoted(name), ":", jsonNumber(value));
+  write(line + concat(",\"seconds\":", jsonNumber(seconds), "}\n"));
+}
+
+void MetricsFile::write(const std::string &line) {
+  for (size_t done = 0; done < line.size();) {
+    ssize_t wrote = ::write(file, line.data() + done, line.size() - done);
+    if (wrote < 0 && errno == EINTR)
+      continue;
+    if (wrote <= 0)
+      throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+    done += wrote;
+  }
+}
+
+} // namespace weir

@@ -1,0 +1,56 @@
+//===- Number.h - Numbers as text ---------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_REPORT_NUMBER_H
+#define WEIR_RUNTIME_REPORT_NUMBER_H
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+namespace weir {
+
+/// The shortest of %.9g, which brings every float back exactly; "null" where JSON has no word for the value.
+inline std::string jsonNumber(double value) {
+  if (!std::isfinite(value))
+    return "null";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+/// "54,000".
+inline std::string withThousands(double value) {
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.0f", value);
+  std::string text = digits;
+  for (size_t at = text.size(); at > 3 + (text[0] == '-'); at -= 3)
+    text.insert(at - 3, ",");
+  return text;
+}
+
+/// `format` is printf's, for one double.
+inline std::string formatted(const char *format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+/// "0:31", "1:02:03".
+inline std::string duration(double seconds) {
+  long long all = seconds > 0 && seconds < 1e12 ? static_cast<long long>(seconds + 0.5) : 0;
+  char text[40];
+  if (all >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", all / 60, all % 60);
+  return text;
+}
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,98 @@
+//===- Progress.cpp - A run as someone watches it -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/report/Progress.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/Number.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+/// About twenty lines a run, at round numbers.
+int64_t plainInterval(int64_t steps) {
+  for (int64_t scale = 1;; scale *= 10)
+    for (int64_t round : {1, 2, 5})
+      if (round * scale * 20 >= steps)
+        return round * scale;
+}
+
+size_t columns(std::FILE *out) {
+  winsize size{};
+  return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+} // namespace
+
+Progress::Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep, int64_t totalSteps)
+    : out(out), live(live), unit(std::move(unit)), total(totalSteps), every(plainInterval(totalSteps - firstStep)),
+      shown(Clock::now()) {}
+
+Progress::~Progress() { erase(); }
+
+bool Progress::isLive(std::FILE *out) {
+  const char *terminal = std::getenv("TERM");
+  return isatty(fileno(out)) && terminal && std::strcmp(terminal, "dumb") != 0;
+}
+
+void Progress::erase() {
+  if (drawn)
+    std::fputs("\r\x1b[K", out);
+  drawn = false;
+}
+
+std::string Progress::line(const StepRecord &record) const {
+  std::string text = concat("step ", record.step, "/", total);
+  for (const auto &[name, value] : record.values) {
+    const char *format = name == "lr" ? "%.3g" : "%.4f";
+    text += concat("  ", name, " ", formatted(format, value));
+  }
+  text += concat("  ", formatted("%.1f", 1e3 * stepSeconds), " ms/step  ", withThousands(rate), " ", unit, "/s  ETA ",
+                 duration(stepSeconds * static_cast<double>(total - record.step)));
+  return text;
+}
+
+void Progress::step(const StepRecord &record) {
+  seconds += record.seconds;
+  units += record.units;
+  ++steps;
+  auto now = Clock::now();
+  std::chrono::duration<double> since = now - shown;
+  bool last = record.step == total;
+  // Ten times a second on a terminal; elsewhere at round steps, and not silent for longer than half a minute.
+  bool due = live ? since.count() >= 0.1 : record.step % every == 0 || since.count() >= 30;
+  if (!due && !last && !first)
+    return;
+  first = false;
+  stepSeconds = seconds / static_cast<double>(steps);
+  rate = seconds > 0 ? units / seconds : 0;
+  seconds = units = 0;
+  steps = 0;
+  shown = now;
+  std::string text = line(record);
+  if (!live) {
+    std::fprintf(out, "%s\n", text.c_str());
+  } else {
+    // A line that wraps could not be rewritten.
+    text.resize(std::min(text.size(), columns(out) - 1));
+    std::fprintf(out, "\r%s\x1b[K", text.c_str());
+    drawn = true;
+  }
+  std::fflush(out);
+}
+
+void Progress::say(const std::string &text) {
+  erase();
+  std::fprintf(out, "%s\n", text.c_str());
+  std::fflush(out);
+}
+
+} // namespace weir
