@@ -4,6 +4,8 @@ list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
+# For tablegen, which takes the folder's include directories; the runtime's folders come before and stay without.
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
 # weir_mlir_library(NAME SOURCES... [DEPENDS targets] [LINK targets]): a static library of MLIR code. MLIR is compiled
 # without RTTI, so what derives from its classes must be too.

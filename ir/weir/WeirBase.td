@@ -28,6 +28,7 @@ def Weir_Dialect : Dialect {
     `accumulate` what sums are kept in; both are f32 where absent.
   }];
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
 def Weir_Tensor : StaticShapeTensorOf<[F32, I32, UI8, I1]>;

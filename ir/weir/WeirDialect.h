@@ -14,7 +14,10 @@
 #define WEIR_IR_WEIR_WEIRDIALECT_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -57,7 +60,8 @@ int64_t trafficBytes(mlir::Operation *op);
 #include "ir/weir/WeirInterfaces.h.inc"
 
 namespace weir {
-/// Lowerable and Costed for every Pointwise op.
+/// Folding, Lowerable and Costed for every Pointwise op.
+mlir::OpFoldResult foldPointwise(Pointwise op, llvm::ArrayRef<mlir::Attribute> operands);
 mlir::Value elementwiseElement(Pointwise op, mlir::OpBuilder &builder, mlir::ValueRange indices, ElementOf operand);
 Cost elementwiseCost(mlir::Operation *op);
 } // namespace weir

@@ -13,7 +13,11 @@ include "ir/weir/WeirBase.td"
 class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
     : Weir_TensorOp<mnemonic, !listconcat(traits, [
         SameOperandsAndResultShape, DeclareOpInterfaceMethods<Pointwise>, Lowered])> {
+  let hasFolder = 1;
   let extraClassDefinition = [{
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return ::weir::foldPointwise(*this, adaptor.getOperands());
+    }
     ::mlir::Value $cppClass::element(::mlir::OpBuilder &builder, unsigned result, ::mlir::ValueRange indices,
                                      ::weir::ElementOf operand) {
       return ::weir::elementwiseElement(*this, builder, indices, operand);
@@ -28,7 +32,6 @@ class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits =
   let arguments = (ins type:$input, OptionalAttr<TypeAttr>:$compute);
   let results = (outs type:$result);
   let assemblyFormat = "$input attr-dict `:` type($result)";
-  let hasFolder = 0;
 }
 
 class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>

@@ -1,0 +1,48 @@
+//===- WeirDialect.cpp - The weir dialect ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Registration and what tablegen generates for the dialect as a whole; the ops' generated definitions are four files in
+// the build tree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/WeirDialect.h"
+
+using namespace mlir;
+
+#include "ir/weir/WeirDialect.cpp.inc"
+#include "ir/weir/WeirEnums.cpp.inc"
+#include "ir/weir/WeirInterfaces.cpp.inc"
+
+namespace weir {
+
+void WeirDialect::initialize() { registerWeirDialectOperations(this); }
+
+Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  auto typed = dyn_cast<TypedAttr>(value);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!typed || !tensor || typed.getType() != tensor.getElementType())
+    return nullptr;
+  return ConstantOp::create(builder, loc, tensor, typed);
+}
+
+int64_t storageBytes(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  return type.getNumElements() * ((bits + 7) / 8);
+}
+
+int64_t trafficBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Type type : op->getOperandTypes())
+    bytes += storageBytes(type);
+  for (Type type : op->getResultTypes())
+    bytes += storageBytes(type);
+  return bytes;
+}
+
+} // namespace weir
