@@ -1,0 +1,102 @@
+"""weir inspect says what is in an artifact, and memory is what it says."""
+
+import json
+import pathlib
+import time
+
+import weirtest
+from weirtest import MODELS, SMALL_GPT, data, start
+
+
+class Inspect(weirtest.Test):
+    def facts(self, model, *sets):
+        artifact = self.folder / f"{model}.weirx"
+        self.weir("compile", MODELS / f"{model}.weir", *sets, "-o", artifact)
+        return artifact, json.loads(self.weir("inspect", artifact, "--json").stdout)
+
+    def test_arena_is_nearly_the_largest_live_sum(self):
+        for model in ("gpt-char", "mnist-mlp", "mnist-cnn"):
+            with self.subTest(model):
+                _, facts = self.facts(model)
+                memory = facts["memory"]
+                largest = max(entry["largest_live"] for entry in memory["entries"])
+                self.assertLessEqual(memory["arena"], 1.1 * (memory["persistent"] + largest))
+                for entry in memory["entries"]:
+                    self.assertEqual(entry["largest_live"], sum(b["bytes"] for b in entry["peak"]))
+
+    def test_everything_points_back_to_the_model(self):
+        _, facts = self.facts("gpt-char")
+        for kernel in facts["kernels"]:
+            self.assertTrue(kernel["ops"], kernel)
+            if kernel["launches"].get("step"):
+                self.assertTrue(kernel["at"], kernel)
+        for product in facts["products"]:
+            self.assertTrue(product["at"], product)
+        step = next(e for e in facts["memory"]["entries"] if e["entry"] == "step")
+        for buffer in step["peak"]:
+            self.assertRegex(buffer["at"], r"\.weir:\d+$", buffer)
+
+    def test_counts(self):
+        _, facts = self.facts("gpt-char")
+        values = 0
+        for v in facts["variables"]:
+            if v["role"] == "parameter":
+                size = 1
+                for n in v["shape"]:
+                    size *= n
+                values += size
+        # wte, wpe, four layers, the last layer norm, as PyTorch counts them.
+        width, vocab, context = 128, 65, 64
+        layer = 2 * 2 * width + (width + 1) * 3 * width + (width + 1) * width + (width + 1) * 4 * width + (4 * width + 1) * width
+        self.assertEqual(values, vocab * width + context * width + 4 * layer + 2 * width)
+        # Two products of each of the 12 rows of 64 tokens forward, twice that backward: 6 FLOPs a weight and token.
+        self.assertGreater(facts["step"]["flops"], 6 * 12 * context * 4 * (12 * width * width))
+
+    def test_text(self):
+        artifact, facts = self.facts("mnist-cnn")
+        text = self.weir("inspect", artifact).stdout
+        self.assertIn("machine code", text)
+        self.assertIn(f"{facts['memory']['arena']:,}", text)
+        for kernel in facts["kernels"]:
+            self.assertIn(kernel["symbol"], text)
+        self.assertRegex(text, r"Convolutions")
+
+    def test_dead_bytes_are_never_read(self):
+        for model, options in [
+            ("gpt-char", [*SMALL_GPT, *data(window=self.text())]),
+            ("mnist-cnn", self.digits()),
+        ]:
+            with self.subTest(model):
+                for name, poison in (("plain", []), ("poisoned", ["--poison"])):
+                    self.weir(
+                        "train", MODELS / f"{model}.weir", *options, "--steps", 10, "--seed", 1, *poison,
+                        "--metrics", self.folder / f"{name}.jsonl",
+                    )
+                self.assertEqual(self.losses("poisoned.jsonl"), self.losses("plain.jsonl"))
+
+    def test_memory_is_flat(self):
+        artifact, _ = self.facts("gpt-char", *SMALL_GPT)
+        metrics = self.folder / "m.jsonl"
+        process = start(
+            "weir-run", artifact, *data(window=self.text()), "--steps", 2000, "--metrics", metrics
+        )
+        resident = []
+        while process.poll() is None:
+            steps = metrics.read_bytes().count(b"\n") if metrics.exists() else 0
+            status = pathlib.Path(f"/proc/{process.pid}/status")
+            try:
+                rss = [int(l.split()[1]) for l in status.read_text().splitlines() if l.startswith("VmRSS")]
+            except OSError:
+                break
+            if steps >= 10 and rss:
+                resident.append(rss[0])
+            time.sleep(0.05)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        if len(resident) < 3:
+            self.skipTest("too fast to watch")
+        self.assertLessEqual(max(resident) - resident[0], 512, "resident memory grew, in kB")
+
+
+if __name__ == "__main__":
+    weirtest.main()

@@ -1,0 +1,188 @@
+"""Wrong artifacts, data and storage: a clear message, the right exit status, and nothing damaged."""
+
+import os
+import random
+import struct
+import subprocess
+
+import weirtest
+from weirtest import BIN, MODELS, SMALL_GPT, data
+
+CRASHED = (-6, -7, -8, -11, 1)
+
+
+def rehash(path, out):
+    subprocess.run([os.environ["WEIR_REHASH"], path, out], check=True)
+
+
+class Artifacts(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        self.artifact = self.folder / "g.weirx"
+        self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", self.artifact)
+        self.whole = self.artifact.read_bytes()
+        self.bad = self.folder / "bad.weirx"
+        self.options = [*data(window=self.text()), "--steps", 1]
+
+    def refused(self, raw, pattern, again=False):
+        self.bad.write_bytes(raw)
+        if again:
+            rehash(self.bad, self.bad)
+        for tool, arguments in (("weir-run", [self.bad, *self.options]), ("weir", ["inspect", self.bad])):
+            self.fails(3, pattern, tool, *arguments)
+
+    def test_missing(self):
+        self.fails(3, "nowhere.weirx", "weir-run", self.folder / "nowhere.weirx", *self.options)
+
+    def test_not_an_artifact(self):
+        self.refused(b"hello\n" * 100, "(?i)not an? .*artifact")
+
+    def test_truncated(self):
+        for keep in (0, 7, 31, 32, 100, len(self.whole) // 2, len(self.whole) - 1):
+            with self.subTest(keep):
+                self.refused(self.whole[:keep], "(?i)artifact|truncated|bytes")
+
+    def test_damaged(self):
+        raw = bytearray(self.whole)
+        raw[len(raw) // 2] ^= 4
+        self.refused(raw, "(?i)damaged|hash")
+
+    def test_another_format_version(self):
+        raw = bytearray(self.whole)
+        raw[8:12] = struct.pack("<I", 999)
+        self.refused(raw, "(?i)format.*999")
+
+    def test_another_cpu_level(self):
+        at = self.whole.index(b"x86-64-v")
+        raw = bytearray(self.whole)
+        raw[at + 8] = ord("9")
+        self.bad.write_bytes(raw)
+        rehash(self.bad, self.bad)
+        self.fails(3, "x86-64-v9", "weir-run", self.bad, *self.options)
+
+    def test_flipped_bits_with_the_hash_made_right(self):
+        code = self.whole.index(b"\x7fELF")
+        places = [i for i in range(32, len(self.whole)) if not code <= i < self.end_of_code(code)]
+        choose = random.Random(1)
+        refused = 0
+        for _ in range(120):
+            raw = bytearray(self.whole)
+            at = choose.choice(places)
+            raw[at] ^= 1 << choose.randrange(8)
+            self.bad.write_bytes(raw)
+            rehash(self.bad, self.bad)
+            done = subprocess.run(
+                [BIN / "weir-run", self.bad, *map(str, self.options)], capture_output=True, text=True, timeout=120
+            )
+            self.assertNotIn(done.returncode, CRASHED, f"byte {at}: {done.stderr[-2000:]}")
+            refused += done.returncode == 3
+        self.assertGreater(refused, 10)
+
+    def end_of_code(self, code):
+        """The end of the ELF image that starts at `code`: its section headers stand last."""
+        offset, = struct.unpack_from("<Q", self.whole, code + 0x28)
+        size, count = struct.unpack_from("<HH", self.whole, code + 0x3A)
+        return code + offset + size * count
+
+
+class Data(weirtest.Test):
+    def mlp(self, status, pattern, *arguments):
+        self.fails(status, pattern, "weir", "train", MODELS / "mnist-mlp.weir", *arguments, "--steps", 1)
+
+    def test_names(self):
+        rows = self.digits()
+        self.mlp(2, "imges.*images", *[word.replace("images=", "imges=") for word in rows])
+        self.mlp(2, "labels", *rows[:2])
+
+    def test_files(self):
+        rows = self.digits()
+        images, labels = self.folder / "train-images.idx", self.folder / "train-labels.idx"
+        self.mlp(4, "nowhere.idx", *data(images=self.folder / "nowhere.idx", labels=labels))
+        short = self.folder / "short.idx"
+        short.write_bytes(images.read_bytes()[:-5])
+        self.mlp(4, "short.idx", *data(images=short, labels=labels))
+        odd = self.folder / "odd.idx"
+        odd.write_bytes(b"\x00\x00\x77\x03" + images.read_bytes()[4:])
+        self.mlp(4, "odd.idx", *data(images=odd, labels=labels))
+        empty = self.folder / "empty.idx"
+        empty.write_bytes(b"")
+        self.mlp(4, "empty.idx", *data(images=empty, labels=labels))
+        self.mlp(4, "train-labels.idx", *data(images=labels, labels=labels))
+        self.digits(rows=64, name="few")
+        self.mlp(4, "320.*64|64.*320", *data(images=images, labels=self.folder / "few-labels.idx"))
+        self.weir("train", MODELS / "mnist-mlp.weir", *rows, "--steps", 1)
+
+    def test_labels_outside_their_range(self):
+        self.digits()
+        labels = self.folder / "train-labels.idx"
+        raw = bytearray(labels.read_bytes())
+        raw[20] = 77
+        labels.write_bytes(raw)
+        self.mlp(4, "77", *data(images=self.folder / "train-images.idx", labels=labels))
+
+    def test_text_with_too_many_characters_names_the_command_that_would_work(self):
+        text = self.write("many.txt", "".join(chr(0x100 + i % 300) for i in range(5000)))
+        self.fails(
+            4, "--set vocab=300", "weir", "train", MODELS / "gpt-char.weir", *SMALL_GPT, *data(window=text), "--steps", 1
+        )
+
+    def test_text_shorter_than_a_window(self):
+        text = self.write("short.txt", "to be")
+        self.fails(4, "short.txt", "weir", "train", MODELS / "gpt-char.weir", *data(window=text), "--steps", 1)
+
+
+class Storage(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        self.artifact = self.folder / "m.weirx"
+        self.weir("compile", MODELS / "mnist-mlp.weir", "-o", self.artifact)
+        self.run_options = [self.artifact, *self.digits(), "--steps", 4, "--seed", 1]
+
+    def test_unwritable_folder(self):
+        file = self.write("file", "")
+        self.fails(8, "file/kept", "weir-run", *self.run_options, "--checkpoint", file / "kept")
+
+    def test_unwritable_output(self):
+        file = self.write("file", "")
+        self.fails(8, "file/m.weirx", "weir", "compile", MODELS / "mnist-mlp.weir", "-o", file / "m.weirx")
+
+    def test_folder_in_use(self):
+        kept = self.folder / "kept"
+        self.weir_run(*self.run_options, "--checkpoint", kept)
+        before = self.weights(kept)
+        self.fails(2, "--resume", "weir-run", *self.run_options, "--checkpoint", kept)
+        self.assertEqual(self.weights(kept), before)
+
+    def test_no_whole_checkpoint_left(self):
+        kept = self.folder / "kept"
+        self.weir_run(*self.run_options, "--checkpoint", kept)
+        for path in kept.rglob("model.safetensors"):
+            path.write_bytes(path.read_bytes()[:-1])
+        self.fails(8, "model.safetensors", "weir-run", *self.run_options, "--checkpoint", kept, "--resume")
+
+    def test_checkpoint_of_another_model(self):
+        kept = self.folder / "kept"
+        self.weir_run(*self.run_options, "--checkpoint", kept)
+        other = self.folder / "other.weirx"
+        self.weir("compile", MODELS / "mnist-cnn.weir", "-o", other)
+        self.fails(
+            3, "(?i)another model|checkpoint", "weir-run", other, *self.run_options[1:], "--checkpoint", kept, "--resume"
+        )
+
+    def test_full_disk(self):
+        small = self.folder / "small"
+        small.mkdir()
+        command = f"mount -t tmpfs -o size=256k tmpfs '{small}' && exec \"$@\""
+        enter = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+        if subprocess.run([*enter, "sh", "-c", command, "sh", "true"], capture_output=True).returncode != 0:
+            self.skipTest("not allowed to mount a small disk here")
+        done = subprocess.run(
+            [*enter, "sh", "-c", command, "sh", BIN / "weir-run", *map(str, self.run_options), "--checkpoint", small / "kept"],
+            capture_output=True, text=True,
+        )
+        self.assertEqual(done.returncode, 8, done.stderr)
+        self.assertRegex(done.stderr, "(?i)no space")
+
+
+if __name__ == "__main__":
+    weirtest.main()

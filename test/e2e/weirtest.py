@@ -1,0 +1,140 @@
+"""What the end-to-end tests share: running the built tools, and small data made on the spot.
+
+Each *-test.py is a unittest program that CTest runs; WEIR_BIN names the folder of the built tools.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "models"
+BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
+DATA = ROOT.parent / "shared" / "data"
+
+# Small enough that compiling, not training, is what takes the time.
+SMALL_GPT = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
+
+needs_data = unittest.skipUnless(DATA.is_dir(), f"the real data ({DATA}) is not here")
+
+
+def start(tool, *args, **more):
+    """A tool as a running process, its streams captured."""
+    environment = dict(os.environ, NO_COLOR="1", **more.pop("env", {}))
+    return subprocess.Popen(
+        [BIN / tool, *map(str, args)],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+    )
+
+
+class Test(unittest.TestCase):
+    """A test with a folder of its own, `self.folder`."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_tool(self, tool, *args, status=0, timeout=600, **more):
+        process = start(tool, *args, **more)
+        out, err = process.communicate(timeout=timeout)
+        command = " ".join([tool, *map(str, args)])
+        self.assertEqual(
+            process.returncode, status, f"\n$ {command}\n{out[-2000:]}\n{err[-4000:]}"
+        )
+        return subprocess.CompletedProcess(command, status, out, err)
+
+    def weir(self, *args, **more):
+        return self.run_tool("weir", *args, **more)
+
+    def weir_run(self, *args, **more):
+        return self.run_tool("weir-run", *args, **more)
+
+    def fails(self, status, pattern, tool, *args, **more):
+        """The tool ends with that status and says something on standard error that matches, and nothing on standard output."""
+        done = self.run_tool(tool, *args, status=status, **more)
+        self.assertRegex(done.stderr, re.compile(pattern, re.S))
+        self.assertNotRegex(done.stderr, r"Assertion|terminate called|Stack dump|LLVM ERROR")
+        self.assertEqual(done.stdout, "")
+        return done
+
+    def metrics(self, name="metrics.jsonl"):
+        """The steps' records and the last one."""
+        records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+        steps = [r for r in records if r.get("event", "step") == "step"]
+        self.assertEqual(records[-1].get("event"), "done")
+        return steps, records[-1]
+
+    def losses(self, name="metrics.jsonl"):
+        return [record["loss"] for record in self.metrics(name)[0]]
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def text(self, name="text.txt", length=20000):
+        """Words of a small language, with fewer than 65 distinct characters."""
+        choose = random.Random(1)
+        words = ["to", "be", "or", "not", "that", "is", "the", "question", "whether", "nobler", "in", "mind"]
+        out = ""
+        while len(out) < length:
+            out += choose.choice(words) + choose.choice("   .\n")
+        return self.write(name, out)
+
+    def digits(self, rows=320, name="train"):
+        """idx files in the manner of MNIST: each class is a block of light in its own place, with noise. Their --data options."""
+        choose = random.Random(rows)
+        images, labels = bytearray(), bytearray()
+        for _ in range(rows):
+            label = choose.randrange(10)
+            image = bytearray(choose.randrange(64) for _ in range(28 * 28))
+            top, left = 2 + 12 * (label // 5), 1 + 5 * (label % 5)
+            for y in range(top, top + 10):
+                for x in range(left, left + 5):
+                    image[28 * y + x] = 128 + choose.randrange(128)
+            images += image
+            labels.append(label)
+        paths = self.folder / f"{name}-images.idx", self.folder / f"{name}-labels.idx"
+        paths[0].write_bytes(struct.pack(">4i", 0x803, rows, 28, 28) + images)
+        paths[1].write_bytes(struct.pack(">2i", 0x801, rows) + labels)
+        return data(images=paths[0], labels=paths[1])
+
+    def checkpoints(self, folder):
+        """The step folders of a checkpoint directory, oldest first."""
+        return sorted(p for p in pathlib.Path(folder).glob("step-*") if p.is_dir() and not p.name.endswith(".tmp"))
+
+    def weights(self, folder):
+        """Every tensor file of the newest checkpoint: name -> bytes."""
+        newest = self.checkpoints(folder)[-1]
+        files = {p.name: p.read_bytes() for p in newest.glob("*.safetensors")}
+        self.assertIn("model.safetensors", files)
+        return files
+
+
+def data(**paths):
+    """--data options."""
+    return [word for name, path in paths.items() for word in ("--data", f"{name}={path}")]
+
+
+def eval_data(**paths):
+    return [word for name, path in paths.items() for word in ("--eval-data", f"{name}={path}")]
+
+
+def mnist():
+    folder = DATA / "mnist"
+    return data(
+        images=folder / "train-images.idx3-ubyte", labels=folder / "train-labels.idx1-ubyte"
+    ) + eval_data(images=folder / "test-images.idx3-ubyte", labels=folder / "test-labels.idx1-ubyte")
+
+
+def main():
+    unittest.main(verbosity=2)
