@@ -1,0 +1,31 @@
+//===- Passes.h - Every pass's constructor and registration ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Generated from Passes.td: create<Name>() for each pass, its options as <Name>Options, and its flag.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_PASSES_H
+#define WEIR_PASSES_PASSES_H
+
+#include "ir/plan/PlanDialect.h"
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace weir {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+
+/// Makes every pass known to command lines and textual pipelines.
+inline void registerPasses() { registerWeirPasses(); }
+
+} // namespace weir
+
+#endif

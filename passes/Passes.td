@@ -1,0 +1,75 @@
+//===- Passes.td - Every pass, by folder --------------------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One pass = one file = one flag = one test = one name: `def Autodiff` is passes/autodiff/Autodiff.cpp is --weir-autodiff is
+// test/passes/autodiff/autodiff.mlir. The order they run in is passes/Pipeline.cpp's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_TD
+#define WEIR_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// simplify/
+
+def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {
+  let summary = "folds, canonicalizes, merges equal ops and removes dead ones";
+  let description = [{
+    Runs the dialect's folders and canonicalizations and the patterns of this pass to a fixed point, then merges equal ops
+    and removes what nothing uses. No rewrite changes a bit of any result: sums are not reordered.
+  }];
+}
+
+// autodiff/
+
+def Autodiff : Pass<"weir-autodiff", "mlir::func::FuncOp"> {
+  let summary = "replaces every weir.gradient by the backward computation";
+  let description = [{
+    Walks the ops between the sources and the loss in reverse and asks each for its vector-Jacobian product (the
+    Differentiable interface). Cotangents of a value are added in the reverse order of its uses, so the sum is the same in
+    every compile. Gradient ops carry the location of the op they belong to, named "gradient". An op that a cotangent reaches
+    and that is not differentiable is an error; all of them are reported.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncOp"> {
+  let summary = "checks that no weir.gradient is left";
+  let description = [{
+    Passes after autodiff see the whole step as plain ops: a weir.gradient here is a fault of the pipeline.
+  }];
+}
+
+// fusion/
+
+def Fuse : Pass<"weir-fuse", "::mlir::ModuleOp"> {
+  let summary = "outlines everything that computes into kernels";
+  let description = [{
+    Products, convolutions, attention and segment sums become kernels of their own; everything else grows into maps and rows.
+    Values are computed again where that spares reading them. Before: ops. After: weir.kernel, reads, writes and aliases.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def VerifyFused : Pass<"weir-verify-fused", "::mlir::ModuleOp"> {
+  let summary = "checks that everything that computes is in a kernel";
+  let description = "Planning knows kernels, aliases, variables and microbatches; anything else here is a fault of fusion.";
+}
+
+// memory/
+
+def AssignOffsets : Pass<"weir-assign-offsets", "::mlir::ModuleOp"> {
+  let summary = "gives every buffer of a plan its place in the arena";
+  let description = [{
+    Numbers the actions of each entry, finds every buffer's lifetime, and places buffers so that only those that are never alive
+    together overlap: largest first, at the lowest offset that is free. Variables come first and keep one place in all entries.
+  }];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
+#endif

@@ -1,0 +1,187 @@
+//===- Autodiff.cpp - The backward computation ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reverse-mode differentiation at one place: every weir.gradient becomes ops before it, in its own block. The ops that lead
+// from the sources to the loss may stand in that block or around it (a weir.microbatches body may use values from outside).
+// What a gradient is, op by op, is in ir/weir/Gradients*.cpp; this file knows no op but weir.gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weir {
+#define GEN_PASS_DEF_AUTODIFF
+#include "passes/Passes.h.inc"
+
+namespace {
+
+bool isFloat(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && llvm::isa<mlir::FloatType>(type.getElementType());
+}
+
+unsigned depth(mlir::Operation *op) {
+  unsigned result = 0;
+  while ((op = op->getParentOp()))
+    ++result;
+  return result;
+}
+
+/// The ops that the loss is computed from, in program order. Every one of them stands in a block around the gradient op, one
+/// block per depth, so outer ops come first.
+llvm::SmallVector<mlir::Operation *> producersOf(mlir::Value loss) {
+  llvm::SetVector<mlir::Operation *> producers;
+  if (mlir::Operation *op = loss.getDefiningOp())
+    producers.insert(op);
+  for (size_t i = 0; i < producers.size(); ++i) {
+    mlir::Operation *producer = producers[i];
+    // A region may read values from outside it: they are operands too.
+    producer->walk([&](mlir::Operation *inner) {
+      for (mlir::Value operand : inner->getOperands())
+        if (mlir::Operation *op = operand.getDefiningOp())
+          if (!producer->isProperAncestor(op))
+            producers.insert(op);
+    });
+  }
+  llvm::SmallVector<mlir::Operation *> sorted(producers.begin(), producers.end());
+  llvm::DenseMap<mlir::Operation *, unsigned> depths;
+  for (mlir::Operation *op : sorted)
+    depths[op] = depth(op);
+  llvm::sort(sorted, [&](mlir::Operation *a, mlir::Operation *b) {
+    return a->getBlock() == b->getBlock() ? a->isBeforeInBlock(b) : depths[a] < depths[b];
+  });
+  return sorted;
+}
+
+/// Whether the op reads one of the values, in a region of its own included.
+bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
+  return op->walk([&](mlir::Operation *inner) {
+             bool found = llvm::any_of(inner->getOperands(),
+                                       [&](mlir::Value value) { return values.contains(value); });
+             return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+           }).wasInterrupted();
+}
+
+/// Names what is built for an op "gradient", at the op's own location.
+struct NameGradients : mlir::OpBuilder::Listener {
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
+    auto name = mlir::StringAttr::get(op->getContext(), "gradient");
+    auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc());
+    if (!location || location.getName() != name)
+      op->setLoc(mlir::NameLoc::get(name, op->getLoc()));
+  }
+};
+
+/// Builds one gradient op's backward computation before it.
+class Backward {
+public:
+  explicit Backward(GradientOp gradient)
+      : gradient(gradient), builder(gradient->getContext(), &names) {
+    builder.setInsertionPoint(gradient);
+  }
+
+  mlir::LogicalResult build() {
+    llvm::SmallVector<mlir::Operation *> producers = producersOf(gradient.getLoss());
+    findActive(producers);
+    if (active.contains(gradient.getLoss()))
+      cotangents[gradient.getLoss()] = constant(gradient.getLoc(), gradient.getLoss().getType(), 1);
+    mlir::LogicalResult result = mlir::success();
+    // Every op is asked even after an error, so that one compile reports all of them.
+    for (mlir::Operation *op : llvm::reverse(producers))
+      if (mlir::failed(visit(op)))
+        result = mlir::failure();
+    if (mlir::succeeded(result))
+      replace();
+    return result;
+  }
+
+private:
+  /// A value is active if it is a source or a float computed from one: only these get cotangents.
+  void findActive(llvm::ArrayRef<mlir::Operation *> producers) {
+    active.insert(gradient.getSources().begin(), gradient.getSources().end());
+    for (mlir::Operation *op : producers)
+      if (reads(op, active))
+        for (mlir::Value result : op->getResults())
+          if (isFloat(result))
+            active.insert(result);
+  }
+
+  mlir::LogicalResult visit(mlir::Operation *op) {
+    llvm::SmallVector<mlir::Value> arriving;
+    for (mlir::Value result : op->getResults())
+      arriving.push_back(cotangents.lookup(result));
+    bool reached = llvm::any_of(arriving, [](mlir::Value value) { return bool(value); });
+    if (!reached || !reads(op, active))
+      return mlir::success();
+
+    llvm::SmallVector<mlir::Value> leaving;
+    mlir::LogicalResult result = mlir::success();
+    if (auto differentiable = llvm::dyn_cast<Differentiable>(op))
+      result = differentiable.vjp(builder, arriving, leaving);
+    else
+      result = op->emitOpError("has no gradient, and the loss depends on a parameter through it");
+    if (mlir::failed(result)) {
+      passThrough(op);
+      return result;
+    }
+    assert(leaving.size() == op->getNumOperands() && "one cotangent per operand, or null");
+    for (auto [operand, cotangent] : llvm::zip(op->getOperands(), leaving))
+      if (cotangent && active.contains(operand))
+        add(operand, cotangent);
+    return result;
+  }
+
+  /// After an error the walk goes on with cotangents of zero, to find the next one.
+  void passThrough(mlir::Operation *op) {
+    for (mlir::Value operand : op->getOperands())
+      if (active.contains(operand) && !cotangents.count(operand))
+        cotangents[operand] = constant(op->getLoc(), operand.getType(), 0);
+  }
+
+  void add(mlir::Value value, mlir::Value cotangent) {
+    assert(cotangent.getType() == value.getType() && "a cotangent has its value's type");
+    mlir::Value &sum = cotangents[value];
+    sum = sum ? AddOp::create(builder, value.getLoc(), value.getType(), sum, cotangent, {})
+              : cotangent;
+  }
+
+  void replace() {
+    llvm::SmallVector<mlir::Value> results;
+    for (mlir::Value source : gradient.getSources()) {
+      mlir::Value result = cotangents.lookup(source);
+      results.push_back(result ? result : constant(gradient.getLoc(), source.getType(), 0));
+    }
+    gradient.replaceAllUsesWith(results);
+    gradient.erase();
+  }
+
+  mlir::Value constant(mlir::Location location, mlir::Type type, double value) {
+    mlir::Type element = llvm::cast<mlir::RankedTensorType>(type).getElementType();
+    return ConstantOp::create(builder, location, type, builder.getFloatAttr(element, value));
+  }
+
+  GradientOp gradient;
+  NameGradients names;
+  mlir::OpBuilder builder;
+  llvm::DenseSet<mlir::Value> active;
+  llvm::DenseMap<mlir::Value, mlir::Value> cotangents;
+};
+
+struct Autodiff : impl::AutodiffBase<Autodiff> {
+  void runOnOperation() override {
+    // In program order: a gradient of a gradient sees the first one's ops.
+    llvm::SmallVector<GradientOp> gradients;
+    getOperation().walk([&](GradientOp gradient) { gradients.push_back(gradient); });
+    for (GradientOp gradient : gradients)
+      if (mlir::failed(Backward(gradient).build()))
+        signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace weir

@@ -1,0 +1,28 @@
+//===- VerifyDifferentiated.cpp - No gradient is left ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs after autodiff: fusion and code generation have no meaning for weir.gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+namespace weir {
+#define GEN_PASS_DEF_VERIFYDIFFERENTIATED
+#include "passes/Passes.h.inc"
+
+namespace {
+struct VerifyDifferentiated : impl::VerifyDifferentiatedBase<VerifyDifferentiated> {
+  void runOnOperation() override {
+    getOperation().walk([&](GradientOp gradient) {
+      gradient.emitOpError("is left after autodiff");
+      signalPassFailure();
+    });
+  }
+};
+} // namespace
+} // namespace weir

@@ -1,0 +1,316 @@
+//===- Fuse.cpp - Outlines kernels ----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs once the step is differentiated and simplified: every op that computes ends in a weir.kernel. What stays outside are
+// reads, writes, regions of microbatches, and the aliases split_dim and merge_dims.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/WeirDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/fusion/Groups.h"
+#include "passes/fusion/Roots.h"
+#include <queue>
+
+namespace weir {
+#define GEN_PASS_DEF_FUSE
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+KernelShape shapeOfGroup(const Group &group) {
+  Operation *root = group.ops.front();
+  if (!group.fused) {
+    for (Operation *op : group.ops)
+      if (fusionClass(op) == FusionClass::root)
+        root = op;
+    if (isa<AttendOp, AttendGradOp>(root))
+      return KernelShape::attention;
+    if (isa<SegmentSumOp>(root))
+      return KernelShape::segment;
+    if (isa<MatmulOp>(root))
+      return KernelShape::product;
+    if (isa<ConvolutionOp, ConvolutionInputGradOp, ConvolutionWeightGradOp>(root))
+      return KernelShape::convolution;
+    return KernelShape::nest;
+  }
+  return group.rows < 0 ? KernelShape::map : KernelShape::row;
+}
+
+/// Clones ops, and the cheap ones they use, into a kernel that takes what they need from outside.
+class Outliner {
+public:
+  KernelOp outline(OpBuilder &builder, ArrayRef<Operation *> ops, ArrayRef<Value> results, KernelShape shape) {
+    inside.insert(ops.begin(), ops.end());
+    for (Operation *op : ops)
+      for (Value operand : op->getOperands())
+        collect(operand);
+    SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
+    auto kernel = KernelOp::create(builder, ops.back()->getLoc(), types, shape, inputs.getArrayRef());
+    Block *body = builder.createBlock(&kernel.getBody());
+    for (Value input : inputs)
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (Operation *op : ops)
+      clone(builder, op);
+    YieldOp::create(builder, kernel.getLoc(),
+                    llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+    builder.setInsertionPointAfter(kernel);
+    return kernel;
+  }
+
+private:
+  bool isCheap(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && fusionClass(op) == FusionClass::cheap;
+  }
+  void collect(Value value) {
+    if (Operation *op = value.getDefiningOp(); op && inside.contains(op))
+      return;
+    if (!isCheap(value)) {
+      inputs.insert(value);
+      return;
+    }
+    for (Value operand : value.getDefiningOp()->getOperands())
+      collect(operand);
+  }
+  void clone(OpBuilder &builder, Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        clone(builder, operand.getDefiningOp());
+    builder.clone(*op, mapping);
+  }
+
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  llvm::SetVector<Value> inputs;
+  IRMapping mapping;
+};
+
+/// Gives a kernel of its own to every cheap value that someone needs in memory.
+void materialize(Block &block) {
+  SmallVector<OpOperand *> uses;
+  block.walk([&](Operation *op) {
+    FusionClass kind = fusionClass(op);
+    if (isa<KernelOp>(op->getParentOp()) || isa<KernelOp>(op) || op->getBlock() != &block)
+      return;
+    if (kind == FusionClass::fused || kind == FusionClass::cheap)
+      return;
+    for (OpOperand &operand : op->getOpOperands())
+      if (Operation *definer = operand.get().getDefiningOp();
+          definer && fusionClass(definer) == FusionClass::cheap && !absorbsViews(op))
+        uses.push_back(&operand);
+  });
+  llvm::DenseMap<Value, Value> made;
+  for (OpOperand *use : uses) {
+    Value value = use->get();
+    Value &kernel = made[value];
+    if (!kernel) {
+      OpBuilder builder(value.getContext());
+      if (value.getParentBlock() == &block)
+        builder.setInsertionPointAfter(value.getDefiningOp());
+      else
+        builder.setInsertionPointToStart(&block);
+      Operation *definer = value.getDefiningOp();
+      kernel = Outliner().outline(builder, {definer}, {value}, KernelShape::map).getResult(0);
+    }
+    use->set(kernel);
+  }
+}
+
+/// Computes pointwise values again where that spares reading them: a full value of another group is cloned into this one when
+/// all it needs is read here anyway.
+void recompute(Groups &groups) {
+  for (Group *group : groups.all()) {
+    if (!group->fused)
+      continue;
+    ArrayRef<int64_t> full = group->shape;
+    llvm::SetVector<Value> external;
+    for (Operation *op : group->ops)
+      for (Source source : sources(op))
+        if (Operation *definer = source.value.getDefiningOp();
+            source.direct && shapeOf(source.value) == full && !(definer && group->ops.contains(definer)))
+          external.insert(source.value);
+    for (Value value : llvm::to_vector(external)) {
+      llvm::SetVector<Operation *> chain;
+      SmallVector<Value> frontier{value};
+      bool spared = true;
+      while (spared && !frontier.empty()) {
+        Operation *op = frontier.pop_back_val().getDefiningOp();
+        Group *other = op ? groups.of(op) : nullptr;
+        if (op && chain.contains(op))
+          continue;
+        spared = other && other->fused && isa<Pointwise>(op) && chain.size() < 24;
+        if (!spared)
+          break;
+        chain.insert(op);
+        for (Source source : sources(op)) {
+          spared &= source.direct;
+          if (shapeOf(source.value) != full || (source.value != value && external.contains(source.value)))
+            continue;
+          Operation *definer = source.value.getDefiningOp();
+          if (definer && group->ops.contains(definer))
+            spared = false;
+          else
+            frontier.push_back(source.value);
+        }
+      }
+      if (!spared || chain.empty())
+        continue;
+      SmallVector<Operation *> ordered(chain.begin(), chain.end());
+      llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      IRMapping mapping;
+      OpBuilder builder(value.getContext());
+      builder.setInsertionPointAfter(value.getDefiningOp());
+      for (Operation *op : ordered)
+        groups.adopt(builder.clone(*op, mapping), group);
+      value.replaceUsesWithIf(mapping.lookup(value), [&](OpOperand &use) {
+        return group->ops.contains(use.getOwner()) && !chain.contains(use.getOwner());
+      });
+      external.remove(value);
+    }
+  }
+}
+
+/// Whether a user of a group's value needs it in memory; a cheap op only if one of its own users does.
+bool usedOutside(Operation *user, Group *group) {
+  if (group->ops.contains(user))
+    return false;
+  if (fusionClass(user) != FusionClass::cheap)
+    return true;
+  return llvm::any_of(user->getUsers(), [&](Operation *next) { return usedOutside(next, group); });
+}
+
+/// What must be computed before a unit: a group, or an op that stays outside.
+struct Unit {
+  Group *group = nullptr;
+  Operation *op = nullptr;
+  int64_t position = 0;
+  int waits = 0;
+  SmallVector<Unit *> next;
+};
+
+void outlineBlock(Block &block) {
+  prepareRoots(block);
+  materialize(block);
+  Groups groups(block);
+  absorbRootViews(groups, block);
+  recompute(groups);
+
+  std::vector<std::unique_ptr<Unit>> units;
+  llvm::DenseMap<Operation *, Unit *> unitOf;
+  llvm::DenseMap<Group *, Unit *> unitOfGroup;
+  llvm::DenseMap<Operation *, int64_t> positions;
+  for (auto [i, op] : llvm::enumerate(block.without_terminator())) {
+    positions[&op] = i;
+    Group *group = groups.of(&op);
+    if (!group && fusionClass(&op) == FusionClass::cheap)
+      continue;
+    Unit *&unit = group ? unitOfGroup[group] : unitOf[&op];
+    if (!unit) {
+      units.push_back(std::make_unique<Unit>());
+      unit = units.back().get();
+      unit->group = group;
+      unit->op = &op;
+    }
+    unit->position = i;
+    unitOf[&op] = unit;
+  }
+  auto unitBehind = [&](Value value, auto &&self, llvm::SmallPtrSetImpl<Unit *> &into) -> void {
+    Operation *definer = value.getDefiningOp();
+    if (!definer || definer->getBlock() != &block)
+      return;
+    if (Unit *unit = unitOf.lookup(definer)) {
+      into.insert(unit);
+      return;
+    }
+    for (Value operand : definer->getOperands())
+      self(operand, self, into);
+  };
+  for (auto &unit : units) {
+    llvm::SmallPtrSet<Unit *, 8> needs;
+    auto need = [&](Operation *op) {
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          unitBehind(operand, unitBehind, needs);
+      });
+    };
+    if (unit->group)
+      llvm::for_each(unit->group->ops, need);
+    else
+      need(unit->op);
+    needs.erase(unit.get());
+    unit->waits = needs.size();
+    for (Unit *before : needs)
+      before->next.push_back(unit.get());
+  }
+  auto later = [](Unit *a, Unit *b) { return a->position > b->position; };
+  std::priority_queue<Unit *, std::vector<Unit *>, decltype(later)> ready(later);
+  for (auto &unit : units)
+    if (!unit->waits)
+      ready.push(unit.get());
+
+  size_t done = 0;
+  Operation *terminator = block.getTerminator();
+  OpBuilder builder(terminator);
+  while (!ready.empty()) {
+    Unit *unit = ready.top();
+    ready.pop();
+    ++done;
+    for (Unit *after : unit->next)
+      if (--after->waits == 0)
+        ready.push(after);
+    if (!unit->group) {
+      unit->op->moveBefore(terminator);
+      continue;
+    }
+    SmallVector<Operation *> ops(unit->group->ops.begin(), unit->group->ops.end());
+    llvm::sort(ops, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+    SmallVector<Value> results;
+    for (Operation *op : ops)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(),
+                         [&](Operation *user) { return usedOutside(user, unit->group); }))
+          results.push_back(result);
+    if (results.empty())
+      continue;
+    builder.setInsertionPoint(terminator);
+    KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit->group));
+    for (auto [old, made] : llvm::zip(results, kernel.getResults()))
+      old.replaceUsesWithIf(made, [&](OpOperand &use) {
+        Operation *owner = use.getOwner();
+        return !unit->group->ops.contains(owner) && !isa<KernelOp>(owner->getParentOp());
+      });
+  }
+  assert(done == units.size() && "groups wait for each other");
+}
+
+struct Fuse : weir::impl::FuseBase<Fuse> {
+  void runOnOperation() override {
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      blocks.push_back(&function.front());
+    for (Block *block : blocks) {
+      outlineBlock(*block);
+      bool changed = true;
+      while (changed) {
+        changed = false;
+        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+          if (isOpTriviallyDead(&op)) {
+            op.erase();
+            changed = true;
+          }
+      }
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,289 @@
+//===- Groups.cpp - Which ops are computed together -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fusion/Groups.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace weir {
+
+FusionClass fusionClass(Operation *op) {
+  if (isa<ConstantOp, BroadcastOp, IotaOp, TransposeOp, SliceOp, PadOp>(op))
+    return FusionClass::cheap;
+  if (isa<SplitDimOp, MergeDimsOp>(op))
+    return FusionClass::alias;
+  if (isa<Pointwise>(op) || isa<GatherOp, RandomOp, ConcatOp>(op))
+    return FusionClass::fused;
+  if (isa<ReduceOp, NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(op))
+    return reductionSplit(op) ? FusionClass::fused : FusionClass::root;
+  if (isa<Lowerable, AttendOp, AttendGradOp>(op))
+    return FusionClass::root;
+  return FusionClass::outside;
+}
+
+std::optional<ReductionSplit> reductionSplit(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    ArrayRef<int64_t> axes = reduce.getAxes();
+    int64_t rank = shapeOf(reduce.getInput()).size(), count = axes.size();
+    if (axes.empty())
+      return std::nullopt;
+    bool contiguous = axes.back() - axes.front() + 1 == count;
+    if (contiguous && axes.front() == 0)
+      return ReductionSplit{count == rank ? std::max<int64_t>(rank - 1, 0) : count, false};
+    if (contiguous && axes.back() == rank - 1)
+      return ReductionSplit{rank - count, true};
+    return std::nullopt;
+  }
+  if (isa<NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(op))
+    return ReductionSplit{int64_t(shapeOf(op->getOperand(0)).size()) - 1, true};
+  return std::nullopt;
+}
+
+static void collectSources(Value value, bool direct, SmallVectorImpl<Source> &into) {
+  Operation *op = value.getDefiningOp();
+  if (!op || fusionClass(op) != FusionClass::cheap) {
+    into.push_back({value, direct});
+    return;
+  }
+  for (Value operand : op->getOperands())
+    collectSources(operand, direct && isa<BroadcastOp>(op), into);
+}
+
+SmallVector<Source> sources(Operation *op) {
+  SmallVector<Source> all;
+  bool rowsOfTable = isa<GatherOp, ConcatOp>(op);
+  for (Value operand : op->getOperands())
+    collectSources(operand, !rowsOfTable, all);
+  return all;
+}
+
+Groups::Groups(Block &block) : block(block) {
+  for (Operation &op : block) {
+    FusionClass kind = fusionClass(&op);
+    if (kind == FusionClass::outside || kind == FusionClass::cheap)
+      continue;
+    auto group = std::make_unique<Group>();
+    group->ops.insert(&op);
+    group->fused = kind == FusionClass::fused;
+    if (group->fused) {
+      auto split = reductionSplit(&op);
+      Value domain = split ? op.getOperand(0) : op.getResult(0);
+      group->shape = llvm::to_vector(shapeOf(domain));
+      group->rows = split ? split->rows : -1;
+    }
+    groupOf[&op] = group.get();
+    storage.push_back(std::move(group));
+  }
+  mergeAlongEdges();
+  mergeSiblings();
+}
+
+SmallVector<Group *> Groups::all() {
+  SmallVector<Group *> live;
+  for (auto &group : storage)
+    if (!group->ops.empty())
+      live.push_back(group.get());
+  for (Group *group : live) {
+    SmallVector<Operation *> sorted(group->ops.begin(), group->ops.end());
+    llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    group->ops.clear();
+    group->ops.insert(sorted.begin(), sorted.end());
+  }
+  llvm::stable_sort(live, [](Group *a, Group *b) { return a->ops.front()->isBeforeInBlock(b->ops.front()); });
+  return live;
+}
+
+void Groups::adopt(Operation *op, Group *group) {
+  if (Group *old = groupOf.lookup(op))
+    old->ops.remove(op);
+  group->ops.insert(op);
+  groupOf[op] = group;
+}
+
+void Groups::mergeAlongEdges() {
+  for (Operation &op : block) {
+    if (!groupOf.lookup(&op))
+      continue;
+    for (Source source : sources(&op)) {
+      Operation *producer = source.value.getDefiningOp();
+      Group *from = producer ? groupOf.lookup(producer) : nullptr;
+      Group *into = groupOf.lookup(&op);
+      if (from && into && from != into)
+        tryMerge(from, into);
+    }
+  }
+}
+
+/// Groups that read the same full tensor are one pass over it, if they do not wait for each other. Maps gain nothing worth
+/// the longer lifetimes; rows with reductions do.
+void Groups::mergeSiblings() {
+  llvm::MapVector<Value, SmallVector<Operation *>> readers;
+  for (Operation &op : block)
+    if (Group *group = groupOf.lookup(&op); group && group->fused)
+      for (Source source : sources(&op))
+        if (source.direct && shapeOf(source.value) == ArrayRef<int64_t>(group->shape) &&
+            !group->shape.empty())
+          readers[source.value].push_back(&op);
+  for (auto &[value, ops] : readers)
+    for (size_t i = 0; i < ops.size(); ++i)
+      for (size_t j = i + 1; j < ops.size(); ++j) {
+        Group *a = groupOf.lookup(ops[i]), *b = groupOf.lookup(ops[j]);
+        if (a == b || a->shape != b->shape || a->rows < 0 || b->rows < 0 || a->rows != b->rows)
+          continue;
+        if (!otherPath(a, b, false) && !otherPath(b, a, false))
+          absorb(a, b, *a);
+      }
+}
+
+/// Whether the two domains can be one, and what the merged one is.
+bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) {
+  merged.fused = true;
+  if (producer.shape == consumer.shape) {
+    if (producer.rows >= 0 && consumer.rows >= 0 && producer.rows != consumer.rows)
+      return false;
+    merged.shape = producer.shape;
+    merged.rows = std::max(producer.rows, consumer.rows);
+    return true;
+  }
+  auto rowsOf = [](const Group &rows, const Group &full) {
+    return full.rows > 0 && rows.rows < 0 && int64_t(rows.shape.size()) == full.rows &&
+           llvm::equal(rows.shape, ArrayRef<int64_t>(full.shape).take_front(full.rows));
+  };
+  if (rowsOf(consumer, producer)) {
+    merged.shape = producer.shape;
+    merged.rows = producer.rows;
+    return true;
+  }
+  if (rowsOf(producer, consumer)) {
+    merged.shape = consumer.shape;
+    merged.rows = consumer.rows;
+    return true;
+  }
+  return false;
+}
+
+/// Follows a value through broadcasts to `user` and tells whether it is used element by element (same shape) or, being a value
+/// per row, broadcast along the columns.
+static bool fitsDomain(Value value, Operation *user, const Group &merged) {
+  SmallVector<std::pair<Value, bool>> walk;
+  ArrayRef<int64_t> shape = shapeOf(value), full = merged.shape;
+  bool isFull = shape == full;
+  bool isRow = merged.rows >= 0 && shape == full.take_front(merged.rows) && int64_t(shape.size()) == merged.rows;
+  for (Value operand : user->getOperands()) {
+    if (operand == value) {
+      if (!isFull && !isRow)
+        return false;
+      continue;
+    }
+    auto broadcast = operand.getDefiningOp<BroadcastOp>();
+    while (broadcast) {
+      if (broadcast.getInput() == value) {
+        bool leading = true;
+        for (auto [i, d] : llvm::enumerate(broadcast.getDimensions()))
+          leading &= int64_t(i) == d && shape[i] == shapeOf(broadcast.getResult())[d];
+        if (!isRow || !leading || shapeOf(broadcast.getResult()) != full)
+          return false;
+        break;
+      }
+      broadcast = broadcast.getInput().getDefiningOp<BroadcastOp>();
+    }
+  }
+  return true;
+}
+
+static bool isCompleteOnlyAtTheEnd(Value value) {
+  auto split = reductionSplit(value.getDefiningOp());
+  return split && !split->alongRow;
+}
+
+bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
+  for (Operation *op : consumer->ops)
+    for (Source source : sources(op)) {
+      Operation *from = source.value.getDefiningOp();
+      if (!from || !producer->ops.contains(from))
+        continue;
+      if (!source.direct || isCompleteOnlyAtTheEnd(source.value) || !fitsDomain(source.value, op, merged))
+        return false;
+    }
+  return true;
+}
+
+/// Whether `to` waits for `from` through a third group; with `direct`, an edge between the two themselves does not count.
+bool Groups::otherPath(Group *from, Group *to, bool direct) {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> work;
+  Operation *first = nullptr;
+  for (Operation *op : from->ops)
+    if (!first || op->isBeforeInBlock(first))
+      first = op;
+  for (Operation *op : to->ops)
+    work.push_back(op);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    bool inTarget = to->ops.contains(op);
+    SmallVector<Value> operands(op->getOperands());
+    op->walk([&](Operation *inner) { llvm::append_range(operands, inner->getOperands()); });
+    for (Value operand : operands) {
+      Operation *definer = operand.getDefiningOp();
+      if (!definer || definer->getBlock() != &block)
+        continue;
+      if (from->ops.contains(definer)) {
+        if (!(inTarget && direct))
+          return true;
+        continue;
+      }
+      if (to->ops.contains(definer))
+        continue;
+      if (fusionClass(definer) == FusionClass::cheap) {
+        // A cheap op is cloned into its user: what it reads, the user reads.
+        if (inTarget && direct) {
+          for (Value value : definer->getOperands())
+            if (Operation *behind = value.getDefiningOp())
+              if (!from->ops.contains(behind) && behind->getBlock() == &block && seen.insert(behind).second)
+                work.push_back(behind);
+          continue;
+        }
+      }
+      if (!seen.insert(definer).second)
+        continue;
+      if (Group *group = groupOf.lookup(definer)) {
+        for (Operation *member : group->ops)
+          if (member == definer || seen.insert(member).second)
+            work.push_back(member);
+      } else {
+        work.push_back(definer);
+      }
+    }
+  }
+  return false;
+}
+
+bool Groups::tryMerge(Group *producer, Group *consumer) {
+  Group merged;
+  if (!producer->fused || !consumer->fused || !joins(*producer, *consumer, merged))
+    return false;
+  if (!edgesAllow(producer, consumer, merged) || otherPath(producer, consumer, true) ||
+      otherPath(consumer, producer, false))
+    return false;
+  absorb(consumer, producer, merged);
+  return true;
+}
+
+void Groups::absorb(Group *into, Group *from, const Group &merged) {
+  SmallVector<int64_t> shape(merged.shape);
+  int64_t rows = merged.rows;
+  for (Operation *op : from->ops) {
+    into->ops.insert(op);
+    groupOf[op] = into;
+  }
+  from->ops.clear();
+  into->shape = shape;
+  into->rows = rows;
+}
+
+} // namespace weir

@@ -1,0 +1,89 @@
+//===- Groups.h - Which ops are computed together -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A group is a set of ops of one block that becomes one weir.kernel. A fused group has a domain: a full shape S and, once a
+// reduction is in it, a split p of S into rows (the first p dimensions) and columns. Its values are full (S), per row
+// (S[:p]), per column (S[p:]) or scalars; what is summed over rows (per column, or a scalar) is complete only when the
+// kernel ends, so nothing of the same group may use it.
+//
+// Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs one clones it. split_dim and
+// merge_dims change no memory and stay outside kernels as aliases.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_FUSION_GROUPS_H
+#define WEIR_PASSES_FUSION_GROUPS_H
+
+#include "ir/weir/WeirDialect.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weir {
+
+/// What fusion does with an op.
+enum class FusionClass {
+  fused,    ///< grows into map and row kernels
+  cheap,    ///< cloned into every kernel that uses it
+  alias,    ///< split_dim, merge_dims: another shape of the same memory
+  root,     ///< a kernel of its own: products, convolutions, attention, segment sums, plain nests
+  outside,  ///< reads, writes, regions, terminators
+};
+
+FusionClass fusionClass(mlir::Operation *op);
+
+/// How a reduction divides its input's dimensions; `rows` is the split p. Null when its axes are neither the leading nor the
+/// trailing ones.
+struct ReductionSplit {
+  int64_t rows;
+  bool alongRow;   ///< a value per row results
+};
+std::optional<ReductionSplit> reductionSplit(mlir::Operation *op);
+
+struct Group {
+  llvm::SetVector<mlir::Operation *> ops;   ///< in program order once sorted
+  llvm::SmallVector<int64_t> shape;         ///< S; the shape of rows when the group is rows only
+  int64_t rows = -1;                        ///< p, -1 while any split will do
+  bool fused = false;
+};
+
+class Groups {
+public:
+  /// Builds the groups of a block and merges what belongs together.
+  explicit Groups(mlir::Block &block);
+
+  /// Groups with ops, in program order of their first op.
+  llvm::SmallVector<Group *> all();
+  Group *of(mlir::Operation *op) const { return groupOf.lookup(op); }
+
+  /// Moves an op into a group, out of the one it was in.
+  void adopt(mlir::Operation *op, Group *group);
+
+private:
+  void mergeAlongEdges();
+  void mergeSiblings();
+  bool tryMerge(Group *producer, Group *consumer);
+  bool edgesAllow(Group *producer, Group *consumer, const Group &merged);
+  bool joins(const Group &producer, const Group &consumer, Group &merged);
+  bool otherPath(Group *from, Group *to, bool direct);
+  void absorb(Group *into, Group *from, const Group &merged);
+
+  mlir::Block &block;
+  std::vector<std::unique_ptr<Group>> storage;
+  llvm::DenseMap<mlir::Operation *, Group *> groupOf;
+};
+
+/// The op's operands, looking through the cheap ops it would clone: values that come from memory or from a group. `direct`
+/// is false where anything but a broadcast lies between.
+struct Source {
+  mlir::Value value;
+  bool direct;
+};
+llvm::SmallVector<Source> sources(mlir::Operation *op);
+
+} // namespace weir
+
+#endif

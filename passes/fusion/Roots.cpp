@@ -1,0 +1,160 @@
+//===- Roots.cpp - What kernels of their own take along -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fusion/Roots.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace weir {
+
+bool absorbsViews(Operation *op) { return isa<AttendOp, AttendGradOp>(op); }
+
+static bool isView(Operation *op) {
+  return op && isa<TransposeOp, SliceOp, SplitDimOp, MergeDimsOp>(op);
+}
+
+/// The vector that a value repeats along its last dimension, if it does.
+static Value biasOf(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast || shapeOf(broadcast.getInput()).size() != 1)
+    return {};
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (broadcast.getDimensions()[0] != int64_t(shape.size()) - 1 ||
+      shapeOf(broadcast.getInput())[0] != shape.back())
+    return {};
+  return broadcast.getInput();
+}
+
+/// split(a b) + bias becomes split(a b + bias): the sum then belongs to the product.
+static void sinkSplit(MatmulOp matmul) {
+  if (!matmul->hasOneUse() || shapeOf(matmul.getResult()).size() != 2)
+    return;
+  auto split = dyn_cast<SplitDimOp>(*matmul->user_begin());
+  if (!split || split.getDimension() != 0 || !split->hasOneUse())
+    return;
+  auto add = dyn_cast<AddOp>(*split->user_begin());
+  if (!add)
+    return;
+  Value bias = biasOf(add.getLhs() == split.getResult() ? add.getRhs() : add.getLhs());
+  if (!bias)
+    return;
+  OpBuilder builder(add);
+  Value wide = BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
+  Value sum = AddOp::create(builder, add.getLoc(), matmul.getType(), matmul.getResult(), wide, TypeAttr());
+  Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum, split.getDimensionAttr(),
+                                    split.getSizesAttr());
+  add.replaceAllUsesWith(shaped);
+  add.erase();
+  split.erase();
+}
+
+/// Where attention's result leaves through transpose and merge_dims, its other users read it back through their inverses.
+static void oneLayout(AttendOp attend) {
+  Value result = attend.getResult();
+  for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
+    auto transpose = dyn_cast<TransposeOp>(user);
+    if (!transpose || !transpose->hasOneUse())
+      continue;
+    auto merge = dyn_cast<MergeDimsOp>(*transpose->user_begin());
+    if (!merge || merge.getFirst() != 2 || merge.getCount() != 2)
+      continue;
+    ArrayRef<int64_t> shape = shapeOf(transpose.getResult()), permutation = transpose.getPermutation();
+    SmallVector<int64_t> inverse(permutation.size());
+    for (auto [i, d] : llvm::enumerate(permutation))
+      inverse[d] = i;
+    SmallVector<OpOperand *> others;
+    for (OpOperand &use : result.getUses())
+      if (use.getOwner() != transpose)
+        others.push_back(&use);
+    if (others.empty())
+      return;
+    OpBuilder builder(merge->getContext());
+    builder.setInsertionPointAfter(merge);
+    for (OpOperand *use : others)
+      if (use->getOwner()->getBlock() != merge->getBlock() || !merge->isBeforeInBlock(use->getOwner()))
+        return;
+    Value apart = SplitDimOp::create(builder, merge.getLoc(), transpose.getType(), merge.getResult(),
+                                     builder.getI64IntegerAttr(2), builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    Value back = TransposeOp::create(builder, merge.getLoc(), result.getType(), apart,
+                                     builder.getDenseI64ArrayAttr(inverse));
+    for (OpOperand *use : others)
+      use->set(back);
+    return;
+  }
+}
+
+void prepareRoots(Block &block) {
+  SmallVector<MatmulOp> products;
+  SmallVector<AttendOp> attentions;
+  for (Operation &op : block) {
+    if (auto matmul = dyn_cast<MatmulOp>(op))
+      products.push_back(matmul);
+    if (auto attend = dyn_cast<AttendOp>(op))
+      attentions.push_back(attend);
+  }
+  llvm::for_each(products, sinkSplit);
+  llvm::for_each(attentions, oneLayout);
+}
+
+/// Clones the views behind an operand for this op alone, and adopts them.
+static void absorbOperand(OpOperand &operand, Group *group, Groups &groups) {
+  Operation *view = operand.get().getDefiningOp();
+  if (!isView(view))
+    return;
+  OpBuilder builder(operand.getOwner());
+  Operation *own = builder.clone(*view);
+  operand.set(own->getResult(0));
+  groups.adopt(own, group);
+  absorbOperand(own->getOpOperand(0), group, groups);
+}
+
+static void absorbResult(Value result, Group *group, Groups &groups) {
+  while (result.hasOneUse()) {
+    Operation *user = *result.user_begin();
+    if (!isa<TransposeOp, MergeDimsOp>(user) || user->getBlock() != result.getParentBlock())
+      return;
+    groups.adopt(user, group);
+    result = user->getResult(0);
+  }
+}
+
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return number && number.getValue().isZero();
+}
+
+void absorbRootViews(Groups &groups, Block &block) {
+  SmallVector<Operation *> roots;
+  for (Operation &op : block)
+    if (absorbsViews(&op) || isa<MatmulOp>(op))
+      roots.push_back(&op);
+  for (Operation *root : roots) {
+    Group *group = groups.of(root);
+    if (absorbsViews(root)) {
+      for (OpOperand &operand : root->getOpOperands())
+        absorbOperand(operand, group, groups);
+      for (Value result : root->getResults())
+        absorbResult(result, group, groups);
+      continue;
+    }
+    if (!root->hasOneUse() || shapeOf(root->getResult(0)).size() != 2)
+      continue;
+    auto add = dyn_cast<AddOp>(*root->user_begin());
+    if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()))
+      continue;
+    groups.adopt(add, group);
+    if (!add->hasOneUse())
+      continue;
+    auto relu = dyn_cast<MaxOp>(*add->user_begin());
+    if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs())))
+      groups.adopt(relu, group);
+  }
+}
+
+} // namespace weir

@@ -1,0 +1,104 @@
+//===- Simplify.cpp - Folding, canonicalization, CSE and dead code --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs after every pass that builds much IR by rule (the frontend, autodiff), which may then write the plain formula and
+// leave x * 1, unused cotangents and repeated subexpressions to this one. Only rewrites that keep every bit belong here; what
+// needs one op's contract alone is in that op's folder or canonicalization, what spans two ops is below.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace weir {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Whether the value is this number everywhere.
+bool isSplat(mlir::Value value, double number) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto attribute = constant ? llvm::dyn_cast<mlir::FloatAttr>(constant.getValue()) : nullptr;
+  return attribute && attribute.getValueAsDouble() == number;
+}
+
+/// x * -1 -> -x, exact in every bit but NaN's sign.
+mlir::LogicalResult mulMinusOne(MulOp op, mlir::PatternRewriter &rewriter) {
+  for (auto [factor, other] : {std::pair(op.getRhs(), op.getLhs()), {op.getLhs(), op.getRhs()}})
+    if (isSplat(factor, -1)) {
+      rewriter.replaceOpWithNewOp<NegOp>(op, op.getType(), other, op.getComputeAttr());
+      return mlir::success();
+    }
+  return mlir::failure();
+}
+
+/// a + (-b) -> a - b and (-b) + a -> a - b.
+mlir::LogicalResult addNeg(AddOp op, mlir::PatternRewriter &rewriter) {
+  for (auto [negated, other] : {std::pair(op.getRhs(), op.getLhs()), {op.getLhs(), op.getRhs()}})
+    if (auto neg = negated.getDefiningOp<NegOp>()) {
+      rewriter.replaceOpWithNewOp<SubOp>(op, op.getType(), other, neg.getInput(),
+                                         op.getComputeAttr());
+      return mlir::success();
+    }
+  return mlir::failure();
+}
+
+/// a - (-b) -> a + b.
+mlir::LogicalResult subNeg(SubOp op, mlir::PatternRewriter &rewriter) {
+  auto neg = op.getRhs().getDefiningOp<NegOp>();
+  if (!neg)
+    return mlir::failure();
+  rewriter.replaceOpWithNewOp<AddOp>(op, op.getType(), op.getLhs(), neg.getInput(),
+                                     op.getComputeAttr());
+  return mlir::success();
+}
+
+/// -(-x) -> x.
+mlir::LogicalResult negNeg(NegOp op, mlir::PatternRewriter &rewriter) {
+  auto inner = op.getInput().getDefiningOp<NegOp>();
+  if (!inner)
+    return mlir::failure();
+  rewriter.replaceOp(op, inner.getInput());
+  return mlir::success();
+}
+
+struct Simplify : impl::SimplifyBase<Simplify> {
+  void runOnOperation() override {
+    mlir::MLIRContext *context = &getContext();
+    mlir::RewritePatternSet patterns(context);
+    for (mlir::Dialect *dialect : context->getLoadedDialects())
+      dialect->getCanonicalizationPatterns(patterns);
+    for (mlir::RegisteredOperationName name : context->getRegisteredOperations())
+      name.getCanonicalizationPatterns(patterns, context);
+    patterns.add(mulMinusOne).add(addNeg).add(subNeg).add(negNeg);
+    frozen = std::move(patterns);
+    simplify();
+  }
+
+private:
+  /// CSE makes operands equal, which lets folders do more: until nothing changes.
+  void simplify() {
+    mlir::IRRewriter rewriter(&getContext());
+    mlir::DominanceInfo dominance(getOperation());
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      // The driver only fails to converge, which leaves valid IR.
+      (void)mlir::applyPatternsGreedily(getOperation(), frozen, mlir::GreedyRewriteConfig());
+      mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &changed);
+    }
+  }
+
+  mlir::FrozenRewritePatternSet frozen;
+};
+
+} // namespace
+} // namespace weir
