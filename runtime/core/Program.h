@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_CORE_PROGRAM_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/core/Trace.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,6 +62,15 @@ public:
   void run(const artifact::Entry &entry);
 
   int threads() const;
+
+  /// Bytes allocated per worker thread: what the artifact states, or more where this CPU's library needs more.
+  size_t threadScratch() const;
+
+  /// From now on records when each action runs, the newest `capacity` of them; 0 stops.
+  void trace(size_t capacity);
+
+  /// What was recorded; null when not tracing. An event's action is numbered as in the artifact, within `Event::entry`.
+  const Trace *trace() const;
 
 private:
   struct Impl;

@@ -1,0 +1,89 @@
+//===- Checker.h - The semantic rules of an artifact ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Private to the reader. Ranges are always compared as `size > room - offset` after `offset <= room`, so that nothing wraps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_ARTIFACT_CHECKER_H
+#define WEIR_RUNTIME_ARTIFACT_CHECKER_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weir::artifact {
+
+constexpr uint64_t alignment = 64;
+constexpr uint64_t maxArena = uint64_t(1) << 40;
+constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
+constexpr uint64_t maxDim = uint64_t(1) << 31;
+constexpr uint64_t maxTasks = uint64_t(1) << 31;
+constexpr uint32_t maxRounds = 65536;
+constexpr uint32_t maxOperands = 1024;
+
+/// Throws Failure{Exit::model} with `where: what` and the advice to compile again.
+[[noreturn]] void reject(const std::string &where, const std::string &what);
+
+/// Program-wide rules, then those of each entry.
+class ProgramChecker {
+public:
+  explicit ProgramChecker(const Program &program) : program(program) {}
+  void check();
+
+private:
+  void checkVariables();
+  void checkKernels();
+  void checkLocation(const std::string &where, const Location *location);
+
+  const Program &program;
+};
+
+/// The rules of one entry: its buffers, ports and actions.
+class EntryChecker {
+public:
+  EntryChecker(const Program &program, const Entry &entry);
+  void check();
+
+private:
+  void countActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
+  void checkBuffers();
+  void checkOverlaps();
+  void checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports, bool input);
+  void checkActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions);
+  void checkWork(const Action &action);
+  void checkLaunch(const Launch &launch);
+  void checkProduct(const Product &product);
+  void checkConvolution(const Convolution &convolution);
+  void checkRepeat(const Repeat &repeat);
+
+  /// The operand lies in its variable or buffer in every round, and its buffer is alive.
+  void checkRef(const char *name, const Ref &ref, uint64_t size);
+
+  /// The same for a strided f32 tensor, given as (dimension, stride in elements).
+  void checkStrided(const char *name, const Ref &ref,
+                    const std::vector<std::pair<uint64_t, uint64_t>> &dims);
+
+  void require(bool holds, const std::string &what) const;
+  std::string place() const;
+
+  const Program &program;
+  const Entry &entry;
+  uint32_t actionCount = 0;
+  std::map<uint32_t, uint32_t> repeats; // a repeat's number -> the last of its body
+  uint32_t current = 0;      // the action being checked, numbered depth first
+  uint32_t lastUse = 0;      // of what `current` touches: itself, or the end of a repeat's body
+  uint32_t rounds = 1;       // of the repeat around it
+  bool inRepeat = false;
+  const char *kind = "";
+};
+
+} // namespace weir::artifact
+
+#endif

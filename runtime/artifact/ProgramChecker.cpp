@@ -1,0 +1,114 @@
+//===- ProgramChecker.cpp - Rules over a whole artifact -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/Checker.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/core/Error.h"
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace weir::artifact {
+
+void reject(const std::string &where, const std::string &what) {
+  throw Failure(Exit::model, "the artifact cannot be used: " + where + ": " + what +
+                                 "; it is damaged or was made by another version: compile it again");
+}
+
+static void require(bool holds, const std::string &where, const std::string &what) {
+  if (!holds)
+    reject(where, what);
+}
+
+static std::string quoted(const flatbuffers::String *name) { return "'" + name->str() + "'"; }
+
+void ProgramChecker::check() {
+  require(program.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
+  require(program.persistent() <= program.arena(), "arena",
+          "the persistent segment is larger than the arena");
+  require(program.thread_scratch() <= maxThreadScratch, "thread scratch",
+          "more than 16 GiB per thread are asked for");
+  require(program.batch() >= 1 && program.batch() < maxDim, "batch", "it is out of range");
+  require(program.accumulate() >= 1 && program.accumulate() <= maxRounds, "accumulate",
+          "it is out of range");
+  require((program.steps() != 0) != (program.epochs() != 0), "recipe",
+          "exactly one of steps and epochs must be set");
+  checkVariables();
+  checkKernels();
+
+  std::set<std::string_view> names;
+  for (const Entry *entry : *program.entries()) {
+    require(names.insert(entry->name()->string_view()).second, "entry " + quoted(entry->name()),
+            "there are two of that name");
+    for (const Buffer *buffer : *entry->buffers())
+      checkLocation("entry " + quoted(entry->name()), buffer->location());
+    for (const Action *action : *entry->actions())
+      if (action->locations())
+        for (const Location *location : *action->locations())
+          checkLocation("entry " + quoted(entry->name()), location);
+    EntryChecker(program, *entry).check();
+  }
+  for (const char *name : {"init", "step"})
+    require(names.count(name), "entries", std::string("'") + name + "' is missing");
+}
+
+void ProgramChecker::checkVariables() {
+  std::set<std::string_view> names;
+  std::vector<std::pair<uint64_t, const Variable *>> byOffset;
+  for (const Variable *variable : *program.variables()) {
+    std::string where = "variable " + quoted(variable->name());
+    require(names.insert(variable->name()->string_view()).second, where,
+            "there are two of that name");
+    require(variable->dtype() <= DType::MAX, where, "its type is unknown");
+    require(variable->role() <= Role::MAX, where, "its role is unknown");
+    uint64_t size;
+    require(tensorSize(variable->dtype(), *variable->shape(), size), where,
+            "its shape is not positive or too large");
+    require(size == variable->size(), where,
+            "its shape needs " + std::to_string(size) + " bytes, it has " +
+                std::to_string(variable->size()));
+    require(variable->offset() % alignment == 0, where, "its offset is not a multiple of 64");
+    require(variable->offset() <= program.persistent() &&
+                size <= program.persistent() - variable->offset(),
+            where, "it lies outside the persistent segment");
+    require(variable->role() != Role::run || (variable->dtype() == DType::i32 && size == 4), where,
+            "a scalar of the run is one i32");
+    checkLocation(where, variable->location());
+    byOffset.emplace_back(variable->offset(), variable);
+  }
+  std::sort(byOffset.begin(), byOffset.end());
+  for (size_t i = 1; i < byOffset.size(); ++i) {
+    const Variable *before = byOffset[i - 1].second, *after = byOffset[i].second;
+    require(after->offset() - before->offset() >= before->size(),
+            "variable " + quoted(after->name()), "it overlaps " + quoted(before->name()));
+  }
+}
+
+void ProgramChecker::checkKernels() {
+  for (const Kernel *kernel : *program.kernels()) {
+    std::string where = "kernel " + quoted(kernel->symbol());
+    require(kernel->symbol()->size() > 0, where, "its symbol is empty");
+    require(kernel->tasks() >= 1 && kernel->tasks() < maxTasks, where,
+            "its number of tasks is out of range");
+    require(kernel->thread_scratch() <= program.thread_scratch(), where,
+            "it needs more scratch than the program states");
+    require(kernel->operands()->size() <= maxOperands, where, "it takes too many operands");
+    for (const Operand *operand : *kernel->operands())
+      require(operand->size() <= maxArena, where, "an operand is larger than any arena");
+  }
+  require(program.kernels()->size() == 0 || (program.code() && program.code()->size() > 0), "code",
+          "there are kernels, but no code");
+}
+
+void ProgramChecker::checkLocation(const std::string &where, const Location *location) {
+  require(!location || location->line() == 0 || location->file() < program.files()->size(), where,
+          "its source file is unknown");
+}
+
+void verifySemantics(const Program &program) { ProgramChecker(program).check(); }
+
+} // namespace weir::artifact

@@ -1,0 +1,38 @@
+//===- Reader.h - Believing an artifact -----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nothing in an artifact is used before verify() has returned: afterwards every index, offset, size, stride and lifetime in it
+// holds, so the runtime checks none again. What verify() cannot know is left to the loader of the machine code
+// (runtime/core/Loader.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_ARTIFACT_READER_H
+#define WEIR_RUNTIME_ARTIFACT_READER_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include <cstddef>
+#include <span>
+
+namespace weir::artifact {
+
+/// The program in `file`, which must stay alive and 16-byte aligned. Throws Failure{Exit::model} that says what is wrong: not an
+/// artifact, another format version, truncated, damaged, or made wrong.
+const Program &verify(std::span<const std::byte> file);
+
+/// The semantic half alone: what the FlatBuffers verifier cannot see. verify() calls it.
+void verifySemantics(const Program &program);
+
+/// Bytes of one element.
+uint64_t elementSize(DType dtype);
+
+/// Bytes of a tensor; false if a dimension is not positive or the size overflows.
+bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size);
+
+} // namespace weir::artifact
+
+#endif

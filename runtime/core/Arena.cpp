@@ -1,0 +1,51 @@
+//===- Arena.cpp - The one allocation -------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/Arena.h"
+#include "runtime/core/Error.h"
+#include <cstdio>
+#include <string>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+namespace weir {
+
+static constexpr uint64_t hugePage = uint64_t(2) << 20;
+
+static std::string mebibytes(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+Arena::Arena(uint64_t size, const char *purpose) : bytes(size) {
+  if (size == 0)
+    return;
+  mapped = size + hugePage;
+  // The system promises more memory than it has; a process that then uses it is killed without a word.
+  struct sysinfo machine;
+  bool known = sysinfo(&machine) == 0;
+  uint64_t total = known ? uint64_t(machine.totalram + machine.totalswap) * machine.mem_unit : 0;
+  bool fits = !known || size <= total;
+  if (fits)
+    mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!fits || mapping == MAP_FAILED)
+    throw Failure(Exit::device, std::string("not enough memory for ") + purpose + ": " +
+                                    mebibytes(size) + " are needed" +
+                                    (known ? ", this machine has " + mebibytes(total) : "") +
+                                    "; compile with a smaller batch or model");
+  uint64_t address = reinterpret_cast<uint64_t>(mapping);
+  begin = reinterpret_cast<std::byte *>((address + hugePage - 1) & ~(hugePage - 1));
+  madvise(begin, size, MADV_HUGEPAGE);
+}
+
+Arena::~Arena() {
+  if (mapping)
+    munmap(mapping, mapped);
+}
+
+} // namespace weir

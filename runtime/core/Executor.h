@@ -1,0 +1,116 @@
+//===- Executor.h - An entry as a list of prepared steps ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Private to runtime/core. Every index and offset of the artifact is resolved into addresses when it is loaded; running an
+// entry looks nothing up and allocates nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_EXECUTOR_H
+#define WEIR_RUNTIME_CORE_EXECUTOR_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include "runtime/core/ThreadPool.h"
+#include "runtime/core/Trace.h"
+#include "runtime/cpu/Convolution.h"
+#include "runtime/cpu/Product.h"
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace weir {
+
+class Loader;
+
+cpu::ProductSpec productSpec(const artifact::Product &product);
+cpu::ConvolutionSpec convolutionSpec(const artifact::Convolution &convolution);
+
+/// What a compiled kernel is. `scratch` is the worker's own.
+using KernelFunction = void (*)(void *const *operands, int64_t lo, int64_t hi, void *scratch);
+
+/// What every step uses, owned by the Program.
+struct Machine {
+  const artifact::Program *plan;
+  std::byte *arena;
+  std::byte *scratch = nullptr;    // of worker 0; the others' follow at scratchStride
+  size_t scratchStride = 0;
+  ThreadPool *pool;
+  bool poison = false;
+  Trace *trace = nullptr;
+  std::vector<KernelFunction> kernels;
+
+  // Equal products and convolutions, as those of repeated layers, are made once.
+  std::map<cpu::ProductSpec, std::unique_ptr<cpu::Product>> products;
+  std::map<cpu::ConvolutionSpec, std::unique_ptr<cpu::Convolution>> convolutions;
+
+  std::byte *workerScratch(int worker) const { return scratch + worker * scratchStride; }
+};
+
+/// A place in the arena that moves by `stride` bytes in every round of a repeat.
+struct Place {
+  std::byte *base = nullptr;
+  uint64_t stride = 0;
+
+  template <typename T> T *at(uint32_t round) const {
+    return reinterpret_cast<T *>(base + round * stride);
+  }
+};
+
+/// An action with everything resolved.
+class Step {
+public:
+  virtual ~Step() = default;
+  virtual void run(uint32_t round) = 0;
+};
+
+class Executor {
+public:
+  Executor(Machine &machine, const artifact::Entry &entry, uint32_t index);
+
+  void run();
+
+private:
+  friend class RepeatStep;
+
+  struct Range {
+    std::byte *begin;
+    size_t size;
+  };
+
+  /// A step with its number, and what is filled with NaN after it.
+  struct Numbered {
+    uint32_t action;
+    std::unique_ptr<Step> step;
+    std::vector<Range> dead;
+  };
+
+  using Actions = flatbuffers::Vector<flatbuffers::Offset<artifact::Action>>;
+
+  std::vector<Numbered> prepare(const Actions &actions, std::optional<uint32_t> around);
+  std::unique_ptr<Step> prepare(const artifact::Action &action);
+  std::vector<Range> deadAfter(uint32_t first, uint32_t last,
+                               std::optional<uint32_t> around) const;
+  Place resolve(const artifact::Ref &ref) const;
+  bool isPort(const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &ports,
+              uint32_t buffer) const;
+  void runAll(std::vector<Numbered> &steps, uint32_t round);
+  void poisonBefore();
+
+  Machine &machine;
+  const artifact::Entry &entry;
+  const uint32_t index;
+  uint32_t nextAction = 0;
+  std::vector<Numbered> steps;
+};
+
+/// Bytes of scratch per worker that oneDNN wants for all products and convolutions of `program`.
+size_t libraryScratch(const artifact::Program &program);
+
+} // namespace weir
+
+#endif

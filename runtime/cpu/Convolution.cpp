@@ -1,0 +1,272 @@
+//===- Convolution.cpp - Convolutions as chunks of images -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/Convolution.h"
+#include "runtime/cpu/Library.h"
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace weir::cpu {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+using Kind = ConvolutionSpec::Kind;
+
+// Elements of a weight gradient that one task adds up.
+static constexpr int64_t sumBlock = 4096;
+
+namespace {
+
+/// input, weight, output, in this order.
+using Descs = std::array<memory::desc, 3>;
+constexpr int inputAt = 0, weightAt = 1, outputAt = 2;
+
+/// A chunk of some number of images: the primitive, and the layouts on both sides of the reorders.
+struct Chunk {
+  Descs plain, blocked;
+  memory::desc scratchpad;
+  dnnl::primitive primitive;
+  std::array<dnnl::primitive, 3> reorders; // empty where both layouts are the same
+  std::string implementation;
+};
+
+/// Offsets of a worker's scratch.
+struct Places {
+  std::array<size_t, 3> blocked;
+  size_t library;
+};
+
+struct Binding {
+  std::array<memory, 3> plain, blocked;
+  memory scratch;
+  Call convolve;
+  std::array<Call, 3> reorders;
+};
+
+} // namespace
+
+/// Which tensor the primitive writes; the others it reads.
+static int written(Kind kind) {
+  return kind == Kind::forward ? outputAt : kind == Kind::backwardInput ? inputAt : weightAt;
+}
+
+static std::array<int, 3> arguments(Kind kind) {
+  if (kind == Kind::forward)
+    return {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
+  if (kind == Kind::backwardInput)
+    return {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST};
+  return {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
+}
+
+// The layout of activations inside. Blocked is the fastest for plain ones; channels-last has kernels of its own. The gradient
+// of an input with a few channels wastes most lanes of both: products on the plain layout are six times as fast.
+static Tag activationTag(const ConvolutionSpec &s) {
+  if (s.kind == Kind::backwardInput && s.channels <= 4)
+    return Tag::nchw;
+  return s.layout == ConvolutionSpec::Layout::nhwc ? Tag::nhwc : Tag::any;
+}
+
+static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) {
+  const auto f32 = memory::data_type::f32;
+  std::array<memory::dims, 3> dims = {
+      memory::dims{images, s.channels, s.height, s.width},
+      memory::dims{s.filters, s.channels, s.kernelHeight, s.kernelWidth},
+      memory::dims{images, s.filters, s.outHeight(), s.outWidth()}};
+  Tag plain = s.layout == ConvolutionSpec::Layout::nhwc ? Tag::nhwc : Tag::nchw;
+  memory::desc input(dims[0], f32, activationTag(s)), weight(dims[1], f32, Tag::any),
+      output(dims[2], f32, activationTag(s));
+  memory::dims strides = {s.strideH, s.strideW};
+  memory::dims before = {s.paddingH, s.paddingW};
+  // What the strides do not reach is not padding.
+  memory::dims after = {
+      (s.outHeight() - 1) * s.strideH + s.kernelHeight - s.height - s.paddingH,
+      (s.outWidth() - 1) * s.strideW + s.kernelWidth - s.width - s.paddingW};
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+
+  Chunk chunk;
+  chunk.plain = {memory::desc(dims[0], f32, plain), memory::desc(dims[1], f32, Tag::oihw),
+                 memory::desc(dims[2], f32, plain)};
+  const auto direct = dnnl::algorithm::convolution_direct;
+  auto finish = [&](const auto &desc, auto make, Descs blocked) {
+    chunk.blocked = std::move(blocked);
+    chunk.scratchpad = desc.scratchpad_desc();
+    chunk.implementation = desc.impl_info_str();
+    if (compile)
+      chunk.primitive = make(desc);
+  };
+  try {
+    dnnl::convolution_forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, direct, input, weight, output, strides, before, after},
+        attributes, engine());
+    if (s.kind == Kind::forward) {
+      finish(
+          forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
+          {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
+    } else if (s.kind == Kind::backwardInput) {
+      dnnl::convolution_backward_data::primitive_desc desc(
+          {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+      finish(
+          desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
+          {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
+    } else {
+      dnnl::convolution_backward_weights::primitive_desc desc(
+          {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+      finish(
+          desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
+          {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
+    }
+    for (int i = 0; i < 3 && compile; ++i) {
+      if (chunk.plain[i] == chunk.blocked[i])
+        continue;
+      bool back = i == written(s.kind);
+      dnnl::reorder::primitive_desc desc(engine(), back ? chunk.blocked[i] : chunk.plain[i],
+                                         engine(), back ? chunk.plain[i] : chunk.blocked[i]);
+      chunk.reorders[i] = dnnl::reorder(desc);
+    }
+  } catch (const dnnl::error &error) {
+    libraryFailure("a convolution of " + std::to_string(s.channels) + " to " +
+                       std::to_string(s.filters) + " channels",
+                   error);
+  }
+  return chunk;
+}
+
+static size_t place(const Chunk &chunk, Places &places) {
+  ScratchLayout layout;
+  for (int i = 0; i < 3; ++i)
+    places.blocked[i] =
+        chunk.plain[i] == chunk.blocked[i] ? 0 : layout.take(chunk.blocked[i].get_size());
+  places.library = layout.take(chunk.scratchpad.get_size());
+  return layout.total;
+}
+
+/// The sizes of chunks that occur: full ones, and the remainder or 0.
+static std::array<int64_t, 2> chunkSizes(const ConvolutionSpec &s) {
+  return {std::min(s.images, s.tileImages), s.images > s.tileImages ? s.images % s.tileImages : 0};
+}
+
+size_t convolutionScratch(const ConvolutionSpec &spec) {
+  OneThread one;
+  size_t most = 0;
+  for (int64_t images : chunkSizes(spec)) {
+    Places places;
+    if (images)
+      most = std::max(most, place(makeChunk(spec, images, false), places));
+  }
+  return most;
+}
+
+struct Convolution::Impl {
+  ConvolutionSpec spec;
+  size_t scratch = 0;
+  std::array<Chunk, 2> chunks;
+  std::array<Places, 2> places;
+
+  struct Worker {
+    dnnl::stream stream{engine()};
+    std::array<Binding, 2> bindings;
+  };
+  std::vector<Worker> workers;
+};
+
+Convolution::Convolution(const ConvolutionSpec &spec, int workers) : impl(new Impl) {
+  impl->spec = spec;
+  OneThread one;
+  impl->workers.resize(workers);
+  for (int size = 0; size < 2; ++size) {
+    int64_t images = chunkSizes(spec)[size];
+    if (!images)
+      continue;
+    Chunk &chunk = impl->chunks[size] = makeChunk(spec, images, true);
+    impl->scratch = std::max(impl->scratch, place(chunk, impl->places[size]));
+    std::array<int, 3> argument = arguments(spec.kind);
+    for (Impl::Worker &worker : impl->workers) {
+      Binding &binding = worker.bindings[size];
+      binding.scratch = unbound(chunk.scratchpad);
+      for (int i = 0; i < 3; ++i) {
+        binding.plain[i] = unbound(chunk.plain[i]);
+        if (!chunk.reorders[i]) {
+          binding.blocked[i] = binding.plain[i];
+          continue;
+        }
+        binding.blocked[i] = unbound(chunk.blocked[i]);
+        bool back = i == written(spec.kind);
+        binding.reorders[i] =
+            Call(chunk.reorders[i],
+                 {{DNNL_ARG_FROM, back ? binding.blocked[i] : binding.plain[i]},
+                  {DNNL_ARG_TO, back ? binding.plain[i] : binding.blocked[i]}});
+      }
+      binding.convolve = Call(chunk.primitive, {{argument[0], binding.blocked[0]},
+                                                {argument[1], binding.blocked[1]},
+                                                {argument[2], binding.blocked[2]},
+                                                {DNNL_ARG_SCRATCHPAD, binding.scratch}});
+    }
+  }
+}
+
+Convolution::~Convolution() = default;
+
+int64_t Convolution::tasks() const { return impl->spec.tiles(); }
+size_t Convolution::scratch() const { return impl->scratch; }
+const char *Convolution::implementation() const { return impl->chunks[0].implementation.c_str(); }
+
+void Convolution::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
+                      std::byte *scratch) {
+  const ConvolutionSpec &s = impl->spec;
+  Impl::Worker &state = impl->workers[worker];
+  const int target = written(s.kind);
+  int previous = -1; // the size of chunk that the reordered weights are for
+  for (int64_t task = lo; task < hi; ++task) {
+    int64_t image = task * s.tileImages;
+    int size = s.images > s.tileImages && s.images - image < s.tileImages;
+    Binding &binding = state.bindings[size];
+    bool partial = s.kind == Kind::backwardWeight && tasks() > 1;
+    std::array<float *, 3> data = {
+        operands.input + image * s.channels * s.height * s.width,
+        partial ? operands.partials + task * s.weights() : operands.weight,
+        operands.output + image * s.filters * s.outHeight() * s.outWidth()};
+    bind(binding.scratch, scratch + impl->places[size].library);
+    for (int i = 0; i < 3; ++i) {
+      bind(binding.plain[i], data[i]);
+      if (!impl->chunks[size].reorders[i])
+        continue;
+      if (previous != size)
+        bind(binding.blocked[i], scratch + impl->places[size].blocked[i]);
+      if (i != target && !(i == weightAt && previous == size))
+        binding.reorders[i].run(state.stream);
+    }
+    binding.convolve.run(state.stream);
+    if (impl->chunks[size].reorders[target])
+      binding.reorders[target].run(state.stream);
+    previous = size;
+  }
+}
+
+int64_t Convolution::sumTasks() const {
+  if (impl->spec.kind != Kind::backwardWeight || tasks() == 1)
+    return 0;
+  return (impl->spec.weights() - 1) / sumBlock + 1;
+}
+
+void Convolution::sum(int64_t lo, int64_t hi, const Operands &operands) const {
+  const int64_t weights = impl->spec.weights(), tiles = tasks();
+  for (int64_t block = lo; block < hi; ++block) {
+    int64_t begin = block * sumBlock, end = std::min(weights, begin + sumBlock);
+    float *__restrict sums = operands.weight;
+    const float *__restrict partial = operands.partials;
+    std::copy(partial + begin, partial + end, sums + begin);
+    for (int64_t tile = 1; tile < tiles; ++tile) {
+      partial += weights;
+      for (int64_t i = begin; i < end; ++i)
+        sums[i] += partial[i];
+    }
+  }
+}
+
+} // namespace weir::cpu

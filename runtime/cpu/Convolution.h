@@ -1,0 +1,76 @@
+//===- Convolution.h - Convolutions as chunks of images -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A 2-D convolution in f32, its input gradient, or its weight gradient. Images are cut into chunks fixed by the plan; each
+// chunk is reordered into the library's blocked layout in the worker's scratch (a few percent, against the half speed of its
+// plain layouts), computed by a one-thread primitive, and reordered back. A weight gradient has a partial sum per chunk; they
+// are added in the order of the chunks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CPU_CONVOLUTION_H
+#define WEIR_RUNTIME_CPU_CONVOLUTION_H
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace weir::cpu {
+
+/// artifact::Convolution without its places. Weights are [filters, channels, kernelHeight, kernelWidth], row-major.
+struct ConvolutionSpec {
+  enum class Kind { forward, backwardInput, backwardWeight } kind = Kind::forward;
+  enum class Layout { nchw, nhwc } layout = Layout::nchw; ///< of input and output
+  int64_t images = 0, channels = 0, height = 0, width = 0;
+  int64_t filters = 0, kernelHeight = 0, kernelWidth = 0;
+  int64_t strideH = 1, strideW = 1, paddingH = 0, paddingW = 0;
+  int64_t tileImages = 0;
+
+  int64_t outHeight() const { return (height + 2 * paddingH - kernelHeight) / strideH + 1; }
+  int64_t outWidth() const { return (width + 2 * paddingW - kernelWidth) / strideW + 1; }
+  int64_t tiles() const { return (images - 1) / tileImages + 1; }
+  int64_t weights() const { return filters * channels * kernelHeight * kernelWidth; }
+
+  auto operator<=>(const ConvolutionSpec &) const = default;
+};
+
+/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary() comes first.
+size_t convolutionScratch(const ConvolutionSpec &spec);
+
+class Convolution {
+public:
+  /// Values or cotangents; the kind says which is written. Partial weight gradients, [tiles, weights], where there are several
+  /// tiles; null otherwise.
+  struct Operands {
+    float *input, *weight, *output, *partials;
+  };
+
+  Convolution(const ConvolutionSpec &spec, int workers);
+  ~Convolution();
+
+  int64_t tasks() const;
+  size_t scratch() const;
+
+  /// Computes chunks [lo, hi). `scratch` is the worker's own, 64-byte aligned.
+  void run(int64_t lo, int64_t hi, int worker, const Operands &operands, std::byte *scratch);
+
+  /// The second parallel loop of a weight gradient in several tiles: tasks of blocks of elements; 0 for all else.
+  int64_t sumTasks() const;
+  void sum(int64_t lo, int64_t hi, const Operands &operands) const;
+
+  /// oneDNN's name for the implementation.
+  const char *implementation() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace weir::cpu
+
+#endif

@@ -1,0 +1,34 @@
+//===- Isa.h - CPU levels -------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An artifact names the x86-64 level (psABI) its code needs. The same level bounds oneDNN, so that a newer CPU computes the same
+// bits. The library takes its bound once per process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CPU_ISA_H
+#define WEIR_RUNTIME_CPU_ISA_H
+
+#include <string>
+#include <string_view>
+
+namespace weir::cpu {
+
+/// "x86-64-v4", "x86-64-v3", "x86-64-v2" or "x86-64": the highest level this CPU has.
+std::string_view nativeLevel();
+
+/// Throws Failure{Exit::model} if this CPU lacks `level`, naming both and the remedy, or if `level` is none that Weir compiles
+/// for (x86-64-v3, x86-64-v4).
+void requireLevel(std::string_view level);
+
+/// Bounds oneDNN by `level`; to be called before anything of runtime/cpu is made. Throws Failure{Exit::usage} when this process
+/// has bounded it otherwise.
+void boundLibrary(std::string_view level);
+
+} // namespace weir::cpu
+
+#endif

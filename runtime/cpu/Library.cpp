@@ -1,0 +1,48 @@
+//===- Library.cpp - oneDNN as a maker of one-thread primitives -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/Library.h"
+#include "runtime/core/Error.h"
+#include <cstdio>
+#include <cstdlib>
+#include <omp.h>
+
+namespace weir::cpu {
+
+OneThread::OneThread() : teamSize(omp_get_max_threads()) { omp_set_num_threads(1); }
+OneThread::~OneThread() { omp_set_num_threads(teamSize); }
+
+dnnl::engine &engine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+void libraryFailure(const std::string &what, const dnnl::error &error) {
+  throw Failure(Exit::internal, "oneDNN cannot make " + what + ": " + error.what());
+}
+
+dnnl::memory unbound(const dnnl::memory::desc &desc) {
+  return dnnl::memory(desc, engine(), DNNL_MEMORY_NONE);
+}
+
+Call::Call(const dnnl::primitive &primitive,
+           std::initializer_list<std::pair<int, const dnnl::memory &>> arguments)
+    : primitive(primitive) {
+  for (auto &[index, memory] : arguments)
+    this->arguments.push_back({index, memory.get()});
+}
+
+void Call::run(const dnnl::stream &stream) const {
+  // Callers are threads of a parallel loop, where nothing may be thrown; a failure here is a fault of ours.
+  if (dnnl_primitive_execute(primitive.get(), stream.get(), arguments.size(), arguments.data()) !=
+      dnnl_success) {
+    std::fputs("weir: internal error: a oneDNN primitive failed\n", stderr);
+    std::abort();
+  }
+}
+
+} // namespace weir::cpu

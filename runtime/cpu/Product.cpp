@@ -1,0 +1,174 @@
+//===- Product.cpp - Matrix products as tiles -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/Product.h"
+#include "runtime/cpu/Library.h"
+#include <algorithm>
+#include <array>
+
+namespace weir::cpu {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+namespace {
+
+/// One size of tile: full, or the remainder in some dimensions.
+struct Tile {
+  dnnl::matmul::primitive_desc desc;
+  dnnl::matmul primitive;
+};
+
+/// What one worker needs to run one size of tile.
+struct Binding {
+  memory a, b, c, bias, scratch;
+  Call call;
+};
+
+} // namespace
+
+// A dimension of size 1 gets the stride a dense tensor would have: the library tells layouts by their strides.
+static memory::desc describe(Dims dims, Dims strides) {
+  for (int i = dims.size() - 1; i >= 0; --i)
+    if (dims[i] == 1) {
+      strides[i] = 1;
+      for (size_t j = i + 1; j < dims.size(); ++j)
+        strides[i] = std::max(strides[i], dims[j] * strides[j]);
+    }
+  return memory::desc(dims, memory::data_type::f32, strides);
+}
+
+static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t batch, int64_t m,
+                                                 int64_t n) {
+  // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of kernels larger.
+  auto cut = [&](Dims dims) { return batch == 1 ? Dims(dims.begin() + 1, dims.end()) : dims; };
+  auto tensor = [&](Dims dims, Dims strides) { return describe(cut(dims), cut(strides)); };
+  memory::desc a = tensor({s.aBatch ? batch : 1, m, s.k}, {s.aBatch, s.aRow, s.aColumn});
+  memory::desc b = tensor({s.bBatch ? batch : 1, s.k, n}, {s.bBatch, s.bRow, s.bColumn});
+  memory::desc c = tensor({batch, m, n}, {s.cBatch, s.cRow, 1});
+
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops after;
+  if (s.accumulate)
+    after.append_sum(1.0f);
+  if (s.relu)
+    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+  attributes.set_post_ops(after);
+  try {
+    if (!s.bias)
+      return {dnnl::matmul::desc(a, b, c), attributes, engine()};
+    memory::desc bias = tensor({1, 1, n}, {n, n, 1});
+    return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
+  } catch (const dnnl::error &error) {
+    libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
+                       std::to_string(n) + " x " + std::to_string(s.k),
+                   error);
+  }
+}
+
+static int64_t tiles(int64_t size, int64_t tile) { return (size - 1) / tile + 1; }
+
+/// Calls `make(index, batch, m, n)` for each size of tile that occurs; bits 0, 1 and 2 of the index are set where the batch, m
+/// and n are remainders.
+template <typename Make> static void forEachTile(const ProductSpec &s, Make &&make) {
+  auto size = [](int64_t dim, int64_t tile, bool remainder) {
+    return remainder ? dim % tile : std::min(dim, tile);
+  };
+  for (int index = 0; index < 8; ++index) {
+    int64_t batch = size(s.batch, s.tileBatch, index & 1);
+    int64_t m = size(s.m, s.tileM, index & 2), n = size(s.n, s.tileN, index & 4);
+    if (batch && m && n)
+      make(index, batch, m, n);
+  }
+}
+
+size_t productScratch(const ProductSpec &spec) {
+  OneThread one;
+  size_t most = 0;
+  forEachTile(spec, [&](int, int64_t batch, int64_t m, int64_t n) {
+    most = std::max(most, describeTile(spec, batch, m, n).scratchpad_desc().get_size());
+  });
+  return most;
+}
+
+struct Product::Impl {
+  ProductSpec spec;
+  int64_t tilesM, tilesN, tilesBatch;
+  size_t scratch = 0;
+  std::array<Tile, 8> tiles;
+
+  struct Worker {
+    dnnl::stream stream{engine()};
+    std::array<Binding, 8> bindings;
+  };
+  std::vector<Worker> workers;
+};
+
+Product::Product(const ProductSpec &spec, int workers) : impl(new Impl) {
+  impl->spec = spec;
+  OneThread one;
+  impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);
+  impl->tilesM = cpu::tiles(spec.m, spec.tileM);
+  impl->tilesN = cpu::tiles(spec.n, spec.tileN);
+  impl->workers.resize(workers);
+  forEachTile(spec, [&](int index, int64_t batch, int64_t m, int64_t n) {
+    Tile &tile = impl->tiles[index];
+    tile.desc = describeTile(spec, batch, m, n);
+    tile.primitive = dnnl::matmul(tile.desc);
+    impl->scratch = std::max(impl->scratch, tile.desc.scratchpad_desc().get_size());
+    for (Impl::Worker &worker : impl->workers) {
+      Binding &binding = worker.bindings[index];
+      binding.a = unbound(tile.desc.src_desc());
+      binding.b = unbound(tile.desc.weights_desc());
+      binding.c = unbound(tile.desc.dst_desc());
+      binding.scratch = unbound(tile.desc.scratchpad_desc());
+      if (spec.bias) {
+        binding.bias = unbound(tile.desc.bias_desc());
+        binding.call = Call(tile.primitive, {{DNNL_ARG_SRC, binding.a},
+                                             {DNNL_ARG_WEIGHTS, binding.b},
+                                             {DNNL_ARG_DST, binding.c},
+                                             {DNNL_ARG_SCRATCHPAD, binding.scratch},
+                                             {DNNL_ARG_BIAS, binding.bias}});
+      } else {
+        binding.call = Call(tile.primitive, {{DNNL_ARG_SRC, binding.a},
+                                             {DNNL_ARG_WEIGHTS, binding.b},
+                                             {DNNL_ARG_DST, binding.c},
+                                             {DNNL_ARG_SCRATCHPAD, binding.scratch}});
+      }
+    }
+  });
+}
+
+Product::~Product() = default;
+
+int64_t Product::tasks() const { return impl->tilesBatch * impl->tilesM * impl->tilesN; }
+size_t Product::scratch() const { return impl->scratch; }
+const char *Product::implementation() const { return impl->tiles[0].desc.impl_info_str(); }
+
+void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
+                  std::byte *scratch) {
+  const ProductSpec &s = impl->spec;
+  Impl::Worker &state = impl->workers[worker];
+  for (int64_t task = lo; task < hi; ++task) {
+    int64_t n = task % impl->tilesN * s.tileN;
+    int64_t m = task / impl->tilesN % impl->tilesM * s.tileM;
+    int64_t batch = task / impl->tilesN / impl->tilesM * s.tileBatch;
+    int index = (s.batch - batch < s.tileBatch) | (s.m - m < s.tileM) << 1 |
+                (s.n - n < s.tileN) << 2;
+    Binding &binding = state.bindings[index];
+    bind(binding.a, operands.a + batch * s.aBatch + m * s.aRow);
+    bind(binding.b, operands.b + batch * s.bBatch + n * s.bColumn);
+    bind(binding.c, operands.c + batch * s.cBatch + m * s.cRow + n);
+    bind(binding.scratch, scratch);
+    if (s.bias)
+      bind(binding.bias, operands.bias + n);
+    binding.call.run(state.stream);
+  }
+}
+
+} // namespace weir::cpu
