@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -61,13 +63,29 @@ std::string fullName(CLI::App &app) {
   return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
 }
 
+/// In the list of commands, a command's first line; its examples stand in its own help.
+class HelpFormatter : public CLI::Formatter {
+public:
+  std::string make_subcommand(const CLI::App *command) const override {
+    std::string about = command->get_description();
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), about.substr(0, about.find('\n')), 14);
+    return out.str();
+  }
+
+  std::string make_description(const CLI::App *app) const override {
+    return Formatter::make_description(app) + "\n";
+  }
+};
+
 } // namespace
 
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   bool hasCommands = !commandNames(app).empty();
-  app.allow_extras();
+  auto formatter = std::make_shared<HelpFormatter>();
+  app.allow_extras()->formatter(formatter);
   for (CLI::App *command : app.get_subcommands(nullptr))
-    command->allow_extras();
+    command->allow_extras()->formatter(formatter);
   std::string problem;
   try {
     app.parse(argc, argv);

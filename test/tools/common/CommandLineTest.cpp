@@ -1,0 +1,87 @@
+//===- CommandLineTest.cpp ------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/common/CommandLine.h"
+#include <gtest/gtest.h>
+
+using namespace weir;
+
+namespace {
+
+struct CommandLine : testing::Test {
+  CLI::App app{"A tool.", "tool"};
+  int steps = 0;
+  std::string model;
+
+  CommandLine() {
+    CLI::App *train = app.add_subcommand("train", "Trains.\n\nExamples:\n  tool train m");
+    train->add_option("model", model)->required();
+    train->add_option("--steps", steps);
+  }
+
+  /// The status, and what was printed on standard error.
+  std::pair<std::optional<Exit>, std::string> parse(std::vector<const char *> words) {
+    words.insert(words.begin(), "tool");
+    testing::internal::CaptureStderr();
+    auto exit = parseCommandLine(app, words.size(), words.data());
+    return {exit, testing::internal::GetCapturedStderr()};
+  }
+
+  void refused(std::vector<const char *> words, const std::string &message) {
+    auto [exit, said] = parse(std::move(words));
+    EXPECT_EQ(exit, Exit::usage);
+    EXPECT_EQ(said.substr(0, said.find('\n')), "error: " + message);
+  }
+};
+
+TEST_F(CommandLine, ParsesWhatIsRight) {
+  auto [exit, said] = parse({"train", "m.weir", "--steps", "3"});
+  EXPECT_FALSE(exit);
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(steps, 3);
+  EXPECT_EQ(model, "m.weir");
+}
+
+TEST_F(CommandLine, NamesTheNearestCommand) {
+  refused({"trian", "m.weir"}, "unknown command 'trian'; did you mean 'train'?");
+}
+
+TEST_F(CommandLine, NamesTheNearestOptionEvenWhereItHidAnother) {
+  refused({"train", "m.weir", "--setps", "3"}, "unknown option '--setps'; did you mean '--steps'?");
+  refused({"train", "--setps=3"}, "unknown option '--setps'; did you mean '--steps'?");
+}
+
+TEST_F(CommandLine, RefusesWhatIsTooMuchOrTooLittle) {
+  refused({"train", "a", "b"}, "unexpected argument 'b'");
+  refused({"train"}, "model is required");
+  refused({}, "no command given");
+}
+
+TEST_F(CommandLine, HelpShowsExamplesOfACommandOnlyInItsOwn) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse({"--help"}).first, Exit::ok);
+  std::string whole = testing::internal::GetCapturedStdout();
+  EXPECT_NE(whole.find("train"), std::string::npos);
+  EXPECT_EQ(whole.find("Examples:"), std::string::npos);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse({"train", "--help"}).first, Exit::ok);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("Examples:"), std::string::npos);
+}
+
+TEST(Guarded, TurnsFailuresIntoStatuses) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(guarded([] { return Exit::requeue; }), 75);
+  EXPECT_EQ(guarded([]() -> Exit { throw Failure(Exit::data, "short.idx: too short"); }), 4);
+  EXPECT_EQ(guarded([]() -> Exit { throw std::bad_alloc(); }), 6);
+  EXPECT_EQ(guarded([]() -> Exit { throw std::logic_error("x"); }), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "error: short.idx: too short\n"
+            "error: out of memory\n"
+            "error: a fault of Weir's own, please report it: x\n");
+}
+
+} // namespace

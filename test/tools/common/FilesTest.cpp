@@ -1,0 +1,52 @@
+//===- FilesTest.cpp ------------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/common/Files.h"
+#include "runtime/core/Error.h"
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace weir;
+
+namespace {
+
+std::vector<std::byte> bytes(size_t count, int value) {
+  return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+TEST(Files, WritesOverAnOlderFileAndLeavesNothingBeside) {
+  std::filesystem::path folder = testing::TempDir() + "weir-files";
+  std::filesystem::create_directories(folder);
+  std::string path = folder / "a.weirx";
+  writeFile(path, bytes(100000, 1));
+  writeFile(path, bytes(70000, 2));
+  EXPECT_EQ(readArtifact(path), bytes(70000, 2));
+  auto entries = std::filesystem::directory_iterator(folder);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Files, AFullDiskIsAFailureOfStorage) {
+  try {
+    writeFile("/dev/full", bytes(10, 0));
+    FAIL() << "wrote";
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::storage);
+    EXPECT_STREQ(failure.what(), "/dev/full: cannot write: No space left on device");
+  }
+}
+
+TEST(Files, AFolderIsNoArtifact) {
+  try {
+    readArtifact(testing::TempDir());
+    FAIL() << "read";
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::model);
+  }
+}
+
+} // namespace

@@ -1,0 +1,227 @@
+//===- main.cpp - The weir command ----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Commands over the compiler (Compile.h) and the runtime (runtime/run): each adds its options and
+// returns what to do. `weir train` is `weir compile` and `weir run` in one process over the same
+// bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Generate.h"
+#include "runtime/run/Run.h"
+#include "tools/common/CommandLine.h"
+#include "tools/common/Files.h"
+#include "tools/weir/Compile.h"
+#include "tools/weir/Inspect.h"
+#include <cassert>
+#include <filesystem>
+#include <iostream>
+
+namespace weir {
+namespace {
+
+using Command = std::function<Exit()>;
+
+constexpr const char *about = R"(Weir compiles a model file into one artifact and trains it.
+
+Examples:
+  weir check models/gpt-char.weir
+  weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
+  weir compile models/gpt-char.weir --set layers=6 -o gpt.weirx
+  weir run gpt.weirx --data window=input.txt --steps 2000 --threads 4
+  weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
+  weir inspect gpt.weirx
+
+Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
+finite, 6 device or memory, 8 storage, 75 checkpointed on a signal: start me again.)";
+
+void addModelOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &sets) {
+  app.add_option("model", options.model, "The model file")->required()->type_name("MODEL");
+  app.add_option("--set", sets, "Give a config another value")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void addTargetOptions(CLI::App &app, CompileOptions &options) {
+  app.add_option("--target", options.target, "cpu (this machine), cpu:x86-64-v3 or cpu:x86-64-v4")
+      ->type_name("TARGET");
+  app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
+      ->type_name("DIR");
+}
+
+/// "name=value" pairs into options.sets; the last of the same name counts.
+void readSets(const std::vector<std::string> &sets, CompileOptions &options) {
+  for (const std::string &set : sets) {
+    size_t equals = set.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw Failure(Exit::usage, "--set " + set + ": expected NAME=VALUE");
+    options.sets[set.substr(0, equals)] = set.substr(equals + 1);
+  }
+  options.colour = colouredErrors();
+}
+
+/// What the options of one command line are read into; it outlives the commands.
+struct State {
+  CompileOptions compile;
+  std::vector<std::string> sets;
+  RunOptions run;
+  GenerateOptions generate;
+  std::string artifact, output;
+  bool json = false;
+};
+
+Command addCheck(CLI::App &app, State &state) {
+  addModelOptions(app, state.compile, state.sets);
+  app.add_flag("--json", state.compile.json,
+               "Diagnostics as one JSON object per line on standard output");
+  return [&] {
+    readSets(state.sets, state.compile);
+    return checkModel(state.compile);
+  };
+}
+
+Command addCompile(CLI::App &app, State &state) {
+  addModelOptions(app, state.compile, state.sets);
+  addTargetOptions(app, state.compile);
+  app.add_option("-o", state.output, "Where to write; by default MODEL's name with .weirx, here")
+      ->type_name("FILE");
+  app.add_option(
+         "--stop-after", state.compile.stopAfter,
+         "Write the IR after this phase instead of an artifact, by default to standard output")
+      ->type_name("PHASE");
+  app.add_flag("--json", state.compile.json,
+               "Diagnostics as one JSON object per line on standard output");
+  return [&] {
+    readSets(state.sets, state.compile);
+    std::vector<std::byte> output;
+    if (Exit exit = compileModel(state.compile, output); exit != Exit::ok)
+      return exit;
+    std::string path = state.output;
+    if (path.empty())
+      path = state.compile.stopAfter.empty()
+                 ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
+                 : "-";
+    writeFile(path, output);
+    if (state.output.empty() && path != "-")
+      std::cerr << "wrote " << path << "\n";
+    return Exit::ok;
+  };
+}
+
+Command addTrain(CLI::App &app, State &state) {
+  addModelOptions(app, state.compile, state.sets);
+  addTargetOptions(app, state.compile);
+  app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
+  addRunOptions(app, state.run);
+  return [&] {
+    readSets(state.sets, state.compile);
+    std::vector<std::byte> artifact;
+    if (Exit exit = compileModel(state.compile, artifact); exit != Exit::ok)
+      return exit;
+    if (!state.output.empty())
+      writeFile(state.output, artifact);
+    return runTraining(std::move(artifact), state.run);
+  };
+}
+
+void addArtifact(CLI::App &app, State &state) {
+  app.add_option("artifact", state.artifact, "What weir compile wrote")
+      ->required()
+      ->type_name("ARTIFACT");
+}
+
+Command addRun(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  addRunOptions(app, state.run);
+  return [&] { return runTraining(readArtifact(state.artifact), state.run); };
+}
+
+Command addGenerate(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  addGenerateOptions(app, state.generate);
+  return [&] { return generate(readArtifact(state.artifact), state.generate); };
+}
+
+Command addInspect(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  app.add_flag("--json", state.json, "As one JSON object");
+  return [&] {
+    inspect(state.artifact, state.json);
+    return Exit::ok;
+  };
+}
+
+struct Entry {
+  const char *name;
+  const char *about; ///< one line, then examples
+  Command (*add)(CLI::App &, State &);
+};
+
+constexpr Entry commands[] = {
+    {"check", R"(Parse and check a model file.
+
+Examples:
+  weir check models/gpt-char.weir
+  weir check models/gpt-char.weir --set heads=3)",
+     addCheck},
+    {"compile", R"(Compile a model file into one artifact.
+
+Examples:
+  weir compile models/gpt-char.weir -o gpt.weirx
+  weir compile models/gpt-char.weir --set layers=6 --target cpu:x86-64-v3 -o gpt.weirx)",
+     addCompile},
+    {"run", R"(Train from an artifact.
+
+Examples:
+  weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
+  weir run gpt.weirx --data window=input.txt --checkpoint kept --resume)",
+     addRun},
+    {"train", R"(Compile a model file and train it.
+
+Examples:
+  weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
+  weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
+     addTrain},
+    {"generate", R"(Write text with a trained language model.
+
+Examples:
+  weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
+  weir generate gpt.weirx --checkpoint kept --temperature 0.8 --top-k 20 --seed 7)",
+     addGenerate},
+    {"inspect", R"(Say what is in an artifact: parameters, memory, kernels, costs.
+
+Examples:
+  weir inspect gpt.weirx
+  weir inspect gpt.weirx --json)",
+     addInspect},
+};
+
+Exit run(int argc, const char *const *argv) {
+  CLI::App app(about, "weir");
+  app.set_version_flag("--version", "weir " WEIR_VERSION);
+  State state;
+  std::vector<std::pair<CLI::App *, Command>> actions;
+  for (const Entry &entry : commands) {
+    CLI::App *command = app.add_subcommand(entry.name, entry.about);
+    actions.emplace_back(command, entry.add(*command, state));
+  }
+  if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  for (auto &[command, action] : actions)
+    if (command->parsed())
+      return action();
+  assert(false && "parseCommandLine asks for a command");
+  return Exit::internal;
+}
+
+} // namespace
+} // namespace weir
+
+int main(int argc, char **argv) {
+  return weir::guarded([&] { return weir::run(argc, argv); });
+}
