@@ -25,7 +25,8 @@
 
 namespace weir::ast {
 
-/// No expression is higher than this; statements nest at most maxNesting deep.
+/// No expression is higher than maxHeight. Brackets, operands and statements, each inside the
+/// other, nest at most maxNesting deep.
 constexpr unsigned maxHeight = 1000;
 constexpr unsigned maxNesting = 200;
 

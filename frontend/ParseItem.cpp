@@ -168,8 +168,9 @@ bool Parser::parseSignature(CallableItem &item) {
   if (!close(TokenKind::rightParen, opener, "parameters"))
     return false;
 
-  if (!accept(TokenKind::arrow))
+  if (peek().kind != TokenKind::arrow)
     return true;
+  ++position;
   bool several = at(TokenKind::leftParen);
   if (several)
     opener = open();

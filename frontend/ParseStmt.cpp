@@ -11,11 +11,11 @@ namespace weir {
 
 using namespace ast;
 
-/// Braces, calling parseOne at each statement until they close. False, without having moved, only
-/// where there are too many around them.
+/// Braces, calling parseOne at each statement until they close. False only where there are too many
+/// around them.
 bool Parser::parseBraces(Range &range, const char *what, const std::function<bool()> &parseOne) {
   Nesting nesting(*this);
-  if (nesting.tooDeep())
+  if (nesting.tooDeepForStatements())
     return false;
   size_t opener = position++;
   for (;;) {
@@ -244,7 +244,7 @@ bool Parser::parseFor(std::vector<StmtPtr> &into) {
 
 bool Parser::parseIf(std::vector<StmtPtr> &into) {
   Nesting nesting(*this);
-  if (nesting.tooDeep())
+  if (nesting.tooDeepForStatements())
     return false;
   auto node = std::make_unique<IfStmt>();
   size_t start = position;

@@ -77,7 +77,7 @@ Range Parser::since(uint32_t begin) const {
 }
 
 Diagnostic *Parser::faultAt(Range range, std::string message) {
-  if (lastFault == position)
+  if (lastFault == position || abandoned)
     return nullptr;
   lastFault = position;
   if (!lineEnded() && peek().kind == TokenKind::invalid)
@@ -103,7 +103,8 @@ bool Parser::close(TokenKind kind, uint32_t opener, const char *what) {
     return true;
   }
   if (tokens[opener].match != Token::unmatched) {
-    expected("`,` or " + describe(kind));
+    bool single = kind == TokenKind::rightParen && std::string_view(what) == "bracket";
+    expected((single ? "" : "`,` or ") + describe(kind));
     return false;
   }
   // The line goes on inside brackets, but people close them where they stopped.
@@ -149,6 +150,8 @@ size_t Parser::skipGroup(size_t index) const {
 
 /// To the end of the statement that began at token `start` and failed at the present one.
 void Parser::recover(size_t start) {
+  if (abandoned)
+    return;
   brackets = 0;
   size_t index = start;
   while (tokens[index].kind != TokenKind::endOfFile) {
@@ -168,6 +171,8 @@ void Parser::recover(size_t start) {
 /// To the `{` of what began at token `start` with a faulty head, so that its body is still checked;
 /// false if there is none.
 bool Parser::recoverToBody(size_t start) {
+  if (abandoned)
+    return false;
   brackets = 0;
   for (size_t index = start; tokens[index].kind != TokenKind::endOfFile;) {
     const Token &token = tokens[index];
@@ -196,7 +201,18 @@ void Parser::recoverToItem() {
 bool Parser::Nesting::tooDeep() {
   if (parser.nesting <= ast::maxNesting)
     return false;
-  parser.fault("nested more than " + std::to_string(ast::maxNesting) + " deep");
+  parser.fault("expression is nested more than " + std::to_string(ast::maxNesting) + " deep");
+  return true;
+}
+
+/// Half of what expressions have, so that there is room for theirs. A file like that is no model,
+/// so nothing else in it need be understood.
+bool Parser::Nesting::tooDeepForStatements() {
+  if (parser.nesting <= ast::maxNesting / 2)
+    return false;
+  parser.fault("statements are nested too deep");
+  parser.abandoned = true;
+  parser.position = parser.tokens.size() - 1;
   return true;
 }
 

@@ -122,6 +122,7 @@ private:
     explicit Nesting(Parser &parser) : parser(parser) { ++parser.nesting; }
     ~Nesting() { --parser.nesting; }
     bool tooDeep();
+    bool tooDeepForStatements();
 
   private:
     Parser &parser;
@@ -135,6 +136,7 @@ private:
   size_t lastFault = SIZE_MAX; ///< the token at which a mistake was reported
   unsigned brackets = 0;       ///< round and square ones open here
   unsigned nesting = 0;
+  bool abandoned = false;
   bool braceMissing = false; ///< reported: a brace too many at the end is its consequence
 };
 
