@@ -1,0 +1,92 @@
+//===- GradientFormula.h - Gradients written as formulas ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Arithmetic on tensors that builds weir ops, so that a vjp reads like the formula in a book. All ops get the location of the
+// op that is being differentiated. Operands of one formula have one type; a number stands for the tensor that is that number
+// everywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_GRADIENTFORMULA_H
+#define WEIR_IR_WEIR_GRADIENTFORMULA_H
+
+#include "ir/weir/WeirDialect.h"
+
+namespace weir {
+
+/// A value in a formula.
+class Term {
+public:
+  Term(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value)
+      : builder(&builder), location(location), value(value) {}
+  operator mlir::Value() const { return value; }
+
+  Term operator-() const { return make<NegOp>(value); }
+  friend Term operator+(Term a, Term b) { return a.make<AddOp>(a.value, b.value); }
+  friend Term operator-(Term a, Term b) { return a.make<SubOp>(a.value, b.value); }
+  friend Term operator*(Term a, Term b) { return a.make<MulOp>(a.value, b.value); }
+  friend Term operator/(Term a, Term b) { return a.make<DivOp>(a.value, b.value); }
+  friend Term operator-(double a, Term b) { return b.number(a) - b; }
+  friend Term operator-(Term a, double b) { return a - a.number(b); }
+  friend Term operator*(double a, Term b) { return b.number(a) * b; }
+  friend Term operator/(Term a, double b) { return a / a.number(b); }
+  friend Term exp(Term x) { return x.make<ExpOp>(x.value); }
+  friend Term log(Term x) { return x.make<LogOp>(x.value); }
+  friend Term sin(Term x) { return x.make<SinOp>(x.value); }
+  friend Term cos(Term x) { return x.make<CosOp>(x.value); }
+  friend Term sign(Term x) { return x.make<SignOp>(x.value); }
+  friend Term pow(Term a, Term b) { return a.make<PowOp>(a.value, b.value); }
+
+  /// A truth value per element, for select.
+  friend Term compare(Predicate predicate, Term a, Term b) {
+    return Term(*a.builder, a.location,
+                CompareOp::create(*a.builder, a.location, predicate, a.value, b.value));
+  }
+  friend Term select(Term condition, Term onTrue, Term onFalse) {
+    return Term(*onTrue.builder, onTrue.location,
+                SelectOp::create(*onTrue.builder, onTrue.location, onTrue.value.getType(),
+                                 condition.value, onTrue.value, onFalse.value));
+  }
+
+  /// The tensor of this one's type that is `number` everywhere.
+  Term number(double number) const {
+    mlir::Type element = tensorType(value).getElementType();
+    return Term(*builder, location,
+                ConstantOp::create(*builder, location, value.getType(),
+                                   builder->getFloatAttr(element, number)));
+  }
+
+private:
+  template <class Op, class... Operands> Term make(Operands... operands) const {
+    return Term(*builder, location,
+                Op::create(*builder, location, value.getType(), operands..., mlir::TypeAttr()));
+  }
+
+  mlir::OpBuilder *builder;
+  mlir::Location location;
+  mlir::Value value;
+};
+
+/// The values of one vjp as terms.
+class Formula {
+public:
+  Formula(mlir::OpBuilder &builder, mlir::Operation *op)
+      : builder(builder), location(op->getLoc()) {}
+  Term operator()(mlir::Value value) const { return Term(builder, location, value); }
+
+  /// Any other op, by its own create() arguments after builder and location.
+  template <class Op, class... Arguments> Term build(Arguments &&...arguments) const {
+    return (*this)(Op::create(builder, location, std::forward<Arguments>(arguments)...));
+  }
+
+  mlir::OpBuilder &builder;
+  const mlir::Location location;
+};
+
+} // namespace weir
+
+#endif
