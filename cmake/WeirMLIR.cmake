@@ -7,6 +7,18 @@ include(AddMLIR)
 # For tablegen, which takes the folder's include directories; the runtime's folders come before and stay without.
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
+# Most of an MLIR file's time goes to MLIR's headers: they are compiled once, and reused by every library. ccache needs to be
+# told that this is fine.
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/MLIRHeaders.cpp CONTENT "// The precompiled header's own source.\n")
+add_library(weir_mlir_headers OBJECT ${CMAKE_BINARY_DIR}/MLIRHeaders.cpp)
+target_compile_options(weir_mlir_headers PRIVATE -fno-rtti)
+target_precompile_headers(weir_mlir_headers PRIVATE
+  <ir/weir/WeirDialect.h>
+  <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h> <mlir/Transforms/GreedyPatternRewriteDriver.h>)
+
 # weir_mlir_library(NAME SOURCES... [DEPENDS targets] [LINK targets]): a static library of MLIR code. MLIR is compiled
 # without RTTI, so what derives from its classes must be too.
 function(weir_mlir_library name)
@@ -14,6 +26,7 @@ function(weir_mlir_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-rtti)
+  target_precompile_headers(${name} REUSE_FROM weir_mlir_headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
