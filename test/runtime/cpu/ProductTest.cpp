@@ -1,0 +1,179 @@
+//===- ProductTest.cpp ----------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/Product.h"
+#include "runtime/core/ThreadPool.h"
+#include "runtime/cpu/Isa.h"
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using namespace weir;
+using cpu::ProductSpec;
+
+static std::vector<float> randoms(size_t size, int seed) {
+  std::mt19937 engine(seed);
+  std::vector<float> values(size);
+  for (float &value : values)
+    value = static_cast<float>(engine()) / static_cast<float>(1u << 31) - 1;
+  return values;
+}
+
+static ProductSpec dense(int64_t batch, int64_t m, int64_t n, int64_t k, bool transposeA = false,
+                         bool transposeB = false) {
+  ProductSpec s;
+  s.batch = batch, s.m = m, s.n = n, s.k = k;
+  s.aBatch = m * k, s.aRow = transposeA ? 1 : k, s.aColumn = transposeA ? m : 1;
+  s.bBatch = k * n, s.bRow = transposeB ? 1 : n, s.bColumn = transposeB ? k : 1;
+  s.cBatch = m * n, s.cRow = n;
+  s.tileBatch = 1, s.tileM = m, s.tileN = n;
+  return s;
+}
+
+struct Data {
+  explicit Data(const ProductSpec &s)
+      : a(randoms((s.batch - 1) * s.aBatch + (s.m - 1) * s.aRow + (s.k - 1) * s.aColumn + 1, 1)),
+        b(randoms((s.batch - 1) * s.bBatch + (s.k - 1) * s.bRow + (s.n - 1) * s.bColumn + 1, 2)),
+        c(randoms((s.batch - 1) * s.cBatch + (s.m - 1) * s.cRow + s.n, 3)), bias(randoms(s.n, 4)) {}
+  std::vector<float> a, b, c, bias;
+};
+
+static std::vector<float> compute(const ProductSpec &s, int threads) {
+  cpu::boundLibrary(cpu::nativeLevel());
+  Data data(s);
+  ThreadPool pool(threads);
+  cpu::Product product(s, threads);
+  EXPECT_EQ(product.scratch(), cpu::productScratch(s));
+  EXPECT_EQ(std::string(product.implementation()).find("ref"), std::string::npos);
+  size_t stride = (product.scratch() + 63) / 64 * 64;
+  std::vector<std::byte> scratch(stride * threads + 64);
+  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  ComputeThread state;
+  pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
+    product.run(lo, hi, worker, {data.a.data(), data.b.data(), data.c.data(), data.bias.data()},
+                base + worker * stride);
+  });
+  return data.c;
+}
+
+static std::vector<float> expected(const ProductSpec &s) {
+  Data data(s);
+  for (int64_t i = 0; i < s.batch; ++i)
+    for (int64_t row = 0; row < s.m; ++row)
+      for (int64_t column = 0; column < s.n; ++column) {
+        float &c = data.c[i * s.cBatch + row * s.cRow + column];
+        double sum = s.accumulate ? c : 0;
+        for (int64_t j = 0; j < s.k; ++j)
+          sum += double(data.a[i * s.aBatch + row * s.aRow + j * s.aColumn]) *
+                 data.b[i * s.bBatch + j * s.bRow + column * s.bColumn];
+        if (s.bias)
+          sum += data.bias[column];
+        c = s.relu ? std::max(0.0, sum) : sum;
+      }
+  return data.c;
+}
+
+static void check(const ProductSpec &s) {
+  SCOPED_TRACE(testing::Message() << s.batch << " " << s.m << "x" << s.n << "x" << s.k << " a "
+                                  << s.aRow << "," << s.aColumn << " b " << s.bRow << ","
+                                  << s.bColumn << " bias " << s.bias << " relu " << s.relu
+                                  << " accumulate " << s.accumulate << " tile " << s.tileBatch
+                                  << " " << s.tileM << "x" << s.tileN);
+  std::vector<float> want = expected(s), got = compute(s, 1);
+  float worst = 0;
+  for (size_t i = 0; i < want.size(); ++i)
+    worst = std::max(worst, std::abs(want[i] - got[i]));
+  EXPECT_LE(worst, 1e-5 * std::sqrt(s.k) + 1e-6);
+  for (int threads : {2, 8}) {
+    std::vector<float> other = compute(s, threads);
+    EXPECT_EQ(std::memcmp(got.data(), other.data(), got.size() * sizeof(float)), 0) << threads;
+  }
+}
+
+TEST(Product, SizesAndTransposes) {
+  for (auto [m, n, k] : {std::tuple(1, 1, 1), std::tuple(1, 5, 3), std::tuple(5, 1, 3),
+                         std::tuple(7, 17, 33), std::tuple(96, 65, 128), std::tuple(64, 128, 1)})
+    for (int transposes = 0; transposes < 4; ++transposes)
+      check(dense(1, m, n, k, transposes & 1, transposes & 2));
+}
+
+TEST(Product, RemaindersOfTiles) {
+  ProductSpec s = dense(5, 50, 70, 20);
+  s.tileBatch = 2, s.tileM = 16, s.tileN = 64;
+  check(s);
+  s.accumulate = true;
+  check(s);
+}
+
+TEST(Product, BiasReluAccumulate) {
+  for (int batch : {1, 3}) {
+    ProductSpec s = dense(batch, 33, 40, 24, false, true);
+    s.tileM = 10, s.tileN = 16, s.tileBatch = batch;
+    s.bias = true;
+    check(s);
+    s.relu = true;
+    check(s);
+    s.bias = false;
+    check(s);
+    s.relu = false, s.accumulate = true;
+    check(s);
+  }
+}
+
+TEST(Product, LongSumsAccumulate) {
+  ProductSpec s = dense(1, 65, 128, 3000, true, false);
+  s.accumulate = true;
+  s.tileM = 33;
+  check(s);
+}
+
+TEST(Product, HeadsInsideRows) {
+  // q k^T with heads side by side in rows of width 3 * heads * depth; the result's rows are longer than n.
+  ProductSpec s;
+  int64_t heads = 4, depth = 32, time = 20, width = 3 * heads * depth;
+  s.batch = heads, s.m = time, s.n = time, s.k = depth;
+  s.aBatch = depth, s.aRow = width, s.aColumn = 1;
+  s.bBatch = depth, s.bRow = 1, s.bColumn = width;
+  s.cBatch = time * 24, s.cRow = 24;
+  s.tileBatch = 2, s.tileM = 7, s.tileN = time;
+  check(s);
+}
+
+TEST(Product, SharedOperands) {
+  ProductSpec s = dense(6, 9, 10, 11);
+  s.tileBatch = 4;
+  s.bBatch = 0;
+  check(s);
+  s = dense(6, 9, 10, 11);
+  s.tileBatch = 4;
+  s.aBatch = 0;
+  check(s);
+}
+
+TEST(Product, ExecutesWithoutOverhead) {
+  cpu::boundLibrary(cpu::nativeLevel());
+  ProductSpec s = dense(1, 4, 16, 8);
+  s.tileM = 1;
+  Data data(s);
+  cpu::Product product(s, 1);
+  std::vector<std::byte> scratch(product.scratch() + 64);
+  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  ComputeThread state;
+  double best = 1e9;
+  for (int i = 0; i < 200; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    for (int j = 0; j < 25; ++j)
+      product.run(0, 4, 0, {data.a.data(), data.b.data(), data.c.data(), nullptr}, base);
+    std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+    best = std::min(best, time.count() / 100);
+  }
+  RecordProperty("microseconds", std::to_string(best));
+  EXPECT_LT(best, 2.0);
+}
