@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace weir {
 
@@ -23,13 +24,17 @@ inline std::string jsonNumber(double value) {
   return text;
 }
 
-/// "54,000".
+/// "54,000"; `value` is 0 or more.
 inline std::string withThousands(double value) {
   char digits[40];
   std::snprintf(digits, sizeof digits, "%.0f", value);
-  std::string text = digits;
-  for (size_t at = text.size(); at > 3 + (text[0] == '-'); at -= 3)
-    text.insert(at - 3, ",");
+  std::string_view all = digits;
+  std::string text;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && (all.size() - i) % 3 == 0)
+      text += ',';
+    text += all[i];
+  }
   return text;
 }
 

@@ -1,0 +1,49 @@
+//===- Generate.h - Sampling text from a trained language model ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `weir generate`: the entry `predict` maps tokens i32[1, T] to logits f32[1, T, V] of the tokens that follow. The last T tokens
+// are the context; what is drawn is a pure function of the seed and the position.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_GENERATE_H
+#define WEIR_RUNTIME_RUN_GENERATE_H
+
+#include "runtime/core/Error.h"
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace weir {
+
+struct GenerateOptions {
+  std::string checkpoint;      ///< the directory of a run
+  std::string prompt = "\n";
+  int64_t tokens = 500;        ///< to generate
+  double temperature = 0.8;    ///< 0: always the likeliest
+  int64_t topK = 0;            ///< draw among the likeliest K; 0: among all
+  int64_t seed = 1;
+  int threads = 0;
+};
+
+void addGenerateOptions(CLI::App &app, GenerateOptions &options);
+
+/// Prints the prompt and what follows it to standard output as it is drawn. Throws Failure.
+Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options);
+
+/// The number drawn from `logits`. `bits`: 64 random bits.
+size_t sampleLogits(std::span<const float> logits, double temperature, int64_t topK, uint64_t bits);
+
+} // namespace weir
+
+#endif

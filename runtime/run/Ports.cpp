@@ -1,0 +1,179 @@
+//===- Ports.cpp - A program's inputs and outputs in the run's terms ----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Ports.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace weir {
+namespace {
+
+Element elementOf(artifact::DType dtype) {
+  switch (dtype) {
+  case artifact::DType::f32: return Element::f32;
+  case artifact::DType::i32: return Element::i32;
+  case artifact::DType::u8: return Element::u8;
+  case artifact::DType::b8: return Element::b8;
+  }
+  assert(false && "every dtype is listed");
+  __builtin_unreachable();
+}
+
+} // namespace
+
+const artifact::Entry &requireEntry(const Program &program, const std::string &name, const std::string &purpose) {
+  if (const artifact::Entry *entry = program.entry(name))
+    return *entry;
+  throw Failure(Exit::model, concat("the artifact of '", program.plan().model()->str(), "' has no entry '", name,
+                                    "', which is needed ", purpose));
+}
+
+std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {
+  std::vector<InputSpec> specs;
+  for (const artifact::Port *port : *entry.inputs()) {
+    InputSpec spec;
+    spec.name = port->name()->str();
+    spec.element = elementOf(port->dtype());
+    spec.shape.assign(port->shape()->begin(), port->shape()->end());
+    spec.limit = port->limit();
+    if (port->limit_config())
+      spec.limitConfig = port->limit_config()->str();
+    if (spec.shape.empty())
+      throw Failure(Exit::model, concat("the input '", spec.name, "' has no dimension that counts rows"));
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+int64_t entryRows(const artifact::Entry &entry) {
+  int64_t rows = 0;
+  for (const InputSpec &spec : inputSpecs(entry)) {
+    if (rows != 0 && spec.rows() != rows)
+      throw Failure(Exit::model, concat("the inputs of '", entry.name()->str(), "' take ", rows, " and ", spec.rows(),
+                                        " rows; they have to take as many"));
+    rows = spec.rows();
+  }
+  if (rows <= 0)
+    throw Failure(Exit::model, concat("the entry '", entry.name()->str(), "' has no input to read data for"));
+  return rows;
+}
+
+void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset, const Batch &batch) {
+  for (const artifact::Port *port : *entry.inputs())
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (dataset.inputs()[i].name == port->name()->string_view()) {
+        assert(batch[i].size() == entryRows(entry) * dataset.inputs()[i].rowBytes());
+        std::memcpy(program.port(entry, *port), batch[i].data(), batch[i].size());
+      }
+}
+
+Outputs::Outputs(Program &program, const artifact::Entry &entry) : program(program), entry(entry) {
+  for (const artifact::Port *port : *entry.outputs()) {
+    if (port->kind() == artifact::PortKind::scalar)
+      scalarPorts.push_back(port);
+    if (port->kind() != artifact::PortKind::sum && port->kind() != artifact::PortKind::count)
+      continue;
+    std::string name = port->name()->str();
+    auto ratio = std::find_if(all.begin(), all.end(), [&](const Ratio &ratio) { return ratio.name == name; });
+    if (ratio == all.end())
+      ratio = all.insert(all.end(), {name, {}});
+    auto &terms = ratio->terms;
+    auto term = std::find_if(terms.begin(), terms.end(), [&](const Term &term) { return term.number == port->term(); });
+    if (term == terms.end())
+      term = terms.insert(terms.end(), {port->term(), 1.0, nullptr, nullptr, 0, 0});
+    if (port->kind() == artifact::PortKind::sum) {
+      term->sum = port;
+      term->weight = port->weight();
+    } else {
+      term->count = port;
+    }
+  }
+  for (const Ratio &ratio : all)
+    for (const Term &term : ratio.terms)
+      if (!term.sum || !term.count)
+        throw Failure(Exit::model, concat("the output '", ratio.name, "' of '", entry.name()->str(),
+                                          "' lacks a sum or a count"));
+}
+
+double Outputs::read(const artifact::Port &port) const {
+  const std::byte *from = program.port(entry, port);
+  auto load = [&](auto value) {
+    std::memcpy(&value, from, sizeof value);
+    return static_cast<double>(value);
+  };
+  switch (port.dtype()) {
+  case artifact::DType::f32: return load(float{});
+  case artifact::DType::i32: return load(int32_t{});
+  case artifact::DType::u8:
+  case artifact::DType::b8: return load(uint8_t{});
+  }
+  assert(false && "every dtype is listed");
+  __builtin_unreachable();
+}
+
+void Outputs::clear() {
+  for (Ratio &ratio : all)
+    for (Term &term : ratio.terms)
+      term.sumSoFar = term.countSoFar = 0;
+}
+
+void Outputs::add() {
+  for (Ratio &ratio : all)
+    for (Term &term : ratio.terms) {
+      term.sumSoFar += read(*term.sum);
+      term.countSoFar += read(*term.count);
+    }
+}
+
+void Outputs::add(const Outputs &other) {
+  for (Ratio &ratio : all)
+    for (const Ratio &more : other.all)
+      if (more.name == ratio.name)
+        for (size_t i = 0; i < std::min(ratio.terms.size(), more.terms.size()); ++i) {
+          ratio.terms[i].sumSoFar += more.terms[i].sumSoFar;
+          ratio.terms[i].countSoFar += more.terms[i].countSoFar;
+        }
+}
+
+Values Outputs::ratios() const {
+  Values values;
+  for (const Ratio &ratio : all) {
+    double value = 0;
+    for (const Term &term : ratio.terms)
+      if (term.countSoFar != 0)
+        value += term.weight * term.sumSoFar / term.countSoFar;
+    values.emplace_back(ratio.name, value);
+  }
+  return values;
+}
+
+Values Outputs::scalars() const {
+  Values values;
+  for (const artifact::Port *port : scalarPorts)
+    values.emplace_back(port->name()->str(), read(*port));
+  return values;
+}
+
+int32_t *runScalar(const Program &program, const std::string &name) {
+  for (const TensorView &variable : program.variables())
+    if (variable.role == artifact::Role::run && variable.name == name && variable.dtype == artifact::DType::i32 &&
+        variable.size == sizeof(int32_t))
+      return reinterpret_cast<int32_t *>(variable.data);
+  return nullptr;
+}
+
+double valueOf(const Values &values, const std::string &name, double absent) {
+  for (const auto &[key, value] : values)
+    if (key == name)
+      return value;
+  return absent;
+}
+
+} // namespace weir

@@ -1,0 +1,73 @@
+//===- Ports.h - A program's inputs and outputs in the run's terms ------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_PORTS_H
+#define WEIR_RUNTIME_RUN_PORTS_H
+
+#include "runtime/core/Program.h"
+#include "runtime/data/Prefetcher.h"
+#include "runtime/report/Record.h"
+
+namespace weir {
+
+/// The entry of that name. Throws Failure(Exit::model) where the artifact has none, saying what for it is needed.
+const artifact::Entry &requireEntry(const Program &program, const std::string &name, const std::string &purpose);
+
+/// The inputs of an entry, for Dataset.
+std::vector<InputSpec> inputSpecs(const artifact::Entry &entry);
+
+/// The rows that an entry takes: the first dimension of its inputs.
+int64_t entryRows(const artifact::Entry &entry);
+
+/// Copies a batch of `dataset` into the entry's input ports.
+void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset, const Batch &batch);
+
+/// Reads the output ports of an entry. Sums and counts are added up in double over as many runs as add() is called for; a
+/// ratio's value is the sum over its terms of weight * sum / count, where a term that counts nothing adds nothing.
+class Outputs {
+public:
+  Outputs(Program &program, const artifact::Entry &entry);
+
+  void clear();
+  /// Reads the sums and counts after a run.
+  void add();
+  /// Adds what another entry's outputs of the same names have added up.
+  void add(const Outputs &other);
+
+  /// Loss and metrics, in the order of their ports.
+  Values ratios() const;
+  /// The scalar ports of the last run.
+  Values scalars() const;
+
+private:
+  struct Term {
+    uint32_t number;
+    double weight;
+    const artifact::Port *sum, *count;
+    double sumSoFar, countSoFar;
+  };
+  struct Ratio {
+    std::string name;
+    std::vector<Term> terms;
+  };
+  double read(const artifact::Port &port) const;
+
+  Program &program;
+  const artifact::Entry &entry;
+  std::vector<Ratio> all;
+  std::vector<const artifact::Port *> scalarPorts;
+};
+
+/// A scalar of the run (artifact::Role::run), or null where the program does not use it.
+int32_t *runScalar(const Program &program, const std::string &name);
+
+/// The value of that name, or `absent`.
+double valueOf(const Values &values, const std::string &name, double absent);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,58 @@
+//===- Signals.cpp - SIGTERM and SIGINT while training ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Signals.h"
+
+namespace weir {
+namespace {
+
+constexpr int handled[2] = {SIGTERM, SIGINT};
+volatile std::sig_atomic_t flag = 0;
+
+void handle(int signal) {
+  if (flag)
+    Signals::die(signal);
+  flag = signal;
+}
+
+} // namespace
+
+Signals::Signals() {
+  flag = 0;
+  struct sigaction action = {};
+  action.sa_handler = handle;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < 2; ++i) {
+    sigaction(handled[i], nullptr, &previous[i]);
+    if (previous[i].sa_handler != SIG_IGN)
+      sigaction(handled[i], &action, nullptr);
+  }
+}
+
+Signals::~Signals() {
+  for (int i = 0; i < 2; ++i)
+    sigaction(handled[i], &previous[i], nullptr);
+}
+
+int Signals::received() const { return flag; }
+
+const char *Signals::name(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+
+void Signals::die(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  // Within the handler of this very signal it is blocked until the handler returns.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+}
+
+} // namespace weir

@@ -1,0 +1,332 @@
+//===- Training.cpp - One training run ----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Training.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/Number.h"
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+
+namespace weir {
+namespace {
+
+std::vector<SourceSpec> sources(const char *option, const std::vector<std::string> &texts) {
+  std::vector<SourceSpec> specs;
+  for (const std::string &text : texts)
+    specs.push_back(parseSource(option, text));
+  return specs;
+}
+
+size_t bytesOf(const std::vector<TensorView> &variables) {
+  size_t bytes = 0;
+  for (const TensorView &variable : variables)
+    bytes += variable.size;
+  return bytes;
+}
+
+} // namespace
+
+Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
+    : options(options), program(std::move(artifact), {options.threads, options.poison}),
+      stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)), outputs(program, stepEntry) {
+  findCheckpoint();
+  bindData();
+  decideSteps();
+}
+
+void Training::say(const std::string &line) { std::cerr << line << std::endl; }
+
+double Training::secondsSince(Clock::time_point start) const {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Training::findCheckpoint() {
+  seed = options.seed.value_or(RunOptions::defaultSeed);
+  if (options.checkpoint.empty()) {
+    if (options.resume)
+      throw Failure(Exit::usage, "--resume: from where? give --checkpoint DIR");
+    return;
+  }
+  store.emplace(options.checkpoint, options.keep, disk);
+  if (!options.resume) {
+    if (!store->steps().empty())
+      throw Failure(Exit::usage, concat("--checkpoint ", options.checkpoint, ": the directory holds the checkpoints of a run; "
+                                        "add --resume to go on from them, or give another directory"));
+    return;
+  }
+  resumed = store->loadNewest(say);
+  if (!resumed) {
+    say(concat("no checkpoint in ", options.checkpoint, " yet: starting from step 0"));
+    return;
+  }
+  const Manifest &found = resumed->manifest;
+  std::vector<std::string> lines = differences(storedParameters(program.variables()), resumed->model.tensors());
+  for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
+    lines.push_back(std::move(line));
+  if (!lines.empty())
+    throw Failure(Exit::model, concat(resumed->path, ": is a checkpoint of another model (", found.model, "); this one is ",
+                                      program.plan().model()->str(), ":\n  ", join(lines, "\n  ")));
+  if (options.seed && *options.seed != found.seed)
+    throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint, " was begun with --seed ",
+                                      found.seed, "; leave the option out, or begin another run"));
+  seed = found.seed;
+  done = saved = found.step;
+}
+
+void Training::bindData() {
+  Vocabularies vocabularies;
+  if (resumed)
+    vocabularies = resumed->manifest.vocabularies;
+  Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
+  vocabularies = all.vocabularies();
+  if (!options.evalData.empty())
+    heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data", vocabularies);
+  if (options.holdout > 0) {
+    auto parts = all.split(options.holdout);
+    dataset = std::move(parts.first);
+    heldOut = std::move(parts.second);
+  } else {
+    dataset = std::move(all);
+  }
+  if (options.evalEvery > 0 && !heldOut)
+    throw Failure(Exit::usage, "--eval-every: no held-out data; give --holdout or --eval-data");
+  dataset->requireRows(stepRows);
+  sampler.emplace(seed, !options.noShuffle, dataset->units(), dataset->window(), stepRows);
+  if (heldOut)
+    evaluator.emplace(program, *heldOut);
+  int64_t window = dataset->window();
+  unit = window ? "tokens" : "samples";
+  unitsPerStep = static_cast<double>(stepRows * std::max<int64_t>(window - 1, 1));
+}
+
+void Training::decideSteps() {
+  const artifact::Program &plan = program.plan();
+  int64_t perEpoch = sampler->stepsPerEpoch();
+  bool asked = options.steps > 0 || options.epochs > 0;
+  int64_t steps = asked ? options.steps : static_cast<int64_t>(plan.steps());
+  int64_t epochs = asked ? options.epochs : static_cast<int64_t>(plan.epochs());
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (steps > 0)
+    total = steps;
+  else if (epochs > 0 && epochs <= most / perEpoch)
+    total = epochs * perEpoch;
+  else
+    throw Failure(Exit::usage, concat(epochs, " epochs of ", perEpoch, " steps are more than ", most,
+                                      " steps; give --steps or fewer --epochs"));
+  if (total > most)
+    throw Failure(Exit::model, concat("the recipe asks for ", total, " steps; at most ", most, " can be run"));
+  if (!resumed)
+    return;
+  int64_t before = resumed->manifest.totalSteps;
+  if (!options.extend && asked && total != before)
+    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before, " steps, now ", total,
+                                      " are asked for, which changes the learning rate's course; add --extend to allow it, or "
+                                      "leave out --steps and --epochs"));
+  if (!options.extend)
+    total = before;
+}
+
+void Training::openReports() {
+  if (!options.trace.empty())
+    throw Failure(Exit::usage, "--trace: this program was built without tracing");
+  if (store)
+    store->prepare(bytesOf(program.variables()));
+  if (!options.metrics.empty())
+    metrics.emplace(options.metrics, done);
+  if (!options.tensorboard.empty())
+    tensorboard.emplace(options.tensorboard);
+}
+
+void Training::initialize() {
+  auto set = [&](const char *name, int64_t value) {
+    if (int32_t *scalar = runScalar(program, name))
+      *scalar = static_cast<int32_t>(value);
+  };
+  set("seed", seed);
+  set("step", 0);
+  set("total_steps", total);
+  if (resumed) {
+    restore(program.variables(), resumed->model.tensors());
+    restore(program.variables(), resumed->state.tensors());
+    set("total_steps", total);
+    say(concat("resuming after step ", done, " from ", resumed->path));
+    if (!options.init.empty())
+      say(concat("--init ", options.init, " is not read: the weights are the checkpoint's"));
+  } else {
+    program.run(requireEntry(program, "init", "to begin a run"));
+    if (!options.init.empty())
+      loadInitialWeights(options.init, program.variables());
+  }
+  resumed.reset();
+}
+
+void Training::announce() const {
+  int64_t parameters = 0;
+  for (const TensorView &variable : program.variables())
+    if (variable.role == artifact::Role::parameter)
+      parameters += elementCount(variable.shape, 1).value_or(0);
+  std::string data = concat(withThousands(static_cast<double>(dataset->units())), " ", unit, " to train on");
+  if (heldOut)
+    data += concat(", ", withThousands(static_cast<double>(heldOut->units())), " held out");
+  say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)), " parameters, ",
+             program.threads(), program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows, " rows; ",
+             data));
+  if (!store)
+    say("the weights will not be kept: add --checkpoint DIR to keep them");
+}
+
+Exit Training::run() {
+  announce();
+  initialize();
+  openReports();
+  progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
+  Signals signals;
+  Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
+  while (done < total) {
+    step(prefetcher.next());
+    bool atEnd = done == total;
+    if (!atEnd && options.evalEvery > 0 && done % options.evalEvery == 0)
+      evaluate();
+    if (store && !atEnd && done % options.every == 0)
+      save();
+    if (int signal = signals.received(); signal && !atEnd)
+      return stop(signal);
+  }
+  return finish();
+}
+
+void Training::step(const Batch &batch) {
+  Clock::time_point start = Clock::now();
+  writeInputs(program, stepEntry, *dataset, batch);
+  program.run(stepEntry);
+  outputs.clear();
+  outputs.add();
+  ++done;
+
+  StepRecord record;
+  record.step = done;
+  record.values = outputs.ratios();
+  for (auto &scalar : outputs.scalars())
+    record.values.push_back(std::move(scalar));
+  record.seconds = secondsSince(start);
+  record.units = unitsPerStep;
+  last = record.values;
+  progress->step(record);
+  if (metrics)
+    metrics->step(record, unit);
+  if (tensorboard)
+    tensorboard->scalars(done, record.values);
+  checkFinite(record);
+  if (int32_t *counted = runScalar(program, "step"); counted && *counted != done)
+    throw Failure(Exit::internal, concat("step ", done, " left the run's step counter at ", *counted));
+}
+
+void Training::checkFinite(const StepRecord &record) {
+  double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0);
+  bool left = valueOf(record.values, "skipped", 0) != 0;
+  if (!left && std::isfinite(loss) && std::isfinite(norm))
+    return;
+  ++skipped;
+  if (options.nan == "skip") {
+    progress->say(concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite, ",
+                         left ? "the step changed no weight" : "no gradient was affected"));
+    return;
+  }
+  throw Failure(Exit::numeric,
+                concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite. ",
+                       saved >= 0 ? concat("The checkpoint before it is ", store->pathOf(saved), ". ") : std::string(),
+                       "A lower learning rate or clip global_norm(1.0) in the recipe may help; --nan skip goes on without such "
+                       "steps"));
+}
+
+void Training::evaluate() {
+  if (!evaluator || evaluated == done)
+    return;
+  Clock::time_point start = Clock::now();
+  held = evaluator->run();
+  evaluated = done;
+  std::string line = concat("step ", done, "/", total);
+  for (const auto &[name, value] : held)
+    line += concat("  ", name, " ", formatted("%.4f", value));
+  progress->say(line);
+  if (metrics)
+    metrics->event("eval", done, held, secondsSince(start));
+  if (tensorboard)
+    tensorboard->scalars(done, held);
+}
+
+Manifest Training::manifest() const {
+  const artifact::Program &plan = program.plan();
+  Manifest manifest;
+  manifest.step = done;
+  manifest.totalSteps = total;
+  manifest.seed = seed;
+  manifest.model = plan.model()->str();
+  manifest.target = plan.target()->str();
+  if (plan.configs())
+    for (const artifact::Config *config : *plan.configs())
+      manifest.configs[config->name()->str()] = config->value()->str();
+  for (size_t i = 0; i < dataset->inputs().size(); ++i)
+    manifest.data[dataset->inputs()[i].name] = {dataset->source(i).path, dataset->source(i).format};
+  manifest.vocabularies = dataset->vocabularies();
+  return manifest;
+}
+
+void Training::save() {
+  if (saved == done)
+    return;
+  store->save(manifest(), storedParameters(program.variables()), storedState(program.variables()));
+  saved = done;
+}
+
+Exit Training::stop(int signal) {
+  if (metrics)
+    metrics->event("stop", done, {}, secondsSince(began));
+  if (store) {
+    save();
+    progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ", store->pathOf(done),
+                         "; the same command with --resume goes on"));
+    return Exit::requeue;
+  }
+  progress->say(concat(Signals::name(signal), ": stopped after step ", done,
+                       "; without --checkpoint DIR there is nothing to go on from"));
+  Signals::die(signal);
+  return Exit::internal;
+}
+
+Exit Training::finish() {
+  if (store)
+    save();
+  evaluate();
+  double seconds = secondsSince(began);
+  Values results = held;
+  results.insert(results.begin(), {"steps", static_cast<double>(done)});
+  if (double loss = valueOf(last, "loss", std::nan("")); std::isfinite(loss))
+    results.insert(results.begin() + 1, {"loss", loss});
+  if (skipped > 0)
+    results.emplace_back("skipped_steps", static_cast<double>(skipped));
+  if (metrics)
+    metrics->event("done", done, results, seconds);
+  if (store)
+    progress->say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
+  progress.reset();
+  if (options.json) {
+    std::string line;
+    for (const auto &[name, value] : results)
+      line += concat(line.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
+    std::cout << line << ",\"seconds\":" << jsonNumber(seconds) << "}" << std::endl;
+  } else {
+    for (const auto &[name, value] : results)
+      std::cout << name << " " << formatted(name.starts_with("s") ? "%.0f" : "%.6g", value) << "\n";
+    std::cout << std::flush;
+  }
+  return Exit::ok;
+}
+
+} // namespace weir

@@ -1,0 +1,79 @@
+//===- Training.h - One training run ------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What runTraining() does, in parts: a Training owns everything of one run. Members are in the order they come to life.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_TRAINING_H
+#define WEIR_RUNTIME_RUN_TRAINING_H
+
+#include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/checkpoint/Tensors.h"
+#include "runtime/report/MetricsFile.h"
+#include "runtime/report/Progress.h"
+#include "runtime/report/TensorBoard.h"
+#include "runtime/run/Evaluator.h"
+#include "runtime/run/RunOptions.h"
+#include "runtime/run/Signals.h"
+
+namespace weir {
+
+class Training {
+public:
+  /// Loads the program, finds a checkpoint to go on from, and opens all data. Nothing has been written yet.
+  Training(std::vector<std::byte> artifact, const RunOptions &options);
+
+  /// Everything from the first step to the last report.
+  Exit run();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void findCheckpoint();
+  void bindData();
+  void decideSteps();
+  void openReports();
+  void initialize();
+  void announce() const;
+  void step(const Batch &batch);
+  void checkFinite(const StepRecord &record);
+  void evaluate();
+  void save();
+  Exit finish();
+  Exit stop(int signal);
+  Manifest manifest() const;
+  double secondsSince(Clock::time_point start) const;
+  static void say(const std::string &line);
+
+  const RunOptions &options;
+  const Clock::time_point began = Clock::now();
+  Program program;
+  const artifact::Entry &stepEntry;
+  const int64_t stepRows;
+  Disk disk;
+  std::optional<CheckpointStore> store;
+  std::optional<Checkpoint> resumed;
+  std::optional<Dataset> dataset, heldOut;
+  std::string unit;            // "tokens" or "samples"
+  double unitsPerStep = 0;
+  int64_t seed = 0, done = 0, total = 0;
+  std::optional<Sampler> sampler;
+  Outputs outputs;
+  std::optional<Evaluator> evaluator;
+  std::optional<MetricsFile> metrics;
+  std::optional<TensorBoard> tensorboard;
+  std::optional<Progress> progress;
+  int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
+  int64_t evaluated = -1;      // the step that `held` is of
+  int64_t skipped = 0;
+  Values last, held;
+};
+
+} // namespace weir
+
+#endif
