@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   registry.insert<weir::WeirDialect>();
 #ifdef WEIR_HAS_PLAN
-  registry.insert<weir::PlanDialect>();
+  registry.insert<weir::plan::PlanDialect>();
 #endif
 #ifdef WEIR_HAS_PASSES
   weir::registerPasses();

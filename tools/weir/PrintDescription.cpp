@@ -21,7 +21,7 @@ namespace {
 std::string grouped(uint64_t value) {
   std::string digits = std::to_string(value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(at, ",");
+    digits.insert(at, 1, ',');
   return digits;
 }
 

@@ -12,7 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Generate.h"
-#include "runtime/run/Run.h"
+#include "runtime/run/RunOptions.h"
+#include "runtime/run/Train.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Compile.h"
@@ -44,7 +45,8 @@ void addModelOptions(CLI::App &app, CompileOptions &options, std::vector<std::st
   app.add_option("--set", sets, "Give a config another value")
       ->type_name("NAME=VALUE")
       ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
@@ -144,7 +146,7 @@ Command addRun(CLI::App &app, State &state) {
 Command addGenerate(CLI::App &app, State &state) {
   addArtifact(app, state);
   addGenerateOptions(app, state.generate);
-  return [&] { return generate(readArtifact(state.artifact), state.generate); };
+  return [&] { return runGenerate(readArtifact(state.artifact), state.generate); };
 }
 
 Command addInspect(CLI::App &app, State &state) {
