@@ -8,8 +8,8 @@ import weirtest
 from weirtest import MODELS, start
 
 STEPS = 60
-# Small rows and accumulation, so that dropout, batch norm, accumulation and the data order all have a position to lose.
-MODEL = [MODELS / "mnist-cnn.weir"]
+# Accumulation on, so that dropout, batch norm, accumulation and the data order all have a position to lose.
+MODEL = [MODELS / "mnist-cnn.weir", "--set", "batch=16", "--set", "microbatches=2"]
 
 
 class Resume(weirtest.Test):
