@@ -1,0 +1,197 @@
+//===- ElementwiseOps.cpp - Elementwise reference semantics ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Integers are 32 bits wide and wrap around.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/reference/Models.h"
+#include <cmath>
+
+namespace weir::reference {
+namespace {
+
+bool isInteger(mlir::Value value) {
+  return llvm::isa<mlir::IntegerType>(tensorType(value).getElementType());
+}
+
+double wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
+
+template <class F> Tensors map(const Tensor &x, F f) {
+  Tensor result(x.shape);
+  for (size_t i = 0; i < x.values.size(); ++i)
+    result.values[i] = f(x.values[i]);
+  return {result};
+}
+
+template <class F> Tensors map(const Tensor &a, const Tensor &b, F f) {
+  Tensor result(a.shape);
+  for (size_t i = 0; i < a.values.size(); ++i)
+    result.values[i] = f(a.values[i], b.values[i]);
+  return {result};
+}
+
+/// A binary op with an integer variant.
+template <class Real, class Integer>
+Tensors map(mlir::Operation *op, Inputs in, Real real, Integer integer) {
+  if (!isInteger(op->getOperand(0)))
+    return map(in[0], in[1], real);
+  return map(in[0], in[1], [&](double a, double b) {
+    return wrap(integer(static_cast<int64_t>(a), static_cast<int64_t>(b)));
+  });
+}
+
+Tensors neg(NegOp, Inputs in) {
+  return map(in[0], [](double x) { return -x; });
+}
+Tensors abs(AbsOp, Inputs in) {
+  return map(in[0], [](double x) { return std::fabs(x); });
+}
+Tensors exp(ExpOp, Inputs in) {
+  return map(in[0], [](double x) { return std::exp(x); });
+}
+Tensors log(LogOp, Inputs in) {
+  return map(in[0], [](double x) { return std::log(x); });
+}
+Tensors sqrt(SqrtOp, Inputs in) {
+  return map(in[0], [](double x) { return std::sqrt(x); });
+}
+Tensors rsqrt(RsqrtOp, Inputs in) {
+  return map(in[0], [](double x) { return 1 / std::sqrt(x); });
+}
+Tensors tanh(TanhOp, Inputs in) {
+  return map(in[0], [](double x) { return std::tanh(x); });
+}
+Tensors sin(SinOp, Inputs in) {
+  return map(in[0], [](double x) { return std::sin(x); });
+}
+Tensors cos(CosOp, Inputs in) {
+  return map(in[0], [](double x) { return std::cos(x); });
+}
+Tensors erf(ErfOp, Inputs in) {
+  return map(in[0], [](double x) { return std::erf(x); });
+}
+Tensors sign(SignOp, Inputs in) {
+  return map(in[0], [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; });
+}
+Tensors floor(FloorOp, Inputs in) {
+  return map(in[0], [](double x) { return std::floor(x); });
+}
+Tensors stopGradient(StopGradientOp, Inputs in) { return {in[0]}; }
+Tensors logicalNot(NotOp, Inputs in) {
+  return map(in[0], [](double x) { return x == 0; });
+}
+
+Tensors add(AddOp op, Inputs in) { return map(op, in, std::plus<double>(), std::plus<int64_t>()); }
+Tensors sub(SubOp op, Inputs in) {
+  return map(op, in, std::minus<double>(), std::minus<int64_t>());
+}
+Tensors mul(MulOp op, Inputs in) {
+  return map(op, in, std::multiplies<double>(), std::multiplies<int64_t>());
+}
+// What an integer division by zero gives is not defined; it must not end the interpreter.
+Tensors div(DivOp op, Inputs in) {
+  return map(op, in, std::divides<double>(),
+             [](int64_t a, int64_t b) { return b == 0 ? 0 : a / b; });
+}
+Tensors rem(RemOp op, Inputs in) {
+  return map(op, in, [](double a, double b) { return std::fmod(a, b); },
+             [](int64_t a, int64_t b) { return b == 0 ? 0 : a % b; });
+}
+Tensors max(MaxOp, Inputs in) {
+  return map(in[0], in[1], [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? NAN : a > b ? a : b;
+  });
+}
+Tensors min(MinOp, Inputs in) {
+  return map(in[0], in[1], [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? NAN : a < b ? a : b;
+  });
+}
+Tensors pow(PowOp, Inputs in) {
+  return map(in[0], in[1], [](double a, double b) { return std::pow(a, b); });
+}
+Tensors logicalAnd(AndOp, Inputs in) {
+  return map(in[0], in[1], [](double a, double b) { return a != 0 && b != 0; });
+}
+Tensors logicalOr(OrOp, Inputs in) {
+  return map(in[0], in[1], [](double a, double b) { return a != 0 || b != 0; });
+}
+
+Tensors compare(CompareOp op, Inputs in) {
+  return map(in[0], in[1], [&](double a, double b) -> double {
+    switch (op.getPredicate()) {
+    case Predicate::eq:
+      return a == b;
+    case Predicate::ne:
+      return a != b;
+    case Predicate::lt:
+      return a < b;
+    case Predicate::le:
+      return a <= b;
+    case Predicate::gt:
+      return a > b;
+    case Predicate::ge:
+      return a >= b;
+    }
+    llvm_unreachable("a predicate");
+  });
+}
+
+Tensors isFinite(IsFiniteOp, Inputs in) {
+  return map(in[0], [](double x) { return std::isfinite(x); });
+}
+
+Tensors select(SelectOp, Inputs in) {
+  Tensor result(in[0].shape);
+  for (size_t i = 0; i < result.values.size(); ++i)
+    result.values[i] = in[0].values[i] != 0 ? in[1].values[i] : in[2].values[i];
+  return {result};
+}
+
+Tensors cast(CastOp op, Inputs in) {
+  if (!isInteger(op.getResult()))
+    return {in[0]};
+  if (tensorType(op.getResult()).getElementTypeBitWidth() == 1)
+    return map(in[0], [](double x) { return x != 0; });
+  return map(in[0], [](double x) { return std::trunc(x); });
+}
+
+} // namespace
+
+void attachElementwise(mlir::MLIRContext &context) {
+  attach<NegOp, neg>(context);
+  attach<AbsOp, abs>(context);
+  attach<ExpOp, exp>(context);
+  attach<LogOp, log>(context);
+  attach<SqrtOp, sqrt>(context);
+  attach<RsqrtOp, rsqrt>(context);
+  attach<TanhOp, tanh>(context);
+  attach<SinOp, sin>(context);
+  attach<CosOp, cos>(context);
+  attach<ErfOp, erf>(context);
+  attach<SignOp, sign>(context);
+  attach<FloorOp, floor>(context);
+  attach<StopGradientOp, stopGradient>(context);
+  attach<NotOp, logicalNot>(context);
+  attach<AddOp, add>(context);
+  attach<SubOp, sub>(context);
+  attach<MulOp, mul>(context);
+  attach<DivOp, div>(context);
+  attach<RemOp, rem>(context);
+  attach<MaxOp, max>(context);
+  attach<MinOp, min>(context);
+  attach<PowOp, pow>(context);
+  attach<AndOp, logicalAnd>(context);
+  attach<OrOp, logicalOr>(context);
+  attach<CompareOp, compare>(context);
+  attach<IsFiniteOp, isFinite>(context);
+  attach<SelectOp, select>(context);
+  attach<CastOp, cast>(context);
+}
+
+} // namespace weir::reference

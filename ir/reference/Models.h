@@ -1,0 +1,48 @@
+//===- Models.h - Attaching reference semantics to ops --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each family of ops (one .cpp) is a list of functions evaluate(Op, operands), one per op, and attaches them here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_REFERENCE_MODELS_H
+#define WEIR_IR_REFERENCE_MODELS_H
+
+#include "ir/reference/Interpreter.h"
+
+namespace weir::reference {
+
+/// The operands of one op.
+using Inputs = llvm::ArrayRef<Tensor>;
+
+/// The function `evaluate` of one op, as its interface. Ops that need the interpreter take it as a third argument.
+template <class Op, auto evaluateOp>
+struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp>, Op> {
+  mlir::FailureOr<Tensors> evaluate(mlir::Operation *op, Inputs operands,
+                                    Interpreter &interpreter) const {
+    if constexpr (std::is_invocable_v<decltype(evaluateOp), Op, Inputs, Interpreter &>)
+      return evaluateOp(llvm::cast<Op>(op), operands, interpreter);
+    else
+      return Tensors(evaluateOp(llvm::cast<Op>(op), operands));
+  }
+};
+
+template <class Op, auto evaluateOp> void attach(mlir::MLIRContext &context) {
+  Op::template attachInterface<Model<Op, evaluateOp>>(context);
+}
+
+void attachElementwise(mlir::MLIRContext &context);
+void attachStructure(mlir::MLIRContext &context);
+void attachReductions(mlir::MLIRContext &context);
+void attachConvolutions(mlir::MLIRContext &context);
+void attachComposites(mlir::MLIRContext &context);
+void attachRandom(mlir::MLIRContext &context);
+void attachProgram(mlir::MLIRContext &context);
+
+} // namespace weir::reference
+
+#endif
