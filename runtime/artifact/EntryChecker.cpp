@@ -36,6 +36,7 @@ void EntryChecker::check() {
   checkOverlaps();
   checkPorts(*entry.inputs(), true);
   checkPorts(*entry.outputs(), false);
+  current = 0;
   checkActions(*entry.actions());
 }
 
@@ -120,19 +121,19 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
   std::set<std::pair<std::string_view, std::pair<PortKind, uint32_t>>> seen;
   for (const Port *port : ports) {
     std::string name = (input ? "input '" : "output '") + port->name()->str() + "'";
-    require(port->kind() <= PortKind::MAX, name + "'s kind is unknown");
-    require(port->dtype() <= DType::MAX, name + "'s type is unknown");
+    require(port->kind() <= PortKind::MAX, name + ": its kind is unknown");
+    require(port->dtype() <= DType::MAX, name + ": its type is unknown");
     require(seen.insert({port->name()->string_view(), {port->kind(), port->term()}}).second,
             name + " is there twice");
     uint64_t size;
     require(tensorSize(port->dtype(), *port->shape(), size),
-            name + "'s shape is not positive or too large");
+            name + ": its shape is not positive or too large");
     checkRef(name.c_str(), *port->ref(), size);
     require(port->ref()->stride() == 0, name + " has a stride");
     if (port->kind() != PortKind::input)
       require(size == 4, name + " must be one number");
-    require(std::isfinite(port->weight()), name + "'s weight is not finite");
-    require(port->limit() >= 0, name + "'s limit is negative");
+    require(std::isfinite(port->weight()), name + ": its weight is not finite");
+    require(port->limit() >= 0, name + ": its limit is negative");
     require(port->limit() == 0 || (port->kind() == PortKind::input && port->dtype() != DType::f32),
             name + " has a limit, but is no input of integers");
   }

@@ -1,0 +1,90 @@
+//===- ThreadPoolTest.cpp -------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/ThreadPool.h"
+#include <chrono>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace weir;
+
+TEST(ThreadPool, EveryTaskOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    ASSERT_EQ(pool.size(), threads);
+    for (int64_t tasks : {0, 1, 2, 3, 7, 8, 64, 1000}) {
+      std::vector<std::atomic<int>> times(tasks);
+      std::atomic<bool> inside = true;
+      for (int round = 0; round < 50; ++round)
+        pool.parallelFor(tasks, [&](int64_t lo, int64_t hi, int worker) {
+          inside = inside && lo < hi && worker >= 0 && worker < threads;
+          for (int64_t i = lo; i < hi; ++i)
+            ++times[i];
+        });
+      EXPECT_TRUE(inside);
+      for (std::atomic<int> &time : times)
+        ASSERT_EQ(time, 50);
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortLoops) {
+  ThreadPool pool(4);
+  std::vector<int64_t> sums(4 * 16);
+  int64_t expected = 0;
+  for (int64_t loop = 0; loop < 20000; ++loop) {
+    int64_t tasks = loop % 7 + 1;
+    expected += tasks * loop;
+    pool.parallelFor(tasks, [&](int64_t lo, int64_t hi, int worker) {
+      sums[worker * 16] += (hi - lo) * loop; // a stale loop's `loop` would show
+    });
+  }
+  int64_t sum = 0;
+  for (int64_t part : sums)
+    sum += part;
+  EXPECT_EQ(sum, expected);
+}
+
+TEST(ThreadPool, WakesSleepers) {
+  ThreadPool pool(2);
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1)); // longer than any spin
+    std::atomic<int> done = 0;
+    pool.parallelFor(100, [&](int64_t lo, int64_t hi, int) { done += hi - lo; });
+    EXPECT_EQ(done, 100);
+  }
+}
+
+TEST(ThreadPool, IgnoresLaunchers) {
+  setenv("OMP_NUM_THREADS", "1", 1);
+  EXPECT_GE(availableCores(), 1);
+  EXPECT_EQ(ThreadPool(0).size(), availableCores());
+}
+
+TEST(ThreadPool, FlushesSubnormalsOnEveryThread) {
+  ThreadPool pool(4);
+  ComputeThread state;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 100; ++i)
+    pool.parallelFor(16, [&](int64_t, int64_t, int) {
+      volatile float tiny = 1e-30f;
+      if (tiny * tiny != 0 || tiny * 1e-10f != 0)
+        ++wrong;
+    });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ComputeThread, RestoresTheCaller) {
+  {
+    ComputeThread state;
+    volatile float tiny = 1e-30f;
+    EXPECT_EQ(tiny * 1e-10f, 0);
+  }
+  volatile float tiny = 1e-30f;
+  EXPECT_NE(tiny * 1e-10f, 0);
+}
