@@ -1,0 +1,83 @@
+//===- DumpIr.cpp - The IR after every pass, in files ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/DumpIr.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+class WriteAfterPass : public PassInstrumentation {
+public:
+  explicit WriteAfterPass(DumpIr &dump) : dump(dump) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override { write(pass, op, ""); }
+  void runAfterPassFailed(Pass *pass, Operation *op) override { write(pass, op, ".failed"); }
+
+private:
+  void write(Pass *pass, Operation *op, llvm::StringRef suffix) {
+    // The adaptor that runs passes on functions is a pass without a flag.
+    if (pass->getArgument().empty())
+      return;
+    std::string name = pass->getArgument().str();
+    if (auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      name += "." + symbol.str();
+    dump.write(name + suffix.str(), op);
+  }
+
+  DumpIr &dump;
+};
+
+} // namespace
+
+std::string printed(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  op->print(out, OpPrintingFlags().enableDebugInfo());
+  out << "\n";
+  return text;
+}
+
+std::string DumpIr::prepare() {
+  if (!enabled())
+    return "";
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return "--dump-ir " + folder + ": " + error.message();
+  return "";
+}
+
+void DumpIr::write(const std::string &name, Operation *op) {
+  if (!enabled())
+    return;
+  std::string file;
+  llvm::raw_string_ostream(file) << llvm::format("%02u-", next++) << name << ".mlir";
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, file);
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (!error)
+    out << printed(op);
+  if (error || out.has_error()) {
+    llvm::errs() << "warning: " << path << ": " << (error ? error : out.error()).message() << "\n";
+    out.clear_error();
+  }
+}
+
+void DumpIr::watch(PassManager &manager) {
+  if (enabled())
+    manager.addInstrumentation(std::make_unique<WriteAfterPass>(*this));
+}
+
+} // namespace weir

@@ -1,0 +1,88 @@
+//===- ReportDiagnostics.cpp - Diagnostics on the terminal or as JSON -----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/ReportDiagnostics.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+llvm::StringRef severityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Note:
+  case DiagnosticSeverity::Remark:
+    return "note";
+  }
+  llvm_unreachable("no other severity");
+}
+
+/// The first place in a file that the location leads to, or null.
+FileLineColLoc placeOf(Location location) {
+  FileLineColLoc place;
+  location->walk([&](Location part) {
+    place = llvm::dyn_cast<FileLineColLoc>(part);
+    return place ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return place;
+}
+
+void printText(mlir::Diagnostic &diagnostic) {
+  if (FileLineColLoc place = placeOf(diagnostic.getLocation()))
+    llvm::errs() << place.getFilename().getValue() << ":" << place.getLine() << ":"
+                 << place.getColumn() << ": ";
+  llvm::errs() << severityName(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    printText(note);
+}
+
+llvm::json::Object json(mlir::Diagnostic &diagnostic) {
+  llvm::json::Object object{{"severity", severityName(diagnostic.getSeverity())},
+                            {"message", diagnostic.str()}};
+  if (FileLineColLoc place = placeOf(diagnostic.getLocation())) {
+    object["file"] = place.getFilename().getValue();
+    object["line"] = place.getLine();
+    object["column"] = place.getColumn();
+  }
+  llvm::json::Array notes;
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    notes.push_back(json(note));
+  object["notes"] = std::move(notes);
+  return object;
+}
+
+} // namespace
+
+ReportDiagnostics::ReportDiagnostics(MLIRContext &context, const CompileOptions &options)
+    : options(options),
+      handler(&context, [this](mlir::Diagnostic &diagnostic) { report(diagnostic); }) {}
+
+void ReportDiagnostics::report(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error && placeOf(diagnostic.getLocation()))
+    located = true;
+  if (options.json)
+    llvm::outs() << llvm::json::Value(json(diagnostic)) << "\n";
+  else
+    printText(diagnostic);
+}
+
+void ReportDiagnostics::print(const Diagnostics &diagnostics) const {
+  if (options.json)
+    llvm::outs() << diagnostics.renderJson();
+  else
+    llvm::errs() << diagnostics.render(options.colour);
+}
+
+} // namespace weir

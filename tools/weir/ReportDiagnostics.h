@@ -1,0 +1,43 @@
+//===- ReportDiagnostics.h - Diagnostics on the terminal or as JSON -------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The frontend collects its diagnostics; passes emit theirs at IR locations, which point into the
+// same files. Both come out in one form: text on standard error, or JSON lines on standard output.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_REPORTDIAGNOSTICS_H
+#define WEIR_TOOLS_WEIR_REPORTDIAGNOSTICS_H
+
+#include "frontend/Diagnostics.h"
+#include "mlir/IR/Diagnostics.h"
+#include "tools/weir/Compile.h"
+
+namespace weir {
+
+class ReportDiagnostics {
+public:
+  /// Handles the context's diagnostics as long as it lives.
+  ReportDiagnostics(mlir::MLIRContext &context, const CompileOptions &options);
+
+  void print(const Diagnostics &diagnostics) const;
+
+  /// After a failure: model where a place in a model file was named, internal where the compiler
+  /// failed on its own.
+  Exit exit() const { return located ? Exit::model : Exit::internal; }
+
+private:
+  void report(mlir::Diagnostic &diagnostic);
+
+  const CompileOptions &options;
+  mlir::ScopedDiagnosticHandler handler;
+  bool located = false;
+};
+
+} // namespace weir
+
+#endif
