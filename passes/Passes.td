@@ -47,6 +47,15 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
 
 // fusion/
 
+def CarrySums : Pass<"weir-carry-sums", "mlir::func::FuncOp"> {
+  let summary = "turns the sums over microbatches into carried values";
+  let description = [{
+    A sum starts at zero and is added to in every round. The addition then fuses with what computes the summand. Afterwards
+    weir.microbatches only carries.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def Fuse : Pass<"weir-fuse", "::mlir::ModuleOp"> {
   let summary = "outlines everything that computes into kernels";
   let description = [{

@@ -1,0 +1,23 @@
+//===- Writer.h - A plan as the bytes of an artifact ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_ARTIFACT_WRITER_H
+#define WEIR_CODEGEN_ARTIFACT_WRITER_H
+
+#include "ir/plan/PlanDialect.h"
+#include <cstddef>
+#include <vector>
+
+namespace weir {
+
+/// Serializes a module in plan form, offsets assigned, with the code of its kernels (an ELF shared object). The same module and
+/// code give the same bytes.
+std::vector<std::byte> writeArtifact(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,160 @@
+//===- Library.cpp - Kernels that the library serves ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/plan/Library.h"
+#include "runtime/cpu/Convolution.h"
+#include "runtime/cpu/Product.h"
+
+using namespace mlir;
+
+namespace weir {
+
+bool isLibraryKernel(KernelOp kernel) {
+  return kernel.getShape() == KernelShape::product || kernel.getShape() == KernelShape::convolution;
+}
+
+/// A tile is worth about this many multiply-adds: some tens of microseconds of one core.
+constexpr int64_t tileWork = 3 << 20;
+constexpr int64_t mostTiles = 16;
+
+/// Cuts C into tiles. The library copies an operand whose columns are not contiguous, whole, for every tile that reads it: so
+/// the dimension of such an operand is cut first.
+static void chooseTiles(cpu::ProductSpec &spec) {
+  int64_t work = spec.m * spec.n * spec.k;
+  if (spec.batch > 1) {
+    spec.tileM = spec.m;
+    spec.tileN = spec.n;
+    int64_t tiles = std::clamp<int64_t>(work * spec.batch / tileWork, 1, std::min(spec.batch, mostTiles));
+    spec.tileBatch = (spec.batch + tiles - 1) / tiles;
+    return;
+  }
+  spec.tileBatch = 1;
+  spec.tileM = spec.m;
+  spec.tileN = spec.n;
+  int64_t tiles = std::clamp<int64_t>(work / tileWork, 1, mostTiles);
+  auto cut = [&](int64_t size, int64_t &tile, int64_t grain) {
+    int64_t pieces = std::min(tiles, std::max<int64_t>(size / grain, 1));
+    tile = ((size + pieces - 1) / pieces + grain - 1) / grain * grain;
+    tile = std::min(tile, size);
+    tiles = std::max<int64_t>(tiles / ((size + tile - 1) / tile), 1);
+  };
+  bool copiesB = spec.bColumn != 1;
+  if (copiesB)
+    cut(spec.n, spec.tileN, 64);
+  cut(spec.m, spec.tileM, 16);
+  if (!copiesB)
+    cut(spec.n, spec.tileN, 64);
+}
+
+static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const LibraryOperands &operands) {
+  MatmulOp matmul;
+  Value bias;
+  bool relu = false;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto found = dyn_cast<MatmulOp>(op))
+      matmul = found;
+    if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && isa<BlockArgument>(broadcast.getInput()))
+      bias = operands.inputs[cast<BlockArgument>(broadcast.getInput()).getArgNumber()];
+    relu |= isa<MaxOp>(op);
+  }
+  auto buffer = [&](Value value) -> Value {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument ? operands.inputs[argument.getArgNumber()] : Value();
+  };
+  Value a = buffer(matmul.getLhs()), b = buffer(matmul.getRhs());
+  if (!a || !b)
+    return kernel.emitError("a product's operands must be in memory");
+  ArrayRef<int64_t> c = shapeOf(matmul.getResult());
+  cpu::ProductSpec spec;
+  spec.m = c[c.size() - 2];
+  spec.n = c.back();
+  ArrayRef<int64_t> lhs = shapeOf(matmul.getLhs());
+  spec.k = lhs[lhs.size() - (matmul.getTransposeLhs() ? 2 : 1)];
+  for (int64_t d : c.drop_back(2))
+    spec.batch *= d;
+  spec.aBatch = spec.m * spec.k;
+  spec.bBatch = spec.k * spec.n;
+  spec.cBatch = spec.m * spec.n;
+  spec.aRow = matmul.getTransposeLhs() ? 1 : spec.k;
+  spec.aColumn = matmul.getTransposeLhs() ? spec.m : 1;
+  spec.bRow = matmul.getTransposeRhs() ? 1 : spec.n;
+  spec.bColumn = matmul.getTransposeRhs() ? spec.k : 1;
+  spec.cRow = spec.n;
+  spec.bias = bool(bias);
+  spec.relu = relu;
+  chooseTiles(spec);
+  auto product = plan::ProductOp::create(
+      builder, kernel.getLoc(), a, b, operands.result, bias,
+      builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
+      builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
+      builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
+      builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}), relu ? builder.getUnitAttr() : UnitAttr(),
+      UnitAttr(), builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
+  (void)product;
+  return int64_t(cpu::productScratch(spec));
+}
+
+constexpr int64_t convolutionTiles = 8;
+
+static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
+                                          const LibraryOperands &operands) {
+  Operation &op = kernel.getBody().front().front();
+  Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
+  Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
+  cpu::ConvolutionSpec spec;
+  Value input = first, weight = second, output = operands.result;
+  ArrayRef<int64_t> image = shapeOf(op.getOperand(0)), filter = shapeOf(op.getOperand(1));
+  StringRef kind = "forward";
+  ArrayRef<int64_t> strides, padding;
+  if (auto forward = dyn_cast<ConvolutionOp>(op)) {
+    strides = forward.getStrides();
+    padding = forward.getPadding();
+  } else if (auto backward = dyn_cast<ConvolutionInputGradOp>(op)) {
+    kind = "backward_input";
+    spec.kind = cpu::ConvolutionSpec::Kind::backwardInput;
+    image = shapeOf(op.getResult(0));
+    input = operands.result;
+    output = first;
+    strides = backward.getStrides();
+    padding = backward.getPadding();
+  } else {
+    auto gradient = cast<ConvolutionWeightGradOp>(op);
+    kind = "backward_weight";
+    spec.kind = cpu::ConvolutionSpec::Kind::backwardWeight;
+    filter = shapeOf(op.getResult(0));
+    weight = operands.result;
+    output = second;
+    strides = gradient.getStrides();
+    padding = gradient.getPadding();
+  }
+  spec.images = image[0], spec.channels = image[1], spec.height = image[2], spec.width = image[3];
+  spec.filters = filter[0], spec.kernelHeight = filter[2], spec.kernelWidth = filter[3];
+  spec.strideH = strides[0], spec.strideW = strides[1];
+  spec.paddingH = padding[0], spec.paddingW = padding[1];
+  spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
+  Value partials;
+  if (spec.kind == cpu::ConvolutionSpec::Kind::backwardWeight && spec.tiles() > 1)
+    partials = plan::BufferOp::create(builder, kernel.getLoc(), plan::BufferType::get(builder.getContext()),
+                                      builder.getI64IntegerAttr(spec.tiles() * spec.weights() * 4),
+                                      builder.getStringAttr("partial weight gradients"), IntegerAttr(),
+                                      IntegerAttr(), IntegerAttr());
+  plan::ConvolutionOp::create(
+      builder, kernel.getLoc(), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input, weight,
+      output, partials,
+      builder.getDenseI64ArrayAttr({spec.images, spec.channels, spec.height, spec.width, spec.filters,
+                                    spec.kernelHeight, spec.kernelWidth}),
+      builder.getDenseI64ArrayAttr(strides), builder.getDenseI64ArrayAttr(padding),
+      builder.getI64IntegerAttr(spec.tileImages));
+  return int64_t(cpu::convolutionScratch(spec));
+}
+
+FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel, const LibraryOperands &operands) {
+  return kernel.getShape() == KernelShape::product ? emitProduct(builder, kernel, operands)
+                                                   : emitConvolution(builder, kernel, operands);
+}
+
+} // namespace weir

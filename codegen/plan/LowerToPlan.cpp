@@ -1,0 +1,510 @@
+//===- LowerToPlan.cpp - From kernels to a plan ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/plan/LowerToPlan.h"
+#include "codegen/plan/Library.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/Pass.h"
+#include "runtime/cpu/Isa.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// The kernels of a program, each kept once.
+class KernelTable {
+public:
+  KernelTable(ModuleOp module, const Target &target) : module(module), target(target) {}
+
+  struct Entry {
+    plan::KernelOp op;
+    KernelPlan schedule;
+  };
+
+  FailureOr<const Entry *> of(KernelOp kernel);
+  int64_t threadScratch = 0;
+
+private:
+  ModuleOp module;
+  const Target &target;
+  llvm::StringMap<Entry> entries;
+};
+
+int64_t costOf(KernelOp kernel, bool bytes) {
+  int64_t total = 0;
+  if (bytes) {
+    for (Type type : kernel->getOperandTypes())
+      total += storageBytes(type);
+    for (Type type : kernel->getResultTypes())
+      total += storageBytes(type);
+    return total;
+  }
+  kernel.walk([&](Costed op) { total += op.cost().flops; });
+  return total;
+}
+
+FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  OpPrintingFlags flags;
+  flags.useLocalScope().assumeVerified().elideLargeElementsAttrs(1 << 20);
+  stream << stringifyKernelShape(kernel.getShape());
+  // Operands are named by where they come from; the meaning is in the types and the body.
+  stream << kernel.getOperandTypes() << kernel.getResultTypes();
+  llvm::DenseMap<Value, unsigned> numbers;
+  for (Value argument : kernel.getBody().getArguments())
+    numbers.try_emplace(argument, numbers.size());
+  for (Operation &op : kernel.getBody().front()) {
+    stream << op.getName() << op.getAttrDictionary() << op.getResultTypes() << '(';
+    for (Value operand : op.getOperands())
+      stream << numbers.lookup(operand) << ',';
+    stream << ')';
+    for (Value result : op.getResults())
+      numbers.try_emplace(result, numbers.size());
+  }
+  auto [found, isNew] = entries.try_emplace(key);
+  Entry &entry = found->second;
+  if (!isNew)
+    return &entry;
+
+  FailureOr<KernelPlan> schedule = planKernel(kernel, target);
+  if (failed(schedule))
+    return failure();
+  entry.schedule = *schedule;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  SmallVector<Attribute> suffixes;
+  SmallVector<int64_t> tasks, sizes;
+  SmallVector<bool> written;
+  for (const LaunchPlan &launch : schedule->launches) {
+    suffixes.push_back(builder.getStringAttr(launch.suffix));
+    tasks.push_back(launch.tasks);
+  }
+  auto operand = [&](int64_t size, bool isWritten) {
+    sizes.push_back(size);
+    written.push_back(isWritten);
+  };
+  for (Type type : kernel.getOperandTypes())
+    operand(storageBytes(type), false);
+  for (Type type : kernel.getResultTypes())
+    operand(storageBytes(type), true);
+  for (int64_t size : schedule->workspaces)
+    operand(size, true);
+  std::string symbol = "kernel_" + std::to_string(entries.size() - 1);
+  entry.op = plan::KernelOp::create(
+      builder, kernel.getLoc(), builder.getStringAttr(symbol),
+      builder.getStringAttr(stringifyKernelShape(kernel.getShape())), builder.getArrayAttr(suffixes),
+      builder.getDenseI64ArrayAttr(tasks), builder.getDenseI64ArrayAttr(sizes),
+      builder.getDenseBoolArrayAttr(written), builder.getI64IntegerAttr(schedule->threadScratch),
+      builder.getI64IntegerAttr(costOf(kernel, false)), builder.getI64IntegerAttr(costOf(kernel, true)));
+  Block *body = builder.createBlock(&entry.op.getBody());
+  IRMapping mapping;
+  for (Value input : kernel.getInputs())
+    if (!mapping.contains(input))
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+  builder.clone(*kernel.getOperation(), mapping);
+  threadScratch = std::max(threadScratch, schedule->threadScratch);
+  return &entry;
+}
+
+/// Lowers one entry.
+class EntryLowering {
+public:
+  EntryLowering(func::FuncOp function, OpBuilder builder, KernelTable &kernels)
+      : function(function), builder(builder), kernels(kernels),
+        bufferType(plan::BufferType::get(builder.getContext())) {}
+
+  LogicalResult run();
+  int64_t libraryScratch = 0;
+
+private:
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerKernel(KernelOp kernel);
+  LogicalResult lowerMicrobatches(MicrobatchesOp op);
+  Value use(StringRef variable, Location loc);
+  Value allocate(Value tensor, StringRef label);
+  void copy(Value from, Value to, Type tensor, Location loc);
+  void findTargets(Block &block);
+  bool mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block);
+
+  func::FuncOp function;
+  OpBuilder builder;
+  KernelTable &kernels;
+  Type bufferType;
+  llvm::DenseMap<Value, Value> bufferOf;      ///< tensor -> plan buffer
+  llvm::StringMap<Value> uses;
+  llvm::DenseMap<Value, Value> targetOf;      ///< a kernel's result -> the buffer it goes to directly
+  llvm::DenseMap<Value, int64_t> lastUse;     ///< memory (alias-free value) -> order of the last op that uses it
+  llvm::DenseMap<Operation *, int64_t> order;
+};
+
+/// The value whose memory an alias shows.
+Value memoryOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<SplitDimOp, MergeDimsOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The op of `block` that contains the user.
+Operation *ancestorIn(Block &block, Operation *user) {
+  return block.findAncestorOpInBlock(*user);
+}
+
+template <typename Fn> void forEachUse(Value memory, Fn &&fn) {
+  for (OpOperand &use : memory.getUses()) {
+    if (isa<SplitDimOp, MergeDimsOp>(use.getOwner()))
+      forEachUse(use.getOwner()->getResult(0), fn);
+    else
+      fn(use);
+  }
+}
+
+StringRef labelOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto kernel = dyn_cast_or_null<KernelOp>(op);
+  if (!kernel)
+    return op ? op->getName().stripDialect() : "input";
+  Value yielded = kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  while (isa_and_nonnull<TransposeOp, MergeDimsOp, SplitDimOp>(yielded.getDefiningOp()))
+    yielded = yielded.getDefiningOp()->getOperand(0);
+  Operation *maker = yielded.getDefiningOp();
+  return maker ? maker->getName().stripDialect() : "copy";
+}
+
+Location locationOf(Value value) {
+  auto kernel = value.getDefiningOp<KernelOp>();
+  if (!kernel)
+    return value.getLoc();
+  return kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()).getLoc();
+}
+
+Value EntryLowering::use(StringRef variable, Location loc) {
+  Value &value = uses[variable];
+  if (!value) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *entry = builder.getInsertionBlock();
+    while (!isa<plan::EntryOp>(entry->getParentOp()))
+      entry = entry->getParentOp()->getBlock();
+    builder.setInsertionPointToStart(entry);
+    value = plan::UseOp::create(builder, loc, bufferType, variable);
+  }
+  return value;
+}
+
+Value EntryLowering::allocate(Value tensor, StringRef label) {
+  return plan::BufferOp::create(builder, locationOf(tensor), bufferType,
+                                builder.getI64IntegerAttr(storageBytes(tensor.getType())),
+                                builder.getStringAttr(label), IntegerAttr(), IntegerAttr(), IntegerAttr());
+}
+
+void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
+  plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
+}
+
+/// Whether a kernel's result may be stored where the old values are: whoever else reads those has done so, and the kernel
+/// itself reads each element before it writes it.
+bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block) {
+  auto kernel = value.getDefiningOp<KernelOp>();
+  if (!kernel || kernel->getBlock() != &block)
+    return false;
+  bool allowed = true;
+  for (Value old : oldValues)
+    forEachUse(old, [&](OpOperand &use) {
+      Operation *user = ancestorIn(block, use.getOwner());
+      if (isa<WriteOp>(use.getOwner()))
+        return;
+      if (!user || user->isBeforeInBlock(kernel))
+        return;
+      if (user != kernel) {
+        allowed = false;
+        return;
+      }
+      if (isLibraryKernel(kernel)) {
+        allowed = false;
+        return;
+      }
+      auto entry = kernels.of(kernel);
+      std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(), use.getOperandNumber());
+      allowed &= succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
+    });
+  return allowed;
+}
+
+void EntryLowering::findTargets(Block &block) {
+  llvm::StringMap<SmallVector<Value>> reads;
+  function.walk([&](ReadOp read) { reads[read.getVariable()].push_back(read.getResult()); });
+  for (WriteOp write : block.getOps<WriteOp>()) {
+    Value memory = memoryOf(write.getValue());
+    if (!targetOf.contains(memory) && mayWriteDirectly(memory, reads[write.getVariable()], block))
+      targetOf[memory] = use(write.getVariable(), write.getLoc());
+  }
+}
+
+LogicalResult EntryLowering::run() {
+  Block &block = function.front();
+  for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
+    Value buffer = allocate(argument, "input");
+    bufferOf[argument] = buffer;
+    auto name = function.getArgAttrOfType<StringAttr>(i, "weir.input");
+    auto limit = function.getArgAttrOfType<IntegerAttr>(i, "weir.limit");
+    plan::PortOp::create(builder, argument.getLoc(), builder.getStringAttr("input"), name,
+                         TypeAttr::get(argument.getType()), buffer, builder.getI64IntegerAttr(0),
+                         builder.getF64FloatAttr(1.0), limit ? limit : builder.getI64IntegerAttr(0),
+                         function.getArgAttrOfType<StringAttr>(i, "weir.limit_config"));
+  }
+  findTargets(block);
+  if (failed(lowerBlock(block)))
+    return failure();
+
+  // Outputs that are the old value of a variable are kept before the variables get their new ones.
+  auto result = cast<func::ReturnOp>(block.getTerminator());
+  SmallVector<Value> outputs;
+  for (Value value : result.getOperands()) {
+    Value buffer = bufferOf.lookup(memoryOf(value));
+    if (isa<plan::UseOp>(plan::placeOf(buffer).memory)) {
+      Value own = allocate(value, "output");
+      copy(buffer, own, value.getType(), value.getLoc());
+      buffer = own;
+    }
+    outputs.push_back(buffer);
+  }
+  SmallVector<std::tuple<Value, Value, WriteOp>> late;
+  for (WriteOp write : block.getOps<WriteOp>()) {
+    Value from = bufferOf.lookup(memoryOf(write.getValue())), to = use(write.getVariable(), write.getLoc());
+    if (from == to)
+      continue;
+    if (isa<plan::UseOp>(plan::placeOf(from).memory) && write.getValue().getDefiningOp<ReadOp>()) {
+      Value kept = allocate(write.getValue(), "kept value");
+      copy(from, kept, write.getValue().getType(), write.getLoc());
+      from = kept;
+    }
+    late.emplace_back(from, to, write);
+  }
+  for (auto &[from, to, write] : late)
+    copy(from, to, write.getValue().getType(), write.getLoc());
+
+  for (auto [i, buffer] : llvm::enumerate(outputs)) {
+    auto attribute = [&](StringRef name) { return function.getResultAttr(i, name); };
+    auto part = cast<StringAttr>(attribute("weir.part"));
+    auto term = dyn_cast_or_null<IntegerAttr>(attribute("weir.term"));
+    auto weight = dyn_cast_or_null<FloatAttr>(attribute("weir.weight"));
+    plan::PortOp::create(builder, result.getOperand(i).getLoc(), part, cast<StringAttr>(attribute("weir.output")),
+                         TypeAttr::get(result.getOperand(i).getType()), buffer,
+                         term ? term : builder.getI64IntegerAttr(0),
+                         weight ? weight : builder.getF64FloatAttr(1.0), builder.getI64IntegerAttr(0),
+                         StringAttr());
+  }
+  return success();
+}
+
+LogicalResult EntryLowering::lowerBlock(Block &block) {
+  for (auto [i, op] : llvm::enumerate(block))
+    order[&op] = i;
+  for (Operation &op : block.without_terminator()) {
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
+    } else if (auto kernel = dyn_cast<KernelOp>(op)) {
+      if (failed(lowerKernel(kernel)))
+        return failure();
+    } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
+      if (failed(lowerMicrobatches(microbatches)))
+        return failure();
+    } else if (!isa<SplitDimOp, MergeDimsOp, WriteOp>(op)) {
+      return op.emitError("cannot be planned");
+    }
+  }
+  return success();
+}
+
+LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
+  SmallVector<Value> inputs, results;
+  for (Value input : kernel.getInputs())
+    inputs.push_back(bufferOf.lookup(memoryOf(input)));
+  FailureOr<const KernelTable::Entry *> entry = static_cast<const KernelTable::Entry *>(nullptr);
+  if (!isLibraryKernel(kernel) && failed(entry = kernels.of(kernel)))
+    return failure();
+
+  // An input that dies here lends its place to a result that is computed element by element from it.
+  auto borrowed = [&](unsigned result) -> Value {
+    if (!*entry)
+      return {};
+    for (auto [to, from] : (*entry)->schedule.inPlace) {
+      Value input = memoryOf(kernel.getInputs()[from]);
+      if (to != result || input.getParentBlock() != kernel->getBlock() || isa<BlockArgument>(input) ||
+          storageBytes(input.getType()) != storageBytes(kernel.getResult(result).getType()) ||
+          llvm::is_contained(results, inputs[from]) ||
+          !isa<plan::BufferOp>(inputs[from].getDefiningOp()))
+        continue;
+      bool dies = true;
+      unsigned here = 0;
+      forEachUse(input, [&](OpOperand &use) {
+        Operation *user = ancestorIn(*kernel->getBlock(), use.getOwner());
+        if (user == kernel)
+          ++here;
+        else
+          dies &= user && user->isBeforeInBlock(kernel);
+      });
+      if (dies && here == 1)
+        return inputs[from];
+    }
+    return {};
+  };
+  for (Value result : kernel.getResults()) {
+    Value buffer = targetOf.lookup(result);
+    if (!buffer)
+      buffer = borrowed(cast<OpResult>(result).getResultNumber());
+    if (!buffer)
+      buffer = allocate(result, labelOf(result));
+    bufferOf[result] = buffer;
+    results.push_back(buffer);
+  }
+  if (isLibraryKernel(kernel)) {
+    auto scratch = emitLibraryCall(builder, kernel, {inputs, results.front()});
+    if (failed(scratch))
+      return failure();
+    libraryScratch = std::max(libraryScratch, *scratch);
+    return success();
+  }
+  SmallVector<Value> operands(inputs);
+  llvm::append_range(operands, results);
+  for (int64_t size : (*entry)->schedule.workspaces)
+    operands.push_back(plan::BufferOp::create(builder, kernel.getLoc(), bufferType,
+                                              builder.getI64IntegerAttr(size),
+                                              builder.getStringAttr("partial sums"), IntegerAttr(),
+                                              IntegerAttr(), IntegerAttr()));
+  SmallVector<Location> locations;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    locations.push_back(op.getLoc());
+  Location loc = FusedLoc::get(builder.getContext(), locations);
+  plan::KernelOp planned = (*entry)->op;
+  for (size_t part = 0; part < (*entry)->schedule.launches.size(); ++part)
+    plan::LaunchOp::create(builder, loc, planned.getSymName(), part, operands);
+  return success();
+}
+
+/// Carried values live in buffers of their own from round to round; slices are parts of their operand.
+LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
+  assert(op.numSums() == 0 && "sums are carried by now");
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  Location loc = op.getLoc();
+  Value round = plan::BufferOp::create(builder, loc, bufferType, builder.getI64IntegerAttr(4),
+                                       builder.getStringAttr("round"), IntegerAttr(), IntegerAttr(), IntegerAttr());
+  bufferOf[op.round()] = round;
+  SmallVector<Value> carried;
+  unsigned firstCarried = 1 + op.getSliced().size();
+  for (auto [i, start] : llvm::enumerate(op.getCarried())) {
+    Value buffer = allocate(op.getResult(i), "carried");
+    copy(bufferOf.lookup(memoryOf(start)), buffer, start.getType(), loc);
+    carried.push_back(buffer);
+    bufferOf[body.getArgument(firstCarried + i)] = buffer;
+    bufferOf[op.getResult(i)] = buffer;
+  }
+  auto repeat = plan::RepeatOp::create(builder, loc, builder.getI64IntegerAttr(op.getCount()), round);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&repeat.getBody());
+  for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
+    int64_t bytes = storageBytes(whole.getType()) / op.getCount();
+    bufferOf[body.getArgument(1 + i)] =
+        plan::PartOp::create(builder, loc, bufferType, bufferOf.lookup(memoryOf(whole)),
+                             builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(bytes));
+  }
+  for (auto [i, next] : llvm::enumerate(yield.getValues())) {
+    Value memory = memoryOf(next);
+    if (!targetOf.contains(memory) && mayWriteDirectly(memory, {body.getArgument(firstCarried + i)}, body))
+      targetOf[memory] = carried[i];
+  }
+  if (failed(lowerBlock(body)))
+    return failure();
+  SmallVector<std::pair<Value, unsigned>> late;
+  for (auto [i, next] : llvm::enumerate(yield.getValues())) {
+    Value from = bufferOf.lookup(memoryOf(next));
+    if (from == carried[i])
+      continue;
+    if (llvm::is_contained(carried, from)) {
+      Value kept = allocate(next, "kept value");
+      copy(from, kept, next.getType(), loc);
+      from = kept;
+    }
+    late.emplace_back(from, i);
+  }
+  for (auto [from, i] : late)
+    copy(from, carried[i], yield.getValues()[i].getType(), loc);
+  return success();
+}
+
+} // namespace
+
+namespace {
+
+struct LowerToPlan : PassWrapper<LowerToPlan, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToPlan)
+  LowerToPlan() = default;
+  LowerToPlan(const LowerToPlan &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "weir-lower-to-plan"; }
+  StringRef getDescription() const override { return "tensors become buffers, kernels launches and library calls"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<plan::PlanDialect>(); }
+
+  void runOnOperation() override {
+    std::optional<Target> parsed = Target::parse(target);
+    if (!parsed) {
+      getOperation().emitError("unknown target `" + target + "`");
+      return signalPassFailure();
+    }
+    if (failed(lowerToPlan(getOperation(), *parsed)))
+      signalPassFailure();
+  }
+
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, cpu:x86-64-v3 or cpu:x86-64-v4"),
+                             llvm::cl::init("cpu:x86-64-v3")};
+};
+
+} // namespace
+
+void registerLowerToPlan() { PassRegistration<LowerToPlan>(); }
+
+SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
+  SmallVector<NamedKernel> kernels;
+  for (auto kernel : plan.getOps<plan::KernelOp>())
+    kernels.push_back({*kernel.getBody().front().getOps<KernelOp>().begin(), kernel.getSymName().str()});
+  return kernels;
+}
+
+LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
+  cpu::boundLibrary(target.level);
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToStart(module.getBody());
+  for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
+    plan::VariableOp::create(builder, variable.getLoc(), variable.getSymName(),
+                             stringifyRole(variable.getRole()), variable.getType(), IntegerAttr());
+    variable.erase();
+  }
+  KernelTable kernels(module, target);
+  int64_t scratch = 0;
+  for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    builder.setInsertionPointToEnd(module.getBody());
+    auto entry = plan::EntryOp::create(builder, function.getLoc(), function.getSymName());
+    function.setSymName(("lowered_" + function.getSymName()).str());
+    builder.createBlock(&entry.getBody());
+    EntryLowering lowering(function, builder, kernels);
+    if (failed(lowering.run()))
+      return failure();
+    scratch = std::max(scratch, lowering.libraryScratch);
+    function.erase();
+  }
+  module->setAttr("plan.target", builder.getStringAttr(target.level));
+  module->setAttr("plan.thread_scratch",
+                  builder.getI64IntegerAttr(std::max(scratch, kernels.threadScratch)));
+  return success();
+}
+
+} // namespace weir
