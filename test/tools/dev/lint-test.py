@@ -1,0 +1,67 @@
+"""Each rule of tools/dev/lint finds what it is for, and nothing in its good twin."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+SCRIPT = str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "dev" / "lint")
+spec = importlib.util.spec_from_loader("lint", importlib.machinery.SourceFileLoader("lint", SCRIPT))
+lint = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(lint)
+
+LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+RUN = "// RUN: weir-opt %s | FileCheck %s"
+
+
+class Lint(unittest.TestCase):
+    def lines(self, rule, path, text):
+        return [number for number, _ in getattr(lint, rule)(pathlib.Path(path), text.split("\n"))]
+
+    def test_long_file(self):
+        self.assertEqual(self.lines("long_file", "ir/A.cpp", "\n" * 1000), [1001])
+        self.assertEqual(self.lines("long_file", "ir/A.cpp", "\n" * 999), [])
+
+    def test_trailing_space(self):
+        self.assertEqual(self.lines("trailing_space", "a.md", "a\nb \nc"), [2])
+
+    def test_licence(self):
+        self.assertEqual(self.lines("licence", "ir/A.h", "#include <a>"), [1])
+        self.assertEqual(self.lines("licence", "ir/A.h", LICENCE), [])
+
+    def test_todo(self):
+        self.assertEqual(self.lines("todo", "ir/A.h", "// TODO" + ": later"), [1])
+        self.assertEqual(self.lines("todo", "ir/A.h", "// TODO" + "(when views may be strided): skip the copy"), [])
+
+    def test_dead_check(self):
+        for line in ("// CHECK foo", "// CHECK-NXT: foo", "// CHEKC: foo", "// CHECKS: foo"):
+            self.assertEqual(self.lines("dead_check", "test/a.mlir", f"{RUN}\n{line}"), [2], line)
+        for line in ("// CHECK: foo", "// CHECK-NEXT: a", "// CHECK-COUNT-2: a", "// CHECK{LITERAL}: [[", "// Check: no"):
+            self.assertEqual(self.lines("dead_check", "test/a.mlir", f"{RUN}\n{line}"), [], line)
+        own = f"{RUN} --check-prefix=EVAL\n// EVAL: a\n// CHECK: b"
+        self.assertEqual(self.lines("dead_check", "test/a.mlir", own), [3])
+
+    def test_include(self):
+        for path, line in [
+            ("runtime/core/A.h", '#include "passes/Passes.h"'),
+            ("runtime/core/A.h", '#include "mlir/IR/Value.h"'),
+            ("ir/weir/A.h", '#include "B.h"'),
+            ("frontend/A.h", '#include "../ir/B.h"'),
+            ("passes/A.cpp", '#include "codegen/cpu/Kernels.h"'),
+        ]:
+            self.assertEqual(self.lines("include", path, line), [1], line)
+        self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
+
+    def test_passes(self):
+        text = 'def MakeTea : Pass<"weir-tea"> {\n  let summary = "s";\n}\n'
+        messages = [m for _, m in lint.passes(pathlib.Path("passes/Passes.td"), text.split("\n"))]
+        self.assertEqual(len(messages), 3)
+        self.assertIn("no description", messages[0])
+        self.assertIn("'weir-make-tea'", messages[1])
+        self.assertIn("MakeTea.cpp", messages[2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+//===- DescribeTest.cpp ---------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/Describe.h"
+#include "tools/weir/Inspect.h"
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace weir;
+
+namespace {
+
+std::unique_ptr<artifact::BufferT> buffer(uint64_t offset, uint64_t size, uint32_t first,
+                                          uint32_t last, const std::string &label, uint32_t line) {
+  auto b = std::make_unique<artifact::BufferT>();
+  b->offset = offset;
+  b->size = size;
+  b->first = first;
+  b->last = last;
+  b->label = label;
+  b->location = std::make_unique<artifact::Location>(0, line, 1);
+  return b;
+}
+
+std::unique_ptr<artifact::ActionT> action(uint32_t line) {
+  auto a = std::make_unique<artifact::ActionT>();
+  a->locations = {artifact::Location(0, line, 1), artifact::Location(0, line, 9)};
+  return a;
+}
+
+std::unique_ptr<artifact::ActionT> launch(uint32_t line) {
+  auto a = action(line);
+  artifact::LaunchT launch;
+  launch.kernel = 0;
+  a->work.Set(std::move(launch));
+  return a;
+}
+
+std::unique_ptr<artifact::ActionT> product(uint32_t line) {
+  auto a = action(line);
+  artifact::ProductT p;
+  p.batch = 1;
+  p.m = 2;
+  p.n = 3;
+  p.k = 5;
+  p.tile_batch = p.tile_m = p.tile_n = 1;
+  artifact::Ref ref(artifact::Space::variable, 0, 0, 0);
+  p.a = std::make_unique<artifact::Ref>(ref);
+  p.b = std::make_unique<artifact::Ref>(ref);
+  p.c = std::make_unique<artifact::Ref>(ref);
+  a->work.Set(std::move(p));
+  return a;
+}
+
+/// One kernel, launched once and three times in a repeat; two equal products; two buffers that
+/// share a place and one beside.
+nlohmann::ordered_json facts() {
+  artifact::ProgramT program;
+  program.model = "net";
+  program.target = "x86-64-v3";
+  program.files = {"net.weir"};
+  program.batch = 4;
+  program.steps = 10;
+  program.persistent = 64;
+  program.arena = 64 + 300;
+  auto weight = std::make_unique<artifact::VariableT>();
+  weight->name = "w";
+  weight->shape = {4, 4};
+  weight->size = 64;
+  weight->location = std::make_unique<artifact::Location>(0, 2, 1);
+  program.variables.push_back(std::move(weight));
+  auto kernel = std::make_unique<artifact::KernelT>();
+  kernel->symbol = "k0";
+  kernel->shape = "map";
+  kernel->tasks = 2;
+  kernel->ops = {"mul", "tanh"};
+  kernel->flops = 7;
+  kernel->bytes = 11;
+  program.kernels.push_back(std::move(kernel));
+
+  auto entry = std::make_unique<artifact::EntryT>();
+  entry->name = "step";
+  entry->buffers.push_back(buffer(64, 100, 0, 1, "h", 5));
+  entry->buffers.push_back(buffer(64, 50, 2, 3, "dh", 6));
+  entry->buffers.push_back(buffer(164, 200, 1, 3, "logits", 7));
+  entry->actions.push_back(launch(5));
+  artifact::RepeatT repeat;
+  repeat.count = 3;
+  repeat.ordinal = std::make_unique<artifact::Ref>(artifact::Space::variable, 0, 0, 0);
+  repeat.body.push_back(launch(3));
+  auto rounds = action(4);
+  rounds->work.Set(std::move(repeat));
+  entry->actions.push_back(std::move(rounds));
+  entry->actions.push_back(product(7));
+  entry->actions.push_back(product(8));
+  program.entries.push_back(std::move(entry));
+
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(artifact::Program::Pack(builder, &program));
+  return describe(*flatbuffers::GetRoot<artifact::Program>(builder.GetBufferPointer()));
+}
+
+TEST(Describe, CountsLaunchesThroughRepeats) {
+  auto kernel = facts()["kernels"][0];
+  EXPECT_EQ(kernel["launches"]["step"], 4);
+  EXPECT_EQ(kernel["at"].dump(), R"(["net.weir:3","net.weir:5"])");
+}
+
+TEST(Describe, EqualProductsAreOneLine) {
+  auto products = facts()["products"];
+  ASSERT_EQ(products.size(), 1u);
+  EXPECT_EQ(products[0]["times"], 2);
+  EXPECT_EQ(products[0]["flops"], 60);
+  EXPECT_EQ(products[0]["at"].dump(), R"(["net.weir:7","net.weir:8"])");
+}
+
+TEST(Describe, FindsWhatIsAliveAtThePeak) {
+  auto entry = facts()["memory"]["entries"][0];
+  EXPECT_EQ(entry["scratch"], 300);
+  EXPECT_EQ(entry["largest_live"], 300);
+  ASSERT_EQ(entry["peak"].size(), 2u);
+  EXPECT_EQ(entry["peak"][0]["label"], "logits");
+  EXPECT_EQ(entry["peak"][0]["at"], "net.weir:7");
+  EXPECT_EQ(entry["peak"][1]["label"], "h");
+}
+
+TEST(Describe, AddsUpAStep) {
+  auto step = facts()["step"];
+  EXPECT_EQ(step["launches"], 4);
+  EXPECT_EQ(step["products"], 2);
+  EXPECT_EQ(step["flops"], 4 * 7 + 2 * 60);
+}
+
+TEST(PrintDescription, SaysEverything) {
+  std::ostringstream out;
+  printDescription(facts(), out);
+  for (const char *words :
+       {"running it is running a program", "one arena of 364 bytes: 64 persistent and 300 scratch",
+        "w     parameter  f32   4 x 4     64  net.weir:2", "mul tanh  net.weir:3,5",
+        "Recipe: 4 rows a microbatch, 1 a step, 10 steps"})
+    EXPECT_NE(out.str().find(words), std::string::npos) << words << "\n" << out.str();
+}
+
+} // namespace
