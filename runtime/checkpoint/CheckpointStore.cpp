@@ -85,8 +85,8 @@ void CheckpointStore::prepare(size_t bytes) {
   disk.removeFile(probe);
   struct statvfs space;
   if (statvfs(directory.c_str(), &space) == 0 && uint64_t{space.f_bavail} * space.f_frsize < bytes)
-    throw Failure(Exit::storage, concat(directory, ": a checkpoint takes ", bytes >> 20, " MiB, but only ",
-                                        uint64_t{space.f_bavail} * space.f_frsize >> 20, " MiB are free"));
+    throw Failure(Exit::storage, concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10, " KiB, but ",
+                                        uint64_t{space.f_bavail} * space.f_frsize >> 10, " KiB are free"));
 }
 
 std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTensor> &model,

@@ -24,8 +24,9 @@ std::string typeText(Element element, const std::vector<int64_t> &shape) {
   return concat(nameOf(element), shapeText(shape));
 }
 
+/// idx files hold samples, never tokens.
 bool takesStream(const InputSpec &spec, const Array &array) {
-  return array.shape.size() == 1 && spec.shape.size() == 2;
+  return isInteger(spec.element) && array.shape.size() == 1 && spec.shape.size() == 2 && array.format != "idx";
 }
 
 [[noreturn]] void failType(const InputSpec &spec, const Array &array) {

@@ -52,6 +52,9 @@ void Progress::erase() {
 std::string Progress::line(const StepRecord &record) const {
   std::string text = concat("step ", record.step, "/", total);
   for (const auto &[name, value] : record.values) {
+    // Of use in files and charts; here the line has to fit.
+    if (name == "grad_norm" || name == "skipped")
+      continue;
     const char *format = name == "lr" ? "%.3g" : "%.4f";
     text += concat("  ", name, " ", formatted(format, value));
   }

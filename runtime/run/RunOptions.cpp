@@ -6,10 +6,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/RunOptions.h"
+#include "runtime/core/Text.h"
 #include <CLI/CLI.hpp>
 #include <limits>
 
 namespace weir {
+namespace {
+
+/// A number in [least, most]; unlike CLI11's own it adds nothing to the option's name in the help.
+template <typename Number> CLI::Validator within(Number least, Number most, const char *wanted) {
+  return CLI::Validator(
+      [=](std::string &text) {
+        Number value{};
+        bool good = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+        return good ? std::string() : concat("expected ", wanted, ", found '", text, "'");
+      },
+      "");
+}
+
+constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
+
+} // namespace
 
 void addRunOptions(CLI::App &app, RunOptions &options) {
   // A path such as --data a=x is one value each time; a word after it is not another.
@@ -24,44 +41,42 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   auto *evalData = list("--eval-data", options.evalData, "held-out data, as --data")->group(data);
   auto *holdout = app.add_option("--holdout", options.holdout, "hold out this last fraction of the data, such as 0.1")
                       ->type_name("FRACTION")
-                      ->check(CLI::Validator(
-                          [](std::string &text) {
-                            double value = 0;
-                            bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value < 1;
-                            return good ? std::string() : "expected a fraction between 0 and 1, such as 0.1; found " + text;
-                          },
-                          ""))
+                      ->check(within(1e-9, 1 - 1e-9, "a fraction between 0 and 1, such as 0.1"))
                       ->group(data);
   evalData->excludes(holdout);
   app.add_flag("--no-shuffle", options.noShuffle, "read rows, or windows, in the order of the file")->group(data);
 
   auto *steps = app.add_option("--steps", options.steps, "how many steps to train, instead of the recipe's")
                     ->type_name("N")
-                    ->check(CLI::Range(int64_t{1}, int64_t{std::numeric_limits<int32_t>::max()}))
+                    ->check(within<int64_t>(1, mostSteps, "a number from 1"))
                     ->group(training);
   app.add_option("--epochs", options.epochs, "how many times to go over the data, instead of the recipe's")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{std::numeric_limits<int32_t>::max()}))
+      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->excludes(steps)
       ->group(training);
   app.add_option("--seed", options.seed, "of the weights, the data's order and dropout (default 1)")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int32_t>::max()}))
+      ->check(within<int64_t>(0, mostSteps, "a number from 0 to 2147483647"))
       ->group(training);
   app.add_option("--init", options.init, "begin with the weights in this safetensors file")
       ->type_name("FILE")
       ->group(training);
   app.add_option("--eval-every", options.evalEvery, "also evaluate the held-out data every N steps")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->group(training);
   app.add_option("--nan", options.nan, "when a loss or gradient is not finite: abort (default), or skip the step")
       ->type_name("abort|skip")
-      ->check(CLI::IsMember({"abort", "skip"}))
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            return text == "abort" || text == "skip" ? "" : concat("expected abort or skip, found '", text, "'");
+          },
+          ""))
       ->group(training);
   app.add_option("--threads", options.threads, "CPU threads (default: the cores this process may use)")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096))
+      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"))
       ->group(training);
 
   auto *checkpoint =
@@ -70,12 +85,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
           ->group(keeping);
   app.add_option("--every", options.every, "steps between checkpoints (default 500); there is one at the end anyway")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->needs(checkpoint)
       ->group(keeping);
   app.add_option("--keep", options.keep, "how many of the newest checkpoints to keep (default 3)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000))
+      ->check(within<int64_t>(1, 1000000, "a number from 1"))
       ->needs(checkpoint)
       ->group(keeping);
   auto *resume =

@@ -1,0 +1,73 @@
+//===- TensorsTest.cpp - A program's variables and --init ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/Tensors.h"
+#include "test/runtime/TestFiles.h"
+#include <cstring>
+#include <list>
+
+namespace weir {
+namespace {
+
+class TensorsTest : public ::testing::Test {
+protected:
+  TensorsTest() {
+    add("w", {2, 2}, artifact::Role::parameter);
+    add("b", {2}, artifact::Role::parameter);
+    add("norm.mean", {2}, artifact::Role::state);
+    add("adamw.m/w", {2, 2}, artifact::Role::optimizer);
+  }
+  void add(const std::string &name, std::vector<int64_t> shape, artifact::Role role) {
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    storage.push_back(std::vector<float>(count, -1));
+    variables.push_back({name, artifact::DType::f32, shape, role, reinterpret_cast<std::byte *>(storage.back().data()), 4 * count});
+  }
+  std::string write(const std::vector<StoredTensor> &tensors) {
+    std::string path = folder / "init.safetensors";
+    FileWriter writer(disk, path);
+    writeSafeTensors(writer, tensors);
+    writer.finish();
+    return path;
+  }
+  StoredTensor tensor(const std::string &name, std::vector<int64_t> shape, float value) {
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    values.push_back(std::vector<float>(count, value));
+    return {name, "F32", shape, reinterpret_cast<const std::byte *>(values.back().data()), 4 * count};
+  }
+  TestFolder folder;
+  Disk disk;
+  std::list<std::vector<float>> storage, values;
+  std::vector<TensorView> variables;
+  std::vector<float> &stored(size_t i) { return *std::next(storage.begin(), i); }
+};
+
+TEST_F(TensorsTest, LoadsByName) {
+  loadInitialWeights(write({tensor("b", {2}, 2), tensor("w", {2, 2}, 1)}), variables);
+  EXPECT_EQ(stored(0), std::vector<float>(4, 1));
+  EXPECT_EQ(stored(1), std::vector<float>(2, 2));
+  EXPECT_EQ(stored(2), std::vector<float>(2, -1));
+}
+
+TEST_F(TensorsTest, LoadsBlockStatesThatAreThere) {
+  loadInitialWeights(write({tensor("b", {2}, 2), tensor("norm.mean", {2}, 3), tensor("w", {2, 2}, 1)}), variables);
+  EXPECT_EQ(stored(2), std::vector<float>(2, 3));
+}
+
+TEST_F(TensorsTest, ListsEveryDifference) {
+  std::string path = write({tensor("bb", {2}, 2), tensor("w", {4}, 1), tensor("extra", {1}, 1)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { loadInitialWeights(path, variables); }),
+                   {path, "missing: b F32[2]", "unexpected: bb F32[2]", "unexpected: extra F32[1]",
+                    "other shape: w is F32[4] in the file, F32[2, 2] in the model"}));
+  EXPECT_EQ(stored(0), std::vector<float>(4, -1));
+}
+
+} // namespace
+} // namespace weir
