@@ -190,6 +190,9 @@ void EntryChecker::checkLaunch(const Launch &launch) {
           "kernel '" + kernel.symbol()->str() + "' takes " +
               std::to_string(kernel.operands()->size()) + " operands, not " +
               std::to_string(launch.operands()->size()));
+  require(launch.operands()->size() == 0 ||
+              reinterpret_cast<uintptr_t>(launch.operands()->Data()) % alignof(Ref) == 0,
+          "its operands are not aligned in the file");
   for (uint32_t i = 0; i < launch.operands()->size(); ++i)
     checkRef(("operand " + std::to_string(i)).c_str(), *launch.operands()->Get(i),
              kernel.operands()->Get(i)->size());

@@ -60,6 +60,9 @@ uint64_t elementSize(DType dtype) {
 }
 
 bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size) {
+  // The FlatBuffers verifier looks at where a vector begins, not at where its 8-byte elements do.
+  if (shape.size() && reinterpret_cast<uintptr_t>(shape.Data()) % alignof(int64_t) != 0)
+    return false;
   size = elementSize(dtype);
   for (int64_t dim : shape)
     if (dim <= 0 || __builtin_mul_overflow(size, static_cast<uint64_t>(dim), &size))
