@@ -42,6 +42,9 @@ def Weir_IntScalar : 0DTensorOf<[I32]>;
 
 class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemonic, traits>;
 
+// The type of elementwise work and that of sums; f32 where absent, and the only one there is so far.
+def Weir_WorkType : TypeAttrOf<F32>;
+
 // An op that computes tensors: pure, with a cost and a loop nest.
 class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
     : Weir_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>])>;

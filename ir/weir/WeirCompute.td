@@ -22,7 +22,7 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered]> {
     element type. A maximum's gradient goes in equal parts to the elements that attain it.
   }];
   let arguments = (ins Weir_NumberTensor:$input, Weir_Reduction:$kind, DenseI64ArrayAttr:$axes,
-                       OptionalAttr<TypeAttr>:$accumulate);
+                       OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_NumberTensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
@@ -37,6 +37,7 @@ def Weir_ArgMaxOp : Weir_TensorOp<"argmax", [Lowered]> {
   let results = (outs Weir_IntTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$axis)>];
 }
 
 def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered]> {
@@ -47,7 +48,7 @@ def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered]> {
     C3: the result is [.., m, n].
   }];
   let arguments = (ins Weir_FloatTensor:$lhs, Weir_FloatTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
-                       OptionalAttr<TypeAttr>:$accumulate);
+                       OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
@@ -66,16 +67,18 @@ def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated
     C3: the result is [n, o, (h + 2 ph - kh) / sh + 1, (w + 2 pw - kw) / sw + 1], rounded down, not empty.
   }];
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$weight, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$padding, OptionalAttr<TypeAttr>:$accumulate);
+                       DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight, "::mlir::ArrayRef<int64_t>":$strides,
+                                 "::mlir::ArrayRef<int64_t>":$padding)>];
 }
 
 def Weir_ConvolutionInputGradOp : Weir_ConvolutionFamilyOp<"convolution_input_grad", [Differentiated]> {
   let summary = "the cotangent of a convolution's input from that of its result";
   let description = "C1: a convolution of the result with the weight has the cotangent's shape.";
   let arguments = (ins Weir_FloatTensor:$cotangent, Weir_FloatTensor:$weight, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$padding, OptionalAttr<TypeAttr>:$accumulate);
+                       DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $weight attr-dict `:` type($cotangent) `,` type($weight) `->` type($result)";
 }
@@ -84,7 +87,7 @@ def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_
   let summary = "the cotangent of a convolution's weight from its input and the cotangent of its result";
   let description = "C1: a convolution of the input with the result has the cotangent's shape.";
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$cotangent, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$padding, OptionalAttr<TypeAttr>:$accumulate);
+                       DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent) `->` type($result)";
 }
@@ -96,6 +99,8 @@ def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$window,
+                                 "::mlir::ArrayRef<int64_t>":$strides)>];
 }
 
 def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
@@ -112,7 +117,7 @@ def Weir_NormalizeOp : Weir_TensorOp<"normalize", [Differentiated, Lowered, AllT
     AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "(x - mean) * rstd along the last dimension, rstd = 1 / sqrt(variance + eps)";
   let description = "C1: normalized has the input's type, mean and rstd lack its last dimension.  C2: eps is not negative.";
-  let arguments = (ins Weir_FloatTensor:$input, F64Attr:$eps, OptionalAttr<TypeAttr>:$accumulate);
+  let arguments = (ins Weir_FloatTensor:$input, F64Attr:$eps, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$normalized, Weir_FloatTensor:$mean, Weir_FloatTensor:$rstd);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($mean)";
   let hasVerifier = 1;
@@ -127,7 +132,7 @@ def Weir_NormalizeGradOp : Weir_TensorOp<"normalize_grad", [Lowered, AllTypesMat
     C1: the input, the cotangent and the result have one type; mean and rstd lack its last dimension.
   }];
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$mean, Weir_FloatTensor:$rstd,
-                       Weir_FloatTensor:$cotangent, OptionalAttr<TypeAttr>:$accumulate);
+                       Weir_FloatTensor:$cotangent, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = [{$input `,` $mean `,` $rstd `,` $cotangent attr-dict
       `:` type($input) `,` type($mean)}];
@@ -141,7 +146,7 @@ def Weir_SoftmaxCrossEntropyOp : Weir_TensorOp<"softmax_cross_entropy", [Differe
     C1: labels, loss and log_sum_exp have the logits' shape without its last dimension. Labels lie in [0, classes); inputs are
     checked before they get here.
   }];
-  let arguments = (ins Weir_FloatTensor:$logits, Weir_IntTensor:$labels, OptionalAttr<TypeAttr>:$accumulate);
+  let arguments = (ins Weir_FloatTensor:$logits, Weir_IntTensor:$labels, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$loss, Weir_FloatTensor:$log_sum_exp);
   let assemblyFormat = "$logits `,` $labels attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
   let hasVerifier = 1;
@@ -167,7 +172,7 @@ def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, AllTypesMatch<["que
     C1: four dimensions each, which agree as said; causal needs s >= t.  C2: result has q's type, log_sum_exp is [b, h, t].
   }];
   let arguments = (ins Weir_FloatTensor:$query, Weir_FloatTensor:$key, Weir_FloatTensor:$value, F64Attr:$scale,
-                       UnitAttr:$causal, OptionalAttr<TypeAttr>:$accumulate);
+                       UnitAttr:$causal, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result, Weir_FloatTensor:$log_sum_exp);
   let assemblyFormat = [{$query `,` $key `,` $value attr-dict
       `:` type($query) `,` type($key) `->` type($log_sum_exp)}];
@@ -182,7 +187,7 @@ def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [AllTypesMatch<["query", "o
   let description = "C1: the operands are attend's operands, its results and the cotangent of the first; the results their types.";
   let arguments = (ins Weir_FloatTensor:$query, Weir_FloatTensor:$key, Weir_FloatTensor:$value, Weir_FloatTensor:$output,
                        Weir_FloatTensor:$log_sum_exp, Weir_FloatTensor:$cotangent, F64Attr:$scale, UnitAttr:$causal,
-                       OptionalAttr<TypeAttr>:$accumulate);
+                       OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$query_grad, Weir_FloatTensor:$key_grad, Weir_FloatTensor:$value_grad);
   let assemblyFormat = [{$query `,` $key `,` $value `,` $output `,` $log_sum_exp `,` $cotangent attr-dict
       `:` type($query) `,` type($key) `,` type($log_sum_exp)}];

@@ -45,12 +45,16 @@ def Pointwise : OpInterface<"Pointwise"> {
   let description = [{An op whose result at an index depends on its operands at that index alone.}];
   let methods = [InterfaceMethod<
       "The result's scalar from the operands' scalars.", "::mlir::Value", "combine",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>,
-    InterfaceMethod<[{
-      What the op folds to by an identity of its own, such as x + 0; null where none applies. `operands` has the constant
-      scalars, null where an operand is none. Folding of constants alone is `foldPointwise`'s.}],
-      "::mlir::OpFoldResult", "identity", (ins "::llvm::ArrayRef<::mlir::Attribute>":$operands), [{}],
-      [{ return {}; }]>];
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>];
+}
+
+def Simplifiable : OpInterface<"Simplifiable"> {
+  let cppNamespace = "::weir";
+  let description = [{A Pointwise op with identities, such as x + 0. Folding of constants alone needs none.}];
+  let methods = [InterfaceMethod<[{
+      What the op folds to; null where no identity applies. `operands` has the constant scalars, null where an operand is
+      none.}],
+      "::mlir::OpFoldResult", "identity", (ins "::llvm::ArrayRef<::mlir::Attribute>":$operands)>];
 }
 
 #endif

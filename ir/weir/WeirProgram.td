@@ -79,7 +79,7 @@ def Weir_MicrobatchesOp : Weir_Op<"microbatches", [SingleBlock, AttrSizedOperand
   }];
 }
 
-def Weir_YieldOp : Weir_Op<"yield", [Terminator, Pure]> {
+def Weir_YieldOp : Weir_Op<"yield", [Terminator, Pure, ParentOneOf<["MicrobatchesOp", "KernelOp"]>]> {
   let summary = "the results of a region";
   let arguments = (ins Variadic<Weir_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

@@ -28,6 +28,8 @@ def Weir_ConstantOp : Weir_StructureOp<"constant", [ConstantLike]> {
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$value attr-dict `->` type($result)";
   let hasFolder = 1;
+  // A number for f32 tensors, and any whole number or truth value for the others.
+  let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type, "double":$value)>];
 }
 
 def Weir_IotaOp : Weir_StructureOp<"iota"> {
@@ -47,7 +49,6 @@ def Weir_BroadcastOp : Weir_ViewOp<"broadcast"> {
   }];
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$dimensions);
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
 }
 
 def Weir_TransposeOp : Weir_ViewOp<"transpose"> {
@@ -55,6 +56,7 @@ def Weir_TransposeOp : Weir_ViewOp<"transpose"> {
   let description = "C1: permutation is one of the input's dimensions.  C2: sizes and element type follow it.";
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let hasFolder = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$permutation)>];
 }
 
 def Weir_SplitDimOp : Weir_ViewOp<"split_dim"> {
@@ -89,10 +91,14 @@ def Weir_PadOp : Weir_ViewOp<"pad"> {
 
 def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated]> {
   let summary = "the inputs one after the other along a dimension";
-  let description = "C1: equal ranks and element types, equal sizes but for the dimension.  C2: the result's is the sum.";
+  let description = [{
+    C1: at least one input, dimension is one of theirs, equal ranks and element types, equal sizes but for the dimension.
+    C2: the result's is the sum.
+  }];
   let arguments = (ins Variadic<Weir_Tensor>:$inputs, I64Attr:$dimension);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$dimension)>];
 }
 
 def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
@@ -104,12 +110,14 @@ def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
   let arguments = (ins Weir_Tensor:$table, Weir_IntTensor:$indices);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$table `,` $indices attr-dict `:` type($table) `,` type($indices) `->` type($result)";
+  let hasFolder = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices)>];
 }
 
 def Weir_SegmentSumOp : Weir_StructureOp<"segment_sum", [Differentiated]> {
   let summary = "result[s, r..] = the sum of input[i.., r..] over all i.. with indices[i..] = s, in the order of i..";
   let description = "gather's transpose.  C1: the input's shape is the indices' followed by the result's without its first.";
-  let arguments = (ins Weir_FloatTensor:$input, Weir_IntTensor:$indices, OptionalAttr<TypeAttr>:$accumulate);
+  let arguments = (ins Weir_FloatTensor:$input, Weir_IntTensor:$indices, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($result)";
 }

@@ -1,0 +1,147 @@
+//===- ElementsStructure.cpp - Scalars of constants, layout and indexing -===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Elements.h"
+
+using namespace mlir;
+
+namespace weir {
+
+using Indices = SmallVector<Value>;
+
+Value ConstantOp::element(OpBuilder &builder, unsigned, ValueRange, ElementOf) {
+  Type type = scalarType(getValue().getType());
+  if (auto integer = dyn_cast<IntegerAttr>(getValue()))
+    return arith::ConstantOp::create(builder, getLoc(), IntegerAttr::get(type, integer.getValue()));
+  return arith::ConstantOp::create(builder, getLoc(), getValue());
+}
+
+Value IotaOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf) {
+  return arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices[getDimension()]);
+}
+
+Value BroadcastOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  Indices source;
+  for (auto [size, dimension] : llvm::zip_equal(shapeOf(getInput()), getDimensions()))
+    source.push_back(size == 1 ? s.index(0) : indices[dimension]);
+  return operand(0, source);
+}
+
+Value TransposeOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Indices source(indices.size());
+  for (auto [index, dimension] : llvm::zip_equal(indices, getPermutation()))
+    source[dimension] = index;
+  return operand(0, source);
+}
+
+Value SplitDimOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  int64_t first = getDimension(), count = getSizes().size();
+  Indices source(indices.take_front(first));
+  source.push_back(s.linear(indices.slice(first, count), getSizes()));
+  llvm::append_range(source, indices.drop_front(first + count));
+  return operand(0, source);
+}
+
+Value MergeDimsOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  int64_t first = getFirst();
+  Indices source(indices.take_front(first));
+  llvm::append_range(source, s.delinear(indices[first], shapeOf(getInput()).slice(first, getCount())));
+  llvm::append_range(source, indices.drop_front(first + 1));
+  return operand(0, source);
+}
+
+Value SliceOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  Indices source;
+  for (auto [index, offset, stride] : llvm::zip_equal(indices, getOffsets(), getStrides()))
+    source.push_back(offset == 0 ? s.mul(index, stride) : s.add(s.mul(index, stride), s.index(offset)));
+  return operand(0, source);
+}
+
+Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  Location loc = getLoc();
+  auto input = shapeOf(getInput()), result = shapeOf(getResult());
+  Value zero = s.constant(scalarType(tensorType(getInput()).getElementType()), 0);
+  if (llvm::is_contained(input, 0))
+    return zero;
+  // Reading the nearest element that exists and choosing between it and zero needs no branch.
+  Value inside;
+  auto require = [&](Value condition) {
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
+  };
+  Indices source;
+  for (size_t i = 0; i < input.size(); ++i) {
+    int64_t offset = getOffsets()[i], stride = getStrides()[i];
+    Value shifted = offset == 0 ? indices[i] : s.sub(indices[i], s.index(offset));
+    if (input[i] == result[i]) {
+      source.push_back(indices[i]);
+      continue;
+    }
+    // Unsigned: an index below the offset wraps round to a large number.
+    require(s.compare(arith::CmpIPredicate::ult, shifted, s.index((input[i] - 1) * stride + 1)));
+    Value bounded = s.min(s.max(shifted, s.index(0)), s.index((input[i] - 1) * stride));
+    if (stride > 1)
+      require(s.compare(arith::CmpIPredicate::eq, s.rem(bounded, stride), s.index(0)));
+    source.push_back(s.div(bounded, stride));
+  }
+  Value element = operand(0, source);
+  return inside ? s.select(inside, element, zero) : element;
+}
+
+// The element of the inputs from `first` on; `index` counts from that input's beginning.
+static Value concatenated(ConcatOp op, Scalars &s, unsigned first, Value index, ValueRange indices, ElementOf operand) {
+  int64_t dimension = op.getDimension(), size = shapeOf(op.getInputs()[first])[dimension];
+  auto read = [&] {
+    Indices source(indices);
+    source[dimension] = index;
+    return operand(first, source);
+  };
+  if (first + 1 == op.getInputs().size())
+    return read();
+  Value here = s.compare(arith::CmpIPredicate::ult, index, s.index(size));
+  Type type = scalarType(tensorType(op.getResult()).getElementType());
+  auto choice = scf::IfOp::create(s.builder, s.loc, TypeRange(type), here, true);
+  OpBuilder::InsertionGuard guard(s.builder);
+  s.builder.setInsertionPointToStart(choice.thenBlock());
+  Value element = read();
+  scf::YieldOp::create(s.builder, s.loc, element);
+  s.builder.setInsertionPointToStart(choice.elseBlock());
+  Value rest = concatenated(op, s, first + 1, s.sub(index, s.index(size)), indices, operand);
+  scf::YieldOp::create(s.builder, s.loc, rest);
+  return choice.getResult(0);
+}
+
+Value ConcatOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  return concatenated(*this, s, 0, indices[getDimension()], indices, operand);
+}
+
+Value GatherOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  int64_t rank = tensorType(getIndices()).getRank();
+  Indices source{s.clampedIndex(operand(1, indices.take_front(rank)), shapeOf(getTable())[0])};
+  llvm::append_range(source, indices.drop_front(rank));
+  return operand(0, source);
+}
+
+Value SegmentSumOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  Value segment = arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices[0]);
+  auto row = indices.drop_front();
+  return s.loops(shapeOf(getIndices()), s.f32(0), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    Value mine = s.compare(arith::CmpIPredicate::eq, operand(1, at), segment);
+    Indices source(at);
+    llvm::append_range(source, row);
+    return {s.select(mine, s.addf(carried[0], operand(0, source)), carried[0])};
+  })[0];
+}
+
+} // namespace weir
