@@ -130,7 +130,7 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
             name + ": its shape is not positive or too large");
     checkRef(name.c_str(), *port->ref(), size);
     require(port->ref()->stride() == 0, name + " has a stride");
-    if (port->kind() != PortKind::input)
+    if (port->kind() != PortKind::input && port->kind() != PortKind::tensor)
       require(size == 4, name + " must be one number");
     require(std::isfinite(port->weight()), name + ": its weight is not finite");
     require(port->limit() >= 0, name + ": its limit is negative");
