@@ -36,8 +36,11 @@ uint32_t scalar(const Tensor &tensor) {
   return static_cast<uint32_t>(static_cast<int64_t>(tensor.values[0]));
 }
 
-/// Exact in f32: the upper 24 bits.
+/// The upper 24 bits, exact in f32: in [0, 1).
 double uniform(uint32_t bits) { return (bits >> 8) * 0x1p-24; }
+
+/// The same moved up by one: in (0, 1], so that its logarithm is finite.
+double positive(uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; }
 
 Tensors random(RandomOp op, Inputs in) {
   Tensor result(shapeOf(op.getResult()));
@@ -51,8 +54,8 @@ Tensors random(RandomOp op, Inputs in) {
     if (op.getDistribution() == Distribution::uniform) {
       result.values[i] = uniform(words[0]);
     } else {
-      // Box and Muller; 1 - u lies in (0, 1].
-      double radius = std::sqrt(-2 * std::log(1 - uniform(words[0])));
+      // Box and Muller, "A note on the generation of random normal deviates", 1958.
+      double radius = std::sqrt(-2 * std::log(positive(words[0])));
       result.values[i] = radius * std::cos(2 * std::numbers::pi * uniform(words[1]));
     }
   }
