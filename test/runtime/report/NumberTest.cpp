@@ -20,8 +20,9 @@ TEST(Number, FloatsComeBackExactly) {
     uint32_t bits = random();
     float value;
     std::memcpy(&value, &bits, 4);
-    if (std::isfinite(value))
-      EXPECT_EQ(std::strtof(jsonNumber(value).c_str(), nullptr), value);
+    if (!std::isfinite(value))
+      continue;
+    EXPECT_EQ(std::strtof(jsonNumber(value).c_str(), nullptr), value);
   }
   EXPECT_EQ(jsonNumber(0.1f), "0.100000001");
   EXPECT_EQ(jsonNumber(2), "2");

@@ -1,0 +1,265 @@
+//===- TrainTest.cpp - Whole runs of a small model ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Train.h"
+#include "runtime/checkpoint/CheckpointStore.h"
+#include "test/runtime/run/TestModel.h"
+#include <csignal>
+#include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+class Train : public ::testing::Test {
+protected:
+  Train() {
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+      text += static_cast<char>("abcde"[i * i % 7 % 5]);
+    data = "window=" + folder.write("text.txt", text);
+  }
+  RunOptions options(const std::string &name) {
+    RunOptions options;
+    options.data = {data};
+    options.threads = 1;
+    options.checkpoint = folder / name;
+    options.metrics = folder / (name + ".jsonl");
+    return options;
+  }
+  Exit run(const RunOptions &options) {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    struct Captured {
+      Train &test;
+      ~Captured() {
+        test.out = ::testing::internal::GetCapturedStdout();
+        test.err = ::testing::internal::GetCapturedStderr();
+      }
+    } captured{*this};
+    return runTraining(testModel(), options);
+  }
+  std::string refused(Exit exit, const RunOptions &options) {
+    return messageOf(exit, [&] { run(options); });
+  }
+  /// The newest checkpoint's tensors.
+  std::string kept(const std::string &name) {
+    CheckpointStore store(folder / name, 3, disk);
+    std::string path = store.pathOf(store.steps().at(0));
+    return readAll(path + "/model.safetensors") + readAll(path + "/state.safetensors");
+  }
+  /// The metrics without the times.
+  std::string metrics(const std::string &name) {
+    std::istringstream in(readAll(folder / (name + ".jsonl")));
+    std::string text;
+    for (std::string line; std::getline(in, line);)
+      text += line.substr(0, std::min(line.find(",\"step_ms\""), line.find(",\"seconds\""))) + "\n";
+    return text;
+  }
+  TestFolder folder;
+  Disk disk;
+  std::string data, out, err;
+};
+
+TEST_F(Train, ReportsAndKeeps) {
+  RunOptions all = options("a");
+  all.holdout = 0.1;
+  all.evalEvery = 10;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(out, {"steps 30\n", "loss ", "heldout_loss ", "heldout_hits "}));
+  EXPECT_TRUE(says(err, {"four: 4 parameters, 1 thread, 30 steps of 2 rows; 180 tokens to train on, 20 held out", "step 30/30"}));
+  EXPECT_TRUE(says(metrics("a"), {"{\"step\":1,\"loss\":", ",\"lr\":0.1", ",\"grad_norm\":", "{\"event\":\"eval\",\"step\":10,",
+                                  "{\"event\":\"done\",\"step\":30,\"steps\":30,"}));
+}
+
+TEST_F(Train, HeldOutTokensCountOnce) {
+  // Of "aababbaab" (numbers 0 and 1) the windows [aab][bab]… predict the tokens 1 to 8; 9 tokens need one batch of 2 windows twice;
+  // with 7 tokens the third window goes through eval_one.
+  for (auto [text, sum] : {std::pair("aababbaab", 4.0), std::pair("aababba", 3.0)}) {
+    RunOptions all = options("h");
+    all.checkpoint = all.metrics = "";
+    all.data = {"window=" + folder.write("train.txt", "abababab")};
+    all.evalData = {"window=" + folder.write("held.txt", text)};
+    all.json = true;
+    EXPECT_EQ(run(all), Exit::ok);
+    double count = static_cast<double>(strlen(text) - 1), mean = sum / count;
+    std::ostringstream value;
+    value.precision(9);
+    value << "\"heldout_loss\":" << mean;
+    EXPECT_TRUE(says(out, {value.str()}));
+  }
+}
+
+TEST_F(Train, SameSeedSameBits) {
+  run(options("a"));
+  run(options("b"));
+  EXPECT_EQ(kept("a"), kept("b"));
+  EXPECT_EQ(metrics("a"), metrics("b"));
+  RunOptions other = options("c");
+  other.seed = 2;
+  run(other);
+  EXPECT_NE(kept("a"), kept("c"));
+}
+
+TEST_F(Train, ResumesExactly) {
+  run(options("whole"));
+  // Dies as if killed: the child ends in the middle of the run, with checkpoints every 4 steps.
+  RunOptions part = options("part");
+  part.every = 4;
+  part.resume = true;
+  for (int death = 0; death < 3; ++death) {
+    pid_t child = fork();
+    if (child == 0) {
+      RunOptions slow = part;
+      slow.metrics = folder / "part.jsonl";
+      if (!freopen("/dev/null", "w", stderr))
+        _exit(1);
+      // The metrics go to the parent through a file; a watcher thread kills at a later step each time.
+      std::thread([&] {
+        while (readAll(slow.metrics).find("\"step\":" + std::to_string(7 * (death + 1))) == std::string::npos)
+          usleep(100);
+        kill(getpid(), SIGKILL);
+      }).detach();
+      runTraining(testModel(), slow);
+      _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+  }
+  EXPECT_EQ(run(part), Exit::ok);
+  EXPECT_EQ(kept("part"), kept("whole"));
+  EXPECT_EQ(metrics("part"), metrics("whole"));
+}
+
+TEST_F(Train, ResumesWithMoreSteps) {
+  RunOptions first = options("a");
+  first.steps = 10;
+  run(first);
+  RunOptions more = options("a");
+  more.resume = true;
+  more.steps = 20;
+  EXPECT_TRUE(says(refused(Exit::usage, more), {"10 steps, now 20", "--extend"}));
+  more.extend = true;
+  EXPECT_EQ(run(more), Exit::ok);
+  EXPECT_TRUE(says(out, {"steps 20\n"}));
+}
+
+TEST_F(Train, ResumesInAnEmptyDirectory) {
+  RunOptions all = options("a");
+  all.resume = true;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(err, {"no checkpoint in ", "starting from step 0"}));
+}
+
+TEST_F(Train, StopsOnASignal) {
+  RunOptions all = options("a");
+  all.steps = 100000000;
+  all.every = 100000000;
+  pid_t child = fork();
+  if (child == 0) {
+    if (!freopen("/dev/null", "w", stderr))
+      _exit(1);
+    _exit(static_cast<int>(runTraining(testModel(), all)));
+  }
+  while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
+    usleep(100);
+  kill(child, SIGTERM);
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 75);
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
+  EXPECT_TRUE(says(readAll(all.metrics), {"\"event\":\"stop\""}));
+}
+
+TEST_F(Train, WithoutADirectoryASignalEndsTheRun) {
+  RunOptions all = options("a");
+  all.steps = 100000000;
+  all.checkpoint = "";
+  pid_t child = fork();
+  if (child == 0) {
+    if (!freopen("/dev/null", "w", stderr))
+      _exit(1);
+    _exit(static_cast<int>(runTraining(testModel(), all)));
+  }
+  while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
+    usleep(100);
+  kill(child, SIGINT);
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
+TEST_F(Train, NotFinite) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 40; ++i)
+    tokens += raw(static_cast<uint16_t>(i == 20 ? 9 : i % 5));
+  RunOptions all = options("a");
+  all.data = {"window=" + folder.write("t.bin", tokens)};
+  all.noShuffle = true;
+  all.every = 2;
+  EXPECT_TRUE(says(refused(Exit::numeric, all), {"step 5: loss inf", "--nan skip", "step-00000004"}));
+  all.checkpoint = folder / "b";
+  all.nan = "skip";
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(out, {"skipped_steps "}));
+}
+
+TEST_F(Train, CheckpointsOfAnother) {
+  run(options("a"));
+  EXPECT_TRUE(says(refused(Exit::usage, options("a")), {"--resume"}));
+  RunOptions resume = options("a");
+  resume.resume = true;
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { runTraining(testModel("others"), resume); }),
+                   {"another model", "missing: others F32[4]", "unexpected: weights"}));
+  resume.seed = 2;
+  EXPECT_TRUE(says(refused(Exit::usage, resume), {"--seed 2", "--seed 1"}));
+}
+
+TEST_F(Train, ResumedTextKeepsItsNumbers) {
+  run(options("a"));
+  RunOptions resume = options("a");
+  resume.resume = resume.extend = true;
+  resume.steps = 40;
+  resume.data = {"window=" + folder.write("few.txt", "eeeeeeeee")};
+  EXPECT_EQ(run(resume), Exit::ok);
+  resume.data = {"window=" + folder.write("new.txt", "abcexyz")};
+  EXPECT_TRUE(says(refused(Exit::data, resume), {"'x'", "trained with"}));
+}
+
+TEST_F(Train, Epochs) {
+  RunOptions all = options("a");
+  all.epochs = 2;
+  run(all);
+  // 200 tokens are 99 windows, 49 steps of two.
+  EXPECT_TRUE(says(out, {"steps 98\n"}));
+}
+
+TEST_F(Train, Init) {
+  RunOptions all = options("a");
+  run(all);
+  RunOptions again = options("b");
+  again.init = CheckpointStore(all.checkpoint, 3, disk).pathOf(30) + "/model.safetensors";
+  run(again);
+  EXPECT_NE(metrics("a"), metrics("b"));
+  again = options("c");
+  again.init = folder / "absent";
+  EXPECT_TRUE(says(refused(Exit::model, again), {"absent"}));
+}
+
+TEST_F(Train, SaysThatWeightsAreNotKept) {
+  RunOptions all = options("a");
+  all.checkpoint = "";
+  run(all);
+  EXPECT_TRUE(says(err, {"will not be kept", "--checkpoint DIR"}));
+}
+
+} // namespace
+} // namespace weir
