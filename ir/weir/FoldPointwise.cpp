@@ -29,7 +29,8 @@ static Attribute retyped(Attribute value, Type type) {
 // The scalar that the op makes of constant scalars, or null if some scalar op does not fold.
 static Attribute evaluated(Pointwise op, ArrayRef<Attribute> operands) {
   Block scratch;
-  OpBuilder builder = OpBuilder::atBlockBegin(&scratch);
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPointToStart(&scratch);
   SmallVector<Value> scalars;
   for (Attribute operand : operands) {
     auto value = cast<TypedAttr>(retyped(operand, scalarType(cast<TypedAttr>(operand).getType())));

@@ -1,0 +1,103 @@
+// RUN: weir-opt %s --split-input-file --verify-diagnostics
+
+func.func @read_c1_missing() {
+  // expected-error @below {{names no variable: @w}}
+  weir.read @w : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{the variable}}
+weir.variable parameter @w : tensor<4xf32>
+func.func @read_c1_type() {
+  // expected-error @below {{has type 'tensor<3xf32>', but the variable is 'tensor<4xf32>'}}
+  weir.read @w : tensor<3xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{the variable}}
+weir.variable parameter @w : tensor<4xf32>
+func.func @write_c1(%x: tensor<3xf32>) {
+  // expected-error @below {{has type 'tensor<3xf32>', but the variable is 'tensor<4xf32>'}}
+  weir.write @w, %x : tensor<3xf32>
+  return
+}
+
+// -----
+
+weir.variable parameter @w : tensor<4xf32>
+func.func @write_c2(%x: tensor<4xf32>) {
+  // expected-note @below {{the first}}
+  weir.write @w, %x : tensor<4xf32>
+  // expected-error @below {{is a second write of @w}}
+  weir.write @w, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @gradient_c1(%loss: tensor<f32>, %w: tensor<4xf32>) {
+  // expected-error @below {{needs one result of equal type for each source}}
+  weir.gradient %loss wrt(%w) : (tensor<f32>, tensor<4xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @microbatches_c1(%x: tensor<5xf32>) {
+  // expected-error @below {{cannot cut 5 into 2 equal parts}}
+  weir.microbatches 2 sliced(%x) carried() : (tensor<5xf32>) -> () {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    weir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @microbatches_c2_argument(%x: tensor<4xf32>) {
+  // expected-error @below {{has type 'tensor<4xf32>' for number 1 of its block arguments, which should be 'tensor<2xf32>'}}
+  weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> () {
+  ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+    weir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @microbatches_c2_yield(%x: tensor<4xf32>) {
+  // expected-error @below {{needs 1 yielded values, but has 0}}
+  %0 = weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> tensor<2xf32> {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    weir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c1(%x: tensor<4xf32>) {
+  // expected-error @below {{has type 'tensor<2xf32>' for number 0 of its block arguments, which should be 'tensor<4xf32>'}}
+  %0 = weir.kernel map(%x) : (tensor<4xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    weir.yield %a : tensor<2xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c2(%x: tensor<f32>) {
+  // expected-error @below {{holds an op that is not weir's}}
+  %0 = weir.kernel map(%x) : (tensor<f32>) -> tensor<f32> {
+  ^bb0(%a: tensor<f32>):
+    // expected-note @below {{arith.constant}}
+    %c = arith.constant 1 : i32
+    weir.yield %a : tensor<f32>
+  }
+  return
+}

@@ -1,0 +1,199 @@
+// RUN: weir-opt %s --split-input-file --verify-diagnostics
+
+func.func @constant_c1() {
+  // expected-error @below {{has a value of type 'i32' for elements of type 'f32'}}
+  weir.constant 1 : i32 -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @iota_c1() {
+  // expected-error @below {{has no dimension 2 among the 2 of 2x3}}
+  weir.iota {dimension = 2 : i64} -> tensor<2x3xi32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c1_count(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs 2 dimensions, one for each of the input's, but has 1}}
+  weir.broadcast %x {dimensions = array<i64: 0>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c1_order(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs strictly increasing dimensions}}
+  weir.broadcast %x {dimensions = array<i64: 1, 0>} : tensor<2x6xf32> -> tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c1_range(%x: tensor<2x6xf32>) {
+  // expected-error @below {{has no dimension 3 among the 3 of 2x6x4}}
+  weir.broadcast %x {dimensions = array<i64: 0, 3>} : tensor<2x6xf32> -> tensor<2x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{cannot make size 6 of dimension 1 into 12}}
+  weir.broadcast %x {dimensions = array<i64: 0, 1>} : tensor<2x6xf32> -> tensor<2x12xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c3(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs equal element types, but has 'f32' and 'i32'}}
+  weir.broadcast %x {dimensions = array<i64: 0, 1>} : tensor<2x6xf32> -> tensor<2x6xi32>
+  return
+}
+
+// -----
+
+func.func @transpose_c1(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs a permutation of the input's 2 dimensions}}
+  weir.transpose %x {permutation = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<6x6xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{the result should be 6x2, but is 2x6}}
+  weir.transpose %x {permutation = array<i64: 1, 0>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_c1(%x: tensor<2x6xf32>) {
+  // expected-error @below {{has no dimension 2 among the 2 of 2x6}}
+  weir.split_dim %x {dimension = 2 : i64, sizes = array<i64: 2, 3>} : tensor<2x6xf32> -> tensor<2x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_c2_product(%x: tensor<2x6xf32>) {
+  // expected-error @below {{cannot split size 6 into 2x4}}
+  weir.split_dim %x {dimension = 1 : i64, sizes = array<i64: 2, 4>} : tensor<2x6xf32> -> tensor<2x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_c2_result(%x: tensor<2x6xf32>) {
+  // expected-error @below {{the result should be 2x2x3, but is 2x3x2}}
+  weir.split_dim %x {dimension = 1 : i64, sizes = array<i64: 2, 3>} : tensor<2x6xf32> -> tensor<2x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @merge_dims_c1(%x: tensor<2x6xf32>) {
+  // expected-error @below {{cannot merge 2 dimensions from 1 on: 2x6 has 2}}
+  weir.merge_dims %x {first = 1 : i64, count = 2 : i64} : tensor<2x6xf32> -> tensor<12xf32>
+  return
+}
+
+// -----
+
+func.func @merge_dims_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{the result should be 12, but is 11}}
+  weir.merge_dims %x {first = 0 : i64, count = 2 : i64} : tensor<2x6xf32> -> tensor<11xf32>
+  return
+}
+
+// -----
+
+func.func @slice_c1_count(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs equal ranks, and an offset and a stride for each dimension}}
+  weir.slice %x {offsets = array<i64: 0>, strides = array<i64: 1>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @slice_c1_stride(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs positive strides}}
+  weir.slice %x {offsets = array<i64: 0, 0>, strides = array<i64: 1, 0>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @slice_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{reaches from 1 to 7 in dimension 1 of size 6}}
+  weir.slice %x {offsets = array<i64: 0, 1>, strides = array<i64: 1, 2>} : tensor<2x6xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_c1(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs positive strides}}
+  weir.pad %x {offsets = array<i64: 0, 0>, strides = array<i64: 1, -1>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @pad_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{reaches from 1 to 6 in dimension 1 of size 6}}
+  weir.pad %x {offsets = array<i64: 0, 1>, strides = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @concat_c1_none() {
+  // expected-error @below {{needs an input}}
+  "weir.concat"() {dimension = 0 : i64} : () -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @concat_c1_dimension(%x: tensor<2x6xf32>) {
+  // expected-error @below {{has no dimension 2 among the 2 of 2x6}}
+  weir.concat %x, %x {dimension = 2 : i64} : tensor<2x6xf32>, tensor<2x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @concat_c1_sizes(%x: tensor<2x6xf32>, %y: tensor<3x6xf32>) {
+  // expected-error @below {{cannot join 2x6 and 3x6 along dimension 1}}
+  weir.concat %x, %y {dimension = 1 : i64} : tensor<2x6xf32>, tensor<3x6xf32> -> tensor<2x12xf32>
+  return
+}
+
+// -----
+
+func.func @concat_c2(%x: tensor<2x6xf32>) {
+  // expected-error @below {{the result should be 4x6, but is 5x6}}
+  weir.concat %x, %x {dimension = 0 : i64} : tensor<2x6xf32>, tensor<2x6xf32> -> tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c1(%x: tensor<2x6xf32>, %i: tensor<4xi32>) {
+  // expected-error @below {{the result should be 4x6, but is 4x2}}
+  weir.gather %x, %i : tensor<2x6xf32>, tensor<4xi32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @segment_sum_c1(%x: tensor<2x6xf32>, %i: tensor<4xi32>) {
+  // expected-error @below {{the input should be 4x6, but is 2x6}}
+  weir.segment_sum %x, %i : tensor<2x6xf32>, tensor<4xi32> -> tensor<3x6xf32>
+  return
+}
