@@ -7,6 +7,7 @@
 
 #include "runtime/run/Training.h"
 #include "runtime/core/Text.h"
+#include "runtime/report/ChromeTrace.h"
 #include "runtime/report/Number.h"
 #include <algorithm>
 #include <cmath>
@@ -133,14 +134,18 @@ void Training::decideSteps() {
 }
 
 void Training::openReports() {
-  if (!options.trace.empty())
-    throw Failure(Exit::usage, "--trace: this program was built without tracing");
   if (store)
     store->prepare(bytesOf(program.variables()));
   if (!options.metrics.empty())
     metrics.emplace(options.metrics, done);
   if (!options.tensorboard.empty())
     tensorboard.emplace(options.tensorboard);
+  if (!options.trace.empty()) {
+    // Written now as well, so that a place that cannot be written is known before the run, not after.
+    writeChromeTrace(options.trace, program.plan(), {});
+    constexpr size_t newestEvents = 1 << 16;
+    program.trace(newestEvents);
+  }
 }
 
 void Training::initialize() {
@@ -285,7 +290,13 @@ void Training::save() {
   saved = done;
 }
 
+void Training::writeTrace() {
+  if (const Trace *trace = program.trace())
+    writeChromeTrace(options.trace, program.plan(), trace->events());
+}
+
 Exit Training::stop(int signal) {
+  writeTrace();
   if (metrics)
     metrics->event("stop", done, {}, secondsSince(began));
   if (store) {
@@ -303,6 +314,7 @@ Exit Training::stop(int signal) {
 Exit Training::finish() {
   if (store)
     save();
+  writeTrace();
   evaluate();
   double seconds = secondsSince(began);
   Values results = held;

@@ -44,6 +44,7 @@ private:
   void checkFinite(const StepRecord &record);
   void evaluate();
   void save();
+  void writeTrace();
   Exit finish();
   Exit stop(int signal);
   Manifest manifest() const;
