@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reference semantics of the composites, row by row, and of their gradient ops from the formulas in WeirCompute.td.
+// Reference semantics of the composites, row by row, and of their gradient ops from the formulas in
+// WeirCompute.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +127,8 @@ Tensors attend(AttendOp op, Inputs in) {
   return {result, logSumExp};
 }
 
-// p = softmax(scale q k^T): dv = p^T g, ds = p * (g v^T - sum(g * out)), dq = scale ds k, dk = scale ds^T q.
+// p = softmax(scale q k^T): dv = p^T g, ds = p * (g v^T - sum(g * out)), dq = scale ds k, dk =
+// scale ds^T q.
 Tensors attendGrad(AttendGradOp op, Inputs in) {
   Tensor queryGrad(in[0].shape), keyGrad(in[1].shape), valueGrad(in[2].shape);
   const Tensor &logSumExp = in[4];

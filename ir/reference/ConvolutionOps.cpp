@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A convolution and its two gradients walk the same taps: input element, weight element and result element that meet.
+// A convolution and its two gradients walk the same taps: input element, weight element and result
+// element that meet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,8 @@
 namespace weir::reference {
 namespace {
 
-/// Calls visit(input, weight, result) with the offsets of every triple that a convolution multiplies or adds to.
+/// Calls visit(input, weight, result) with the offsets of every triple that a convolution
+/// multiplies or adds to.
 template <class Op, class Visit>
 void forEachTap(Op op, const Tensor &input, const Tensor &weight, const Tensor &result,
                 Visit visit) {

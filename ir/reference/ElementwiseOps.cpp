@@ -99,8 +99,9 @@ Tensors div(DivOp op, Inputs in) {
              [](int64_t a, int64_t b) { return b == 0 ? 0 : a / b; });
 }
 Tensors rem(RemOp op, Inputs in) {
-  return map(op, in, [](double a, double b) { return std::fmod(a, b); },
-             [](int64_t a, int64_t b) { return b == 0 ? 0 : a % b; });
+  return map(
+      op, in, [](double a, double b) { return std::fmod(a, b); },
+      [](int64_t a, int64_t b) { return b == 0 ? 0 : a % b; });
 }
 Tensors max(MaxOp, Inputs in) {
   return map(in[0], in[1], [](double a, double b) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs functions of the weir dialect one op at a time, in f64 where a type is floating. This is the meaning that passes and
-// back ends are compared with, so it shares no code with them.
+// Runs functions of the weir dialect one op at a time, in f64 where a type is floating. This is the
+// meaning that passes and back ends are compared with, so it shares no code with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,12 @@ namespace weir {
 
 class Interpreter {
 public:
-  /// Runs an entry. Writes change `variables` after it, and not at all when it fails (with a diagnostic).
+  /// Runs an entry. Writes change `variables` after it, and not at all when it fails (with a
+  /// diagnostic).
   mlir::FailureOr<Tensors> run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs);
 
-  /// Runs a region's only block and returns what its terminator returns. Values from outside it are known.
+  /// Runs a region's only block and returns what its terminator returns. Values from outside it are
+  /// known.
   mlir::FailureOr<Tensors> run(mlir::Block &block, llvm::ArrayRef<Tensor> arguments);
 
   /// What persists, by name.

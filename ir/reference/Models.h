@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each family of ops (one .cpp) is a list of functions evaluate(Op, operands), one per op, and attaches them here.
+// Each family of ops (one .cpp) is a list of functions evaluate(Op, operands), one per op, and
+// attaches them here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,8 @@ namespace weir::reference {
 /// The operands of one op.
 using Inputs = llvm::ArrayRef<Tensor>;
 
-/// The function `evaluate` of one op, as its interface. Ops that need the interpreter take it as a third argument.
+/// The function `evaluate` of one op, as its interface. Ops that need the interpreter take it as a
+/// third argument.
 template <class Op, auto evaluateOp>
 struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp>, Op> {
   mlir::FailureOr<Tensors> evaluate(mlir::Operation *op, Inputs operands,

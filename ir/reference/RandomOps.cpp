@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Philox4x32-10 as in Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The integers are the back ends'
-// exactly; a normal number is computed from them in f64.
+// Philox4x32-10 as in Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The
+// integers are the back ends' exactly; a normal number is computed from them in f64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,9 +48,9 @@ Tensors random(RandomOp op, Inputs in) {
   uint64_t first = uint64_t(scalar(in[2])) * result.values.size();
   for (size_t i = 0; i < result.values.size(); ++i) {
     uint64_t element = first + i;
-    Counter words = philox(
-        {uint32_t(element), uint32_t(element >> 32), uint32_t(key), uint32_t(key >> 32)},
-        {scalar(in[0]), scalar(in[1])});
+    Counter words =
+        philox({uint32_t(element), uint32_t(element >> 32), uint32_t(key), uint32_t(key >> 32)},
+               {scalar(in[0]), scalar(in[1])});
     if (op.getDistribution() == Distribution::uniform) {
       result.values[i] = uniform(words[0]);
     } else {

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Row-major; every element type is held as double, which is exact for i32, ui8 and i1 (0 or 1). Slow and obvious on purpose.
+// Row-major; every element type is held as double, which is exact for i32, ui8 and i1 (0 or 1).
+// Slow and obvious on purpose.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Arithmetic on tensors that builds weir ops, so that a vjp reads like the formula in a book. All ops get the location of the
-// op that is being differentiated. Operands of one formula have one type; a number stands for the tensor that is that number
-// everywhere.
+// Arithmetic on tensors that builds weir ops, so that a vjp reads like the formula in a book. All
+// ops get the location of the op that is being differentiated. Operands of one formula have one
+// type; a number stands for the tensor that is that number everywhere.
 //
 //===----------------------------------------------------------------------===//
 

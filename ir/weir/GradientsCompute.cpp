@@ -59,7 +59,8 @@ LogicalResult ReduceOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return mlir::success();
 }
 
-// With A and B the matrices that are multiplied (op(lhs), op(rhs)): A' = g B^T, B' = A^T g, stored as the operands are.
+// With A and B the matrices that are multiplied (op(lhs), op(rhs)): A' = g B^T, B' = A^T g, stored
+// as the operands are.
 LogicalResult MatmulOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
@@ -74,8 +75,8 @@ LogicalResult MatmulOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return mlir::success();
 }
 
-// A convolution and its two gradients are the three partial derivatives of one trilinear form in input, weight and result:
-// each one's gradients are the other two.
+// A convolution and its two gradients are the three partial derivatives of one trilinear form in
+// input, weight and result: each one's gradients are the other two.
 LogicalResult ConvolutionOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                  SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
@@ -154,10 +155,10 @@ LogicalResult AttendOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[1])
     return emitOpError("has no gradient through its log_sum_exp");
-  auto gradient = AttendGradOp::create(
-      builder, getLoc(), getQuery().getType(), getKey().getType(), getValue().getType(), getQuery(),
-      getKey(), getValue(), getResult(), getLogSumExp(), cotangents[0], getScaleAttr(),
-      getCausalAttr(), getAccumulateAttr());
+  auto gradient = AttendGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(),
+                                       getValue().getType(), getQuery(), getKey(), getValue(),
+                                       getResult(), getLogSumExp(), cotangents[0], getScaleAttr(),
+                                       getCausalAttr(), getAccumulateAttr());
   operandCotangents.assign(gradient->result_begin(), gradient->result_end());
   return mlir::success();
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// g is the result's cotangent, y the result, x or a and b the operands. Formulas use y where they can: it is often kept, and
-// recomputing a transcendental function costs more than reading it.
+// g is the result's cotangent, y the result, x or a and b the operands. Formulas use y where they
+// can: it is often kept, and recomputing a transcendental function costs more than reading it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,8 +117,7 @@ LogicalResult ErfOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
               {t(cotangents[0]) * (2 * std::numbers::inv_sqrtpi * exp(-(x * x)))});
 }
 
-LogicalResult SignOp::vjp(OpBuilder &, ArrayRef<Value>,
-                          SmallVectorImpl<Value> &operandCotangents) {
+LogicalResult SignOp::vjp(OpBuilder &, ArrayRef<Value>, SmallVectorImpl<Value> &operandCotangents) {
   return none(*this, operandCotangents);
 }
 
@@ -169,7 +168,8 @@ LogicalResult MinOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                 operandCotangents);
 }
 
-// An exponent of 0 has gradient 0 even where the base is 0, and so has an exponent over a base that has no logarithm.
+// An exponent of 0 has gradient 0 even where the base is 0, and so has an exponent over a base that
+// has no logarithm.
 LogicalResult PowOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                          SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);

@@ -94,9 +94,8 @@ LogicalResult ConcatOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   size_t rank = shapeOf(getResult()).size();
   llvm::SmallVector<int64_t> offsets(rank, 0), strides(rank, 1);
   for (Value input : getInputs()) {
-    operandCotangents.push_back(t.build<SliceOp>(input.getType(), cotangents[0],
-                                                 ArrayRef<int64_t>(offsets),
-                                                 ArrayRef<int64_t>(strides)));
+    operandCotangents.push_back(t.build<SliceOp>(
+        input.getType(), cotangents[0], ArrayRef<int64_t>(offsets), ArrayRef<int64_t>(strides)));
     offsets[getDimension()] += shapeOf(input)[getDimension()];
   }
   return mlir::success();
@@ -105,9 +104,9 @@ LogicalResult ConcatOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
 LogicalResult GatherOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
-  operandCotangents.assign({t.build<SegmentSumOp>(getTable().getType(), cotangents[0], getIndices(),
-                                                  mlir::TypeAttr()),
-                            Value()});
+  operandCotangents.assign(
+      {t.build<SegmentSumOp>(getTable().getType(), cotangents[0], getIndices(), mlir::TypeAttr()),
+       Value()});
   return mlir::success();
 }
 

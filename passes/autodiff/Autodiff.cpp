@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reverse-mode differentiation at one place: every weir.gradient becomes ops before it, in its own block. The ops that lead
-// from the sources to the loss may stand in that block or around it (a weir.microbatches body may use values from outside).
-// What a gradient is, op by op, is in ir/weir/Gradients*.cpp; this file knows no op but weir.gradient.
+// Reverse-mode differentiation at one place: every weir.gradient becomes ops before it, in its own
+// block. The ops that lead from the sources to the loss may stand in that block or around it (a
+// weir.microbatches body may use values from outside). What a gradient is, op by op, is in
+// ir/weir/Gradients*.cpp; this file knows no op but weir.gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +33,8 @@ unsigned depth(mlir::Operation *op) {
   return result;
 }
 
-/// The ops that the loss is computed from, in program order. Every one of them stands in a block around the gradient op, one
-/// block per depth, so outer ops come first.
+/// The ops that the loss is computed from, in program order. Every one of them stands in a block
+/// around the gradient op, one block per depth, so outer ops come first.
 llvm::SmallVector<mlir::Operation *> producersOf(mlir::Value loss) {
   llvm::SetVector<mlir::Operation *> producers;
   if (mlir::Operation *op = loss.getDefiningOp())
@@ -60,11 +61,13 @@ llvm::SmallVector<mlir::Operation *> producersOf(mlir::Value loss) {
 
 /// Whether the op reads one of the values, in a region of its own included.
 bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
-  return op->walk([&](mlir::Operation *inner) {
-             bool found = llvm::any_of(inner->getOperands(),
-                                       [&](mlir::Value value) { return values.contains(value); });
-             return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-           }).wasInterrupted();
+  return op
+      ->walk([&](mlir::Operation *inner) {
+        bool found = llvm::any_of(inner->getOperands(),
+                                  [&](mlir::Value value) { return values.contains(value); });
+        return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Names what is built for an op "gradient", at the op's own location.

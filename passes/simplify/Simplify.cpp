@@ -5,17 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs after every pass that builds much IR by rule (the frontend, autodiff), which may then write the plain formula and
-// leave x * 1, unused cotangents and repeated subexpressions to this one. Only rewrites that keep every bit belong here; what
-// needs one op's contract alone is in that op's folder or canonicalization, what spans two ops is below.
+// Runs after every pass that builds much IR by rule (the frontend, autodiff), which may then write
+// the plain formula and leave x * 1, unused cotangents and repeated subexpressions to this one.
+// Only rewrites that keep every bit belong here; what needs one op's contract alone is in that op's
+// folder or canonicalization, what spans two ops is below.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
 
 namespace weir {
 #define GEN_PASS_DEF_SIMPLIFY

@@ -56,18 +56,21 @@ TEST_F(Reference, arithmetic) {
     %p = weir.mul %a, %b : tensor<3xf32>
     %s = weir.reduce sum %p {axes = array<i64: 0>} : tensor<3xf32> -> tensor<f32>
     return %s : tensor<f32>
-  })", {vector({1, 2, 3}), vector({4, 5, 6})});
+  })",
+                    {vector({1, 2, 3}), vector({4, 5, 6})});
   ASSERT_TRUE(mlir::succeeded(result));
   EXPECT_EQ((*result)[0].values, std::vector<double>{32});
 }
 
 TEST_F(Reference, integersWrapAround) {
-  auto result = run(R"(func.func @f(%a: tensor<2xi32>, %b: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
+  auto result = run(
+      R"(func.func @f(%a: tensor<2xi32>, %b: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
     %m = weir.mul %a, %b : tensor<2xi32>
     %d = weir.div %a, %b : tensor<2xi32>
     %r = weir.rem %a, %b : tensor<2xi32>
     return %m, %d, %r : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>
-  })", {vector({65536, -7}), vector({65536, 2})});
+  })",
+      {vector({65536, -7}), vector({65536, 2})});
   ASSERT_TRUE(mlir::succeeded(result));
   EXPECT_EQ((*result)[0].values, (std::vector<double>{0, -14}));
   EXPECT_EQ((*result)[1].values, (std::vector<double>{1, -3}));
@@ -83,7 +86,8 @@ TEST_F(Reference, readsSeeOldValuesAndWritesComeAfter) {
     weir.write @w, %s : tensor<2xf32>
     %b = weir.read @w : tensor<2xf32>
     return %b : tensor<2xf32>
-  })", {});
+  })",
+                    {});
   ASSERT_TRUE(mlir::succeeded(result));
   EXPECT_EQ((*result)[0].values, (std::vector<double>{1, 2}));
   EXPECT_EQ(interpreter.variables["w"].values, (std::vector<double>{2, 4}));
@@ -99,13 +103,15 @@ TEST_F(Reference, aVariableWithoutValueIsAnError) {
   func.func @f() -> tensor<2xf32> {
     %a = weir.read @w : tensor<2xf32>
     return %a : tensor<2xf32>
-  })", {});
+  })",
+                    {});
   EXPECT_TRUE(mlir::failed(result));
   EXPECT_EQ(message, "'weir.read' op reads a variable that has no value yet");
 }
 
 TEST_F(Reference, microbatchesSumAndCarry) {
-  auto result = run(R"(func.func @f(%x: tensor<4xf32>, %c: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
+  auto result =
+      run(R"(func.func @f(%x: tensor<4xf32>, %c: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
     %r:2 = weir.microbatches 2 sliced(%x) carried(%c) : (tensor<4xf32>, tensor<i32>) -> (tensor<f32>, tensor<i32>) {
     ^bb0(%round: tensor<i32>, %part: tensor<2xf32>, %count: tensor<i32>):
       %s = weir.reduce sum %part {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
@@ -113,33 +119,39 @@ TEST_F(Reference, microbatchesSumAndCarry) {
       weir.yield %s, %n : tensor<f32>, tensor<i32>
     }
     return %r#0, %r#1 : tensor<f32>, tensor<i32>
-  })", {vector({1, 2, 3, 4}), Tensor({}, 10)});
+  })",
+          {vector({1, 2, 3, 4}), Tensor({}, 10)});
   ASSERT_TRUE(mlir::succeeded(result));
   EXPECT_EQ((*result)[0].values, std::vector<double>{10});
   // 0 - 10 in the first round, 1 - -10 in the second.
   EXPECT_EQ((*result)[1].values, std::vector<double>{11});
 }
 
-// The first words of Philox4x32-10 with key (0, 0) and counter 0 are 6627e8d5 e169c58d (Random123's known answers).
+// The first words of Philox4x32-10 with key (0, 0) and counter 0 are 6627e8d5 e169c58d (Random123's
+// known answers).
 TEST_F(Reference, randomIsPhilox) {
   auto result = run(R"(func.func @f(%z: tensor<i32>) -> (tensor<f32>, tensor<f32>) {
     %u = weir.random uniform seed %z step %z round %z {key = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
     %n = weir.random normal seed %z step %z round %z {key = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
     return %u, %n : tensor<f32>, tensor<f32>
-  })", {Tensor({}, 0)});
+  })",
+                    {Tensor({}, 0)});
   ASSERT_TRUE(mlir::succeeded(result));
   double u = 0x6627e8 * 0x1p-24, v = 0xe169c5 * 0x1p-24;
   EXPECT_EQ((*result)[0].values[0], u);
-  EXPECT_NEAR((*result)[1].values[0], std::sqrt(-2 * std::log(u + 0x1p-24)) * std::cos(2 * M_PI * v), 1e-12);
+  EXPECT_NEAR((*result)[1].values[0],
+              std::sqrt(-2 * std::log(u + 0x1p-24)) * std::cos(2 * M_PI * v), 1e-12);
 }
 
 // Rounds continue the element index: two rounds of three elements are one draw of six.
 TEST_F(Reference, randomCountsOnOverRounds) {
-  auto result = run(R"(func.func @f(%seed: tensor<i32>, %zero: tensor<i32>, %one: tensor<i32>) -> (tensor<6xf32>, tensor<3xf32>) {
+  auto result = run(
+      R"(func.func @f(%seed: tensor<i32>, %zero: tensor<i32>, %one: tensor<i32>) -> (tensor<6xf32>, tensor<3xf32>) {
     %a = weir.random uniform seed %seed step %one round %zero {key = 77 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<6xf32>
     %b = weir.random uniform seed %seed step %one round %one {key = 77 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xf32>
     return %a, %b : tensor<6xf32>, tensor<3xf32>
-  })", {Tensor({}, 5), Tensor({}, 0), Tensor({}, 1)});
+  })",
+      {Tensor({}, 5), Tensor({}, 0), Tensor({}, 1)});
   ASSERT_TRUE(mlir::succeeded(result));
   const std::vector<double> &whole = (*result)[0].values;
   EXPECT_EQ((*result)[1].values, std::vector<double>(whole.begin() + 3, whole.end()));

@@ -5,18 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A case is a function @f. Its loss is a sum of all float results with fixed random weights; the gradients that autodiff builds
-// for all float arguments, run by the f64 interpreter, are compared with central differences of @f: with d the difference and
-// g the gradient of one argument, |d| <= 1e-5 max(|g|, 1e-3 of the largest argument's gradient). Argument attributes: test.low
-// and test.high bound the random numbers ([-2, 2) for floats, [0, test.high) for integers).
+// A case is a function @f. Its loss is a sum of all float results with fixed random weights; the
+// gradients that autodiff builds for all float arguments, run by the f64 interpreter, are compared
+// with central differences of @f: with d the difference and g the gradient of one argument, |d| <=
+// 1e-5 max(|g|, 1e-3 of the largest argument's gradient). Argument attributes: test.low and
+// test.high bound the random numbers ([-2, 2) for floats, [0, test.high) for integers).
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Interpreter.h"
-#include "passes/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return text;
 }
 
-/// The cases of one elementwise body at shapes around sizes of vectors; T is the type, A and B the arguments' attributes.
+/// The cases of one elementwise body at shapes around sizes of vectors; T is the type, A and B the
+/// arguments' attributes.
 void elementwise(std::vector<Case> &cases, const std::string &name, const std::string &body,
                  const std::string &a = "", const std::string &b = "") {
   int number = 0;
@@ -77,12 +79,15 @@ std::vector<Case> allCases() {
   elementwise(cases, "select",
               "%c = weir.compare lt %a, %b : T -> BOOLS\n%r = weir.select %c, %b, %a : BOOLS, T");
   elementwise(cases, "cast", "%c = weir.cast %a : T -> T\n%r = weir.mul %c, %b : T");
-  // What a finite difference sees through stop_gradient is not the gradient, so only where it is cut off by zero.
+  // What a finite difference sees through stop_gradient is not the gradient, so only where it is
+  // cut off by zero.
   elementwise(cases, "stop_gradient",
               "%z = weir.constant 0.0 : f32 -> T\n%s = weir.stop_gradient %a : T\n"
               "%m = weir.mul %s, %z : T\n%r = weir.add %m, %b : T");
 
-  auto add = [&](const std::string &name, const std::string &text) { cases.push_back({name, text}); };
+  auto add = [&](const std::string &name, const std::string &text) {
+    cases.push_back({name, text});
+  };
   // One op, from the arguments' types and the op's text after `= weir.`.
   auto op = [&](const std::string &name, const std::string &arguments, const std::string &text,
                 const std::string &result) {
@@ -98,33 +103,40 @@ std::vector<Case> allCases() {
   view("broadcast_scalar", "broadcast", "f32", "dimensions = array<i64>", "3x5xf32");
   view("broadcast_row", "broadcast", "5xf32", "dimensions = array<i64: 1>", "3x5xf32");
   view("broadcast_column", "broadcast", "3xf32", "dimensions = array<i64: 0>", "3x5xf32");
-  view("broadcast_ones", "broadcast", "1x5x1xf32", "dimensions = array<i64: 0, 1, 3>", "3x5x2x7xf32");
+  view("broadcast_ones", "broadcast", "1x5x1xf32", "dimensions = array<i64: 0, 1, 3>",
+       "3x5x2x7xf32");
   view("broadcast_one_to_one", "broadcast", "1x1xf32", "dimensions = array<i64: 0, 1>", "1x4xf32");
   view("transpose", "transpose", "2x3x5xf32", "permutation = array<i64: 2, 0, 1>", "5x2x3xf32");
   view("transpose_one", "transpose", "1x7xf32", "permutation = array<i64: 1, 0>", "7x1xf32");
   view("split_dim", "split_dim", "2x12xf32", "dimension = 1 : i64, sizes = array<i64: 3, 1, 4>",
        "2x3x1x4xf32");
-  view("split_dim_away", "split_dim", "2x1xf32", "dimension = 1 : i64, sizes = array<i64>", "2xf32");
+  view("split_dim_away", "split_dim", "2x1xf32", "dimension = 1 : i64, sizes = array<i64>",
+       "2xf32");
   view("merge_dims", "merge_dims", "2x3x5xf32", "first = 1 : i64, count = 2 : i64", "2x15xf32");
   view("merge_dims_new", "merge_dims", "2x3xf32", "first = 2 : i64, count = 0 : i64", "2x3x1xf32");
-  view("slice", "slice", "7x9xf32", "offsets = array<i64: 1, 0>, strides = array<i64: 2, 3>", "3x3xf32");
-  view("pad", "pad", "3x2xf32", "offsets = array<i64: 1, 0>, strides = array<i64: 2, 3>", "7x5xf32");
+  view("slice", "slice", "7x9xf32", "offsets = array<i64: 1, 0>, strides = array<i64: 2, 3>",
+       "3x3xf32");
+  view("pad", "pad", "3x2xf32", "offsets = array<i64: 1, 0>, strides = array<i64: 2, 3>",
+       "7x5xf32");
   for (std::string kind : {"sum", "max", "min"}) {
     view("reduce_" + kind + "_last", "reduce " + kind, "3x17xf32", "axes = array<i64: 1>", "3xf32");
-    view("reduce_" + kind + "_first", "reduce " + kind, "17x3xf32", "axes = array<i64: 0>", "3xf32");
+    view("reduce_" + kind + "_first", "reduce " + kind, "17x3xf32", "axes = array<i64: 0>",
+         "3xf32");
     view("reduce_" + kind + "_some", "reduce " + kind, "2x3x1x5xf32", "axes = array<i64: 0, 2, 3>",
          "3xf32");
     view("reduce_" + kind + "_all", "reduce " + kind, "7xf32", "axes = array<i64: 0>", "f32");
   }
   op("concat", "%a: tensor<2x3xf32>, %b: tensor<2x1xf32>, %c: tensor<2x5xf32>",
      "concat %a, %b, %c {dimension = 1 : i64} : tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x5xf32> "
-     "-> tensor<2x9xf32>", "tensor<2x9xf32>");
+     "-> tensor<2x9xf32>",
+     "tensor<2x9xf32>");
   op("gather", "%a: tensor<7x3xf32>, %i: tensor<2x5xi32> {test.high = 7.0}",
      "gather %a, %i : tensor<7x3xf32>, tensor<2x5xi32> -> tensor<2x5x3xf32>", "tensor<2x5x3xf32>");
   op("gather_elements", "%a: tensor<4xf32>, %i: tensor<9xi32> {test.high = 4.0}",
      "gather %a, %i : tensor<4xf32>, tensor<9xi32> -> tensor<9xf32>", "tensor<9xf32>");
   op("segment_sum", "%a: tensor<2x5x3xf32>, %i: tensor<2x5xi32> {test.high = 4.0}",
-     "segment_sum %a, %i : tensor<2x5x3xf32>, tensor<2x5xi32> -> tensor<4x3xf32>", "tensor<4x3xf32>");
+     "segment_sum %a, %i : tensor<2x5x3xf32>, tensor<2x5xi32> -> tensor<4x3xf32>",
+     "tensor<4x3xf32>");
 
   auto matmul = [&](const std::string &name, const std::string &leading, int m, int k, int n) {
     for (int flags = 0; flags < 4; ++flags) {
@@ -133,7 +145,7 @@ std::vector<Case> allCases() {
         return "tensor<" + leading + std::to_string(rows) + "x" + std::to_string(columns) + "xf32>";
       };
       std::string lhs = ta ? type(k, m) : type(m, k), rhs = tb ? type(n, k) : type(k, n);
-      std::string attributes = flags == 0 ? ""
+      std::string attributes = flags == 0   ? ""
                                : flags == 1 ? " {transpose_lhs}"
                                : flags == 2 ? " {transpose_rhs}"
                                             : " {transpose_lhs, transpose_rhs}";
@@ -164,32 +176,35 @@ std::vector<Case> allCases() {
     op("convolution" + c.name, "%a: " + input + ", %b: " + weight,
        "convolution %a, %b" + attributes + input + ", " + weight + " -> " + result, result);
     op("convolution_input_grad" + c.name, "%a: " + result + ", %b: " + weight,
-       "convolution_input_grad %a, %b" + attributes + result + ", " + weight + " -> " + input, input);
+       "convolution_input_grad %a, %b" + attributes + result + ", " + weight + " -> " + input,
+       input);
     op("convolution_weight_grad" + c.name, "%a: " + input + ", %b: " + result,
-       "convolution_weight_grad %a, %b" + attributes + input + ", " + result + " -> " + weight, weight);
+       "convolution_weight_grad %a, %b" + attributes + input + ", " + result + " -> " + weight,
+       weight);
   }
-  view("max_pool", "max_pool", "2x3x6x8xf32", "window = array<i64: 2, 2>, strides = array<i64: 2, 2>",
-       "2x3x3x4xf32");
+  view("max_pool", "max_pool", "2x3x6x8xf32",
+       "window = array<i64: 2, 2>, strides = array<i64: 2, 2>", "2x3x3x4xf32");
   view("max_pool_overlapping", "max_pool", "1x2x7x5xf32",
        "window = array<i64: 3, 2>, strides = array<i64: 2, 1>", "1x2x3x4xf32");
 
   for (const char *shape : {"4x17x", "1x2x", "2x3x8x"}) {
     std::string x = std::string("tensor<") + shape + "f32>";
-    std::string rows = std::string(shape).substr(0, std::string(shape).find_last_of('x', std::string(shape).size() - 2) + 1);
+    std::string rows = std::string(shape).substr(
+        0, std::string(shape).find_last_of('x', std::string(shape).size() - 2) + 1);
     std::string m = "tensor<" + rows + "f32>";
     std::string results = x + ", " + m + ", " + m;
     std::string suffix = replaced(shape, "x", "_");
     add("normalize_" + suffix, "func.func @f(%a: " + x + ") -> (" + results + ") {\n" +
-                                   "%n, %m, %s = weir.normalize %a {eps = 0.01} : " + x + " -> " + m +
-                                   "\n return %n, %m, %s : " + results + "\n}");
+                                   "%n, %m, %s = weir.normalize %a {eps = 0.01} : " + x + " -> " +
+                                   m + "\n return %n, %m, %s : " + results + "\n}");
     add("normalize_alone_" + suffix, "func.func @f(%a: " + x + ") -> " + x + " {\n" +
                                          "%n, %m, %s = weir.normalize %a {eps = 1.0e-5} : " + x +
                                          " -> " + m + "\n return %n : " + x + "\n}");
     std::string labels = "tensor<" + rows + "i32>";
     add("softmax_cross_entropy_" + suffix,
         "func.func @f(%a: " + x + ", %l: " + labels + " {test.high = 2.0}) -> (" + m + ", " + m +
-            ") {\n %l0, %s = weir.softmax_cross_entropy %a, %l : " + x + ", " + labels + " -> " + m +
-            "\n return %l0, %s : " + m + ", " + m + "\n}");
+            ") {\n %l0, %s = weir.softmax_cross_entropy %a, %l : " + x + ", " + labels + " -> " +
+            m + "\n return %l0, %s : " + m + ", " + m + "\n}");
     add("softmax_cross_entropy_loss_" + suffix,
         "func.func @f(%a: " + x + ", %l: " + labels + " {test.high = 2.0}) -> " + m +
             " {\n %l0, %s = weir.softmax_cross_entropy %a, %l : " + x + ", " + labels + " -> " + m +
@@ -199,8 +214,8 @@ std::vector<Case> allCases() {
                     const std::string &rows, const std::string &attributes) {
     std::string query = "tensor<" + q + ">", key = "tensor<" + k + ">";
     add(name, "func.func @f(%q: " + query + ", %k: " + key + ", %v: " + key + ") -> " + query +
-                  " {\n %r, %s = weir.attend %q, %k, %v {" + attributes + "} : " + query + ", " + key +
-                  " -> tensor<" + rows + ">\n return %r : " + query + "\n}");
+                  " {\n %r, %s = weir.attend %q, %k, %v {" + attributes + "} : " + query + ", " +
+                  key + " -> tensor<" + rows + ">\n return %r : " + query + "\n}");
   };
   attend("attend", "2x3x5x4xf32", "2x3x7x4xf32", "2x3x5xf32", "scale = 0.5");
   attend("attend_causal", "1x2x9x3xf32", "1x2x9x3xf32", "1x2x9xf32", "scale = 0.7, causal");
@@ -249,7 +264,8 @@ public:
   mlir::MLIRContext context;
 };
 
-/// Adds @g beside @f: the same arguments and one weight per result; returns the gradients of the weighted sum.
+/// Adds @g beside @f: the same arguments and one weight per result; returns the gradients of the
+/// weighted sum.
 void addGradientFunction(mlir::ModuleOp module, mlir::func::FuncOp f) {
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
   mlir::Location location = f.getLoc();
@@ -364,6 +380,45 @@ TEST_P(Gradients, matchFiniteDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Every, Gradients, testing::ValuesIn(allCases()),
                          [](const auto &info) { return info.param.name; });
+
+// The gradients of two microbatches add up to that of the batch; the weight is outside, the loss
+// inside.
+TEST(GradientCases, microbatchesAddUp) {
+  Fixture fixture;
+  auto body = [](const std::string &rows) {
+    return replaced(R"(
+      %e = weir.exp %w : tensor<3x2xf32>
+      %y = weir.matmul %x, %e : tensor<Nx3xf32>, tensor<3x2xf32> -> tensor<Nx2xf32>
+      %t = weir.tanh %y : tensor<Nx2xf32>
+      %loss = weir.reduce sum %t {axes = array<i64: 0, 1>} : tensor<Nx2xf32> -> tensor<f32>
+      %g = weir.gradient %loss wrt (%w) : (tensor<f32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+    )",
+                    "N", rows);
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module = fixture.parse(
+      "func.func @whole(%x: tensor<6x3xf32>, %w: tensor<3x2xf32>) -> tensor<3x2xf32> {" +
+      body("6") +
+      "return %g : tensor<3x2xf32> }\n"
+      "func.func @parts(%all: tensor<6x3xf32>, %w: tensor<3x2xf32>) -> tensor<3x2xf32> {\n"
+      "%sum = weir.microbatches 2 sliced(%all) carried() : (tensor<6x3xf32>) -> tensor<3x2xf32> {\n"
+      "^bb0(%round: tensor<i32>, %x: tensor<3x3xf32>):" +
+      body("3") +
+      "weir.yield %g : tensor<3x2xf32>\n}\n"
+      "return %sum : tensor<3x2xf32> }");
+  ASSERT_TRUE(module);
+  mlir::PassManager passes(&fixture.context);
+  passes.addNestedPass<mlir::func::FuncOp>(createAutodiff());
+  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
+  std::mt19937_64 random(1);
+  mlir::TypeRange types = module->lookupSymbol<mlir::func::FuncOp>("whole").getArgumentTypes();
+  Tensors inputs{randomTensor(random, types[0], -1, 1), randomTensor(random, types[1], -1, 1)};
+  Interpreter interpreter;
+  auto whole = interpreter.run(module->lookupSymbol<mlir::func::FuncOp>("whole"), inputs);
+  auto parts = interpreter.run(module->lookupSymbol<mlir::func::FuncOp>("parts"), inputs);
+  ASSERT_TRUE(mlir::succeeded(whole) && mlir::succeeded(parts));
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_NEAR((*whole)[0].values[i], (*parts)[0].values[i], 1e-12);
+}
 
 TEST(GradientCases, coverEveryDifferentiableOp) {
   Fixture fixture;
