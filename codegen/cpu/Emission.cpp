@@ -1,0 +1,184 @@
+//===- Emission.cpp - One kernel on its way to code -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Emission.h"
+
+#include "ir/weir/Elements.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace weir {
+
+Emission::Emission(KernelOp kernel, StringRef symbol, const Target &target, ModuleOp module)
+    : kernel(kernel), symbol(symbol), target(target), builder(kernel.getContext()), loc(kernel.getLoc()),
+      module(module) {}
+
+void Emission::open(StringRef suffix, int64_t tasks) {
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), i64 = builder.getI64Type();
+  builder.setInsertionPointToEnd(module.getBody());
+  auto type = builder.getFunctionType({pointer, i64, i64, pointer}, {});
+  function = func::FuncOp::create(builder, loc, symbol + suffix.str(), type);
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  operands = entry->getArgument(0);
+  lo = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry->getArgument(1));
+  hi = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry->getArgument(2));
+  scratch = entry->getArgument(3);
+  plan.launches.push_back({suffix.str(), tasks});
+  ++functions;
+
+  space = std::make_unique<IndexSpace>(context);
+  elements = std::make_unique<Elements>(builder, *space, loc);
+  elements->phase = ++phase;
+  pointers.clear();
+  size_t count = kernel.getNumOperands() + kernel.getNumResults() + 1;
+  for (size_t i = 0; i < count; ++i)
+    pointers.push_back(operandPointer(i));
+  for (auto [i, argument] : llvm::enumerate(body().getArguments()))
+    elements->place(argument, Buffer{pointers[i], scalarType(tensorType(argument).getElementType()), int(i)});
+}
+
+Value Emission::operandPointer(unsigned index) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, operands, ArrayRef<LLVM::GEPArg>{int32_t(index)},
+                                   LLVM::GEPNoWrapFlags::inbounds);
+  auto load = LLVM::LoadOp::create(builder, loc, pointer, slot, 8);
+  load->setAttr(constantLoadName, builder.getUnitAttr());
+  return load;
+}
+
+void Emission::close() {
+  for (const Elements::Load &load : elements->loads)
+    loads.push_back({load, functions});
+  phase = elements->phase;
+  func::ReturnOp::create(builder, loc);
+  // The workspace's pointer is read in every function, and dead in most.
+  for (Value pointer : pointers)
+    if (pointer.use_empty())
+      pointer.getDefiningOp()->erase();
+  pointers.clear();
+}
+
+void Emission::discard() {
+  elements.reset();
+  function.erase();
+  plan.launches.pop_back();
+  llvm::erase_if(stores, [&](const Store &store) { return store.function == functions; });
+  llvm::erase_if(loads, [&](const Load &load) { return load.function == functions; });
+}
+
+Buffer Emission::result(unsigned index) {
+  return {pointers[kernel.getNumOperands() + index], scalarType(tensorType(kernel.getResult(index)).getElementType()), -1};
+}
+
+Value Emission::pointerAt(Value base, int64_t bytes) {
+  if (bytes == 0)
+    return base;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(bytes)}, LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Buffer Emission::workspace(Type element, int64_t offset) { return {pointerAt(pointers.back(), offset), element, -1}; }
+
+Value Emission::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+scf::ForOp Emission::loop(Value low, Value high, ValueRange accumulators) {
+  auto loop = scf::ForOp::create(builder, loc, low, high, index(1), accumulators);
+  if (accumulators.empty())
+    loop.getBody()->getTerminator()->erase();
+  builder.setInsertionPointToEnd(loop.getBody());
+  return loop;
+}
+
+void Emission::done(scf::ForOp loop, ValueRange accumulators) {
+  scf::YieldOp::create(builder, loc, accumulators);
+  builder.setInsertionPointAfter(loop);
+}
+
+std::pair<Value, Value> Emission::range(Value lo, Value hi, int64_t grain, int64_t size) {
+  Value begin = arith::MulIOp::create(builder, loc, lo, index(grain));
+  Value end = arith::MulIOp::create(builder, loc, hi, index(grain));
+  return {begin, arith::MinSIOp::create(builder, loc, end, index(size))};
+}
+
+void Emission::storeResult(unsigned index, AffineExpr position, Value scalar) {
+  stores.push_back({index, position, elements->phase, functions});
+  storeElement(builder, loc, result(index), space->materialize(builder, loc, position), scalar);
+}
+
+void Emission::findInPlace() {
+  for (unsigned result = 0; result < kernel.getNumResults(); ++result) {
+    SmallVector<Store> own;
+    llvm::copy_if(stores, std::back_inserter(own), [&](const Store &store) { return store.result == result; });
+    if (own.size() != 1)
+      continue;
+    for (unsigned input = 0; input < kernel.getNumOperands(); ++input) {
+      if (kernel.getOperand(input).getType() != kernel.getResult(result).getType())
+        continue;
+      bool read = false, safe = true;
+      for (const Load &load : loads) {
+        if (load.input != int(input) || load.function < own[0].function)
+          continue;
+        read = true;
+        safe &= load.function == own[0].function && load.phase <= own[0].phase && load.position == own[0].position;
+      }
+      if (read && safe)
+        plan.inPlace.push_back({result, input});
+    }
+  }
+}
+
+double estimatedTime(KernelOp kernel) {
+  // About 65 operations and 80 bytes per nanosecond: vector code of one core, operands in its caches.
+  double time = 0.0125 * double(trafficBytes(kernel));
+  for (Operation &op : kernel.getBody().front())
+    if (auto costed = dyn_cast<Costed>(op)) {
+      // An elementary function is one operation to Costed, and a polynomial here.
+      double weight = isa<ExpOp, LogOp, TanhOp, SinOp, CosOp, ErfOp, PowOp>(op) ? 12 : 1;
+      time += 0.015 * weight * double(costed.cost().flops);
+    }
+  return time;
+}
+
+static TypedAttr neutralAttr(Reduction kind, Type type) {
+  Builder builder(type.getContext());
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floating.getFloatSemantics();
+    return FloatAttr::get(type, kind == Reduction::sum ? llvm::APFloat::getZero(semantics)
+                                                       : llvm::APFloat::getInf(semantics, kind == Reduction::max));
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  return IntegerAttr::get(type, kind == Reduction::sum   ? llvm::APInt::getZero(width)
+                                : kind == Reduction::max ? llvm::APInt::getSignedMinValue(width)
+                                                         : llvm::APInt::getSignedMaxValue(width));
+}
+
+Value neutralOf(OpBuilder &builder, Location loc, Reduction kind, Type type) {
+  return arith::ConstantOp::create(builder, loc, neutralAttr(kind, type));
+}
+
+Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a, Value b) {
+  bool floating = isa<FloatType>(getElementTypeOrSelf(a));
+  // Without nnan, which these sums of many terms can do without, a maximum takes four instructions.
+  auto nnan = arith::FastMathFlags::nnan;
+  switch (kind) {
+  case Reduction::sum:
+    return floating ? arith::AddFOp::create(builder, loc, a, b).getResult()
+                    : arith::AddIOp::create(builder, loc, a, b).getResult();
+  case Reduction::max:
+    return floating ? arith::MaximumFOp::create(builder, loc, a, b, nnan).getResult()
+                    : arith::MaxSIOp::create(builder, loc, a, b).getResult();
+  case Reduction::min:
+    return floating ? arith::MinimumFOp::create(builder, loc, a, b, nnan).getResult()
+                    : arith::MinSIOp::create(builder, loc, a, b).getResult();
+  }
+  llvm_unreachable("no such reduction");
+}
+
+} // namespace weir

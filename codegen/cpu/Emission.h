@@ -1,0 +1,111 @@
+//===- Emission.h - One kernel on its way to code -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the schedules (one function and one file per kernel shape) share. A schedule writes the functions of a kernel into a
+// module and fills the plan as it goes, so that plan and code cannot disagree: planning is emitting and throwing the code
+// away.
+//
+// Emitted code is scalar: scf loops over arith, math and LLVM loads and stores. Loops whose variable runs along contiguous
+// elements carry `lanesName`; Vectorize.h makes vector code of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_CPU_EMISSION_H
+#define WEIR_CODEGEN_CPU_EMISSION_H
+
+#include "codegen/cpu/Elements.h"
+#include "codegen/cpu/Kernels.h"
+
+#include <memory>
+
+namespace weir {
+
+/// On a scf.for with step 1 whose iterations are independent but for sums, maxima and minima in its iter_args.
+constexpr llvm::StringLiteral lanesName = "weir.lanes";
+
+class Emission {
+public:
+  Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module);
+
+  /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and workspaces.
+  void open(llvm::StringRef suffix, int64_t tasks);
+  void close();
+  /// Takes back the last function opened, and its launch.
+  void discard();
+
+  Buffer result(unsigned index);
+  /// `offset` bytes into the kernel's workspace.
+  Buffer workspace(mlir::Type element, int64_t offset);
+  mlir::Value pointerAt(mlir::Value base, int64_t bytes);
+
+  mlir::Value index(int64_t value);
+  /// for (i = lo; i < hi; ++i); the insertion point moves into the body until `done`.
+  mlir::scf::ForOp loop(mlir::Value low, mlir::Value high, mlir::ValueRange accumulators = {});
+  void done(mlir::scf::ForOp loop, mlir::ValueRange accumulators = {});
+  /// [lo * grain, min(hi * grain, size))
+  std::pair<mlir::Value, mlir::Value> range(mlir::Value lo, mlir::Value hi, int64_t grain, int64_t size);
+
+  /// Stores what `Elements` gives for the result at a position.
+  void storeResult(unsigned index, mlir::AffineExpr position, mlir::Value scalar);
+
+  mlir::Value yielded(unsigned result) { return kernel.getBody().front().getTerminator()->getOperand(result); }
+  mlir::Block &body() { return kernel.getBody().front(); }
+
+  /// Which results may take an input's place, from the loads and stores made; call it last.
+  void findInPlace();
+
+  KernelOp kernel;
+  std::string symbol;
+  const Target &target;
+  KernelPlan plan;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  std::unique_ptr<IndexSpace> space;
+  std::unique_ptr<Elements> elements;
+  mlir::Value lo, hi, scratch; ///< of the open function: index, index, pointer
+
+private:
+  mlir::Value operandPointer(unsigned index);
+
+  struct Store {
+    unsigned result;
+    mlir::AffineExpr position;
+    int phase;
+    size_t function;
+  };
+  mlir::ModuleOp module;
+  mlir::func::FuncOp function;
+  mlir::Value operands;
+  llvm::SmallVector<Store> stores;
+  struct Load : Elements::Load {
+    size_t function;
+  };
+  llvm::SmallVector<Load> loads;
+  llvm::SmallVector<mlir::Value> pointers;
+  size_t functions = 0;
+  int phase = 0;
+};
+
+mlir::LogicalResult emitMap(Emission &emission);
+mlir::LogicalResult emitRows(Emission &emission);
+mlir::LogicalResult emitNest(Emission &emission);
+mlir::LogicalResult emitSegment(Emission &emission);
+mlir::LogicalResult emitAttention(Emission &emission);
+
+/// Nanoseconds of a kernel, roughly: only the size of tasks hangs on it.
+double estimatedTime(KernelOp kernel);
+
+/// What tasks should take at least, in nanoseconds: a launch costs about one microsecond.
+constexpr double taskTime = 12000;
+
+/// A reduction's neutral element and the combination of two of its partial results.
+mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Type type);
+mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Value a, mlir::Value b);
+
+} // namespace weir
+
+#endif

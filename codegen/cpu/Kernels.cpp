@@ -1,0 +1,127 @@
+//===- Kernels.cpp - Planning and compiling kernels -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Kernels.h"
+
+#include "codegen/cpu/Emission.h"
+#include "codegen/cpu/Lower.h"
+#include "codegen/cpu/Vectorize.h"
+#include "ir/weir/Decompose.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+void loadDialects(MLIRContext &context) {
+  DialectRegistry registry;
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+}
+
+FailureOr<KernelPlan> emitInto(ModuleOp module, KernelOp kernel, StringRef symbol, const Target &target) {
+  // Composites are taken apart in a copy: the region stays the kernel's meaning.
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  if (kernel.getShape() == KernelShape::row || kernel.getShape() == KernelShape::map) {
+    RewritePatternSet patterns(kernel.getContext());
+    populateDecomposePatterns(patterns);
+    (void)applyPatternsGreedily(copy->getBody(), std::move(patterns));
+    IRRewriter rewriter(kernel.getContext());
+    DominanceInfo dominance(*copy);
+    eliminateCommonSubExpressions(rewriter, dominance, *copy);
+  }
+  Emission emission(*copy, symbol, target, module);
+  LogicalResult result = failure();
+  switch (kernel.getShape()) {
+  case KernelShape::map:
+    result = emitMap(emission);
+    break;
+  case KernelShape::row:
+    result = emitRows(emission);
+    break;
+  case KernelShape::nest:
+    result = emitNest(emission);
+    break;
+  case KernelShape::segment:
+    result = emitSegment(emission);
+    break;
+  case KernelShape::attention:
+    result = emitAttention(emission);
+    break;
+  case KernelShape::product:
+  case KernelShape::convolution:
+    return kernel.emitError("a library call, not a kernel to compile");
+  }
+  if (failed(result))
+    return failure();
+  emission.findInPlace();
+  return emission.plan;
+}
+
+LogicalResult simplify(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  return passes.run(module);
+}
+
+} // namespace
+
+FailureOr<KernelPlan> planKernel(KernelOp kernel, const Target &target) {
+  loadDialects(*kernel.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  return emitInto(*module, kernel, "planned", target);
+}
+
+FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const Target &target, DumpKernels dump) {
+  assert(!kernels.empty() && "nothing to compile");
+  MLIRContext &context = *kernels.front().op->getContext();
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  for (const NamedKernel &kernel : kernels)
+    if (failed(emitInto(*module, kernel.op, kernel.symbol, target)))
+      return failure();
+  if (dump)
+    dump("emitted", *module);
+
+  if (failed(simplify(*module)))
+    return failure();
+  hoistInvariants(*module);
+  vectorizeLoops(*module, target);
+  if (dump)
+    dump("vectorized", *module);
+
+  approximateMath(*module);
+  if (failed(lowerToLLVM(*module)))
+    return failure();
+  if (dump)
+    dump("lowered", *module);
+
+  FailureOr<ObjectBytes> object = compileToObject(*module, target);
+  if (failed(object))
+    return failure();
+  return linkObjects(ArrayRef<ObjectBytes>(*object), module->getLoc());
+}
+
+} // namespace weir

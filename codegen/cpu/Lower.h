@@ -1,0 +1,34 @@
+//===- Lower.h - From emitted kernels to an object, to a library ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_CPU_LOWER_H
+#define WEIR_CODEGEN_CPU_LOWER_H
+
+#include "codegen/cpu/Kernels.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace weir {
+
+using ObjectBytes = llvm::SmallVector<char, 0>;
+
+/// Scalar and vector elementary functions to polynomials and hardware instructions: nothing is left for a mathematics
+/// library. Then the flags that allow sums in any order.
+void approximateMath(mlir::ModuleOp module);
+
+/// To the LLVM dialect.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// A relocatable object of a module of the LLVM dialect.
+mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Target &target);
+
+/// A shared object of relocatable ones. An undefined symbol is an error.
+mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects, mlir::Location loc);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,396 @@
+//===- Rows.cpp - Kernels of rows, with reductions along and across -------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A sweep goes over all rows, and over a row's columns as many times as reductions along it depend on each other. What is
+// summed across rows is summed per task into the workspace; a second launch adds the tasks' partial sums in their order and
+// computes what follows from them. Where nothing is reduced along rows and there are columns enough for every task, tasks
+// are ranges of columns and need no partial sums.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Emission.h"
+#include "codegen/cpu/RowSpace.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// More tasks than this only make the combination of their sums longer.
+constexpr int64_t mostTasks = 64;
+/// Columns of a task, where tasks are columns, are a multiple of this.
+constexpr int64_t columnChunk = 64;
+
+class RowEmitter {
+public:
+  RowEmitter(Emission &emission, RowSpace space) : e(emission), space(std::move(space)) {}
+
+  LogicalResult run();
+
+private:
+  struct Output {
+    unsigned index;
+    Value value;
+    int level;
+  };
+
+  // What a stage computes.
+  SmallVector<Output> outputsOf(int stage, Extent extent);
+  SmallVector<Output> afterwards(int stage, Extent extent);
+  SmallVector<Sum *> sumsOf(int stage);
+
+  void layOutWorkspace();
+  void placeSums();
+  Type elementOf(Sum &sum) { return tensorType(sum.op.getResult()).getElementType(); }
+  Buffer finalOf(Sum &sum);
+  Buffer partialOf(Sum &sum);
+
+  void emitByColumns();
+  void emitSweep(int stage);
+  void emitRow(int stage);
+  void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
+  void emitCombination(int stage);
+  void accumulate(Sum &sum, AffineExpr column, Value scalar);
+
+  Emission &e;
+  RowSpace space;
+  int64_t tasks = 1, grain = 1;
+  DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
+  AffineExpr task, row, column;
+};
+
+int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
+
+SmallVector<RowEmitter::Output> RowEmitter::outputsOf(int stage, Extent extent) {
+  SmallVector<Output> outputs;
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
+    Value value = e.yielded(i);
+    if (space.extentOf(value) == extent && space.stageOf(value) == stage)
+      outputs.push_back({i, value, space.levelOf(value)});
+  }
+  return outputs;
+}
+
+/// The results that are computed once the sums of a stage are known.
+SmallVector<RowEmitter::Output> RowEmitter::afterwards(int stage, Extent extent) {
+  SmallVector<Output> outputs = outputsOf(stage + 1, extent);
+  if (stage == 0)
+    outputs.append(outputsOf(0, extent));
+  return outputs;
+}
+
+SmallVector<Sum *> RowEmitter::sumsOf(int stage) {
+  SmallVector<Sum *> sums;
+  for (Sum &sum : space.sums)
+    if (sum.stage == stage)
+      sums.push_back(&sum);
+  return sums;
+}
+
+void RowEmitter::layOutWorkspace() {
+  int64_t bytes = 0;
+  for (Sum &sum : space.sums) {
+    if (tasks > 1) {
+      partialOffsets[sum.op] = bytes;
+      bytes += llvm::alignTo(tasks * paddedWidth(sum) * 4, 64);
+    }
+    if (!llvm::is_contained(e.body().getTerminator()->getOperands(), sum.op.getResult())) {
+      finalOffsets[sum.op] = bytes;
+      bytes += llvm::alignTo(sum.width * 4, 64);
+    }
+  }
+  if (bytes)
+    e.plan.workspaces.push_back(bytes);
+}
+
+Buffer RowEmitter::finalOf(Sum &sum) {
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+    if (e.yielded(i) == sum.op.getResult())
+      return e.result(i);
+  return e.workspace(elementOf(sum), finalOffsets.lookup(sum.op));
+}
+
+Buffer RowEmitter::partialOf(Sum &sum) {
+  return tasks == 1 ? finalOf(sum) : e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+}
+
+void RowEmitter::placeSums() {
+  for (Sum &sum : space.sums)
+    e.elements->place(sum.op.getResult(), finalOf(sum));
+}
+
+LogicalResult RowEmitter::run() {
+  double time = estimatedTime(e.kernel);
+  int64_t wanted = std::clamp<int64_t>(int64_t(time / taskTime), 1, mostTasks);
+  bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&
+                      llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
+    Extent extent = space.extentOf(e.yielded(i));
+    columnsAlone &= extent == Extent::sum || (extent == Extent::full && space.stageOf(e.yielded(i)) == 0) ||
+                    extent == Extent::column;
+  }
+  if (columnsAlone && space.columns >= wanted * columnChunk) {
+    grain = llvm::alignTo(llvm::divideCeil(space.columns, wanted), columnChunk);
+    emitByColumns();
+    return failure(e.elements->failed());
+  }
+
+  grain = llvm::divideCeil(space.rows, std::min(wanted, space.rows));
+  tasks = llvm::divideCeil(space.rows, grain);
+  layOutWorkspace();
+  bool failed = false;
+  if (tasks == 1) {
+    e.open("", 1);
+    placeSums();
+  }
+  for (int stage = 0; stage <= space.lastStage; ++stage) {
+    if (!outputsOf(stage, Extent::full).empty() || !outputsOf(stage, Extent::row).empty() || !sumsOf(stage).empty()) {
+      if (tasks > 1) {
+        e.open("_rows" + std::to_string(stage), tasks);
+        placeSums();
+      }
+      emitSweep(stage);
+      if (tasks > 1) {
+        failed |= e.elements->failed();
+        e.close();
+      }
+    }
+    if ((tasks > 1 && !sumsOf(stage).empty()) || !afterwards(stage, Extent::column).empty() ||
+        !afterwards(stage, Extent::scalar).empty()) {
+      if (tasks > 1) {
+        e.open("_sums" + std::to_string(stage), 1);
+        placeSums();
+      }
+      emitCombination(stage);
+      if (tasks > 1) {
+        failed |= e.elements->failed();
+        e.close();
+      }
+    }
+  }
+  if (tasks == 1) {
+    failed |= e.elements->failed();
+    e.close();
+  }
+  return failure(failed);
+}
+
+/// for each column { for each row { sum; full results }; results per column }
+void RowEmitter::emitByColumns() {
+  tasks = llvm::divideCeil(space.columns, grain);
+  layOutWorkspace();
+  e.open("", tasks);
+  auto [begin, end] = e.range(e.lo, e.hi, grain, space.columns);
+  scf::ForOp columnLoop = e.loop(begin, end);
+  columnLoop->setAttr(lanesName, e.builder.getUnitAttr());
+  column = e.space->declare(columnLoop.getInductionVar(), space.columns);
+  SmallVector<Value> accumulators;
+  for (Sum &sum : space.sums)
+    accumulators.push_back(neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum)));
+  scf::ForOp rowLoop = e.loop(e.index(0), e.index(space.rows), accumulators);
+  row = e.space->declare(rowLoop.getInductionVar(), space.rows);
+  AffineExpr position = row * space.columns + column;
+  SmallVector<Value> next, scalars;
+  for (auto [sum, accumulator] : llvm::zip_equal(space.sums, rowLoop.getRegionIterArgs()))
+    next.push_back(combine(e.builder, e.loc, sum.op.getKind(), accumulator,
+                           e.elements->at(sum.op.getInput(), position)));
+  auto outputs = outputsOf(0, Extent::full);
+  for (const Output &output : outputs)
+    scalars.push_back(e.elements->at(output.value, position));
+  for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
+    e.storeResult(output.index, position, scalar);
+  e.done(rowLoop, next);
+  for (auto [sum, total] : llvm::zip_equal(space.sums, rowLoop.getResults())) {
+    e.elements->fix(sum.op.getResult(), column, total);
+    for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+      if (e.yielded(i) == sum.op.getResult())
+        e.storeResult(i, column, total);
+  }
+  for (const Output &output : afterwards(0, Extent::column))
+    e.storeResult(output.index, column, e.elements->at(output.value, column));
+  e.done(columnLoop);
+  e.close();
+}
+
+void RowEmitter::emitSweep(int stage) {
+  auto sums = sumsOf(stage);
+  auto fillNeutral = [&] {
+    for (Sum *sum : sums) {
+      scf::ForOp fill = e.loop(e.index(0), e.index(sum->width));
+      fill->setAttr(lanesName, e.builder.getUnitAttr());
+      AffineExpr position = task * paddedWidth(*sum) + e.space->exprOf(fill.getInductionVar());
+      storeElement(e.builder, e.loc, partialOf(*sum), e.space->materialize(e.builder, e.loc, position),
+                   neutralOf(e.builder, e.loc, sum->op.getKind(), elementOf(*sum)));
+      e.done(fill);
+    }
+  };
+  auto rowRange = [&](Value begin, Value end) {
+    scf::ForOp rowLoop = e.loop(begin, end);
+    row = e.space->declare(rowLoop.getInductionVar(), space.rows);
+    emitRow(stage);
+    e.done(rowLoop);
+  };
+  task = e.space->constant(0);
+  if (tasks == 1) {
+    fillNeutral();
+    rowRange(e.index(0), e.index(space.rows));
+  } else if (sums.empty()) {
+    auto [begin, end] = e.range(e.lo, e.hi, grain, space.rows);
+    rowRange(begin, end);
+  } else {
+    scf::ForOp taskLoop = e.loop(e.lo, e.hi);
+    Value t = taskLoop.getInductionVar();
+    task = e.space->declare(t, tasks);
+    fillNeutral();
+    auto [begin, end] = e.range(t, arith::AddIOp::create(e.builder, e.loc, t, e.index(1)), grain, space.rows);
+    rowRange(begin, end);
+    e.done(taskLoop);
+  }
+}
+
+void RowEmitter::accumulate(Sum &sum, AffineExpr column, Value scalar) {
+  Buffer partial = partialOf(sum);
+  Value position = e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + column));
+  Value old = loadElement(e.builder, e.loc, partial, position);
+  storeElement(e.builder, e.loc, partial, position, combine(e.builder, e.loc, sum.op.getKind(), old, scalar));
+}
+
+void RowEmitter::emitRow(int stage) {
+  auto full = outputsOf(stage, Extent::full), perRow = outputsOf(stage, Extent::row);
+  auto sums = sumsOf(stage);
+  SmallVector<Value> wanted;
+  for (const Output &output : llvm::concat<Output>(full, perRow))
+    wanted.push_back(output.value);
+  for (Sum *sum : sums)
+    wanted.push_back(sum->op.getInput());
+  auto reductions = space.rowReductionsFor(wanted);
+  // A total is reduced along the row too, though nothing in its sweep depends on it.
+  for (Sum *sum : sums)
+    if (sum->kind == Sum::total)
+      reductions.insert(sum->op);
+
+  int last = 0;
+  for (Operation *op : reductions)
+    last = std::max(last, space.levelOf(cast<ReduceOp>(op).getInput()));
+  for (const Output &output : full)
+    last = std::max(last, output.level);
+  for (Sum *sum : sums)
+    if (sum->kind == Sum::perColumn)
+      last = std::max(last, sum->level);
+
+  column = AffineExpr();
+  for (int pass = 0; pass <= last; ++pass) {
+    emitPass(stage, pass, reductions);
+    ++e.elements->phase;
+  }
+  for (Sum *sum : sums)
+    if (sum->kind == Sum::perRow)
+      accumulate(*sum, e.space->constant(0), e.elements->at(sum->op.getInput(), row));
+  SmallVector<Value> scalars;
+  for (const Output &output : perRow)
+    scalars.push_back(e.elements->at(output.value, row));
+  for (auto [output, scalar] : llvm::zip_equal(perRow, scalars))
+    e.storeResult(output.index, row, scalar);
+  ++e.elements->phase;
+}
+
+void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *> &all) {
+  SmallVector<ReduceOp> reductions;
+  for (Operation *op : all)
+    if (space.levelOf(cast<ReduceOp>(op).getInput()) == pass)
+      reductions.push_back(cast<ReduceOp>(op));
+  SmallVector<Sum *> sums;
+  for (Sum *sum : sumsOf(stage))
+    if (sum->kind == Sum::perColumn && sum->level == pass)
+      sums.push_back(sum);
+  SmallVector<Output> outputs;
+  for (const Output &output : outputsOf(stage, Extent::full))
+    if (output.level == pass)
+      outputs.push_back(output);
+  if (reductions.empty() && sums.empty() && outputs.empty())
+    return;
+
+  SmallVector<Value> accumulators, next, sumScalars, scalars;
+  for (ReduceOp op : reductions)
+    accumulators.push_back(neutralOf(e.builder, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
+  scf::ForOp loop = e.loop(e.index(0), e.index(space.columns), accumulators);
+  loop->setAttr(lanesName, e.builder.getUnitAttr());
+  if (column)
+    e.space->rebind(column, loop.getInductionVar());
+  else
+    column = e.space->declare(loop.getInductionVar(), space.columns);
+  AffineExpr position = e.space->simplify(row * space.columns + column);
+  for (auto [op, accumulator] : llvm::zip_equal(reductions, loop.getRegionIterArgs()))
+    next.push_back(combine(e.builder, e.loc, op.getKind(), accumulator, e.elements->at(op.getInput(), position)));
+  for (Sum *sum : sums)
+    sumScalars.push_back(e.elements->at(sum->op.getInput(), position));
+  for (const Output &output : outputs)
+    scalars.push_back(e.elements->at(output.value, position));
+  for (auto [sum, scalar] : llvm::zip_equal(sums, sumScalars))
+    accumulate(*sum, column, scalar);
+  for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
+    e.storeResult(output.index, position, scalar);
+  e.done(loop, next);
+
+  for (auto [op, total] : llvm::zip_equal(reductions, loop.getResults())) {
+    bool isSum = false;
+    for (Sum *sum : sumsOf(stage))
+      if (sum->op == op && sum->kind == Sum::total) {
+        accumulate(*sum, e.space->constant(0), total);
+        isSum = true;
+      }
+    if (!isSum)
+      e.elements->fix(op.getResult(), row, total);
+  }
+}
+
+void RowEmitter::emitCombination(int stage) {
+  if (tasks > 1)
+    for (Sum *sum : sumsOf(stage)) {
+      scf::ForOp columnLoop = e.loop(e.index(0), e.index(sum->width));
+      columnLoop->setAttr(lanesName, e.builder.getUnitAttr());
+      AffineExpr at = e.space->exprOf(columnLoop.getInductionVar());
+      Reduction kind = sum->op.getKind();
+      Value neutral = neutralOf(e.builder, e.loc, kind, elementOf(*sum));
+      scf::ForOp taskLoop = e.loop(e.index(0), e.index(tasks), neutral);
+      AffineExpr position = e.space->exprOf(taskLoop.getInductionVar()) * paddedWidth(*sum) + at;
+      Value partial =
+          loadElement(e.builder, e.loc, partialOf(*sum), e.space->materialize(e.builder, e.loc, position));
+      e.done(taskLoop, combine(e.builder, e.loc, kind, taskLoop.getRegionIterArg(0), partial));
+      storeElement(e.builder, e.loc, finalOf(*sum), e.space->materialize(e.builder, e.loc, at), taskLoop.getResult(0));
+      e.done(columnLoop);
+    }
+  ++e.elements->phase;
+  auto columns = afterwards(stage, Extent::column);
+  if (!columns.empty()) {
+    scf::ForOp loop = e.loop(e.index(0), e.index(space.columns));
+    loop->setAttr(lanesName, e.builder.getUnitAttr());
+    AffineExpr at = e.space->exprOf(loop.getInductionVar());
+    SmallVector<Value> scalars;
+    for (const Output &output : columns)
+      scalars.push_back(e.elements->at(output.value, at));
+    for (auto [output, scalar] : llvm::zip_equal(columns, scalars))
+      e.storeResult(output.index, at, scalar);
+    e.done(loop);
+  }
+  ++e.elements->phase;
+  for (const Output &output : afterwards(stage, Extent::scalar))
+    e.storeResult(output.index, e.space->constant(0), e.elements->at(output.value, e.space->constant(0)));
+}
+
+} // namespace
+
+LogicalResult emitRows(Emission &emission) {
+  FailureOr<RowSpace> space = RowSpace::analyze(emission.kernel);
+  if (failed(space))
+    return failure();
+  return RowEmitter(emission, std::move(*space)).run();
+}
+
+} // namespace weir
