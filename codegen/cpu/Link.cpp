@@ -12,8 +12,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <memory>
 #include <mutex>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -48,31 +51,59 @@ public:
     return true;
   }
 
-  bool read(std::vector<char> &bytes) {
-    off_t size = lseek(descriptor, 0, SEEK_END);
-    if (size <= 0)
-      return false;
-    bytes.resize(size);
-    size_t done = 0;
-    while (done < bytes.size()) {
-      ssize_t count = pread(descriptor, bytes.data() + done, bytes.size() - done, done);
-      if (count < 0 && errno == EINTR)
-        continue;
-      if (count <= 0)
-        return false;
-      done += count;
+private:
+  int descriptor;
+};
+
+/// A pipe, and a thread that keeps what is written to it. lld replaces regular files by renaming temporary ones beside them,
+/// which files in memory have no room for; to anything else it writes in place.
+class Collector {
+public:
+  Collector() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return;
+    readEnd = ends[0];
+    writeEnd = ends[1];
+    thread = std::thread([this] { collect(); });
+  }
+  ~Collector() { finish(); }
+  Collector(const Collector &) = delete;
+
+  bool valid() const { return writeEnd >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(writeEnd); }
+
+  /// All that was written; nothing may be written after.
+  std::vector<char> finish() {
+    if (thread.joinable()) {
+      close(writeEnd);
+      thread.join();
+      close(readEnd);
     }
-    return true;
+    return std::move(bytes);
   }
 
 private:
-  int descriptor;
+  void collect() {
+    char buffer[1 << 16];
+    while (true) {
+      ssize_t count = read(readEnd, buffer, sizeof buffer);
+      if (count > 0)
+        bytes.insert(bytes.end(), buffer, buffer + count);
+      else if (count == 0 || errno != EINTR)
+        return;
+    }
+  }
+
+  int readEnd = -1, writeEnd = -1;
+  std::vector<char> bytes;
+  std::thread thread;
 };
 
 } // namespace
 
 FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location loc) {
-  MemoryFile output;
+  Collector output;
   std::vector<std::unique_ptr<MemoryFile>> inputs;
   for (const ObjectBytes &object : objects) {
     inputs.push_back(std::make_unique<MemoryFile>());
@@ -80,15 +111,14 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
       return emitError(loc) << "cannot keep an object in memory: " << std::strerror(errno);
   }
   if (!output.valid())
-    return emitError(loc) << "cannot make a file in memory: " << std::strerror(errno);
+    return emitError(loc) << "cannot make a pipe: " << std::strerror(errno);
 
   std::string outputPath = output.path();
   std::vector<std::string> inputPaths;
   for (auto &input : inputs)
     inputPaths.push_back(input->path());
-  // The output is written in place, not mapped and renamed; one thread, which also keeps lld from removing it first.
   std::vector<const char *> arguments = {"ld.lld",   "-shared", "-Bsymbolic",  "--no-undefined", "--threads=1",
-                                         "--no-mmap-output-file", "--build-id=none", "--strip-all",
+                                         "--build-id=none", "--strip-all",
                                          "-z", "noexecstack", "-o", outputPath.c_str()};
   for (const std::string &path : inputPaths)
     arguments.push_back(path.c_str());
@@ -99,11 +129,9 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   static std::mutex linking;
   std::lock_guard<std::mutex> lock(linking);
   lld::Result result = lld::lldMain(arguments, outStream, errorStream, {{lld::Gnu, &lld::elf::link}});
-  std::vector<char> bytes;
-  if (result.retCode != 0)
+  std::vector<char> bytes = output.finish();
+  if (result.retCode != 0 || bytes.empty())
     return emitError(loc) << "linking the kernels failed: " << errors;
-  if (!output.read(bytes))
-    return emitError(loc) << "reading the linked kernels failed: " << std::strerror(errno);
   return bytes;
 }
 
