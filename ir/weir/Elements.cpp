@@ -119,12 +119,12 @@ static SmallVector<Value> nest(Scalars &s, ArrayRef<std::pair<Value, Value>> bou
   }
   auto loop = scf::ForOp::create(s.builder, s.loc, low, high, s.index(1), carried);
   OpBuilder::InsertionGuard guard(s.builder);
-  // The verifier of scf.for wants a terminator; the builder makes none where values are carried.
   s.builder.setInsertionPointToStart(loop.getBody());
   indices.push_back(loop.getInductionVar());
   auto results = nest(s, bounds, indices, loop.getRegionIterArgs(), body);
   indices.pop_back();
-  scf::YieldOp::create(s.builder, s.loc, results);
+  if (!carried.empty()) // Without carried values the loop has its terminator already.
+    scf::YieldOp::create(s.builder, s.loc, results);
   return SmallVector<Value>(loop.getResults());
 }
 
