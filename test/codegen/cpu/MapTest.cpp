@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
     Functions, Unary,
     testing::Values(Function{"exp", std::exp, -80, 20, 2e-7}, Function{"log", std::log, 1e-3f, 100, 3e-7},
                     Function{"tanh", std::tanh, -5, 5, 3e-7}, Function{"sin", std::sin, -6, 6, 4e-7},
-                    Function{"cos", std::cos, -6, 6, 4e-7}, Function{"erf", std::erf, -4, 4, 4e-7},
+                    Function{"cos", std::cos, -6, 6, 6e-7}, Function{"erf", std::erf, -4, 4, 4e-7},
                     Function{"sqrt", std::sqrt, 0, 9, 1e-7},
                     Function{"rsqrt", +[](double x) { return 1 / std::sqrt(x); }, 0.1f, 9, 2e-7},
                     Function{"neg", +[](double x) { return -x; }, -1, 1, 0.0 + 1e-12},
