@@ -1,0 +1,94 @@
+//===- BuiltinsProgram.cpp - Initial values, randomness, ratios -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Builtins.h"
+
+namespace weir::elab {
+
+static Value zeros(BuiltinCall &) { return Initializer{Initializer::Kind::constant, 0, 0}; }
+static Value ones(BuiltinCall &) { return Initializer{Initializer::Kind::constant, 1, 0}; }
+
+static Value zerosLike(BuiltinCall &call) {
+  const Tensor *x = call.tensor(0);
+  if (!x)
+    return {};
+  if (x->isByte())
+    return call.wrong(0, "a tensor of f32 or i32");
+  return call.elaborator.constant(0, x->element(), x->dims, call.range);
+}
+
+static Value normal(BuiltinCall &call) {
+  auto std = call.number(0, 1.0), mean = call.number(1, 0.0);
+  if (!std || !mean)
+    return {};
+  if (*std < 0)
+    return call.wrong(0, "not negative");
+  return Initializer{Initializer::Kind::normal, *mean, *std};
+}
+
+static Value uniform(BuiltinCall &call) {
+  auto low = call.number(0, 0.0), high = call.number(1, 1.0);
+  if (!low || !high)
+    return {};
+  if (*high < *low) {
+    call.error("`uniform` from " + describe(*low) + " to " + describe(*high) + " is empty");
+    return {};
+  }
+  return Initializer{Initializer::Kind::uniform, *low, *high};
+}
+
+static Value randomLike(BuiltinCall &call, Distribution distribution) {
+  const Tensor *x = call.tensor(0);
+  return x ? call.elaborator.draw(x->dims, distribution, call.range) : Value();
+}
+static Value randomUniform(BuiltinCall &call) { return randomLike(call, Distribution::uniform); }
+static Value randomNormal(BuiltinCall &call) { return randomLike(call, Distribution::normal); }
+
+static Value ratio(BuiltinCall &call) {
+  Elaborator &e = call.elaborator;
+  auto sum = e.asTensor(call.value(0), e.f32(), call.rangeOf(0));
+  if (!sum || sum->rank() != 0 || !sum->isFloat())
+    return call.wrong(0, "a scalar f32");
+  RatioTerm term;
+  term.sum = sum->value;
+  term.range = call.range;
+  if (call.value(1).isNumber()) {
+    term.staticCount = call.value(1).number();
+    if (!(term.staticCount > 0))
+      return call.wrong(1, "positive");
+  } else {
+    const auto *count = call.value(1).get<Tensor>();
+    if (!count || count->rank() != 0 || count->isByte())
+      return call.wrong(1, "a number or a scalar");
+    term.count = e.cast(*count, e.f32(), call.rangeOf(1)).value;
+  }
+  return Ratio{{term}};
+}
+
+template <bool (llvm::StringRef::*test)(llvm::StringRef) const>
+static Value textTest(BuiltinCall &call) {
+  const auto *text = call.value(0).get<std::string>(), *part = call.value(1).get<std::string>();
+  if (!text || !part)
+    return call.wrong(text ? 1 : 0, "a text");
+  return (llvm::StringRef(*text).*test)(*part);
+}
+
+const std::vector<Builtin> programBuiltins = {
+    {"zeros", "", zeros},
+    {"ones", "", ones},
+    {"zeros_like", "x", zerosLike},
+    {"normal", "std?, mean?", normal},
+    {"uniform", "low?, high?", uniform},
+    {"random_uniform", "like", randomUniform},
+    {"random_normal", "like", randomNormal},
+    {"ratio", "sum, count", ratio},
+    {"starts_with", "text, part", textTest<&llvm::StringRef::starts_with>},
+    {"ends_with", "text, part", textTest<&llvm::StringRef::ends_with>},
+    {"contains", "text, part", textTest<&llvm::StringRef::contains>},
+};
+
+} // namespace weir::elab

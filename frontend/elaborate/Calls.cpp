@@ -1,0 +1,350 @@
+//===- Calls.cpp - Functions, blocks and instances --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Builtins.h"
+#include "frontend/elaborate/Elaborator.h"
+
+namespace weir::elab {
+
+/// Calls nest no deeper; a block that calls itself never ends, since conditions are static.
+constexpr unsigned maxDepth = 64;
+
+static bool ownsVariables(ast::CallableKind kind) {
+  return kind == ast::CallableKind::block || kind == ast::CallableKind::model;
+}
+
+std::vector<std::string> Elaborator::visibleCallables() {
+  std::vector<std::string> names;
+  for (const Scope *scope = current->scope; scope; scope = scope->outer)
+    for (const auto &[name, binding] : scope->names)
+      if (binding.value.get<std::shared_ptr<Instance>>())
+        names.push_back(name);
+  if (!current->file->prelude)
+    for (const auto &[name, callable] : modelFile.callables)
+      names.push_back(name);
+  for (const auto &[name, callable] : preludeCallables)
+    names.push_back(name);
+  for (const std::string &name : builtinNames())
+    names.push_back(name);
+  return names;
+}
+
+std::vector<CallArgument> Elaborator::evaluateArguments(const std::vector<ast::Argument> &arguments) {
+  std::vector<CallArgument> result;
+  for (const ast::Argument &argument : arguments) {
+    Value value = evaluate(*argument.value);
+    if (value.members()) {
+      error(argument.value->range, "an argument is one value, not " + value.describe());
+      value = Value();
+    }
+    result.push_back({argument.name, std::move(value), argument.value->range, configOf(*argument.value)});
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path> &path, const std::string &fallback) {
+  std::string text = fallback;
+  if (path) {
+    text.clear();
+    for (const ast::Path::Component &component : path->components) {
+      text += (text.empty() ? "" : ".") + component.name.text;
+      for (const ast::ExprPtr &index : component.indices) {
+        auto number = evaluateInt(*index, "an index in a path");
+        if (!number)
+          return std::nullopt;
+        if (*number < 0) {
+          error(index->range, "an index in a path is not negative, but this is " + std::to_string(*number));
+          return std::nullopt;
+        }
+        text += "." + std::to_string(*number);
+      }
+    }
+  }
+  const std::string &prefix = current->instance->path;
+  if (prefix.empty() || text.empty())
+    return prefix + text;
+  return prefix + "." + text;
+}
+
+bool Elaborator::claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths, const std::string &path,
+                           const Instance *owner, Range range, const std::string &what) {
+  auto [place, isNew] = paths.try_emplace(path, owner, range);
+  if (isNew || (owner && place->second.first == owner))
+    return true;
+  Diagnostic &report = error(range, path.empty() ? what + " is called twice" : what + " is at the path `" + path +
+                                                                                   "`, where another is already");
+  if (path.empty())
+    report.help("call it once and bind the result, or `let m = …` once and call `m` often");
+  else if (place->second.second == range)
+    report.help("in a loop the path needs the loop's variable: `as h[i]`");
+  else
+    report.help("name one of them with `as`");
+  if (!(place->second.second == range))
+    report.note(place->second.second, "the other one");
+  return false;
+}
+
+std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &callable, const std::optional<ast::Path> &path,
+                                                  Range range) {
+  const std::string &name = callable.name.text;
+  if (current->callable && !ownsVariables(current->callable->callableKind)) {
+    const char *kind = current->callable->callableKind == ast::CallableKind::function ? "a fn" : "an optimizer";
+    error(range, std::string(kind) + " may not use a block: `" + current->callable->name.text + "` is " + kind + ", `" + name +
+                     "` may own parameters")
+        .note(current->callable->name.range, "declared here")
+        .help(std::string("make `") + current->callable->name.text + "` a block");
+    return nullptr;
+  }
+  auto full = resolvePath(path, callable.callableKind == ast::CallableKind::model ? "" : name);
+  if (!full)
+    return nullptr;
+  auto instance = std::make_shared<Instance>();
+  instance->callable = &callable;
+  instance->path = *full;
+  instance->range = range;
+  // A second one at the same path is reported, and checked all the same.
+  if (!claimPath(entry()->paths, *full, nullptr, range, "`" + name + "`"))
+    return nullptr;
+  return instance;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Value Elaborator::call(const ast::CallExpr &expr) {
+  const std::string &name = expr.callee.text;
+  Binding *binding = current->scope->find(name);
+  if (binding && binding->value.get<std::shared_ptr<Instance>>()) {
+    auto instance = *binding->value.get<std::shared_ptr<Instance>>();
+    std::vector<CallArgument> arguments = evaluateArguments(expr.arguments);
+    if (expr.path)
+      error(expr.path->range, "`" + name + "` is an instance and has its path already")
+          .note(instance->range, "made here");
+    arguments.insert(arguments.end(), instance->options.begin(), instance->options.end());
+    return callCallable(*instance->callable, instance, std::move(arguments), expr.range);
+  }
+  const ast::CallableItem *callable = findCallable(name);
+  const Builtin *builtin = callable ? nullptr : findBuiltin(name);
+  if (!callable && !builtin) {
+    evaluateArguments(expr.arguments); // for what else is wrong
+    if (binding && binding->value.isPoison())
+      return {};
+    if (binding)
+      error(expr.callee.range, "`" + name + "` is " + binding->value.describe() + " and cannot be called")
+          .note(binding->range, "bound here");
+    else
+      error(expr.callee.range, "unknown function or block `" + name + "`").suggest(nearest(name, visibleCallables()));
+    return {};
+  }
+  bool owns = callable && ownsVariables(callable->callableKind);
+  if (expr.path && !owns) {
+    error(expr.path->range, "`as` names an instance of a block, and `" + name + "` owns no parameters");
+    return {};
+  }
+  if (builtin)
+    return callBuiltin(*builtin, expr);
+  std::vector<CallArgument> arguments = evaluateArguments(expr.arguments);
+  if (callable->callableKind == ast::CallableKind::optimizer) {
+    error(expr.callee.range, "`" + name + "` is an optimizer; it stands in `update` only");
+    return {};
+  }
+  if (!entry() && owns) {
+    error(expr.callee.range, "a config or const cannot use the block `" + name + "`");
+    return {};
+  }
+  std::shared_ptr<Instance> instance = current->instance;
+  if (owns) {
+    instance = instantiate(*callable, expr.path, expr.callee.range);
+    if (!instance)
+      return {};
+  }
+  return callCallable(*callable, instance, std::move(arguments), expr.range);
+}
+
+/// What parameter gets which argument: one entry per parameter, null where none is given. False if an error was reported.
+static bool assignArguments(Elaborator &elaborator, const ast::CallableItem &callable,
+                            const std::vector<CallArgument> &arguments, Range range, unsigned given,
+                            std::vector<const CallArgument *> &slots) {
+  const std::string &name = callable.name.text;
+  bool good = true;
+  slots.assign(callable.parameters.size(), nullptr);
+  size_t position = 0;
+  bool tooMany = false;
+  for (const CallArgument &argument : arguments) {
+    if (!argument.name) {
+      if (position < slots.size()) {
+        slots[position++] = &argument;
+      } else if (!tooMany) {
+        size_t takes = slots.size() - given;
+        elaborator
+            .error(argument.range, "`" + name + "` takes " + std::to_string(takes) + (takes == 1 ? " argument" : " arguments") +
+                                       ", this is one more")
+            .note(callable.name.range, "declared here");
+        tooMany = true;
+        good = false;
+      }
+      continue;
+    }
+    std::vector<std::string> names;
+    size_t found = slots.size();
+    for (size_t i = given; i < callable.parameters.size(); ++i) {
+      names.push_back(callable.parameters[i].name.text);
+      if (names.back() == argument.name->text)
+        found = i;
+    }
+    if (found == slots.size()) {
+      elaborator.error(argument.name->range, "`" + name + "` has no argument `" + argument.name->text + "`")
+          .note(callable.name.range, "declared here")
+          .suggest(nearest(argument.name->text, names));
+      good = false;
+    } else if (slots[found]) {
+      elaborator.error(argument.name->range, "the argument `" + argument.name->text + "` of `" + name + "` is given twice")
+          .note(slots[found]->range, "given here");
+      good = false;
+    } else {
+      slots[found] = &argument;
+    }
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const ast::Parameter &parameter = callable.parameters[i];
+    if (slots[i] || parameter.defaultValue)
+      continue;
+    // An argument that went astray is probably this one.
+    if (good)
+      elaborator.error(range, "`" + name + "` is missing its argument `" + parameter.name.text + "`")
+          .note(parameter.range, "declared here");
+    good = false;
+  }
+  return good;
+}
+
+/// Known without the dimensions, so that dimensions may depend on it.
+static bool isSimple(const ast::Expr &expr) {
+  if (const auto *unary = llvm::dyn_cast<ast::UnaryExpr>(&expr))
+    return isSimple(*unary->operand);
+  return llvm::isa<ast::IntegerExpr, ast::FloatingExpr, ast::BooleanExpr, ast::StringExpr>(expr);
+}
+
+static bool isTensor(const ast::Parameter &parameter) {
+  return parameter.type && llvm::isa<ast::TensorType>(parameter.type.get());
+}
+
+Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_ptr<Instance> instance,
+                               std::vector<CallArgument> arguments, Range range, OptimizerTarget *target) {
+  if (current->depth >= maxDepth) {
+    error(range, "calls nest more than " + std::to_string(maxDepth) + " deep: `" + callable.name.text +
+                     "` seems to call itself");
+    return {};
+  }
+  std::vector<const CallArgument *> slots;
+  bool complete = assignArguments(*this, callable, arguments, range, target ? 2 : 0, slots);
+
+  Frame frame;
+  Scope scope;
+  frame.caller = current;
+  frame.callable = &callable;
+  frame.file = fileOf(callable);
+  frame.instance = std::move(instance);
+  frame.callSite = range;
+  frame.scope = &scope;
+  frame.target = target;
+  frame.depth = current->depth + 1;
+  current = &frame;
+  collectDimensions(callable);
+
+  if (entry() && callable.callableKind == ast::CallableKind::model && !entry()->model) {
+    entry()->model = &callable;
+    entry()->modelInstance = frame.instance;
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (slots[i]) {
+        CallArgument argument = *slots[i];
+        argument.name = callable.parameters[i].name;
+        entry()->modelArguments.push_back(std::move(argument));
+      }
+  }
+
+  // Numbers first, since dimensions may depend on them; then tensors; then the defaults that may depend on dimensions.
+  auto bindParameter = [&](size_t i, CallArgument argument) {
+    const ast::Parameter &parameter = callable.parameters[i];
+    Value value = matchParameter(parameter, argument);
+    scope.names[parameter.name.text] = Binding{std::move(value), parameter.name.range, argument.config, {}, false};
+  };
+  auto isBound = [&](size_t i) { return scope.names.count(callable.parameters[i].name.text) != 0; };
+  for (int pass = 0; pass < 3; ++pass) {
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const ast::Parameter &parameter = callable.parameters[i];
+      if (isBound(i))
+        continue;
+      if (slots[i] && (pass == 1 || !isTensor(parameter))) {
+        bindParameter(i, *slots[i]);
+      } else if (!slots[i] && !parameter.defaultValue) {
+        if (pass == 2)
+          scope.names[parameter.name.text] = Binding{Value(), parameter.name.range, {}, {}, false};
+      } else if (!slots[i] && (pass == 2 || isSimple(*parameter.defaultValue))) {
+        Value value = evaluate(*parameter.defaultValue);
+        bindParameter(i, {parameter.name, std::move(value), parameter.defaultValue->range, {}});
+      }
+    }
+  }
+  (void)complete;
+  execute(callable.body);
+
+  Value result = frame.result;
+  if (!frame.returned && !callable.results.empty())
+    error(callable.name.range, "`" + callable.name.text + "` declares a result, but no `return` is reached");
+  else if (!callable.results.empty())
+    result = matchResults(callable, std::move(result));
+  else if (!frame.returned)
+    result = Value::tuple({});
+  if (result.isPoison())
+    result = recover(callable, range);
+  current = frame.caller;
+  return result;
+}
+
+Value Elaborator::matchResults(const ast::CallableItem &callable, Value result) {
+  if (result.isPoison())
+    return {};
+  const std::string name = "the result of `" + callable.name.text + "`";
+  std::vector<Value> values = result.members() ? *result.members() : std::vector<Value>{result};
+  if (values.size() != callable.results.size()) {
+    error(current->resultRanges.front(), "`" + callable.name.text + "` declares " + std::to_string(callable.results.size()) +
+                     (callable.results.size() == 1 ? " result" : " results") + ", but returns " +
+                     std::to_string(values.size()));
+    return {};
+  }
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = matchType(*callable.results[i], values[i], current->resultRanges[current->resultRanges.size() == values.size() ? i : 0], name, "",
+                          /*binds=*/false);
+  if (values.size() == 1)
+    return values.front();
+  for (const Value &value : values)
+    if (value.isPoison())
+      return {};
+  return Value::tuple(std::move(values));
+}
+
+Value Elaborator::recover(const ast::CallableItem &callable, Range range) {
+  std::vector<Value> values;
+  for (const ast::TypePtr &type : callable.results) {
+    const auto *tensor = llvm::dyn_cast<ast::TensorType>(type.get());
+    auto dims = tensor && entry() ? evaluateDims(*tensor) : std::nullopt;
+    if (!dims || element(tensor->element).isInteger(8))
+      return {};
+    values.push_back(constant(0, element(tensor->element), *dims, range));
+  }
+  if (values.empty())
+    return {};
+  return values.size() == 1 ? values.front() : Value::tuple(std::move(values));
+}
+
+} // namespace weir::elab

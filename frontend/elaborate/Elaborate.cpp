@@ -1,0 +1,47 @@
+//===- Elaborate.cpp - A model file as a program --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborate.h"
+
+#include "frontend/Parser.h"
+#include "frontend/elaborate/Elaborator.h"
+#include "frontend/prelude/Prelude.h"
+
+namespace weir {
+
+ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets, SourceManager &sources,
+                          mlir::MLIRContext &context, Diagnostics &diagnostics) {
+  context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
+  std::vector<std::unique_ptr<ast::Module>> parsed;
+  std::vector<const ast::Module *> prelude;
+  for (const PreludeFile &file : preludeFiles()) {
+    parsed.push_back(parse(sources.add(file.name, file.text), diagnostics));
+    prelude.push_back(parsed.back().get());
+  }
+  if (diagnostics.hasErrors())
+    return {nullptr, Exit::internal};
+  bool usage = false;
+  auto module = elab::Elaborator(model, prelude, context, diagnostics).run(sets, usage);
+  Exit exit = module ? Exit::ok : usage ? Exit::usage : Exit::model;
+  return {std::move(module), exit};
+}
+
+ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets, SourceManager &sources,
+                          mlir::MLIRContext &context, Diagnostics &diagnostics) {
+  std::string reason;
+  const SourceFile *file = sources.load(path, reason);
+  if (!file) {
+    diagnostics.error({}, reason);
+    return {nullptr, Exit::usage};
+  }
+  std::unique_ptr<ast::Module> model = parse(*file, diagnostics);
+  if (diagnostics.hasErrors())
+    return {nullptr, Exit::model};
+  return elaborate(*model, sets, sources, context, diagnostics);
+}
+
+} // namespace weir

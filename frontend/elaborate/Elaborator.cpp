@@ -1,0 +1,141 @@
+//===- Elaborator.cpp - Names, places and reports ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+#include "mlir/IR/Verifier.h"
+
+namespace weir::elab {
+
+Binding *Scope::find(const std::string &name) {
+  for (Scope *scope = this; scope; scope = scope->outer) {
+    auto found = scope->names.find(name);
+    if (found != scope->names.end())
+      return &found->second;
+  }
+  return nullptr;
+}
+
+static void collectCallables(FileScope &file) {
+  for (const ast::ItemPtr &item : file.module->items)
+    if (const auto *callable = llvm::dyn_cast<ast::CallableItem>(item.get()))
+      file.callables.emplace(callable->name.text, callable);
+}
+
+Elaborator::Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude, mlir::MLIRContext &context,
+                       Diagnostics &diagnostics)
+    : model(model), context(context), diagnostics(diagnostics), opBuilder(&context) {
+  modelFile.module = &model;
+  collectCallables(modelFile);
+  for (const ast::Module *module : prelude) {
+    auto file = std::make_unique<FileScope>();
+    file->module = module;
+    file->prelude = true;
+    collectCallables(*file);
+    preludeCallables.insert(file->callables.begin(), file->callables.end());
+    preludeFiles.push_back(std::move(file));
+  }
+}
+
+FileScope *Elaborator::fileOf(const ast::CallableItem &callable) {
+  if (callable.range.file == model.file)
+    return &modelFile;
+  for (auto &file : preludeFiles)
+    if (file->module->file == callable.range.file)
+      return file.get();
+  assert(false && "a callable of no file");
+  return nullptr;
+}
+
+Diagnostic &Elaborator::error(Range range, std::string message) {
+  const Frame *frame = current;
+  if (!frame || !frame->file->prelude || range.file == model.file)
+    return diagnostics.error(range, std::move(message));
+  Range inner = range;
+  while (frame->file->prelude && frame->caller) {
+    range = frame->callSite;
+    message = "in `" + frame->callable->name.text + "`: " + message;
+    frame = frame->caller;
+  }
+  return diagnostics.error(range, std::move(message)).note(inner, "in the prelude here");
+}
+
+static mlir::Location fileLocation(mlir::MLIRContext &context, Range range) {
+  if (!range.valid())
+    return mlir::UnknownLoc::get(&context);
+  LineColumn place = range.file->locate(range.begin);
+  return mlir::FileLineColLoc::get(&context, range.file->name(), place.line, place.column);
+}
+
+mlir::Location Elaborator::location(Range range) {
+  mlir::Location result = fileLocation(context, range);
+  // Only the prelude's frames: in a user's own block its line says more than the call's.
+  for (const Frame *frame = current; frame && frame->file->prelude && frame->caller; frame = frame->caller)
+    if (range.file != model.file)
+      result = mlir::CallSiteLoc::get(result, fileLocation(context, frame->callSite));
+  return result;
+}
+
+const ast::CallableItem *Elaborator::findCallable(const std::string &name) {
+  if (!current->file->prelude) {
+    auto own = modelFile.callables.find(name);
+    if (own != modelFile.callables.end())
+      return own->second;
+  }
+  auto found = preludeCallables.find(name);
+  return found == preludeCallables.end() ? nullptr : found->second;
+}
+
+mlir::Type Elaborator::element(ast::Element element) {
+  switch (element) {
+  case ast::Element::f32:
+    return f32();
+  case ast::Element::i32:
+    return i32();
+  case ast::Element::u8:
+    return opBuilder.getIntegerType(8, /*isSigned=*/false);
+  case ast::Element::boolean:
+    return i1();
+  }
+  llvm_unreachable("an element type");
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, std::string> &sets, bool &usage) {
+  Frame file;
+  file.file = &modelFile;
+  file.scope = &modelFile.globals;
+  current = &file;
+  usage = false;
+  evaluateGlobals(sets, usage);
+  for (auto &[name, callable] : modelFile.callables)
+    checkDimensionNames(*callable);
+  readRecipe();
+  if (usage || !recipe.item)
+    return nullptr;
+
+  mlir::Location place = fileLocation(context, recipe.item->range);
+  module = mlir::ModuleOp::create(place);
+  beginInit(place);
+  emitStep();
+  if (!diagnostics.hasErrors()) {
+    emitEval(EntryKind::eval, "eval");
+    emitEval(EntryKind::evalOne, "eval_one");
+  }
+  if (diagnostics.hasErrors()) {
+    module = nullptr;
+    return nullptr;
+  }
+  endInit();
+  describeModule();
+  if (mlir::failed(mlir::verify(*module))) {
+    module->print(llvm::errs(), mlir::OpPrintingFlags().printGenericOpForm());
+    llvm::report_fatal_error("the elaborator emitted a program that does not verify");
+  }
+  return std::move(module);
+}
+
+} // namespace weir::elab

@@ -1,0 +1,355 @@
+//===- Elaborator.h - Walks a model and emits the program -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checker and lowering in one: every entry of the program (step, eval, eval_one, predict) is a walk over the recipe with all
+// sizes known, which emits weir ops as it goes. A variable's initial value goes into `init` when its declaration is first met.
+// Inside there are no exceptions: what is wrong is reported where it stands and becomes a poison value, and the walk goes on,
+// so that every independent mistake is found.
+//
+// One file per concern: Expressions, Arithmetic, Indexing, Statements, Calls, Types, Variables, Builtins*, Recipe, Entries,
+// Update.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_FRONTEND_ELABORATE_ELABORATOR_H
+#define WEIR_FRONTEND_ELABORATE_ELABORATOR_H
+
+#include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Value.h"
+
+#include <functional>
+#include <map>
+#include <set>
+
+namespace weir::elab {
+
+struct Binding {
+  Value value;
+  Range range;
+  std::string config;    ///< the config whose value it is, if one is
+  std::string boundBy;   ///< of dimensions: "argument `tokens`"
+  bool isDimension = false;
+};
+
+/// The names of a body, inside those of the bodies around it.
+struct Scope {
+  Scope *outer = nullptr;
+  std::map<std::string, Binding> names;
+  struct Hidden {
+    Range range;
+    const char *why; ///< "is bound in only one branch of an `if`"
+  };
+  std::map<std::string, Hidden> hidden; ///< names that exist but cannot be used here
+
+  Binding *find(const std::string &name);
+};
+
+/// A file and its configs and consts.
+struct FileScope {
+  const ast::Module *module = nullptr;
+  bool prelude = false;
+  Scope globals;
+  std::map<std::string, const ast::CallableItem *> callables;
+};
+
+struct OptimizerTarget;
+struct Variable;
+struct Output;
+struct Builtin;
+
+/// A call in progress.
+struct Frame {
+  Frame *caller = nullptr;
+  const ast::CallableItem *callable = nullptr; ///< null: the file or the recipe
+  FileScope *file = nullptr;
+  std::shared_ptr<Instance> instance; ///< what owns its parameters; in a fn the caller's, for its random draws
+  Range callSite;                     ///< in the caller
+  Scope *scope = nullptr;
+  std::set<std::string> dimensions; ///< names that are dimensions here, bound or not
+  std::optional<Dims> ellipsis;     ///< what `..` stands for
+  bool hasEllipsis = false;         ///< `..` would be known but for an error
+  bool faulty = false;              ///< an argument was wrong: what it would have bound is unknown
+  OptimizerTarget *target = nullptr;
+  struct Declared {
+    Variable *variable; ///< null after an error
+    Range range;
+  };
+  std::map<std::string, Declared> declared; ///< parameters and states of this call
+  bool returned = false;
+  Value result;
+  std::vector<Range> resultRanges;
+  unsigned depth = 0;
+};
+
+/// A parameter, state or optimizer variable of the program.
+struct Variable {
+  std::string path;
+  Role role;
+  mlir::RankedTensorType type;
+  Dims dims;
+  Range range;
+  mlir::Location location;
+  mlir::Value initial; ///< in init
+};
+
+/// What an optimizer works on.
+struct OptimizerTarget {
+  const Variable *parameter;
+  std::string name; ///< of the argument that is the parameter: `p`
+  mlir::Value next; ///< null: unchanged
+};
+
+enum class EntryKind { step, eval, evalOne, predict };
+
+/// What one entry's walk has met so far.
+struct Entry {
+  EntryKind kind = EntryKind::step;
+  bool training = false;
+  mlir::func::FuncOp function;
+  mlir::Operation *lastRead = nullptr; ///< reads stand first in the function
+  std::map<std::string, mlir::Value> reads;
+  std::map<std::string, mlir::Value> carriedValues; ///< states inside the microbatches
+  mlir::Value round;           ///< of the microbatch; null: 0
+  mlir::Block *body = nullptr; ///< of the microbatches; null: there is only one
+  std::vector<std::string> carried; ///< states, in the order of the body's last arguments
+  struct Next {
+    mlir::Value value;
+    Range range;
+    mlir::Location location;
+  };
+  std::vector<std::pair<std::string, Next>> nexts;
+  std::map<std::string, std::pair<const Instance *, Range>> paths; ///< instances and variables
+  std::map<std::string, std::pair<const Instance *, Range>> variablePaths;
+  std::map<std::string, unsigned> draws; ///< random draws so far, by instance path
+  std::map<mlir::Operation *, std::string> limitConfigs; ///< of gathers and labels
+  /// The first call of a model, for predict.
+  const ast::CallableItem *model = nullptr;
+  std::shared_ptr<Instance> modelInstance;
+  std::vector<CallArgument> modelArguments;
+};
+
+struct Metric {
+  std::string name;
+  Ratio value;
+  Range range;
+};
+
+/// The recipe, as far as it does not depend on tensors.
+struct Recipe {
+  const ast::TrainItem *item = nullptr;
+  struct Input {
+    const ast::InputEntry *entry;
+    mlir::Type element;
+    Dims dims;
+  };
+  std::vector<Input> inputs;
+  int64_t batch = 0, accumulate = 1, steps = 0, epochs = 0;
+  std::string batchConfig; ///< the config that is the leading dimension, if one is
+  const ast::ValueEntry *loss = nullptr, *clip = nullptr, *learningRate = nullptr;
+  std::vector<const ast::UpdateEntry *> updates;
+};
+
+class Elaborator {
+public:
+  Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude, mlir::MLIRContext &context,
+             Diagnostics &diagnostics);
+
+  /// Null where errors were reported. `usage`: it was the options that were wrong.
+  mlir::OwningOpRef<mlir::ModuleOp> run(const std::map<std::string, std::string> &sets, bool &usage);
+
+  //===--- Reporting and places ---------------------------------------------------------------===//
+
+  /// At the user's own code: what goes wrong inside the prelude is reported at the call that led there, with a note.
+  Diagnostic &error(Range range, std::string message);
+  mlir::Location location(Range range);
+  mlir::OpBuilder &builder() { return opBuilder; }
+  Frame &frame() { return *current; }
+  Entry *entry() { return currentEntry; }
+
+  //===--- Expressions (Expressions.cpp, Indexing.cpp) ----------------------------------------===//
+
+  Value evaluate(const ast::Expr &expr);
+  std::optional<int64_t> evaluateInt(const ast::Expr &expr, const std::string &what);
+  std::optional<bool> evaluateCondition(const ast::Expr &expr, const std::string &what);
+  std::string configOf(const ast::Expr &expr);
+  Value index(const ast::IndexExpr &expr);
+
+  //===--- Tensors (Arithmetic.cpp) -----------------------------------------------------------===//
+
+  mlir::RankedTensorType type(const Dims &dims, mlir::Type element);
+  Value constant(double value, mlir::Type element, const Dims &dims, Range range);
+  Value unary(ast::UnaryOp op, const Value &operand, Range range);
+  Value binary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
+  Value matmul(const Tensor &lhs, const Tensor &rhs, Range range);
+  /// The wider shape of the two, or a report and nothing.
+  std::optional<Dims> broadcastShapes(const Tensor &lhs, const Tensor &rhs, const std::string &what, Range range);
+  Tensor broadcast(const Tensor &tensor, const Dims &dims, Range range);
+  Tensor cast(const Tensor &tensor, mlir::Type element, Range range);
+  /// Both as tensors of one element type and shape, or a report and false. `what` says what for: "`+`".
+  bool unify(const Value &lhs, const Value &rhs, const std::string &what, Range range, Tensor &left, Tensor &right);
+  /// A number or tensor as a tensor; numbers become `element` scalars. Null, silently, for anything else.
+  std::optional<Tensor> asTensor(const Value &value, mlir::Type element, Range range);
+  Tensor transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation, Range range);
+  Tensor splitDim(const Tensor &tensor, int64_t dim, const Dims &into, Range range);
+  Tensor mergeDims(const Tensor &tensor, int64_t first, int64_t count, Range range);
+  Tensor slice(const Tensor &tensor, int64_t dim, int64_t begin, int64_t end, Range range);
+  Tensor reduce(const Tensor &tensor, Reduction kind, llvm::ArrayRef<int64_t> axes, Range range);
+
+  mlir::Type f32() { return opBuilder.getF32Type(); }
+  mlir::Type i32() { return opBuilder.getI32Type(); }
+  mlir::Type i1() { return opBuilder.getI1Type(); }
+  mlir::Type element(ast::Element element);
+
+  //===--- Statements (Statements.cpp) --------------------------------------------------------===//
+
+  void execute(const ast::Body &body);
+  void execute(const ast::Stmt &stmt);
+  void assign(const ast::AssignStmt &stmt);
+  void bind(const ast::Identifier &target, Value value, std::string config = {});
+  void forLoop(const ast::ForStmt &stmt);
+  void ifElse(const ast::IfStmt &stmt);
+  void returnValues(const ast::ReturnStmt &stmt);
+  void let(const ast::LetStmt &stmt);
+
+  //===--- Calls (Calls.cpp) and types (Types.cpp) --------------------------------------------===//
+
+  Value call(const ast::CallExpr &expr);
+  Value callCallable(const ast::CallableItem &callable, std::shared_ptr<Instance> instance,
+                     std::vector<CallArgument> arguments, Range range, OptimizerTarget *target = nullptr);
+  const ast::CallableItem *findCallable(const std::string &name);
+  std::vector<CallArgument> evaluateArguments(const std::vector<ast::Argument> &arguments);
+  /// The full path of what stands after `as`, or `fallback`; nothing, reported, where it is not known now.
+  std::optional<std::string> resolvePath(const std::optional<ast::Path> &path, const std::string &fallback);
+  std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable, const std::optional<ast::Path> &path, Range range);
+  FileScope *fileOf(const ast::CallableItem &callable);
+  void checkDimensionNames(const ast::CallableItem &callable);
+  void collectDimensions(const ast::CallableItem &callable);
+
+  /// The argument as its parameter's type wants it, with the type's names for its dimensions; dimensions met first are bound.
+  Value matchParameter(const ast::Parameter &parameter, const CallArgument &argument);
+  /// `what` begins messages: "argument `x` of `mlp`". Unbound dimensions are bound if `binds`, otherwise an error.
+  Value matchType(const ast::Type &type, const Value &value, Range range, const std::string &what, const std::string &boundBy,
+                  bool binds);
+  Value matchTensor(const ast::TensorType &type, Tensor tensor, Range range, const std::string &what,
+                    const std::string &boundBy, bool binds);
+  Value matchScalar(ast::Scalar scalar, const Value &value, Range range, const std::string &what);
+  /// A type without `..` to bind, all of whose dimensions are known. Nothing, reported, otherwise.
+  std::optional<Dims> evaluateDims(const ast::TensorType &type);
+  std::optional<Dim> evaluateDim(const ast::Expr &expr);
+  Value matchResults(const ast::CallableItem &callable, Value result);
+  /// A stand-in for the result of a call in which an error was reported, so that what follows is still checked.
+  Value recover(const ast::CallableItem &callable, Range range);
+
+  //===--- Parameters, state, randomness (Variables.cpp) --------------------------------------===//
+
+  void declareParam(const ast::ParamStmt &stmt);
+  void declareState(const ast::StateStmt &stmt);
+  void setNext(const ast::NextStmt &stmt);
+  mlir::Value readVariable(const Variable &variable, Range range);
+  mlir::Value readRun(const std::string &name, Range range);
+  Value draw(const Dims &dims, Distribution distribution, Range range);
+
+  //===--- The recipe and the entries (Recipe.cpp, Entries.cpp, Update.cpp) ------------------===//
+
+  void evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage);
+  void readRecipe();
+
+private:
+  struct Forward {
+    std::optional<Ratio> loss;
+    std::vector<Metric> metrics;
+  };
+
+  Value name(const ast::NameExpr &expr);
+  Value builtinName(const std::string &name, Range range, bool &known);
+  Value staticBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
+  Value tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
+  Value ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
+  Value callBuiltin(const Builtin &builtin, const ast::CallExpr &expr);
+  std::vector<std::string> visibleNames();
+  std::vector<std::string> visibleCallables();
+  void executeBranch(const ast::Body &body, const ast::Body *other);
+  bool claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths, const std::string &path,
+                 const Instance *owner, Range range, const std::string &what);
+  Variable *declareVariable(const ast::Identifier &name, Role role, const std::string &path,
+                            const std::function<std::optional<Tensor>()> &initial, Range range);
+  std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const std::string &path, Range range);
+  Value declareAt(const ast::Identifier &name, Role role, const std::string &path, std::optional<Dims> dims,
+                  const std::function<std::optional<Tensor>()> &initial);
+  mlir::Value readAtTop(const std::string &path, mlir::RankedTensorType type, Range range);
+  Variable *findVariable(const std::string &path);
+
+  void checkNames();
+  bool overrideConfig(const std::string &text, Value &value, const std::string &name);
+  Recipe::Input readInput(const ast::InputEntry &entry);
+  Forward walkRecipe(llvm::ArrayRef<mlir::Value> inputs);
+  void hideTensors();
+
+  std::vector<mlir::Value> beginEntry(Entry &entry, llvm::StringRef name, int64_t rows);
+  void endEntry(llvm::ArrayRef<Output> outputs);
+  void setLimits(mlir::func::FuncOp function, const Entry &entry);
+  void beginInit(mlir::Location place);
+  void endInit();
+  void describeModule();
+  void emitStep();
+  void emitEval(EntryKind kind, llvm::StringRef name);
+  void emitPredict(const Entry &evalOne);
+  void emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs);
+  std::vector<mlir::Value> countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main);
+  mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts, Range range);
+  mlir::Value countOf(const RatioTerm &term, int64_t times, Range range);
+  void addTerms(std::vector<Output> &outputs, const std::string &name, const Ratio &ratio,
+                llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts);
+
+  struct Trained {
+    Variable *parameter;
+    const ast::UpdateEntry *rule;
+    mlir::Value gradient;
+  };
+  std::vector<Trained> trainedParameters();
+  bool matches(const ast::UpdateEntry &rule, const Variable &parameter);
+  void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
+  mlir::Value clip(std::vector<Trained> &trained, Range range);
+  void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);
+  mlir::Value scalar(double value, Range range);
+  mlir::Value spread(mlir::Value scalar, mlir::RankedTensorType type, Range range);
+
+  const ast::Module &model;
+  mlir::MLIRContext &context;
+  Diagnostics &diagnostics;
+  mlir::OpBuilder opBuilder;
+  std::string modelName;
+  FileScope modelFile;
+  std::vector<std::unique_ptr<FileScope>> preludeFiles;
+  std::map<std::string, const ast::CallableItem *> preludeCallables;
+  std::map<std::string, std::string> configTexts;
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp init;
+  mlir::Value initSeed, initZero; ///< in init
+  mlir::Block scratch;            ///< where the ops of configs and consts would go; they have none
+  Frame recipeFrame;              ///< of the entry in progress
+  Scope recipeScope;
+  std::vector<std::unique_ptr<Variable>> variables;
+  std::map<std::string, Variable *> variablesByPath;
+  Recipe recipe;
+  Frame *current = nullptr;
+  Entry *currentEntry = nullptr;
+};
+
+/// What leaves an entry.
+struct Output {
+  std::string name;
+  std::string part; ///< scalar, sum, count
+  mlir::Value value;
+  int64_t term = 0;
+  double weight = 1;
+};
+
+} // namespace weir::elab
+
+#endif

@@ -1,0 +1,255 @@
+//===- Entries.cpp - The program's entries ----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace weir::elab {
+
+//===----------------------------------------------------------------------===//
+// init and the module
+//===----------------------------------------------------------------------===//
+
+static const char *const runScalars[] = {"run/seed", "run/step", "run/total_steps"};
+
+void Elaborator::beginInit(mlir::Location place) {
+  opBuilder.setInsertionPointToEnd(module->getBody());
+  init = mlir::func::FuncOp::create(opBuilder, place, "init", opBuilder.getFunctionType({}, {}));
+  opBuilder.setInsertionPointToStart(init.addEntryBlock());
+  initSeed = ReadOp::create(opBuilder, place, type({}, i32()), "run/seed");
+  initZero = ConstantOp::create(opBuilder, place, type({}, i32()), opBuilder.getI32IntegerAttr(0));
+}
+
+/// Erases what nobody uses. Ops stand in order, so one pass from the end is enough.
+static void eraseDead(mlir::Block &block) {
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    for (mlir::Region &region : op.getRegions())
+      for (mlir::Block &inner : region)
+        eraseDead(inner);
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
+void Elaborator::endInit() {
+  opBuilder.setInsertionPointToEnd(&init.getBody().front());
+  mlir::func::ReturnOp::create(opBuilder, init.getLoc());
+  eraseDead(init.getBody().front());
+}
+
+void Elaborator::describeModule() {
+  opBuilder.setInsertionPointToStart(module->getBody());
+  for (const char *name : runScalars)
+    VariableOp::create(opBuilder, module->getLoc(), name, Role::run, type({}, i32()));
+  for (auto &variable : variables)
+    VariableOp::create(opBuilder, variable->location, variable->path, variable->role, variable->type);
+  std::vector<mlir::NamedAttribute> configs;
+  for (const auto &[name, text] : configTexts)
+    configs.push_back(opBuilder.getNamedAttr(name, opBuilder.getStringAttr(text)));
+  mlir::Operation *op = module->getOperation();
+  op->setAttr("weir.model", opBuilder.getStringAttr(modelName));
+  op->setAttr("weir.configs", opBuilder.getDictionaryAttr(configs));
+  op->setAttr("weir.batch", opBuilder.getI64IntegerAttr(recipe.batch));
+  op->setAttr("weir.accumulate", opBuilder.getI64IntegerAttr(recipe.accumulate));
+  op->setAttr("weir.steps", opBuilder.getI64IntegerAttr(recipe.steps));
+  op->setAttr("weir.epochs", opBuilder.getI64IntegerAttr(recipe.epochs));
+}
+
+//===----------------------------------------------------------------------===//
+// Beginning and ending an entry
+//===----------------------------------------------------------------------===//
+
+std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef name, int64_t rows) {
+  currentEntry = &entry;
+  recipeFrame = Frame();
+  recipeFrame.file = &modelFile;
+  recipeFrame.scope = &recipeScope;
+  recipeFrame.instance = std::make_shared<Instance>();
+  current = &recipeFrame;
+  std::vector<mlir::Type> types;
+  for (const Recipe::Input &input : recipe.inputs) {
+    Dims dims = input.dims;
+    if (dims.empty())
+      continue;
+    dims[0].size = rows;
+    types.push_back(type(dims, input.element));
+  }
+  opBuilder.setInsertionPointToEnd(module->getBody());
+  mlir::Location place = location(recipe.item->keyword);
+  entry.function = mlir::func::FuncOp::create(opBuilder, place, name, opBuilder.getFunctionType(types, {}));
+  mlir::Block *block = entry.function.addEntryBlock();
+  opBuilder.setInsertionPointToStart(block);
+  std::vector<mlir::Value> arguments;
+  unsigned next = 0;
+  for (const Recipe::Input &input : recipe.inputs) {
+    if (input.dims.empty()) {
+      arguments.push_back(nullptr); // faulty
+      continue;
+    }
+    entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(input.entry->name.text));
+    mlir::BlockArgument argument = block->getArgument(next++);
+    argument.setLoc(location(input.entry->name.range));
+    arguments.push_back(argument);
+  }
+  return arguments;
+}
+
+void Elaborator::endEntry(llvm::ArrayRef<Output> outputs) {
+  mlir::func::FuncOp function = currentEntry->function;
+  std::vector<mlir::Type> types;
+  std::vector<mlir::Value> values;
+  for (const Output &output : outputs) {
+    types.push_back(output.value.getType());
+    values.push_back(output.value);
+  }
+  mlir::func::ReturnOp::create(opBuilder, function.getLoc(), values);
+  function.setFunctionType(opBuilder.getFunctionType(function.getArgumentTypes(), types));
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    function.setResultAttr(i, "weir.output", opBuilder.getStringAttr(output.name));
+    function.setResultAttr(i, "weir.part", opBuilder.getStringAttr(output.part));
+    if (output.part == "scalar" || output.part == "tensor")
+      continue;
+    function.setResultAttr(i, "weir.term", opBuilder.getI64IntegerAttr(output.term));
+    function.setResultAttr(i, "weir.weight", opBuilder.getF64FloatAttr(output.weight));
+  }
+  setLimits(function, *currentEntry);
+  eraseDead(function.getBody().front());
+  currentEntry = nullptr;
+  current = nullptr;
+}
+
+/// The input a value is a part of, or nothing.
+static std::optional<unsigned> inputOf(mlir::Value value, mlir::func::FuncOp function) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!llvm::isa<SliceOp, SplitDimOp, MergeDimsOp, TransposeOp, BroadcastOp, CastOp>(op))
+      return std::nullopt;
+    value = op->getOperand(0);
+    if (!tensorType(value).getElementType().isInteger())
+      return std::nullopt;
+  }
+  auto argument = llvm::cast<mlir::BlockArgument>(value);
+  if (argument.getOwner()->getParentOp() == function)
+    return argument.getArgNumber();
+  auto microbatches = llvm::dyn_cast<MicrobatchesOp>(argument.getOwner()->getParentOp());
+  unsigned at = argument.getArgNumber();
+  if (!microbatches || at == 0 || at > microbatches.getSliced().size())
+    return std::nullopt;
+  return inputOf(microbatches.getSliced()[at - 1], function);
+}
+
+/// Integers that select rows or name classes lie below their number: the runtime checks the inputs they come from.
+void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
+  auto limit = [&](mlir::Operation *op, mlir::Value indices, int64_t size) {
+    auto input = inputOf(indices, function);
+    if (!input)
+      return;
+    auto known = function.getArgAttrOfType<mlir::IntegerAttr>(*input, "weir.limit");
+    if (known && known.getInt() <= size)
+      return;
+    function.setArgAttr(*input, "weir.limit", opBuilder.getI64IntegerAttr(size));
+    auto config = entry.limitConfigs.find(op);
+    if (config != entry.limitConfigs.end())
+      function.setArgAttr(*input, "weir.limit_config", opBuilder.getStringAttr(config->second));
+    else
+      function.removeArgAttr(*input, "weir.limit_config");
+  };
+  function.walk([&](GatherOp op) { limit(op, op.getIndices(), shapeOf(op.getTable())[0]); });
+  function.walk([&](SoftmaxCrossEntropyOp op) { limit(op, op.getLabels(), shapeOf(op.getLogits()).back()); });
+}
+
+//===----------------------------------------------------------------------===//
+// eval, eval_one, predict
+//===----------------------------------------------------------------------===//
+
+void Elaborator::addTerms(std::vector<Output> &outputs, const std::string &name, const Ratio &ratio,
+                          llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts) {
+  for (size_t i = 0; i < ratio.terms.size(); ++i) {
+    outputs.push_back({name, "sum", sums[i], int64_t(i), ratio.terms[i].weight});
+    outputs.push_back({name, "count", counts[i], int64_t(i), ratio.terms[i].weight});
+  }
+}
+
+mlir::Value Elaborator::scalar(double value, Range range) {
+  return constant(value, f32(), {}, range).get<Tensor>()->value;
+}
+
+mlir::Value Elaborator::countOf(const RatioTerm &term, int64_t times, Range range) {
+  return term.count ? term.count : scalar(term.staticCount * times, range);
+}
+
+void Elaborator::emitEval(EntryKind kind, llvm::StringRef name) {
+  Entry entry;
+  entry.kind = kind;
+  bool one = kind == EntryKind::evalOne;
+  // In the batch of one the config that is the batch is 1 too, for models that name it.
+  Binding *batch = one && !recipe.batchConfig.empty() ? modelFile.globals.find(recipe.batchConfig) : nullptr;
+  Value kept = batch ? batch->value : Value();
+  if (batch)
+    batch->value = int64_t(1);
+  std::vector<mlir::Value> inputs = beginEntry(entry, name, one ? 1 : recipe.batch);
+  Forward forward = walkRecipe(inputs);
+  if (!diagnostics.hasErrors()) {
+    std::vector<Output> outputs;
+    auto add = [&](const std::string &output, const Ratio &ratio, Range range) {
+      std::vector<mlir::Value> sums, counts;
+      for (const RatioTerm &term : ratio.terms) {
+        sums.push_back(term.sum);
+        counts.push_back(countOf(term, 1, range));
+      }
+      addTerms(outputs, output, ratio, sums, counts);
+    };
+    add("loss", *forward.loss, recipe.loss->range);
+    for (const Metric &metric : forward.metrics)
+      add(metric.name, metric.value, metric.range);
+    endEntry(outputs);
+    if (one && entry.model)
+      emitPredict(entry);
+  }
+  if (batch)
+    batch->value = kept;
+}
+
+void Elaborator::emitPredict(const Entry &evalOne) {
+  Entry entry;
+  entry.kind = EntryKind::predict;
+  currentEntry = &entry;
+  current = &recipeFrame;
+  std::vector<mlir::Type> types;
+  for (const CallArgument &argument : evalOne.modelArguments)
+    if (const auto *tensor = argument.value.get<Tensor>())
+      types.push_back(tensor->value.getType());
+  opBuilder.setInsertionPointToEnd(module->getBody());
+  entry.function = mlir::func::FuncOp::create(opBuilder, location(evalOne.model->name.range), "predict",
+                                              opBuilder.getFunctionType(types, {}));
+  mlir::Block *block = entry.function.addEntryBlock();
+  opBuilder.setInsertionPointToStart(block);
+  std::vector<CallArgument> arguments = evalOne.modelArguments;
+  unsigned next = 0;
+  for (CallArgument &argument : arguments)
+    if (const auto *tensor = argument.value.get<Tensor>()) {
+      entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(argument.name->text));
+      argument.value = Tensor{block->getArgument(next++), tensor->dims};
+    }
+  auto instance = std::make_shared<Instance>();
+  instance->callable = evalOne.model;
+  instance->path = evalOne.modelInstance->path;
+  instance->range = evalOne.modelInstance->range;
+  Value result = callCallable(*evalOne.model, instance, std::move(arguments), evalOne.modelInstance->range);
+  if (diagnostics.hasErrors())
+    return;
+  std::vector<Output> outputs;
+  std::vector<Value> values = result.members() ? *result.members() : std::vector<Value>{result};
+  for (const Value &value : values)
+    if (const auto *tensor = value.get<Tensor>()) {
+      std::string number = outputs.empty() ? "" : "_" + std::to_string(outputs.size());
+      outputs.push_back({"output" + number, "tensor", tensor->value});
+    }
+  endEntry(outputs);
+}
+
+} // namespace weir::elab

@@ -1,0 +1,365 @@
+//===- Types.cpp - Arguments and results against their types ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+#include <cctype>
+
+namespace weir::elab {
+
+//===----------------------------------------------------------------------===//
+// Which names are dimensions
+//===----------------------------------------------------------------------===//
+
+template <typename Visit>
+static void visitNames(const ast::Expr &expr, Visit visit) {
+  if (const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr))
+    return visit(*name);
+  if (const auto *binary = llvm::dyn_cast<ast::BinaryExpr>(&expr)) {
+    visitNames(*binary->lhs, visit);
+    visitNames(*binary->rhs, visit);
+  } else if (const auto *unary = llvm::dyn_cast<ast::UnaryExpr>(&expr)) {
+    visitNames(*unary->operand, visit);
+  } else if (const auto *call = llvm::dyn_cast<ast::CallExpr>(&expr)) {
+    for (const ast::Argument &argument : call->arguments)
+      visitNames(*argument.value, visit);
+  }
+}
+
+template <typename Visit>
+static void visitSignature(const ast::CallableItem &callable, Visit visit) {
+  auto types = [&](const ast::Type *type) {
+    if (const auto *tensor = llvm::dyn_cast_or_null<ast::TensorType>(type))
+      for (const ast::ExprPtr &dim : tensor->dims)
+        visitNames(*dim, visit);
+  };
+  for (const ast::Parameter &parameter : callable.parameters)
+    types(parameter.type.get());
+  for (const ast::TypePtr &result : callable.results)
+    types(result.get());
+}
+
+static bool isParameter(const ast::CallableItem &callable, const std::string &name) {
+  for (const ast::Parameter &parameter : callable.parameters)
+    if (parameter.name.text == name)
+      return true;
+  return false;
+}
+
+void Elaborator::collectDimensions(const ast::CallableItem &callable) {
+  visitSignature(callable, [&](const ast::NameExpr &name) {
+    if (!current->file->globals.names.count(name.name) && !isParameter(callable, name.name))
+      current->dimensions.insert(name.name);
+  });
+}
+
+static unsigned countWord(std::string_view text, const std::string &word) {
+  unsigned count = 0;
+  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t i = 0; i < text.size();) {
+    if (text.substr(i, 2) == "//") {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (isWord(text[i])) {
+      size_t begin = i;
+      while (i < text.size() && isWord(text[i]))
+        ++i;
+      count += text.substr(begin, i - begin) == word;
+    } else {
+      ++i;
+    }
+  }
+  return count;
+}
+
+/// A dimension that is used nowhere else and looks like another name is a misspelling, not a dimension.
+void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
+  std::vector<std::string> known;
+  for (const auto &[name, binding] : modelFile.globals.names)
+    known.push_back(name);
+  for (const ast::Parameter &parameter : callable.parameters)
+    known.push_back(parameter.name.text);
+  std::vector<const ast::NameExpr *> suspects;
+  visitSignature(callable, [&](const ast::NameExpr &name) {
+    if (modelFile.globals.names.count(name.name) || isParameter(callable, name.name))
+      return;
+    if (name.name.size() > 3 && countWord(callable.range.text(), name.name) == 1)
+      suspects.push_back(&name);
+    else
+      known.push_back(name.name);
+  });
+  for (const ast::NameExpr *suspect : suspects)
+    if (auto meant = nearest(suspect->name, known))
+      error(suspect->range, "unknown dimension `" + suspect->name + "`, used only once").suggest(meant);
+}
+
+//===----------------------------------------------------------------------===//
+// Dimensions
+//===----------------------------------------------------------------------===//
+
+std::optional<Dim> Elaborator::evaluateDim(const ast::Expr &expr) {
+  auto size = evaluateInt(expr, "a dimension");
+  if (!size)
+    return std::nullopt;
+  if (*size < 1) {
+    error(expr.range, "a dimension must be positive, but this is " + std::to_string(*size));
+    return std::nullopt;
+  }
+  Dim dim;
+  dim.size = *size;
+  if (const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr)) {
+    dim.name = name->name;
+    dim.config = configOf(expr);
+    Binding *binding = current->scope->find(name->name);
+    if (!binding) {
+      auto global = current->file->globals.names.find(name->name);
+      binding = global == current->file->globals.names.end() ? nullptr : &global->second;
+    }
+    if (binding) {
+      dim.bound = binding->range;
+      dim.boundBy = binding->boundBy;
+    }
+  }
+  return dim;
+}
+
+/// Not more elements than an i32 index counts, in bytes.
+static bool fits(const Dims &dims) {
+  int64_t bytes = 4;
+  for (const Dim &dim : dims)
+    if (__builtin_mul_overflow(bytes, dim.size, &bytes))
+      return false;
+  return bytes <= (int64_t(1) << 46);
+}
+
+std::optional<Dims> Elaborator::evaluateDims(const ast::TensorType &type) {
+  Dims dims;
+  bool good = true;
+  for (const ast::ExprPtr &expr : type.dims) {
+    if (llvm::isa<ast::EllipsisExpr>(expr.get())) {
+      if (current->ellipsis) {
+        dims.insert(dims.end(), current->ellipsis->begin(), current->ellipsis->end());
+      } else {
+        if (!current->callable || !current->hasEllipsis)
+          error(expr->range, "nothing says what `..` stands for here");
+        good = false;
+      }
+    } else if (auto dim = evaluateDim(*expr)) {
+      dims.push_back(*dim);
+    } else {
+      good = false;
+    }
+  }
+  if (good && !fits(dims)) {
+    error(type.range, "a tensor of " + describe(dims) + " is too large");
+    return std::nullopt;
+  }
+  return good ? std::optional<Dims>(dims) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+static const char *article(ast::Scalar scalar) {
+  switch (scalar) {
+  case ast::Scalar::floating:
+    return "a float";
+  case ast::Scalar::integer:
+    return "an int";
+  case ast::Scalar::boolean:
+    return "a truth value";
+  case ast::Scalar::f32:
+    return "an f32 scalar";
+  case ast::Scalar::i32:
+    return "an i32 scalar";
+  case ast::Scalar::ratio:
+    return "a ratio";
+  }
+  llvm_unreachable("a scalar type");
+}
+
+static std::string written(const ast::Node &node) { return std::string(node.range.text()); }
+
+Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range range, const std::string &what,
+                              const std::string &boundBy, bool binds) {
+  mlir::Type wanted = element(type.element);
+  if (tensor.isByte() && wanted.isInteger(32))
+    tensor = cast(tensor, i32(), range);
+  std::string declared = ", declared `" + written(type) + "`, found " + describe(tensor);
+  if (tensor.element() != wanted) {
+    error(range, what + " has the wrong element type" + declared)
+        .note(type.range, "declared here")
+        .help(std::string("`") + (wanted.isF32() ? "f32" : "i32") + "(x)` converts");
+    return {};
+  }
+  size_t at = type.dims.size();
+  for (size_t i = 0; i < type.dims.size(); ++i)
+    if (llvm::isa<ast::EllipsisExpr>(type.dims[i].get()))
+      at = i;
+  bool open = at < type.dims.size();
+  size_t fixed = type.dims.size() - open;
+  if (open ? tensor.dims.size() < fixed : tensor.dims.size() != fixed) {
+    error(range, what + " has the wrong rank: " + (open ? "at least " : "") + std::to_string(fixed) +
+                     (fixed == 1 ? " dimension" : " dimensions") + " wanted" + declared)
+        .note(type.range, "declared here");
+    return {};
+  }
+  size_t covered = tensor.dims.size() - fixed;
+  if (open) {
+    Dims found(tensor.dims.begin() + at, tensor.dims.begin() + at + covered);
+    if (!current->ellipsis && !binds) {
+      if (!current->hasEllipsis)
+        error(type.dims[at]->range, "no argument says what `..` stands for");
+      return {};
+    }
+    if (!current->ellipsis)
+      current->ellipsis = found;
+    if (!sameSizes(*current->ellipsis, found)) {
+      error(range, what + ": `..` is " + describe(*current->ellipsis) + " but " + describe(found) + " here" + declared)
+          .note(type.range, "declared here");
+      return {};
+    }
+    for (size_t i = 0; i < covered; ++i)
+      tensor.dims[at + i] = (*current->ellipsis)[i];
+  }
+
+  // Plain names first: an expression may use what they bind.
+  bool good = true;
+  for (bool names : {true, false}) {
+    for (size_t i = 0; i < type.dims.size(); ++i) {
+      const ast::Expr &expr = *type.dims[i];
+      const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr);
+      if (llvm::isa<ast::EllipsisExpr>(&expr) || (name != nullptr) != names)
+        continue;
+      Dim &found = tensor.dims[i > at && open ? i - 1 + covered : i];
+      bool dimension = name && current->dimensions.count(name->name);
+      if (dimension && !current->scope->find(name->name)) {
+        if (!binds) {
+          if (!current->faulty)
+            error(expr.range, "no argument says what the dimension `" + name->name + "` is");
+          good = false;
+          continue;
+        }
+        current->scope->names[name->name] = Binding{found.size, range, found.config, boundBy, true};
+        found.name = name->name;
+        found.bound = range;
+        found.boundBy = boundBy;
+        continue;
+      }
+      auto wantedDim = evaluateDim(expr);
+      if (!wantedDim) {
+        good = false;
+        continue;
+      }
+      if (wantedDim->size != found.size) {
+        std::string text = "`" + written(expr) + "` is " + std::to_string(wantedDim->size);
+        if (!wantedDim->boundBy.empty())
+          text += " (bound by " + wantedDim->boundBy + ")";
+        if (llvm::isa<ast::IntegerExpr>(&expr))
+          text = "the dimension should be " + std::to_string(wantedDim->size);
+        Diagnostic &report = error(range, what + ": " + text + " but " + std::to_string(found.size) + " here" + declared);
+        if (wantedDim->bound.valid())
+          report.note(wantedDim->bound, "`" + written(expr) + "` is bound here");
+        report.note(type.range, "declared here");
+        return {};
+      }
+      if (name) {
+        if (!wantedDim->config.empty())
+          found.config = wantedDim->config;
+        found.name = wantedDim->name;
+        found.bound = wantedDim->bound;
+        found.boundBy = wantedDim->boundBy;
+      }
+    }
+  }
+  return good ? Value(tensor) : Value();
+}
+
+Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range range, const std::string &what) {
+  switch (scalar) {
+  case ast::Scalar::floating:
+    if (value.isNumber())
+      return value.number();
+    break;
+  case ast::Scalar::integer:
+    if (value.get<int64_t>())
+      return value;
+    break;
+  case ast::Scalar::boolean:
+    if (value.get<bool>())
+      return value;
+    break;
+  case ast::Scalar::ratio:
+    if (value.get<Ratio>())
+      return value;
+    break;
+  case ast::Scalar::f32:
+  case ast::Scalar::i32: {
+    mlir::Type wanted = scalar == ast::Scalar::f32 ? f32() : i32();
+    auto tensor = asTensor(value, wanted, range);
+    if (tensor && tensor->rank() == 0 && tensor->element() == wanted)
+      return *tensor;
+    break;
+  }
+  }
+  Diagnostic &report = error(range, what + " must be " + article(scalar) + ", but is " + value.describe());
+  if (value.get<Tensor>() && (scalar == ast::Scalar::floating || scalar == ast::Scalar::integer))
+    report.help("it must be known when compiling");
+  return {};
+}
+
+Value Elaborator::matchType(const ast::Type &type, const Value &value, Range range, const std::string &what,
+                            const std::string &boundBy, bool binds) {
+  if (value.isPoison()) {
+    if (binds) {
+      current->faulty = true;
+      current->hasEllipsis = true;
+    }
+    return {};
+  }
+  if (const auto *scalar = llvm::dyn_cast<ast::ScalarType>(&type))
+    return matchScalar(scalar->scalar, value, range, what);
+  const auto &tensorType = llvm::cast<ast::TensorType>(type);
+  auto tensor = tensorType.dims.empty() ? asTensor(value, element(tensorType.element), range)
+                : value.get<Tensor>()   ? std::optional<Tensor>(*value.get<Tensor>())
+                                        : std::nullopt;
+  Value result;
+  if (tensor)
+    result = matchTensor(tensorType, *tensor, range, what, boundBy, binds);
+  else
+    error(range, what + " must be a tensor " + written(type) + ", but is " + value.describe())
+        .note(type.range, "declared here");
+  if (result.isPoison() && binds) {
+    current->faulty = true;
+    current->hasEllipsis = true;
+  }
+  return result;
+}
+
+Value Elaborator::matchParameter(const ast::Parameter &parameter, const CallArgument &argument) {
+  const std::string name = parameter.name.text;
+  std::string what = "argument `" + name + "` of `" + current->callable->name.text + "`";
+  if (parameter.type)
+    return matchType(*parameter.type, argument.value, argument.range, what, "argument `" + name + "`", /*binds=*/true);
+  if (!parameter.defaultValue || argument.value.isPoison())
+    return argument.value;
+  // The default says what is wanted.
+  const ast::Expr &value = *parameter.defaultValue;
+  if (llvm::isa<ast::BooleanExpr>(&value))
+    return matchScalar(ast::Scalar::boolean, argument.value, argument.range, what);
+  if (llvm::isa<ast::IntegerExpr>(&value))
+    return matchScalar(ast::Scalar::integer, argument.value, argument.range, what);
+  if (llvm::isa<ast::FloatingExpr>(&value)) {
+    const auto *tensor = argument.value.get<Tensor>();
+    if (tensor && tensor->rank() == 0 && tensor->isFloat())
+      return argument.value;
+    return matchScalar(ast::Scalar::floating, argument.value, argument.range, what);
+  }
+  return argument.value;
+}
+
+} // namespace weir::elab

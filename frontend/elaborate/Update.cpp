@@ -1,0 +1,194 @@
+//===- Update.cpp - Clipping, optimizers and the skip decision --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+namespace weir::elab {
+
+//===----------------------------------------------------------------------===//
+// Which rule takes which parameter
+//===----------------------------------------------------------------------===//
+
+bool Elaborator::matches(const ast::UpdateEntry &rule, const Variable &parameter) {
+  if (!rule.where)
+    return true;
+  Scope scope, *outer = current->scope;
+  scope.outer = outer;
+  Range range = rule.where->range;
+  int64_t rank = parameter.dims.size(), size = parameter.type.getNumElements();
+  scope.names["rank"] = Binding{rank, range, {}, {}, false};
+  scope.names["size"] = Binding{size, range, {}, {}, false};
+  scope.names["name"] = Binding{parameter.path, range, {}, {}, false};
+  current->scope = &scope;
+  // After an error in the predicate the rule takes all, so that none is reported as left out.
+  bool result = evaluateCondition(*rule.where, "what stands after `where`").value_or(true);
+  current->scope = outer;
+  return result;
+}
+
+std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
+  std::vector<Trained> trained;
+  for (auto &variable : variables) {
+    if (variable->role != Role::parameter)
+      continue;
+    const ast::UpdateEntry *taken = nullptr;
+    for (const ast::UpdateEntry *rule : recipe.updates)
+      if (!taken && matches(*rule, *variable))
+        taken = rule;
+    if (taken)
+      trained.push_back({variable.get(), taken, nullptr});
+    else if (!recipe.updates.empty())
+      error(recipe.updates.back()->range, "no `update` takes the parameter `" + variable->path + "`")
+          .note(variable->range, "declared here")
+          .help("a last line without `where` takes what is left; `update frozen()` keeps it as it is");
+  }
+  if (trained.empty() && !recipe.updates.empty() && !diagnostics.hasErrors())
+    error(recipe.item->keyword, "the model has no parameters: there is nothing to train");
+  return trained;
+}
+
+//===----------------------------------------------------------------------===//
+// Clipping
+//===----------------------------------------------------------------------===//
+
+/// Clips the gradients and returns their norm before that.
+mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
+  Value squares;
+  for (const Trained &one : trained) {
+    Tensor gradient{one.gradient, one.parameter->dims};
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, gradient.rank()));
+    Value square = binary(ast::BinaryOp::mul, gradient, gradient, range);
+    Value sum = reduce(*square.get<Tensor>(), Reduction::sum, axes, range);
+    squares = squares.isPoison() ? sum : binary(ast::BinaryOp::add, squares, sum, range);
+  }
+  if (squares.isPoison())
+    squares = Tensor{scalar(0, range), {}};
+  mlir::Value total = squares.get<Tensor>()->value;
+  Tensor norm{SqrtOp::create(opBuilder, location(range), total.getType(), total, mlir::TypeAttr()), {}};
+  if (!recipe.clip)
+    return norm.value;
+
+  const auto *method = llvm::dyn_cast<ast::CallExpr>(recipe.clip->value.get());
+  if (!method || method->callee.text != "global_norm" || method->path) {
+    Diagnostic &report = error(method ? method->callee.range : recipe.clip->value->range,
+                               "`clip` wants a way to clip, such as `global_norm(1.0)`");
+    if (method)
+      report.suggest(nearest(method->callee.text, {"global_norm"}));
+    return norm.value;
+  }
+  std::vector<CallArgument> arguments = evaluateArguments(method->arguments);
+  if (arguments.size() != 1 || (arguments[0].name && arguments[0].name->text != "max")) {
+    error(method->range, "`global_norm` takes one argument, the largest norm");
+    return norm.value;
+  }
+  auto limit = asTensor(arguments[0].value, f32(), arguments[0].range);
+  if (!limit || limit->rank() != 0 || !limit->isFloat() ||
+      (arguments[0].value.isNumber() && arguments[0].value.number() <= 0)) {
+    if (!arguments[0].value.isPoison())
+      error(arguments[0].range, "the largest norm must be a positive number, but is " + arguments[0].value.describe());
+    return norm.value;
+  }
+  // As torch.nn.utils.clip_grad_norm_ does.
+  Value ratio = binary(ast::BinaryOp::div, *limit, binary(ast::BinaryOp::add, norm, 1e-6, range), range);
+  mlir::Value factor = MinOp::create(opBuilder, location(range), total.getType(), ratio.get<Tensor>()->value,
+                                     scalar(1, range), mlir::TypeAttr());
+  for (Trained &one : trained) {
+    mlir::Value wide = spread(factor, one.parameter->type, range);
+    one.gradient = MulOp::create(opBuilder, location(range), one.parameter->type, one.gradient, wide, mlir::TypeAttr());
+  }
+  return norm.value;
+}
+
+//===----------------------------------------------------------------------===//
+// The update
+//===----------------------------------------------------------------------===//
+
+void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs) {
+  Range range = recipe.clip ? recipe.clip->range : recipe.item->keyword;
+  mlir::Value norm = clip(trained, range);
+
+  std::optional<Tensor> rate;
+  if (recipe.learningRate) {
+    const ast::Expr &expr = *recipe.learningRate->value;
+    Value value = evaluate(expr);
+    rate = asTensor(value, f32(), expr.range);
+    if (!value.isPoison() && (!rate || rate->rank() != 0 || !rate->isFloat())) {
+      error(expr.range, "a learning rate is a float, but this is " + value.describe());
+      value = Value();
+    }
+    recipeScope.names["lr"] = Binding{value, recipe.learningRate->keyword, {}, {}, false};
+  }
+
+  // The arguments of a rule are the same for all its parameters.
+  std::map<const ast::UpdateEntry *, std::pair<const ast::CallableItem *, std::vector<CallArgument>>> rules;
+  for (const ast::UpdateEntry *rule : recipe.updates) {
+    const ast::Identifier &name = rule->optimizer->callee;
+    const ast::CallableItem *callable = findCallable(name.text);
+    if (!callable || callable->callableKind != ast::CallableKind::optimizer) {
+      std::vector<std::string> names;
+      for (const auto *callables : {&modelFile.callables, &preludeCallables})
+        for (const auto &[other, item] : *callables)
+          if (item->callableKind == ast::CallableKind::optimizer)
+            names.push_back(other);
+      error(name.range, callable ? "`" + name.text + "` is no optimizer" : "unknown optimizer `" + name.text + "`")
+          .suggest(nearest(name.text, names));
+      callable = nullptr;
+    } else if (callable->parameters.size() < 2) {
+      error(callable->name.range, "an optimizer's first two arguments are the parameter and its gradient");
+      callable = nullptr;
+    }
+    rules[rule] = {callable, evaluateArguments(rule->optimizer->arguments)};
+  }
+
+  mlir::Location place = location(range);
+  auto truth = type({}, i1());
+  mlir::Value finite = AndOp::create(opBuilder, place, truth, IsFiniteOp::create(opBuilder, place, truth, loss),
+                                     IsFiniteOp::create(opBuilder, place, truth, norm), mlir::TypeAttr());
+  auto write = [&](const std::string &path, mlir::RankedTensorType type, mlir::Value next, mlir::Location at) {
+    mlir::OpBuilder::InsertionGuard guard(opBuilder);
+    mlir::Value old = readAtTop(path, type, range);
+    mlir::Value value = SelectOp::create(opBuilder, at, type, spread(finite, type, range), next, old);
+    WriteOp::create(opBuilder, at, path, value);
+  };
+  for (const auto &[path, next] : currentEntry->nexts) // the blocks' own states; the optimizers' come below
+    write(path, findVariable(path)->type, next.value, next.location);
+  currentEntry->nexts.clear();
+
+  for (const Trained &one : trained) {
+    auto &[callable, arguments] = rules[one.rule];
+    if (!callable)
+      continue;
+    Range call = one.rule->optimizer->range;
+    OptimizerTarget target{one.parameter, callable->parameters[0].name.text, nullptr};
+    auto instance = std::make_shared<Instance>();
+    instance->callable = callable;
+    instance->path = callable->name.text + "/" + one.parameter->path;
+    instance->range = call;
+    mlir::Value old = readAtTop(one.parameter->path, one.parameter->type, one.parameter->range);
+    std::vector<CallArgument> all = {{std::nullopt, Tensor{old, one.parameter->dims}, call, {}},
+                                     {std::nullopt, Tensor{one.gradient, one.parameter->dims}, call, {}}};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    callCallable(*callable, instance, std::move(all), call, &target);
+    if (target.next)
+      write(one.parameter->path, one.parameter->type, target.next, location(call));
+    for (const auto &[path, next] : currentEntry->nexts)
+      write(path, findVariable(path)->type, next.value, next.location);
+    currentEntry->nexts.clear();
+  }
+
+  mlir::Value step = readRun("step", range);
+  mlir::Value one = constant(1, i32(), {}, range).get<Tensor>()->value;
+  WriteOp::create(opBuilder, place, "run/step",
+                  AddOp::create(opBuilder, place, step.getType(), step, one, mlir::TypeAttr()));
+  if (rate)
+    outputs.push_back({"lr", "scalar", rate->value});
+  outputs.push_back({"grad_norm", "scalar", norm});
+  mlir::Value skipped = NotOp::create(opBuilder, place, truth, finite, mlir::TypeAttr());
+  outputs.push_back({"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});
+}
+
+} // namespace weir::elab

@@ -1,0 +1,308 @@
+//===- Variables.cpp - Parameters, state and randomness ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+#include "llvm/Support/xxhash.h"
+
+namespace weir::elab {
+
+/// The counter of a random draw: 64 bits of what it is for.
+static int64_t randomKey(const std::string &purpose) {
+  return static_cast<int64_t>(llvm::xxh3_64bits(llvm::StringRef(purpose)));
+}
+
+Variable *Elaborator::findVariable(const std::string &path) {
+  auto found = variablesByPath.find(path);
+  return found == variablesByPath.end() ? nullptr : found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &dims, const std::string &path, Range range) {
+  if (init.isPoison())
+    return std::nullopt;
+  if (init.isNumber())
+    return *constant(init.number(), f32(), dims, range).get<Tensor>();
+  if (const auto *tensor = init.get<Tensor>()) {
+    if (tensor->isFloat() && sameSizes(tensor->dims, dims))
+      return *tensor;
+    error(range, "the initial value of `" + path + "` is " + describe(*tensor) + ", but the variable is f32" + describe(dims));
+    return std::nullopt;
+  }
+  const auto *recipe = init.get<Initializer>();
+  if (!recipe) {
+    error(range, "an initial value is a number, `zeros()`, `normal(std = …)` or the like, not " + init.describe());
+    return std::nullopt;
+  }
+  if (recipe->kind == Initializer::Kind::constant)
+    return *constant(recipe->first, f32(), dims, range).get<Tensor>();
+  bool normal = recipe->kind == Initializer::Kind::normal;
+  Tensor numbers{RandomOp::create(opBuilder, location(range), type(dims, f32()), initSeed, initZero, initZero,
+                                  normal ? Distribution::normal : Distribution::uniform, randomKey("init/" + path)),
+                 dims};
+  // normal: mean + std z; uniform: low + (high - low) u.
+  double scale = normal ? recipe->second : recipe->second - recipe->first;
+  Value scaled = binary(ast::BinaryOp::mul, numbers, scale, range);
+  Value result = recipe->first == 0 ? scaled : binary(ast::BinaryOp::add, scaled, recipe->first, range);
+  return *result.get<Tensor>();
+}
+
+/// Makes what was emitted into init since `before` independent of other entries: a variable's value there is its initial
+/// value. False where something else of an entry is used.
+static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &result,
+                   const std::map<std::string, Variable *> &variables) {
+  auto initialOf = [&](mlir::Value value) -> mlir::Value {
+    if (value.getParentBlock() == &init)
+      return value;
+    auto read = value.getDefiningOp<ReadOp>();
+    auto found = read ? variables.find(read.getVariable().str()) : variables.end();
+    return found == variables.end() ? mlir::Value() : found->second->initial;
+  };
+  auto op = before ? std::next(before->getIterator()) : init.begin();
+  for (; op != init.end(); ++op)
+    for (mlir::OpOperand &operand : op->getOpOperands()) {
+      mlir::Value value = initialOf(operand.get());
+      if (!value)
+        return false;
+      operand.set(value);
+    }
+  result = initialOf(result);
+  return result != nullptr;
+}
+
+Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, const std::string &path,
+                                      const std::function<std::optional<Tensor>()> &initial, Range range) {
+  mlir::OpBuilder::InsertionGuard guard(opBuilder);
+  mlir::Block &block = init.getBody().front();
+  mlir::Operation *before = &block.back();
+  opBuilder.setInsertionPointToEnd(&block);
+  std::optional<Tensor> tensor = initial();
+  if (!tensor)
+    return nullptr;
+  mlir::Value value = tensor->value;
+  if (!rebase(block, before, value, variablesByPath)) {
+    error(range, "the initial value of `" + name.text + "` depends on what is computed in a step")
+        .help("initial values are made before the first step, from numbers, shapes and other variables");
+    return nullptr;
+  }
+  auto variable = std::make_unique<Variable>(
+      Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range, location(name.range), value});
+  WriteOp::create(opBuilder, location(name.range), path, value);
+  Variable *result = variable.get();
+  variablesByPath[path] = result;
+  variables.push_back(std::move(variable));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Declarations
+//===----------------------------------------------------------------------===//
+
+static bool isEntryName(const std::string &path) {
+  return path == "init" || path == "step" || path == "eval" || path == "eval_one" || path == "predict";
+}
+
+static bool isOwner(const ast::CallableItem *callable) {
+  return callable && (callable->callableKind == ast::CallableKind::block || callable->callableKind == ast::CallableKind::model);
+}
+
+static std::string describeKind(const ast::CallableItem *callable) {
+  if (!callable)
+    return "the recipe";
+  return (callable->callableKind == ast::CallableKind::optimizer ? "the optimizer `" : "the fn `") + callable->name.text + "`";
+}
+
+/// Declares a name once in a call; false, reported, the second time.
+static bool declareOnce(Elaborator &elaborator, const ast::Identifier &name) {
+  auto [place, isNew] = elaborator.frame().declared.try_emplace(name.text, Frame::Declared{nullptr, name.range});
+  if (!isNew)
+    elaborator.error(name.range, "`" + name.text + "` is declared twice").note(place->second.range, "declared here");
+  return isNew;
+}
+
+void Elaborator::declareParam(const ast::ParamStmt &stmt) {
+  const std::string &name = stmt.name.text;
+  Value value;
+  if (!isOwner(current->callable)) {
+    error(stmt.name.range, "only a block or model may own parameters, and this is " + describeKind(current->callable));
+    current->scope->names[name] = Binding{Value(), stmt.name.range, {}, {}, false};
+    return;
+  }
+  const auto *tensorType = llvm::dyn_cast<ast::TensorType>(stmt.type.get());
+  std::optional<Dims> dims = tensorType ? evaluateDims(*tensorType) : std::nullopt;
+  if (!tensorType || tensorType->element != ast::Element::f32) {
+    error(stmt.type->range, "a parameter is a tensor of floats, `[…]`");
+    dims.reset();
+  }
+  std::string path = current->instance->path.empty() ? name : current->instance->path + "." + name;
+  if (isEntryName(path)) {
+    error(stmt.name.range, "`" + path + "` is the name of an entry of the program; the parameter needs another");
+    dims.reset();
+  }
+  if (declareOnce(*this, stmt.name) && dims &&
+      claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range, "`" + name + "`"))
+    value = declareAt(stmt.name, Role::parameter, path, *dims, [&] {
+      return initialTensor(evaluate(*stmt.init), *dims, path, stmt.init->range);
+    });
+  current->scope->names[name] = Binding{std::move(value), stmt.name.range, {}, {}, false};
+}
+
+Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::string &path, std::optional<Dims> dims,
+                            const std::function<std::optional<Tensor>()> &initial) {
+  Variable *variable = findVariable(path);
+  if (!variable)
+    variable = declareVariable(name, role, path, initial, name.range);
+  if (!variable && dims) // after an error, the shape is known all the same
+    return constant(0, f32(), *dims, name.range);
+  if (!variable)
+    return {};
+  if (dims && !sameSizes(*dims, variable->dims)) {
+    Diagnostic &report = error(name.range, "`" + path + "` is " + describe(*dims) + " here, but " +
+                                               describe(variable->dims) + " elsewhere");
+    if (entry()->kind == EntryKind::evalOne || entry()->kind == EntryKind::predict)
+      report.help("its shape depends on the size of the batch, which is 1 for remainders and predictions");
+    return constant(0, f32(), *dims, name.range);
+  }
+  current->declared[name.text].variable = variable;
+  return Tensor{readVariable(*variable, name.range), dims ? *dims : variable->dims};
+}
+
+void Elaborator::declareState(const ast::StateStmt &stmt) {
+  const std::string &name = stmt.name.text;
+  Value value;
+  bool optimizer = current->target != nullptr;
+  if (!isOwner(current->callable) && !optimizer) {
+    error(stmt.name.range, "only a block, model or optimizer may own state, and this is " + describeKind(current->callable));
+    current->scope->names[name] = Binding{Value(), stmt.name.range, {}, {}, false};
+    return;
+  }
+  const std::string &owner = current->instance->path;
+  std::string path = optimizer       ? current->callable->name.text + "." + name + "/" + current->target->parameter->path
+                     : owner.empty() ? name
+                                     : owner + "." + name;
+  std::optional<Dims> dims;
+  bool good = declareOnce(*this, stmt.name);
+  if (stmt.type) {
+    const auto *tensorType = llvm::dyn_cast<ast::TensorType>(stmt.type.get());
+    if (!tensorType || tensorType->element != ast::Element::f32)
+      error(stmt.type->range, "a state is a tensor of floats, `[…]`");
+    else
+      dims = evaluateDims(*tensorType);
+    good &= dims.has_value();
+  }
+  if (isEntryName(path)) {
+    error(stmt.name.range, "`" + path + "` is the name of an entry of the program; the state needs another");
+    good = false;
+  }
+  if (good && claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range, "`" + name + "`"))
+    value = declareAt(stmt.name, optimizer ? Role::optimizer : Role::state, path, dims, [&]() -> std::optional<Tensor> {
+      Value init = evaluate(*stmt.init);
+      if (dims)
+        return initialTensor(init, *dims, path, stmt.init->range);
+      if (auto tensor = asTensor(init, f32(), stmt.init->range); tensor && tensor->isFloat())
+        return tensor;
+      if (!init.isPoison())
+        error(stmt.init->range, "the state `" + name + "` has no type, and its initial value is " + init.describe())
+            .help("write `state " + name + ": […] = …`");
+      return std::nullopt;
+    });
+  current->scope->names[name] = Binding{std::move(value), stmt.name.range, {}, {}, false};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading and writing
+//===----------------------------------------------------------------------===//
+
+mlir::Value Elaborator::readVariable(const Variable &variable, Range range) {
+  if (entry()->body && variable.role == Role::state) {
+    mlir::Value &value = entry()->carriedValues[variable.path];
+    if (!value) {
+      value = entry()->body->addArgument(variable.type, location(range));
+      entry()->carried.push_back(variable.path);
+    }
+    return value;
+  }
+  return readAtTop(variable.path, variable.type, range);
+}
+
+mlir::Value Elaborator::readAtTop(const std::string &path, mlir::RankedTensorType type, Range range) {
+  mlir::Value &value = entry()->reads[path];
+  if (value)
+    return value;
+  mlir::OpBuilder::InsertionGuard guard(opBuilder);
+  if (entry()->lastRead)
+    opBuilder.setInsertionPointAfter(entry()->lastRead);
+  else
+    opBuilder.setInsertionPointToStart(&entry()->function.getBody().front());
+  auto read = ReadOp::create(opBuilder, location(range), type, path);
+  entry()->lastRead = read;
+  return value = read;
+}
+
+mlir::Value Elaborator::readRun(const std::string &name, Range range) {
+  return readAtTop("run/" + name, type({}, i32()), range);
+}
+
+Value Elaborator::draw(const Dims &dims, Distribution distribution, Range range) {
+  unsigned ordinal = entry()->draws[current->instance->path]++;
+  mlir::Value round = entry()->round;
+  if (!round)
+    round = constant(0, i32(), {}, range).get<Tensor>()->value;
+  int64_t key = randomKey("draw/" + current->instance->path + "#" + std::to_string(ordinal));
+  return Tensor{RandomOp::create(opBuilder, location(range), type(dims, f32()), readRun("seed", range),
+                                 readRun("step", range), round, distribution, key),
+                dims};
+}
+
+void Elaborator::setNext(const ast::NextStmt &stmt) {
+  const std::string &name = stmt.name.text;
+  Value value = evaluate(*stmt.value);
+  bool parameter = current->target && name == current->target->name;
+  auto declared = current->declared.find(name);
+  if (!parameter && (declared == current->declared.end() ||
+                     (declared->second.variable && declared->second.variable->role == Role::parameter))) {
+    std::vector<std::string> names;
+    for (const auto &[other, what] : current->declared)
+      names.push_back(other);
+    if (current->target)
+      names.push_back(current->target->name);
+    error(stmt.name.range, "`" + name + "` is no state of this " +
+                               (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
+        .suggest(nearest(name, names));
+    return;
+  }
+  const Variable *variable = parameter ? current->target->parameter : declared->second.variable;
+  if (!variable || value.isPoison())
+    return;
+  auto tensor = asTensor(value, f32(), stmt.value->range);
+  if (tensor && tensor->rank() == 0 && !variable->dims.empty() && value.isNumber())
+    tensor = broadcast(*tensor, variable->dims, stmt.value->range);
+  if (!tensor || tensor->element() != variable->type.getElementType() || !sameSizes(tensor->dims, variable->dims)) {
+    error(stmt.value->range, "`" + name + "` is f32" + describe(variable->dims) + ", but its next value is " + value.describe())
+        .note(variable->range, "declared here");
+    return;
+  }
+  if (parameter) {
+    if (current->target->next)
+      error(stmt.name.range, "`next " + name + "` is given twice");
+    current->target->next = tensor->value;
+    return;
+  }
+  if (!entry()->training)
+    return;
+  for (const auto &[path, next] : entry()->nexts)
+    if (path == variable->path) {
+      error(stmt.name.range, "`next " + name + "` is given twice in one step").note(next.range, "given here");
+      return;
+    }
+  entry()->nexts.push_back({variable->path, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)}});
+}
+
+} // namespace weir::elab
