@@ -1,4 +1,4 @@
-//===- CheckpointStore.cpp - A directory of checkpoints -----------------===//
+//===- CheckpointStore.cpp - A directory of checkpoints -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,13 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *modelFile = "model.safetensors", *stateFile = "state.safetensors", *manifestFile = "manifest.json";
+constexpr const char *modelFile = "model.safetensors", *stateFile = "state.safetensors",
+                     *manifestFile = "manifest.json";
 constexpr std::string_view temporary = ".tmp";
 
 /// The step of a name such as "step-00000100", or -1.
 int64_t stepOf(const std::string &name) {
   constexpr std::string_view prefix = "step-";
-  if (!name.starts_with(prefix) || name.size() < prefix.size() + 8 || name.size() > prefix.size() + 18)
+  if (!name.starts_with(prefix) || name.size() < prefix.size() + 8 ||
+      name.size() > prefix.size() + 18)
     return -1;
   int64_t step = 0;
   for (char c : name.substr(prefix.size())) {
@@ -59,7 +61,8 @@ std::vector<int64_t> CheckpointStore::steps() const {
     if (int64_t step = stepOf(at->path().filename().string()); step >= 0)
       found.push_back(step);
   if (error && error != std::errc::no_such_file_or_directory)
-    throw Failure(Exit::storage, concat(directory, ": cannot read the checkpoint directory: ", error.message()));
+    throw Failure(Exit::storage,
+                  concat(directory, ": cannot read the checkpoint directory: ", error.message()));
   std::sort(found.rbegin(), found.rend());
   return found;
 }
@@ -80,13 +83,16 @@ void CheckpointStore::prepare(size_t bytes) {
     writer.finish();
   } catch (const Failure &failure) {
     disk.removeFile(probe);
-    throw Failure(Exit::storage, concat("the checkpoint directory cannot be written: ", failure.what()));
+    throw Failure(Exit::storage,
+                  concat("the checkpoint directory cannot be written: ", failure.what()));
   }
   disk.removeFile(probe);
   struct statvfs space;
   if (statvfs(directory.c_str(), &space) == 0 && uint64_t{space.f_bavail} * space.f_frsize < bytes)
-    throw Failure(Exit::storage, concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10, " KiB, but ",
-                                        uint64_t{space.f_bavail} * space.f_frsize >> 10, " KiB are free"));
+    throw Failure(Exit::storage,
+                  concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10,
+                         " KiB, but ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
+                         " KiB are free"));
 }
 
 std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTensor> &model,
@@ -109,8 +115,10 @@ std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTen
   try {
     if (disk.makeDirectory(building) != 0)
       failStorage(building, "create");
-    manifest.files[modelFile] = writeFile(modelFile, [&](FileWriter &file) { writeSafeTensors(file, model); });
-    manifest.files[stateFile] = writeFile(stateFile, [&](FileWriter &file) { writeSafeTensors(file, state); });
+    manifest.files[modelFile] =
+        writeFile(modelFile, [&](FileWriter &file) { writeSafeTensors(file, model); });
+    manifest.files[stateFile] =
+        writeFile(stateFile, [&](FileWriter &file) { writeSafeTensors(file, state); });
     std::string text = manifest.write();
     writeFile(manifestFile, [&](FileWriter &file) { file.write(text.data(), text.size()); });
     if (disk.syncDirectory(building) != 0)
@@ -140,7 +148,8 @@ Checkpoint CheckpointStore::load(int64_t step) const {
       SafeTensors file(inside(name), Exit::storage);
       const Manifest::File &stated = manifest.files[name];
       if (file.bytes().size() != stated.size)
-        throw std::runtime_error(concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
+        throw std::runtime_error(
+            concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
       if (hexText(hashOf(file.bytes().data(), file.bytes().size())) != stated.xxh3)
         throw std::runtime_error(concat(name, " does not have the hash that manifest.json states"));
       return file;
@@ -152,7 +161,8 @@ Checkpoint CheckpointStore::load(int64_t step) const {
   }
 }
 
-std::optional<Checkpoint> CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say) {
+std::optional<Checkpoint>
+CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say) {
   std::vector<int64_t> there = steps();
   std::vector<std::string> reasons;
   for (int64_t step : there) {
@@ -168,7 +178,8 @@ std::optional<Checkpoint> CheckpointStore::loadNewest(const std::function<void(c
     }
   }
   if (!there.empty())
-    throw Failure(Exit::storage, concat(directory, ": no whole checkpoint is left:\n  ", join(reasons, "\n  ")));
+    throw Failure(Exit::storage,
+                  concat(directory, ": no whole checkpoint is left:\n  ", join(reasons, "\n  ")));
   return std::nullopt;
 }
 
@@ -190,7 +201,8 @@ void CheckpointStore::clearTemporary() {
   std::vector<std::string> stale;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    if (std::string name = at->path().filename().string(); name.starts_with("step-") && name.ends_with(temporary))
+    if (std::string name = at->path().filename().string();
+        name.starts_with("step-") && name.ends_with(temporary))
       stale.push_back(at->path().string());
   for (const std::string &path : stale)
     removeTree(path);
@@ -203,8 +215,8 @@ void CheckpointStore::prune() {
       kept += isWhole(step);
       continue;
     }
-    // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is tried again at the next
-    // save.
+    // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is
+    // tried again at the next save.
     std::string path = pathOf(step), away = path + std::string(temporary);
     if (disk.rename(path, away) == 0) {
       removeTree(away);

@@ -1,13 +1,14 @@
-//===- CheckpointStore.h - A directory of checkpoints -------------------===//
+//===- CheckpointStore.h - A directory of checkpoints ---------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// DIR/step-00000100/{model.safetensors, state.safetensors, manifest.json}. A save writes DIR/step-00000100.tmp, makes every
-// file and the directory durable, renames it, makes the rename durable, and only then removes what is no longer kept: at every
-// moment the newest whole checkpoint is either the old one or the new one. What ends in .tmp is never read.
+// DIR/step-00000100/{model.safetensors, state.safetensors, manifest.json}. A save writes
+// DIR/step-00000100.tmp, makes every file and the directory durable, renames it, makes the rename
+// durable, and only then removes what is no longer kept: at every moment the newest whole
+// checkpoint is either the old one or the new one. What ends in .tmp is never read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,19 +34,22 @@ public:
   /// `keep` newest whole checkpoints stay after a save. `disk` has to outlive the store.
   CheckpointStore(std::string directory, int keep, Disk &disk);
 
-  /// The steps of the checkpoints there, whole or not, newest first. Empty where the directory does not exist.
+  /// The steps of the checkpoints there, whole or not, newest first. Empty where the directory does
+  /// not exist.
   std::vector<int64_t> steps() const;
 
-  /// Creates the directory if need be and makes sure that a checkpoint of `bytes` could be written now. Throws
-  /// Failure(Exit::storage).
+  /// Creates the directory if need be and makes sure that a checkpoint of `bytes` could be written
+  /// now. Throws Failure(Exit::storage).
   void prepare(size_t bytes);
 
-  /// Saves; `manifest.files` is filled in. Returns the checkpoint's path. Throws Failure(Exit::storage); what was saved before is
-  /// unharmed then.
-  std::string save(Manifest manifest, const std::vector<StoredTensor> &model, const std::vector<StoredTensor> &state);
+  /// Saves; `manifest.files` is filled in. Returns the checkpoint's path. Throws
+  /// Failure(Exit::storage); what was saved before is unharmed then.
+  std::string save(Manifest manifest, const std::vector<StoredTensor> &model,
+                   const std::vector<StoredTensor> &state);
 
-  /// The newest whole checkpoint, or nothing where there is none at all. `say` is told of each that is passed over, and why.
-  /// Throws Failure(Exit::storage) where there are checkpoints but none is whole.
+  /// The newest whole checkpoint, or nothing where there is none at all. `say` is told of each that
+  /// is passed over, and why. Throws Failure(Exit::storage) where there are checkpoints but none is
+  /// whole.
   std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say);
 
   std::string pathOf(int64_t step) const;

@@ -1,4 +1,4 @@
-//===- Disk.cpp - The system calls of a save ----------------------------===//
+//===- Disk.cpp - The system calls of a save ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,11 +38,14 @@ int Disk::syncDirectory(const std::string &path) {
   errno = reason;
   return result;
 }
-int Disk::rename(const std::string &from, const std::string &to) { return ::rename(from.c_str(), to.c_str()); }
+int Disk::rename(const std::string &from, const std::string &to) {
+  return ::rename(from.c_str(), to.c_str());
+}
 int Disk::removeFile(const std::string &path) { return ::unlink(path.c_str()); }
 int Disk::removeDirectory(const std::string &path) { return ::rmdir(path.c_str()); }
 
-FileWriter::FileWriter(Disk &disk, std::string name) : disk(disk), path(std::move(name)), state(XXH3_createState()) {
+FileWriter::FileWriter(Disk &disk, std::string name)
+    : disk(disk), path(std::move(name)), state(XXH3_createState()) {
   XXH3_64bits_reset(static_cast<XXH3_state_t *>(state));
   file = disk.create(path);
   if (file < 0) {
@@ -77,8 +80,8 @@ void FileWriter::write(const void *data, size_t size) {
 }
 
 void FileWriter::finish() {
-  // After a failed fsync the pages count as clean, so the file is given up, never synced again (Rebello et al., "Can
-  // applications recover from fsync failures?", ATC 2020).
+  // After a failed fsync the pages count as clean, so the file is given up, never synced again
+  // (Rebello et al., "Can applications recover from fsync failures?", ATC 2020).
   if (disk.sync(file) != 0)
     failStorage(path, "sync");
   int closing = file;
@@ -100,7 +103,7 @@ std::string hexText(uint64_t value) {
 void failStorage(const std::string &path, const char *what) {
   int reason = errno;
   std::string message = concat(path, ": cannot ", what, ": ", std::strerror(reason));
-  if (reason == ENOSPC || reason == EDQUOT)
+  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
     message += "; free some space and start again with --resume: what was saved before is whole";
   throw Failure(Exit::storage, message);
 }

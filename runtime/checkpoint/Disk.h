@@ -1,12 +1,12 @@
-//===- Disk.h - The system calls of a save ------------------------------===//
+//===- Disk.h - The system calls of a save --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every change that a save makes on disk goes through a Disk, so that a test can make each of them fail or be the last. The
-// methods are the system calls of their names: -1 and errno on failure.
+// Every change that a save makes on disk goes through a Disk, so that a test can make each of them
+// fail or be the last. The methods are the system calls of their names: -1 and errno on failure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,19 @@ namespace weir {
 class Disk {
 public:
   virtual ~Disk() = default;
-  virtual int create(const std::string &path);              ///< open for writing; the file must not exist
+  virtual int create(const std::string &path); ///< open for writing; the file must not exist
   virtual ssize_t write(int file, const void *data, size_t size);
-  virtual int sync(int file);                               ///< fsync
+  virtual int sync(int file); ///< fsync
   virtual int close(int file);
   virtual int makeDirectory(const std::string &path);
-  virtual int syncDirectory(const std::string &path);       ///< open, fsync, close
+  virtual int syncDirectory(const std::string &path); ///< open, fsync, close
   virtual int rename(const std::string &from, const std::string &to);
   virtual int removeFile(const std::string &path);
-  virtual int removeDirectory(const std::string &path);     ///< an empty one
+  virtual int removeDirectory(const std::string &path); ///< an empty one
 };
 
-/// Writes one file through a Disk and hashes what is written. Failures are Failure(Exit::storage) naming the path.
+/// Writes one file through a Disk and hashes what is written. Failures are Failure(Exit::storage)
+/// naming the path.
 class FileWriter {
 public:
   FileWriter(Disk &disk, std::string path);

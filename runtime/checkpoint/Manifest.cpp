@@ -1,4 +1,4 @@
-//===- Manifest.cpp - What a checkpoint says of itself ------------------===//
+//===- Manifest.cpp - What a checkpoint says of itself --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,8 +26,14 @@ std::string selfHash(const Json &json) {
 } // namespace
 
 std::string Manifest::write() const {
-  Json json = {{"format", formatVersion}, {"step", step},     {"total_steps", totalSteps}, {"seed", seed},
-               {"model", model},          {"target", target}, {"configs", configs},        {"data", Json::object()},
+  Json json = {{"format", formatVersion},
+               {"step", step},
+               {"total_steps", totalSteps},
+               {"seed", seed},
+               {"model", model},
+               {"target", target},
+               {"configs", configs},
+               {"data", Json::object()},
                {"files", Json::object()}};
   for (const auto &[input, source] : data) {
     json["data"][input] = {{"path", source.path}, {"format", source.format}};
@@ -50,7 +56,8 @@ Manifest Manifest::read(std::string_view text) {
     Json json = Json::parse(text);
     int64_t format = json.at("format");
     if (format != formatVersion)
-      throw std::runtime_error(concat("manifest.json is of format ", format, ", this program reads ", formatVersion));
+      throw std::runtime_error(
+          concat("manifest.json is of format ", format, ", this program reads ", formatVersion));
     std::string hash = json.at("xxh3");
     json.erase("xxh3");
     if (hash != selfHash(json))

@@ -1,4 +1,4 @@
-//===- Manifest.h - What a checkpoint says of itself --------------------===//
+//===- Manifest.h - What a checkpoint says of itself ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SafeTensors.cpp - Tensors in a file, by name ---------------------===//
+//===- SafeTensors.cpp - Tensors in a file, by name -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,9 +24,10 @@ struct DType {
   const char *name;
   size_t size;
 };
-constexpr DType dtypes[] = {{"F64", 8}, {"F32", 4},  {"F16", 2}, {"BF16", 2}, {"I64", 8},  {"I32", 4},     {"I16", 2},
-                            {"I8", 1},  {"U64", 8},  {"U32", 4}, {"U16", 2},  {"U8", 1},   {"BOOL", 1},    {"C64", 8},
-                            {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+constexpr DType dtypes[] = {{"F64", 8},  {"F32", 4}, {"F16", 2},     {"BF16", 2},
+                            {"I64", 8},  {"I32", 4}, {"I16", 2},     {"I8", 1},
+                            {"U64", 8},  {"U32", 4}, {"U16", 2},     {"U8", 1},
+                            {"BOOL", 1}, {"C64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
 
 size_t dtypeSize(const std::string &name) {
   for (const DType &dtype : dtypes)
@@ -42,7 +43,8 @@ struct Entry {
   bool hasShape = false;
 };
 
-/// Accepts exactly the format's shape of JSON: {name: {dtype: string, shape: [n...], data_offsets: [begin, end]}...} and
+/// Accepts exactly the format's shape of JSON: {name: {dtype: string, shape: [n...], data_offsets:
+/// [begin, end]}...} and
 /// __metadata__: {string: string}. Anything else ends the parse with `error` set.
 class HeaderReader : public nlohmann::json_sax<Json> {
 public:
@@ -85,7 +87,8 @@ public:
       return true;
     if (depth == 2 && !inArray && member == "dtype" && entries.back().dtype.empty()) {
       if (dtypeSize(value) == 0)
-        return stop("the tensor '" + entries.back().name + "' has the unknown dtype '" + value + "'");
+        return stop("the tensor '" + entries.back().name + "' has the unknown dtype '" + value +
+                    "'");
       entries.back().dtype = value;
       return true;
     }
@@ -117,9 +120,12 @@ public:
   bool null() override { return stop("a null"); }
   bool boolean(bool) override { return stop("a truth value"); }
   bool number_integer(number_integer_t) override { return stop("a negative number"); }
-  bool number_float(number_float_t, const string_t &) override { return stop("a number that is no integer"); }
+  bool number_float(number_float_t, const string_t &) override {
+    return stop("a number that is no integer");
+  }
   bool binary(binary_t &) override { return stop("binary data"); }
-  bool parse_error(size_t position, const std::string &, const nlohmann::detail::exception &) override {
+  bool parse_error(size_t position, const std::string &,
+                   const nlohmann::detail::exception &) override {
     return stop("no valid JSON at its byte " + std::to_string(position));
   }
 
@@ -157,7 +163,8 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
     file.write(tensor.data, tensor.size);
 }
 
-std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes, const std::string &path, Exit exit) {
+std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,
+                                                     const std::string &path, Exit exit) {
   auto fail = [&](const auto &...parts) {
     return Failure(exit, concat(path, ": is no whole safetensors file: ", parts...));
   };
@@ -190,8 +197,10 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
     if (begin > end || end > dataSize)
       throw fail("'", entry.name, "' lies at bytes ", begin, " to ", end, " of ", dataSize);
     if (size != end - begin)
-      throw fail("'", entry.name, "' takes ", size, " bytes by its shape, but ", end - begin, " by its offsets");
-    StoredTensor tensor{entry.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}, data + begin, size};
+      throw fail("'", entry.name, "' takes ", size, " bytes by its shape, but ", end - begin,
+                 " by its offsets");
+    StoredTensor tensor{
+        entry.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}, data + begin, size};
     if (!found.emplace(entry.name, std::move(tensor)).second)
       throw fail("'", entry.name, "' is there twice");
     ranges.emplace_back(begin, end);
@@ -200,7 +209,8 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
   uint64_t covered = 0;
   for (auto [begin, end] : ranges) {
     if (begin != covered)
-      throw fail(begin < covered ? "two tensors overlap at byte " : "a hole before byte ", begin, " of the data");
+      throw fail(begin < covered ? "two tensors overlap at byte " : "a hole before byte ", begin,
+                 " of the data");
     covered = end;
   }
   if (covered != dataSize)

@@ -1,15 +1,16 @@
-//===- SafeTensors.h - Tensors in a file, by name -----------------------===//
+//===- SafeTensors.h - Tensors in a file, by name -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The safetensors format: a little-endian u64 header length, a JSON header (name -> dtype, shape, data_offsets), the tensors'
-// bytes without holes or overlap. https://github.com/huggingface/safetensors
+// The safetensors format: a little-endian u64 header length, a JSON header (name -> dtype, shape,
+// data_offsets), the tensors' bytes without holes or overlap.
+// https://github.com/huggingface/safetensors
 //
-// The reader believes nothing: the header is at most 100 MB and flat, every product and range is checked for overflow, and the
-// tensors have to cover the rest of the file exactly.
+// The reader believes nothing: the header is at most 100 MB and flat, every product and range is
+// checked for overflow, and the tensors have to cover the rest of the file exactly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +31,10 @@ namespace weir {
 /// A tensor to write, or one found in a file.
 struct StoredTensor {
   std::string name;
-  std::string dtype;          ///< as the format spells it: F32, I32, U8, BOOL, ...
+  std::string dtype; ///< as the format spells it: F32, I32, U8, BOOL, ...
   std::vector<int64_t> shape;
   const std::byte *data = nullptr;
-  size_t size = 0;            ///< bytes
+  size_t size = 0; ///< bytes
 };
 
 /// "F32[128, 64]".
@@ -57,7 +58,8 @@ private:
 };
 
 /// The checks alone, on bytes in memory. Throws Failure(exit) whose message begins with `path`.
-std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes, const std::string &path, Exit exit);
+std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,
+                                                     const std::string &path, Exit exit);
 
 } // namespace weir
 

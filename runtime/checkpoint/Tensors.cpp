@@ -1,4 +1,4 @@
-//===- Tensors.cpp - A program's variables as stored tensors ------------===//
+//===- Tensors.cpp - A program's variables as stored tensors --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,10 +15,14 @@ namespace weir {
 
 const char *storedDType(artifact::DType dtype) {
   switch (dtype) {
-  case artifact::DType::f32: return "F32";
-  case artifact::DType::i32: return "I32";
-  case artifact::DType::u8: return "U8";
-  case artifact::DType::b8: return "BOOL";
+  case artifact::DType::f32:
+    return "F32";
+  case artifact::DType::i32:
+    return "I32";
+  case artifact::DType::u8:
+    return "U8";
+  case artifact::DType::b8:
+    return "BOOL";
   }
   assert(false && "every dtype is listed");
   __builtin_unreachable();
@@ -29,7 +33,8 @@ StoredTensor stored(const TensorView &variable) {
 }
 
 namespace {
-template <typename Wanted> std::vector<StoredTensor> storedWhere(const std::vector<TensorView> &variables, Wanted wanted) {
+template <typename Wanted>
+std::vector<StoredTensor> storedWhere(const std::vector<TensorView> &variables, Wanted wanted) {
   std::vector<StoredTensor> tensors;
   for (const TensorView &variable : variables)
     if (wanted(variable.role))
@@ -39,14 +44,17 @@ template <typename Wanted> std::vector<StoredTensor> storedWhere(const std::vect
 } // namespace
 
 std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variables) {
-  return storedWhere(variables, [](artifact::Role role) { return role == artifact::Role::parameter; });
+  return storedWhere(variables,
+                     [](artifact::Role role) { return role == artifact::Role::parameter; });
 }
 
 std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables) {
-  return storedWhere(variables, [](artifact::Role role) { return role != artifact::Role::parameter; });
+  return storedWhere(variables,
+                     [](artifact::Role role) { return role != artifact::Role::parameter; });
 }
 
-std::vector<std::string> differences(const std::vector<StoredTensor> &wanted, const std::map<std::string, StoredTensor> &found,
+std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
+                                     const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional) {
   std::vector<std::string> lines, names;
   auto compare = [&](const StoredTensor &tensor, bool required) {
@@ -56,8 +64,8 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted, co
       if (required)
         lines.push_back(concat("missing: ", tensor.name, " ", describe(tensor)));
     } else if (other->second.dtype != tensor.dtype || other->second.shape != tensor.shape) {
-      lines.push_back(concat("other shape: ", tensor.name, " is ", describe(other->second), " in the file, ", describe(tensor),
-                             " in the model"));
+      lines.push_back(concat("other shape: ", tensor.name, " is ", describe(other->second),
+                             " in the file, ", describe(tensor), " in the model"));
     }
   };
   for (const StoredTensor &tensor : wanted)
@@ -70,7 +78,8 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted, co
   return lines;
 }
 
-void restore(const std::vector<TensorView> &variables, const std::map<std::string, StoredTensor> &found) {
+void restore(const std::vector<TensorView> &variables,
+             const std::map<std::string, StoredTensor> &found) {
   for (const TensorView &variable : variables)
     if (auto tensor = found.find(variable.name); tensor != found.end()) {
       assert(tensor->second.size == variable.size);
@@ -90,7 +99,8 @@ void loadInitialWeights(const std::string &path, const std::vector<TensorView> &
   }
   std::vector<std::string> lines = differences(storedParameters(variables), file.tensors(), states);
   if (!lines.empty())
-    throw Failure(Exit::model, concat(path, ": does not hold this model's weights:\n  ", join(lines, "\n  ")));
+    throw Failure(Exit::model,
+                  concat(path, ": does not hold this model's weights:\n  ", join(lines, "\n  ")));
   restore(loadable, file.tensors());
 }
 

@@ -1,11 +1,12 @@
-//===- Tensors.h - A program's variables as stored tensors --------------===//
+//===- Tensors.h - A program's variables as stored tensors ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// How the variables of a loaded program, by their role, become the files of a checkpoint and come back.
+// How the variables of a loaded program, by their role, become the files of a checkpoint and come
+// back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +26,19 @@ StoredTensor stored(const TensorView &variable);
 std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variables);
 std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables);
 
-/// What stands between `wanted` and `found` being the same tensors, one line each; empty where nothing does. `optional` may be
-/// absent.
-std::vector<std::string> differences(const std::vector<StoredTensor> &wanted, const std::map<std::string, StoredTensor> &found,
+/// What stands between `wanted` and `found` being the same tensors, one line each; empty where
+/// nothing does. `optional` may be absent.
+std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
+                                     const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional = {});
 
 /// Copies each tensor in `found` into the variable of its name. differences() was empty.
-void restore(const std::vector<TensorView> &variables, const std::map<std::string, StoredTensor> &found);
+void restore(const std::vector<TensorView> &variables,
+             const std::map<std::string, StoredTensor> &found);
 
-/// --init: loads the parameters from a safetensors file by name, and block states that it has. Throws Failure(Exit::model)
-/// that lists every tensor that is missing, unexpected or of another shape; nothing is changed then.
+/// --init: loads the parameters from a safetensors file by name, and block states that it has.
+/// Throws Failure(Exit::model) that lists every tensor that is missing, unexpected or of another
+/// shape; nothing is changed then.
 void loadInitialWeights(const std::string &path, const std::vector<TensorView> &variables);
 
 } // namespace weir

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Small text helpers that messages are made of. Header only, so that every runtime library may use it.
+// Small text helpers that messages are made of. Header only, so that every runtime library may use
+// it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every reader returns: a row-major array over a file's own bytes, its length already checked against its shape, and
-// the conversion of its elements to what a model's input takes.
+// What every reader returns: a row-major array over a file's own bytes, its length already checked
+// against its shape, and the conversion of its elements to what a model's input takes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,29 +26,32 @@ const char *nameOf(Element element);
 bool isInteger(Element element);
 
 struct Array {
-  std::string path;            ///< as the user wrote it
-  std::string format;          ///< idx, npy, text, bytes, nanogpt, llm.c
+  std::string path;   ///< as the user wrote it
+  std::string format; ///< idx, npy, text, bytes, nanogpt, llm.c
   Element element = Element::u8;
-  bool swapped = false;        ///< the file is big-endian
+  bool swapped = false; ///< the file is big-endian
   std::vector<int64_t> shape;
   const std::byte *data = nullptr;
-  std::shared_ptr<const void> owner; ///< keeps `data` alive
+  std::shared_ptr<const void> owner;    ///< keeps `data` alive
   std::optional<Vocabulary> vocabulary; ///< of a text
 
-  int64_t count() const;       ///< elements
+  int64_t count() const; ///< elements
 };
 
-/// The number of elements of `shape`, or nothing where it does not fit 63 bits of bytes or a size is negative.
+/// The number of elements of `shape`, or nothing where it does not fit 63 bits of bytes or a size
+/// is negative.
 std::optional<int64_t> elementCount(const std::vector<int64_t> &shape, size_t elementSize);
 
 /// Element `index` of an array of integers.
 int64_t integerAt(const Array &array, int64_t index);
 
-/// Whether elements of `from` are taken by an input of `to`: the same type, integers by an i32, f64 by an f32.
+/// Whether elements of `from` are taken by an input of `to`: the same type, integers by an i32, f64
+/// by an f32.
 bool converts(Element from, Element to);
 
-/// Writes elements [first, first + count) as `to` (converts() holds). Returns the index of the first element that is not in
-/// the range of `to`, or outside [0, limit) where limit is not 0; -1 when all were written.
+/// Writes elements [first, first + count) as `to` (converts() holds). Returns the index of the
+/// first element that is not in the range of `to`, or outside [0, limit) where limit is not 0; -1
+/// when all were written.
 int64_t convert(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
                 std::byte *out);
 

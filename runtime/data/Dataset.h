@@ -1,14 +1,15 @@
-//===- Dataset.h - A model's inputs and where their values come from ----===//
+//===- Dataset.h - A model's inputs and where their values come from ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A Dataset binds each input of a model to an array or a stream. An array's first dimension counts rows and the others are the
-// input's; all arrays have the same number of rows. A stream is a one-dimensional array of tokens for an integer input
-// [rows, window]: each row is a window of it. All checks of shape, type and range happen while binding; what is too large to
-// be scanned then is checked as it is read.
+// A Dataset binds each input of a model to an array or a stream. An array's first dimension counts
+// rows and the others are the input's; all arrays have the same number of rows. A stream is a
+// one-dimensional array of tokens for an integer input [rows, window]: each row is a window of it.
+// All checks of shape, type and range happen while binding; what is too large to be scanned then is
+// checked as it is read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,11 +44,11 @@ SourceSpec parseSource(const std::string &option, const std::string &text);
 
 class Dataset {
 public:
-  /// Opens and checks the sources of `inputs`. `option` ("--data") is what messages call it. Texts are numbered by
-  /// `vocabularies` where it has the input's. Throws Failure: Exit::usage for a name that is no input and an input without
-  /// data, Exit::data for the rest.
-  Dataset(std::vector<InputSpec> inputs, const std::vector<SourceSpec> &sources, const std::string &option,
-          const Vocabularies &vocabularies = {});
+  /// Opens and checks the sources of `inputs`. `option` ("--data") is what messages call it. Texts
+  /// are numbered by `vocabularies` where it has the input's. Throws Failure: Exit::usage for a
+  /// name that is no input and an input without data, Exit::data for the rest.
+  Dataset(std::vector<InputSpec> inputs, const std::vector<SourceSpec> &sources,
+          const std::string &option, const Vocabularies &vocabularies = {});
 
   const std::vector<InputSpec> &inputs() const { return specs; }
   const Array &source(size_t input) const { return arrays[input]; }
@@ -65,14 +66,16 @@ public:
   /// The part [first, last) of this part's units.
   Dataset part(int64_t first, int64_t last) const;
 
-  /// The part to train on and the last `fraction` of the units, held out: the split is at floor(units * (1 - fraction)).
-  /// Throws Failure(Exit::data) where the latter has no whole row or window.
+  /// The part to train on and the last `fraction` of the units, held out: the split is at
+  /// floor(units * (1 - fraction)). Throws Failure(Exit::data) where the latter has no whole row or
+  /// window.
   std::pair<Dataset, Dataset> split(double fraction) const;
 
   /// Throws Failure(Exit::data) where a step of `rows` rows cannot be read.
   void requireRows(int64_t rows) const;
 
-  /// Writes one row of an input: the array's row `position`, or the window that begins at token `position`, of this part.
+  /// Writes one row of an input: the array's row `position`, or the window that begins at token
+  /// `position`, of this part.
   void write(size_t input, int64_t position, std::byte *out) const;
 
 private:

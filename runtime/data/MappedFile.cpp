@@ -31,8 +31,9 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Exit
   }
   if (!S_ISREG(info.st_mode)) {
     ::close(file);
-    throw Failure(exit, concat(path, ": is ", S_ISDIR(info.st_mode) ? "a directory" : "not a plain file",
-                               "; expected a file"));
+    throw Failure(exit,
+                  concat(path, ": is ", S_ISDIR(info.st_mode) ? "a directory" : "not a plain file",
+                         "; expected a file"));
   }
   size_t size = static_cast<size_t>(info.st_size);
   void *start = nullptr;

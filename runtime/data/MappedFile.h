@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A whole file mapped read-only, so that a data set larger than memory costs only the pages that a step reads.
+// A whole file mapped read-only, so that a data set larger than memory costs only the pages that a
+// step reads.
 //
 //===----------------------------------------------------------------------===//
 

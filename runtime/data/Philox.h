@@ -1,12 +1,13 @@
-//===- Philox.h - Counter-based random numbers --------------------------===//
+//===- Philox.h - Counter-based random numbers ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Philox4x32-10: four random words that are a pure function of a key and a counter, so that what is drawn for a step does not
-// depend on what was drawn before. Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Philox4x32-10: four random words that are a pure function of a key and a counter, so that what is
+// drawn for a step does not depend on what was drawn before. Salmon, Moraes, Dror, Shaw: "Parallel
+// random numbers: as easy as 1, 2, 3", SC 2011.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +42,8 @@ inline uint64_t randomBits(uint64_t seed, Draw purpose, uint64_t major, uint64_t
   return uint64_t{words[1]} << 32 | words[0];
 }
 
-/// `bits` scaled to [0, n), without the division's bias but for 2^-64 n. Lemire: "Fast random integer generation in an
-/// interval", 2019.
+/// `bits` scaled to [0, n), without the division's bias but for 2^-64 n. Lemire: "Fast random
+/// integer generation in an interval", 2019.
 inline uint64_t scaled(uint64_t bits, uint64_t n) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * n >> 64);
 }

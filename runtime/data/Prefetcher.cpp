@@ -1,4 +1,4 @@
-//===- Prefetcher.cpp - The next steps' batches, read ahead -------------===//
+//===- Prefetcher.cpp - The next steps' batches, read ahead ---------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ Batch makeBatch(const Dataset &dataset, int64_t rows) {
   return batch;
 }
 
-Prefetcher::Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows, int64_t first, int64_t last,
-                       size_t depth)
+Prefetcher::Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows,
+                       int64_t first, int64_t last, size_t depth)
     : dataset(dataset), sampler(sampler), stepRows(stepRows), first(first), last(last),
       ring(depth, makeBatch(dataset, stepRows)), filled(first), taken(first) {
   assert(depth >= 2 && first <= last);
@@ -46,7 +46,8 @@ void Prefetcher::read() {
     {
       // The batch taken last is still being read by the loop.
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return stopping || step - taken < static_cast<int64_t>(ring.size()) - 1; });
+      changed.wait(
+          lock, [&] { return stopping || step - taken < static_cast<int64_t>(ring.size()) - 1; });
       if (stopping)
         return;
     }
@@ -56,7 +57,8 @@ void Prefetcher::read() {
       for (int64_t row = 0; row < stepRows; ++row) {
         int64_t position = sampler.at(step, row);
         for (size_t input = 0; input < batch.size(); ++input)
-          dataset.write(input, position, batch[input].data() + row * dataset.inputs()[input].rowBytes());
+          dataset.write(input, position,
+                        batch[input].data() + row * dataset.inputs()[input].rowBytes());
       }
     } catch (...) {
       thrown = std::current_exception();

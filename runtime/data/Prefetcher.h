@@ -1,4 +1,4 @@
-//===- Prefetcher.h - The next steps' batches, read ahead ---------------===//
+//===- Prefetcher.h - The next steps' batches, read ahead -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,10 +30,12 @@ Batch makeBatch(const Dataset &dataset, int64_t rows);
 class Prefetcher {
 public:
   /// Reads the batches of steps [first, last), `depth` ahead. The dataset has to outlive it.
-  Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows, int64_t first, int64_t last, size_t depth = 3);
+  Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows, int64_t first,
+             int64_t last, size_t depth = 3);
   ~Prefetcher();
 
-  /// The next step's batch, valid until the next call. Blocks until it is read; throws what reading it threw.
+  /// The next step's batch, valid until the next call. Blocks until it is read; throws what reading
+  /// it threw.
   const Batch &next();
 
 private:

@@ -1,12 +1,12 @@
-//===- ReadIdx.cpp - MNIST's idx files ----------------------------------===//
+//===- ReadIdx.cpp - MNIST's idx files ------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Two zeros, a type byte, the number of dimensions, each dimension as a big-endian u32, then the elements, big-endian.
-// http://yann.lecun.com/exdb/mnist/
+// Two zeros, a type byte, the number of dimensions, each dimension as a big-endian u32, then the
+// elements, big-endian. http://yann.lecun.com/exdb/mnist/
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ namespace weir {
 
 void readIdx(Array &array, std::span<const std::byte> bytes) {
   auto fail = [&](const auto &...parts) {
-    return Failure(Exit::data, concat(array.path, ": as an idx file, ", parts..., "; ", supportedFormats));
+    return Failure(Exit::data,
+                   concat(array.path, ": as an idx file, ", parts..., "; ", supportedFormats));
   };
   auto at = [&](size_t i) { return std::to_integer<uint32_t>(bytes[i]); };
   if (bytes.size() < 4)
@@ -26,12 +27,24 @@ void readIdx(Array &array, std::span<const std::byte> bytes) {
   if (at(0) != 0 || at(1) != 0)
     throw fail("does not begin with two zero bytes");
   switch (at(2)) {
-  case 0x08: array.element = Element::u8; break;
-  case 0x09: array.element = Element::i8; break;
-  case 0x0B: array.element = Element::i16; break;
-  case 0x0C: array.element = Element::i32; break;
-  case 0x0D: array.element = Element::f32; break;
-  case 0x0E: array.element = Element::f64; break;
+  case 0x08:
+    array.element = Element::u8;
+    break;
+  case 0x09:
+    array.element = Element::i8;
+    break;
+  case 0x0B:
+    array.element = Element::i16;
+    break;
+  case 0x0C:
+    array.element = Element::i32;
+    break;
+  case 0x0D:
+    array.element = Element::f32;
+    break;
+  case 0x0E:
+    array.element = Element::f64;
+    break;
   default:
     throw fail("has the unknown element type ", at(2), " (expected 8, 9, 11, 12, 13 or 14)");
   }
@@ -51,7 +64,8 @@ void readIdx(Array &array, std::span<const std::byte> bytes) {
                   concat(array.path, ": the header says ", shapeText(array.shape), " of ",
                          nameOf(array.element), ", ",
                          count ? std::to_string(*count * sizeOf(array.element)) : "too many",
-                         " bytes, but ", found, " follow it; the file is cut short or not whole, get it anew"));
+                         " bytes, but ", found,
+                         " follow it; the file is cut short or not whole, get it anew"));
   array.format = "idx";
   array.swapped = sizeOf(array.element) > 1;
   array.data = bytes.data() + header;

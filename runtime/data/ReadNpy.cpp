@@ -1,11 +1,12 @@
-//===- ReadNpy.cpp - NumPy's .npy files ---------------------------------===//
+//===- ReadNpy.cpp - NumPy's .npy files -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Magic, version, header length, and a header that is a Python dictionary with 'descr', 'fortran_order' and 'shape'.
+// Magic, version, header length, and a header that is a Python dictionary with 'descr',
+// 'fortran_order' and 'shape'.
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
 //===----------------------------------------------------------------------===//
@@ -126,9 +127,10 @@ Element elementOf(const Header &header, bool &swapped) {
         swapped = header.descr[0] == '>' && sizeOf(element) > 1;
         return element;
       }
-  throw header.fail("has elements of type '", header.descr,
-                    "'; expected u8, i8, u16, i16, u32, i32, i64, f32, f64 or bool; convert it with "
-                    "astype");
+  throw header.fail(
+      "has elements of type '", header.descr,
+      "'; expected u8, i8, u16, i16, u32, i32, i64, f32, f64 or bool; convert it with "
+      "astype");
 }
 
 } // namespace
@@ -164,7 +166,8 @@ void readNpy(Array &array, std::span<const std::byte> bytes) {
                   concat(array.path, ": the header says ", shapeText(array.shape), " of ",
                          nameOf(array.element), ", ",
                          count ? std::to_string(*count * sizeOf(array.element)) : "too many",
-                         " bytes, but ", found, " follow it; the file is cut short or not whole, write it anew"));
+                         " bytes, but ", found,
+                         " follow it; the file is cut short or not whole, write it anew"));
   array.format = "npy";
   array.data = bytes.data() + start + length;
 }

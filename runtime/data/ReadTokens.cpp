@@ -1,12 +1,12 @@
-//===- ReadTokens.cpp - Token files of nanoGPT and llm.c ----------------===//
+//===- ReadTokens.cpp - Token files of nanoGPT and llm.c ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// nanoGPT: raw little-endian u16. llm.c: 256 little-endian i32 (magic, version, count), then u16 (20240520, version 1) or u32
-// (20240801, version 7) tokens. https://github.com/karpathy/llm.c
+// nanoGPT: raw little-endian u16. llm.c: 256 little-endian i32 (magic, version, count), then u16
+// (20240520, version 1) or u32 (20240801, version 7) tokens. https://github.com/karpathy/llm.c
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,16 +43,18 @@ void readTokens(Array &array, std::span<const std::byte> bytes) {
     size_t tokenSize = sizeOf(array.element);
     if (bytes.size() < headerSize || header[2] < 1 ||
         bytes.size() - headerSize != static_cast<size_t>(header[2]) * tokenSize)
-      throw fail("the header says ", header[2], " tokens of ", tokenSize, " bytes after ", headerSize,
-                 " bytes of header, but the file has ", bytes.size(),
+      throw fail("the header says ", header[2], " tokens of ", tokenSize, " bytes after ",
+                 headerSize, " bytes of header, but the file has ", bytes.size(),
                  " bytes; it is cut short or not whole, write it anew");
     array.shape = {header[2]};
     array.data = bytes.data() + headerSize;
     return;
   }
   if (bytes.size() % 2 != 0)
-    throw fail("has ", bytes.size(), " bytes; as nanoGPT's tokens (two bytes each, no header) it cannot "
-               "be odd; ", supportedFormats);
+    throw fail("has ", bytes.size(),
+               " bytes; as nanoGPT's tokens (two bytes each, no header) it cannot "
+               "be odd; ",
+               supportedFormats);
   array.format = "nanogpt";
   array.element = Element::u16;
   array.shape = {static_cast<int64_t>(bytes.size() / 2)};

@@ -1,4 +1,4 @@
-//===- Readers.cpp - The formats data comes in --------------------------===//
+//===- Readers.cpp - The formats data comes in ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,8 @@
 namespace weir {
 
 const char *const supportedFormats =
-    "supported are idx (MNIST's), .npy, UTF-8 text, .bin token files (nanoGPT's raw uint16, llm.c's) "
+    "supported are idx (MNIST's), .npy, UTF-8 text, .bin token files (nanoGPT's raw uint16, "
+    "llm.c's) "
     "and bytes:PATH, which reads any file as numbers from 0 to 255";
 
 namespace {

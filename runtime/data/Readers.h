@@ -1,13 +1,13 @@
-//===- Readers.h - The formats data comes in ----------------------------===//
+//===- Readers.h - The formats data comes in ------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Readers of the formats that people have: idx, .npy, text, bytes, nanoGPT's and llm.c's token files. Each checks every length
-// it finds against the file before believing it, and throws Failure(Exit::data) naming the file, what was expected, what was
-// found and what to do.
+// Readers of the formats that people have: idx, .npy, text, bytes, nanoGPT's and llm.c's token
+// files. Each checks every length it finds against the file before believing it, and throws
+// Failure(Exit::data) naming the file, what was expected, what was found and what to do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@
 
 namespace weir {
 
-/// Opens what `location` names: "bytes:PATH" or a path, whose format is told by its content and extension. A text is numbered
-/// by `vocabulary` where one is given, otherwise by its own.
+/// Opens what `location` names: "bytes:PATH" or a path, whose format is told by its content and
+/// extension. A text is numbered by `vocabulary` where one is given, otherwise by its own.
 Array openSource(const std::string &location, const Vocabulary *vocabulary = nullptr);
 
 /// The formats one by one. `array` has its path and owner set; `bytes` is the whole file.

@@ -1,4 +1,4 @@
-//===- Sampling.cpp - Which rows a step reads ---------------------------===//
+//===- Sampling.cpp - Which rows a step reads -----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,12 +19,14 @@ Permutation::Permutation(uint64_t seed, uint64_t epoch, uint64_t n)
 }
 
 uint64_t Permutation::encrypt(uint64_t value) const {
-  // Six rounds: four suffice for a pseudorandom permutation (Luby and Rackoff, 1988), small domains are helped by more.
+  // Six rounds: four suffice for a pseudorandom permutation (Luby and Rackoff, 1988), small domains
+  // are helped by more.
   constexpr int rounds = 6;
   uint64_t mask = (uint64_t{1} << halfBits) - 1;
   uint64_t left = value >> halfBits, right = value & mask;
   for (int round = 0; round < rounds; ++round) {
-    uint64_t next = left ^ (randomBits(seed, Draw::permutation, epoch * rounds + round, right) & mask);
+    uint64_t next =
+        left ^ (randomBits(seed, Draw::permutation, epoch * rounds + round, right) & mask);
     left = right;
     right = next;
   }

@@ -56,7 +56,8 @@ std::string characterText(uint32_t code) {
   return out + "' (" + name + ")";
 }
 
-Vocabulary::Vocabulary(std::vector<uint32_t> characters) : codes(std::move(characters)), low(128, -1) {
+Vocabulary::Vocabulary(std::vector<uint32_t> characters)
+    : codes(std::move(characters)), low(128, -1) {
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   for (size_t i = 0; i < codes.size() && codes[i] < low.size(); ++i)

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A text's vocabulary is the sorted set of its distinct characters (Unicode code points); a character's number is its place
-// in that set. It is kept with the checkpoint, so that a resumed run and `weir generate` number characters alike.
+// A text's vocabulary is the sorted set of its distinct characters (Unicode code points); a
+// character's number is its place in that set. It is kept with the checkpoint, so that a resumed
+// run and `weir generate` number characters alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@
 
 namespace weir {
 
-/// Reads the code point at `at` and moves `at` behind it; -1 where the bytes are not UTF-8 (overlong forms and surrogates
-/// are not).
+/// Reads the code point at `at` and moves `at` behind it; -1 where the bytes are not UTF-8
+/// (overlong forms and surrogates are not).
 int32_t decodeUtf8(std::string_view text, size_t &at);
 
 /// Appends the UTF-8 form of `code`.

@@ -1,4 +1,4 @@
-//===- ChromeTrace.cpp - A run's actions on a time line -----------------===//
+//===- ChromeTrace.cpp - A run's actions on a time line -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,7 +39,8 @@ Description describe(const artifact::Program &program, const artifact::Action &a
   if (const artifact::Launch *launch = action.work_as_Launch()) {
     const artifact::Kernel &kernel = *program.kernels()->Get(launch->kernel());
     text.name = kernel.symbol()->str();
-    text.arguments = {{"shape", kernel.shape()->str()}, {"flops", kernel.flops()}, {"bytes", kernel.bytes()}};
+    text.arguments = {
+        {"shape", kernel.shape()->str()}, {"flops", kernel.flops()}, {"bytes", kernel.bytes()}};
     if (kernel.ops())
       for (const flatbuffers::String *op : *kernel.ops())
         text.arguments["ops"].push_back(op->str());
@@ -47,7 +48,8 @@ Description describe(const artifact::Program &program, const artifact::Action &a
     text.name = concat("product ", product->m(), "x", product->n(), "x", product->k());
     if (product->batch() > 1)
       text.name += concat(" of ", product->batch());
-    text.arguments["flops"] = 2.0 * static_cast<double>(product->batch()) * static_cast<double>(product->m()) *
+    text.arguments["flops"] = 2.0 * static_cast<double>(product->batch()) *
+                              static_cast<double>(product->m()) *
                               static_cast<double>(product->n()) * static_cast<double>(product->k());
   } else if (const artifact::Convolution *convolution = action.work_as_Convolution()) {
     text.name = concat("convolution ", artifact::EnumNameConvolutionKind(convolution->kind()));
@@ -63,8 +65,8 @@ Description describe(const artifact::Program &program, const artifact::Action &a
   if (action.locations())
     for (const artifact::Location *location : *action.locations())
       if (location->line() > 0 && location->file() < program.files()->size())
-        text.arguments["at"].push_back(
-            concat(program.files()->Get(location->file())->str(), ":", location->line(), ":", location->column()));
+        text.arguments["at"].push_back(concat(program.files()->Get(location->file())->str(), ":",
+                                              location->line(), ":", location->column()));
   return text;
 }
 
@@ -76,7 +78,11 @@ std::string chromeTrace(const artifact::Program &program, const std::vector<Trac
     number(*program.entries()->Get(entry)->actions(), actions[entry]);
 
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  out += Json{{"ph", "M"}, {"pid", 1}, {"name", "process_name"}, {"args", {{"name", program.model()->str()}}}}.dump();
+  out += Json{{"ph", "M"},
+              {"pid", 1},
+              {"name", "process_name"},
+              {"args", {{"name", program.model()->str()}}}}
+             .dump();
   int64_t origin = events.empty() ? 0 : events.front().start;
   for (const Trace::Event &event : events) {
     Description text = describe(program, *actions.at(event.entry).at(event.action));
@@ -95,7 +101,8 @@ std::string chromeTrace(const artifact::Program &program, const std::vector<Trac
   return out + "\n]}\n";
 }
 
-void writeChromeTrace(const std::string &path, const artifact::Program &program, const std::vector<Trace::Event> &events) {
+void writeChromeTrace(const std::string &path, const artifact::Program &program,
+                      const std::vector<Trace::Event> &events) {
   std::ofstream file(path, std::ios::binary);
   file << chromeTrace(program, events) << std::flush;
   if (!file)

@@ -1,4 +1,4 @@
-//===- MetricsFile.cpp - A run as a program reads it --------------------===//
+//===- MetricsFile.cpp - A run as a program reads it ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,8 +29,8 @@ size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
   size_t length = 0;
   for (std::string line; std::getline(in, line) && !in.eof(); length += line.size() + 1) {
     auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() || json["step"] > doneSteps ||
-        json.value("event", "") == "done")
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() ||
+        json["step"] > doneSteps || json.value("event", "") == "done")
       break;
   }
   return length;
@@ -41,12 +41,15 @@ size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
 MetricsFile::MetricsFile(std::string name, int64_t doneSteps) : path(std::move(name)) {
   file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
   if (file < 0)
-    throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+    throw Failure(Exit::storage,
+                  concat(path, ": cannot write the metrics: ", std::strerror(errno)));
   // A pipe or a terminal has no length; that is fine.
-  if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0 && errno != EINVAL) {
+  if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0 &&
+      errno != EINVAL) {
     int reason = errno;
     ::close(file);
-    throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(reason)));
+    throw Failure(Exit::storage,
+                  concat(path, ": cannot write the metrics: ", std::strerror(reason)));
   }
 }
 
@@ -61,7 +64,8 @@ void MetricsFile::step(const StepRecord &record, const std::string &unit) {
   write(line);
 }
 
-void MetricsFile::event(const std::string &event, int64_t step, const Values &values, double seconds) {
+void MetricsFile::event(const std::string &event, int64_t step, const Values &values,
+                        double seconds) {
   std::string line = concat("{\"event\":", quoted(event), ",\"step\":", step);
   for (const auto &[name, value] : values)
     line += concat(",", quoted(name), ":", jsonNumber(value));
@@ -74,7 +78,8 @@ void MetricsFile::write(const std::string &line) {
     if (wrote < 0 && errno == EINTR)
       continue;
     if (wrote <= 0)
-      throw Failure(Exit::storage, concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+      throw Failure(Exit::storage,
+                    concat(path, ": cannot write the metrics: ", std::strerror(errno)));
     done += wrote;
   }
 }

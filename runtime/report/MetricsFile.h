@@ -1,13 +1,14 @@
-//===- MetricsFile.h - A run as a program reads it ----------------------===//
+//===- MetricsFile.h - A run as a program reads it ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// --metrics FILE.jsonl: one flat JSON object per line. A step's has step, the model's values, step_ms and tokens_per_second or
-// samples_per_second; an evaluation's "event":"eval"; the last one "event":"done". Numbers are printed so that a float comes
-// back exactly; what is not finite is null.
+// --metrics FILE.jsonl: one flat JSON object per line. A step's has step, the model's values,
+// step_ms and tokens_per_second or samples_per_second; an evaluation's "event":"eval"; the last one
+// "event":"done". Numbers are printed so that a float comes back exactly; what is not finite is
+// null.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,9 @@ namespace weir {
 
 class MetricsFile {
 public:
-  /// Begins `path` anew, or, resuming after `doneSteps`, goes on behind the lines of those steps: what a killed run wrote after
-  /// its last checkpoint is computed again. Throws Failure(Exit::storage).
+  /// Begins `path` anew, or, resuming after `doneSteps`, goes on behind the lines of those steps:
+  /// what a killed run wrote after its last checkpoint is computed again. Throws
+  /// Failure(Exit::storage).
   MetricsFile(std::string path, int64_t doneSteps);
   ~MetricsFile();
   MetricsFile(const MetricsFile &) = delete;

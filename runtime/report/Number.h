@@ -1,4 +1,4 @@
-//===- Number.h - Numbers as text ---------------------------------------===//
+//===- Number.h - Numbers as text -----------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@
 
 namespace weir {
 
-/// The shortest of %.9g, which brings every float back exactly; "null" where JSON has no word for the value.
+/// The shortest of %.9g, which brings every float back exactly; "null" where JSON has no word for
+/// the value.
 inline std::string jsonNumber(double value) {
   if (!std::isfinite(value))
     return "null";

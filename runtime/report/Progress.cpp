@@ -1,4 +1,4 @@
-//===- Progress.cpp - A run as someone watches it -----------------------===//
+//===- Progress.cpp - A run as someone watches it -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,9 +32,10 @@ size_t columns(std::FILE *out) {
 
 } // namespace
 
-Progress::Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep, int64_t totalSteps)
-    : out(out), live(live), unit(std::move(unit)), total(totalSteps), every(plainInterval(totalSteps - firstStep)),
-      shown(Clock::now()) {}
+Progress::Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep,
+                   int64_t totalSteps)
+    : out(out), live(live), unit(std::move(unit)), total(totalSteps),
+      every(plainInterval(totalSteps - firstStep)), shown(Clock::now()) {}
 
 Progress::~Progress() { erase(); }
 
@@ -58,8 +59,9 @@ std::string Progress::line(const StepRecord &record) const {
     const char *format = name == "lr" ? "%.3g" : "%.4f";
     text += concat("  ", name, " ", formatted(format, value));
   }
-  text += concat("  ", formatted("%.1f", 1e3 * stepSeconds), " ms/step  ", withThousands(rate), " ", unit, "/s  ETA ",
-                 duration(stepSeconds * static_cast<double>(total - record.step)));
+  text +=
+      concat("  ", formatted("%.1f", 1e3 * stepSeconds), " ms/step  ", withThousands(rate), " ",
+             unit, "/s  ETA ", duration(stepSeconds * static_cast<double>(total - record.step)));
   return text;
 }
 
@@ -70,7 +72,8 @@ void Progress::step(const StepRecord &record) {
   auto now = Clock::now();
   std::chrono::duration<double> since = now - shown;
   bool last = record.step == total;
-  // Ten times a second on a terminal; elsewhere at round steps, and not silent for longer than half a minute.
+  // Ten times a second on a terminal; elsewhere at round steps, and not silent for longer than half
+  // a minute.
   bool due = live ? since.count() >= 0.1 : record.step % every == 0 || since.count() >= 30;
   if (!due && !last && !first)
     return;

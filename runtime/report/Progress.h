@@ -1,12 +1,12 @@
-//===- Progress.h - A run as someone watches it -------------------------===//
+//===- Progress.h - A run as someone watches it ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Standard error while training: one line that is rewritten on a terminal, a plain line now and then elsewhere (also under
-// TERM=dumb). No colours, so NO_COLOR holds by itself.
+// Standard error while training: one line that is rewritten on a terminal, a plain line now and
+// then elsewhere (also under TERM=dumb). No colours, so NO_COLOR holds by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,8 @@ namespace weir {
 
 class Progress {
 public:
-  /// `unit`: "tokens" or "samples". Writes to `out`; `live` is whether lines may be rewritten there.
+  /// `unit`: "tokens" or "samples". Writes to `out`; `live` is whether lines may be rewritten
+  /// there.
   Progress(std::FILE *out, bool live, std::string unit, int64_t firstStep, int64_t totalSteps);
   ~Progress();
 
@@ -43,7 +44,7 @@ private:
   const std::string unit;
   const int64_t total, every; // steps between plain lines
   Clock::time_point shown;
-  bool drawn = false;   // a live line stands on the terminal
+  bool drawn = false; // a live line stands on the terminal
   bool first = true;
   // Since the last line that was shown, so that the rates are of now.
   double seconds = 0, units = 0;

@@ -1,4 +1,4 @@
-//===- Record.h - What there is to report -------------------------------===//
+//===- Record.h - What there is to report ---------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TensorBoard.cpp - A run as TensorBoard reads it ------------------===//
+//===- TensorBoard.cpp - A run as TensorBoard reads it --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,7 +37,9 @@ void appendVarint(std::string &out, uint64_t value) {
     out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
 }
-void appendKey(std::string &out, int field, Wire wire) { appendVarint(out, field << 3 | static_cast<int>(wire)); }
+void appendKey(std::string &out, int field, Wire wire) {
+  appendVarint(out, field << 3 | static_cast<int>(wire));
+}
 template <typename T> void appendRaw(std::string &out, T value) {
   out.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
@@ -54,7 +56,9 @@ std::string eventAt(double wallTime) {
   return event;
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 } // namespace
 
@@ -85,12 +89,14 @@ TensorBoard::TensorBoard(const std::string &directory) {
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   // TensorBoard finds its files by "tfevents" and orders them by the time in the name.
-  path = (std::filesystem::path(directory) /
-          concat("events.out.tfevents.", static_cast<int64_t>(now()), ".", host, ".", getpid(), ".weir"))
+  path = (std::filesystem::path(directory) / concat("events.out.tfevents.",
+                                                    static_cast<int64_t>(now()), ".", host, ".",
+                                                    getpid(), ".weir"))
              .string();
   file = std::fopen(path.c_str(), "wbex");
   if (!file)
-    throw Failure(Exit::storage, concat(path, ": cannot write TensorBoard's events: ", std::strerror(errno)));
+    throw Failure(Exit::storage,
+                  concat(path, ": cannot write TensorBoard's events: ", std::strerror(errno)));
   std::string event = eventAt(now());
   appendBytes(event, 3, "brain.Event:2");
   write(event);
@@ -117,7 +123,8 @@ void TensorBoard::scalars(int64_t step, const Values &values) {
 void TensorBoard::write(const std::string &event) {
   std::string record = framed(event);
   if (std::fwrite(record.data(), 1, record.size(), file) != record.size() || std::fflush(file) != 0)
-    throw Failure(Exit::storage, concat(path, ": cannot write TensorBoard's events: ", std::strerror(errno)));
+    throw Failure(Exit::storage,
+                  concat(path, ": cannot write TensorBoard's events: ", std::strerror(errno)));
 }
 
 } // namespace weir

@@ -1,13 +1,14 @@
-//===- TensorBoard.h - A run as TensorBoard reads it --------------------===//
+//===- TensorBoard.h - A run as TensorBoard reads it ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An event file: records of TFRecord framing (length, masked CRC32C of it, the bytes, masked CRC32C of them), each an Event
-// message of protocol buffers: wall_time = 1 (double), step = 2 (int64), file_version = 3, summary = 5 {value = 1 {tag = 1,
-// simple_value = 2 (float)}}. https://github.com/tensorflow/tensorboard
+// An event file: records of TFRecord framing (length, masked CRC32C of it, the bytes, masked CRC32C
+// of them), each an Event message of protocol buffers: wall_time = 1 (double), step = 2 (int64),
+// file_version = 3, summary = 5 {value = 1 {tag = 1, simple_value = 2 (float)}}.
+// https://github.com/tensorflow/tensorboard
 //
 //===----------------------------------------------------------------------===//
 

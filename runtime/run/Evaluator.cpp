@@ -1,4 +1,4 @@
-//===- Evaluator.cpp - The held-out data, whole -------------------------===//
+//===- Evaluator.cpp - The held-out data, whole ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,14 +11,19 @@
 
 namespace weir {
 
-Evaluator::Evaluator(Program &program, const Dataset &dataset) : program(program), dataset(dataset) {
+Evaluator::Evaluator(Program &program, const Dataset &dataset)
+    : program(program), dataset(dataset) {
   parts.reserve(2);
   parts.emplace_back(program, requireEntry(program, "eval", "to evaluate held-out data"), dataset);
   if (dataset.coveringRows() % parts[0].rows != 0) {
-    parts.emplace_back(program, requireEntry(program, "eval_one", "to evaluate the rows that are left after the last whole batch"),
-                       dataset);
+    parts.emplace_back(
+        program,
+        requireEntry(program, "eval_one",
+                     "to evaluate the rows that are left after the last whole batch"),
+        dataset);
     if (parts[1].rows != 1)
-      throw Failure(Exit::model, concat("the entry 'eval_one' takes ", parts[1].rows, " rows; 1 expected"));
+      throw Failure(Exit::model,
+                    concat("the entry 'eval_one' takes ", parts[1].rows, " rows; 1 expected"));
   }
 }
 
@@ -27,7 +32,8 @@ void Evaluator::runRows(Part &part, int64_t first) {
     int64_t window = dataset.window();
     int64_t position = window ? consecutiveStart(first + row, window) : first + row;
     for (size_t input = 0; input < part.batch.size(); ++input)
-      dataset.write(input, position, part.batch[input].data() + row * dataset.inputs()[input].rowBytes());
+      dataset.write(input, position,
+                    part.batch[input].data() + row * dataset.inputs()[input].rowBytes());
   }
   writeInputs(program, part.entry, dataset, part.batch);
   program.run(part.entry);

@@ -1,4 +1,4 @@
-//===- Generate.cpp - Sampling text from a trained language model -------===//
+//===- Generate.cpp - Sampling text from a trained language model ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,8 +45,10 @@ public:
       for (int32_t token; in >> token;)
         tokens.push_back(token);
       if (!in.eof())
-        throw Failure(Exit::usage, concat("--prompt: the model was trained on token numbers; expected numbers between spaces, "
-                                          "found '", text, "'"));
+        throw Failure(Exit::usage, concat("--prompt: the model was trained on token numbers; "
+                                          "expected numbers between spaces, "
+                                          "found '",
+                                          text, "'"));
       return tokens;
     }
     for (size_t at = 0; at < text.size();) {
@@ -54,9 +56,11 @@ public:
       int32_t code = decodeUtf8(text, at);
       int32_t number = code < 0 ? -1 : vocabulary.number(code);
       if (number < 0)
-        throw Failure(Exit::usage, concat("--prompt: the model does not know ",
-                                          code < 0 ? concat("the byte at ", before) : characterText(code), "; it knows the ",
-                                          vocabulary.size(), " characters of its training text"));
+        throw Failure(Exit::usage,
+                      concat("--prompt: the model does not know ",
+                             code < 0 ? concat("the byte at ", before) : characterText(code),
+                             "; it knows the ", vocabulary.size(),
+                             " characters of its training text"));
       tokens.push_back(number);
     }
     return tokens;
@@ -91,15 +95,18 @@ struct Predict {
   const artifact::Port *input = nullptr, *output = nullptr;
   int64_t context = 0, vocab = 0;
 
-  explicit Predict(const Program &program) : entry(requireEntry(program, "predict", "to generate")) {
+  explicit Predict(const Program &program)
+      : entry(requireEntry(program, "predict", "to generate")) {
     for (const artifact::Port *port : *entry.outputs())
       if (!output && port->dtype() == artifact::DType::f32 && port->shape()->size() == 3)
         output = port;
     if (entry.inputs()->size() == 1)
       input = entry.inputs()->Get(0);
-    if (!input || input->dtype() != artifact::DType::i32 || input->shape()->size() != 2 || input->shape()->Get(0) != 1 ||
-        !output || output->shape()->Get(0) != 1 || output->shape()->Get(1) != input->shape()->Get(1))
-      throw Failure(Exit::model, "the model is no language model: its entry 'predict' does not map i32[1, T] to f32[1, T, V]");
+    if (!input || input->dtype() != artifact::DType::i32 || input->shape()->size() != 2 ||
+        input->shape()->Get(0) != 1 || !output || output->shape()->Get(0) != 1 ||
+        output->shape()->Get(1) != input->shape()->Get(1))
+      throw Failure(Exit::model, "the model is no language model: its entry 'predict' does not map "
+                                 "i32[1, T] to f32[1, T, V]");
     context = input->shape()->Get(1);
     vocab = output->shape()->Get(2);
   }
@@ -107,15 +114,17 @@ struct Predict {
 
 } // namespace
 
-size_t sampleLogits(std::span<const float> logits, double temperature, int64_t topK, uint64_t bits) {
+size_t sampleLogits(std::span<const float> logits, double temperature, int64_t topK,
+                    uint64_t bits) {
   if (temperature <= 0)
     return std::max_element(logits.begin(), logits.end()) - logits.begin();
   std::vector<size_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   size_t kept = topK > 0 ? std::min<size_t>(topK, order.size()) : order.size();
   // Equal logits in the order of their numbers, so that the draw has one meaning.
-  std::partial_sort(order.begin(), order.begin() + kept, order.end(),
-                    [&](size_t a, size_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
+  std::partial_sort(order.begin(), order.begin() + kept, order.end(), [&](size_t a, size_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
   std::vector<double> weights(kept);
   double most = logits[order[0]], sum = 0;
   for (size_t i = 0; i < kept; ++i)
@@ -131,18 +140,23 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--checkpoint", options.checkpoint, "the checkpoint directory of a training run")
       ->type_name("DIR")
       ->required();
-  app.add_option("--prompt", options.prompt, "the text to go on from (default: a new line)")->type_name("TEXT");
+  app.add_option("--prompt", options.prompt, "the text to go on from (default: a new line)")
+      ->type_name("TEXT");
   app.add_option("--length", options.tokens, "how many tokens to generate (default 500)")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  app.add_option("--temperature", options.temperature, "higher is more surprising, 0 always the likeliest (default 0.8)")
+  app.add_option("--temperature", options.temperature,
+                 "higher is more surprising, 0 always the likeliest (default 0.8)")
       ->type_name("T")
       ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--top-k", options.topK, "draw among the K likeliest only")->type_name("K")->check(CLI::PositiveNumber);
+  app.add_option("--top-k", options.topK, "draw among the K likeliest only")
+      ->type_name("K")
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "of the draws (default 1)")
       ->type_name("N")
       ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int32_t>::max()}));
-  app.add_option("--threads", options.threads, "CPU threads (default: the cores this process may use)")
+  app.add_option("--threads", options.threads,
+                 "CPU threads (default: the cores this process may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
 }
@@ -152,20 +166,24 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
   Predict predict(program);
   Disk disk;
   CheckpointStore store(options.checkpoint, 2, disk);
-  std::optional<Checkpoint> checkpoint = store.loadNewest([](const std::string &line) { std::cerr << line << std::endl; });
+  std::optional<Checkpoint> checkpoint =
+      store.loadNewest([](const std::string &line) { std::cerr << line << std::endl; });
   if (!checkpoint)
-    throw Failure(Exit::storage, concat(options.checkpoint, ": holds no checkpoint; train with --checkpoint ", options.checkpoint,
-                                        " first"));
-  std::vector<std::string> lines = differences(storedParameters(program.variables()), checkpoint->model.tensors());
+    throw Failure(Exit::storage,
+                  concat(options.checkpoint, ": holds no checkpoint; train with --checkpoint ",
+                         options.checkpoint, " first"));
+  std::vector<std::string> lines =
+      differences(storedParameters(program.variables()), checkpoint->model.tensors());
   if (!lines.empty())
-    throw Failure(Exit::model, concat(checkpoint->path, ": is a checkpoint of another model (", checkpoint->manifest.model,
-                                      "):\n  ", join(lines, "\n  ")));
+    throw Failure(Exit::model, concat(checkpoint->path, ": is a checkpoint of another model (",
+                                      checkpoint->manifest.model, "):\n  ", join(lines, "\n  ")));
   restore(program.variables(), checkpoint->model.tensors());
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::state) {
       auto found = checkpoint->state.tensors().find(variable.name);
       if (found == checkpoint->state.tensors().end() || found->second.size != variable.size)
-        throw Failure(Exit::model, concat(checkpoint->path, ": lacks the state '", variable.name, "' of this model"));
+        throw Failure(Exit::model, concat(checkpoint->path, ": lacks the state '", variable.name,
+                                          "' of this model"));
       std::memcpy(variable.data, found->second.data, variable.size);
     }
 
@@ -180,7 +198,8 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
     throw Failure(Exit::usage, "--prompt: is empty; give at least one character");
   for (int32_t token : tokens)
     if (token < 0 || token >= predict.vocab)
-      throw Failure(Exit::usage, concat("--prompt: the token ", token, " is not in [0, ", predict.vocab, ")"));
+      throw Failure(Exit::usage,
+                    concat("--prompt: the token ", token, " is not in [0, ", predict.vocab, ")"));
   for (int32_t token : tokens)
     std::cout << codec.decode(token);
   std::cout << std::flush;
@@ -199,7 +218,8 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
       if (!std::isfinite(logit))
         throw Failure(Exit::numeric, "the model's logits are not finite");
     uint64_t bits = randomBits(options.seed, Draw::sample, 0, drawn);
-    tokens.push_back(static_cast<int32_t>(sampleLogits(row, options.temperature, options.topK, bits)));
+    tokens.push_back(
+        static_cast<int32_t>(sampleLogits(row, options.temperature, options.topK, bits)));
     std::cout << codec.decode(tokens.back()) << std::flush;
   }
   std::cout << std::endl;

@@ -1,12 +1,13 @@
-//===- Generate.h - Sampling text from a trained language model ---------===//
+//===- Generate.h - Sampling text from a trained language model -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// `weir generate`: the entry `predict` maps tokens i32[1, T] to logits f32[1, T, V] of the tokens that follow. The last T tokens
-// are the context; what is drawn is a pure function of the seed and the position.
+// `weir generate`: the entry `predict` maps tokens i32[1, T] to logits f32[1, T, V] of the tokens
+// that follow. The last T tokens are the context; what is drawn is a pure function of the seed and
+// the position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +28,11 @@ class App;
 namespace weir {
 
 struct GenerateOptions {
-  std::string checkpoint;      ///< the directory of a run
+  std::string checkpoint; ///< the directory of a run
   std::string prompt = "\n";
-  int64_t tokens = 500;        ///< to generate
-  double temperature = 0.8;    ///< 0: always the likeliest
-  int64_t topK = 0;            ///< draw among the likeliest K; 0: among all
+  int64_t tokens = 500;     ///< to generate
+  double temperature = 0.8; ///< 0: always the likeliest
+  int64_t topK = 0;         ///< draw among the likeliest K; 0: among all
   int64_t seed = 1;
   int threads = 0;
 };

@@ -1,4 +1,4 @@
-//===- Ports.cpp - A program's inputs and outputs in the run's terms ----===//
+//===- Ports.cpp - A program's inputs and outputs in the run's terms ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,10 +17,14 @@ namespace {
 
 Element elementOf(artifact::DType dtype) {
   switch (dtype) {
-  case artifact::DType::f32: return Element::f32;
-  case artifact::DType::i32: return Element::i32;
-  case artifact::DType::u8: return Element::u8;
-  case artifact::DType::b8: return Element::b8;
+  case artifact::DType::f32:
+    return Element::f32;
+  case artifact::DType::i32:
+    return Element::i32;
+  case artifact::DType::u8:
+    return Element::u8;
+  case artifact::DType::b8:
+    return Element::b8;
   }
   assert(false && "every dtype is listed");
   __builtin_unreachable();
@@ -28,11 +32,12 @@ Element elementOf(artifact::DType dtype) {
 
 } // namespace
 
-const artifact::Entry &requireEntry(const Program &program, const std::string &name, const std::string &purpose) {
+const artifact::Entry &requireEntry(const Program &program, const std::string &name,
+                                    const std::string &purpose) {
   if (const artifact::Entry *entry = program.entry(name))
     return *entry;
-  throw Failure(Exit::model, concat("the artifact of '", program.plan().model()->str(), "' has no entry '", name,
-                                    "', which is needed ", purpose));
+  throw Failure(Exit::model, concat("the artifact of '", program.plan().model()->str(),
+                                    "' has no entry '", name, "', which is needed ", purpose));
 }
 
 std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {
@@ -46,7 +51,8 @@ std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {
     if (port->limit_config())
       spec.limitConfig = port->limit_config()->str();
     if (spec.shape.empty())
-      throw Failure(Exit::model, concat("the input '", spec.name, "' has no dimension that counts rows"));
+      throw Failure(Exit::model,
+                    concat("the input '", spec.name, "' has no dimension that counts rows"));
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -56,16 +62,18 @@ int64_t entryRows(const artifact::Entry &entry) {
   int64_t rows = 0;
   for (const InputSpec &spec : inputSpecs(entry)) {
     if (rows != 0 && spec.rows() != rows)
-      throw Failure(Exit::model, concat("the inputs of '", entry.name()->str(), "' take ", rows, " and ", spec.rows(),
-                                        " rows; they have to take as many"));
+      throw Failure(Exit::model, concat("the inputs of '", entry.name()->str(), "' take ", rows,
+                                        " and ", spec.rows(), " rows; they have to take as many"));
     rows = spec.rows();
   }
   if (rows <= 0)
-    throw Failure(Exit::model, concat("the entry '", entry.name()->str(), "' has no input to read data for"));
+    throw Failure(Exit::model,
+                  concat("the entry '", entry.name()->str(), "' has no input to read data for"));
   return rows;
 }
 
-void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset, const Batch &batch) {
+void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset,
+                 const Batch &batch) {
   for (const artifact::Port *port : *entry.inputs())
     for (size_t i = 0; i < batch.size(); ++i)
       if (dataset.inputs()[i].name == port->name()->string_view()) {
@@ -81,11 +89,13 @@ Outputs::Outputs(Program &program, const artifact::Entry &entry) : program(progr
     if (port->kind() != artifact::PortKind::sum && port->kind() != artifact::PortKind::count)
       continue;
     std::string name = port->name()->str();
-    auto ratio = std::find_if(all.begin(), all.end(), [&](const Ratio &ratio) { return ratio.name == name; });
+    auto ratio = std::find_if(all.begin(), all.end(),
+                              [&](const Ratio &ratio) { return ratio.name == name; });
     if (ratio == all.end())
       ratio = all.insert(all.end(), {name, {}});
     auto &terms = ratio->terms;
-    auto term = std::find_if(terms.begin(), terms.end(), [&](const Term &term) { return term.number == port->term(); });
+    auto term = std::find_if(terms.begin(), terms.end(),
+                             [&](const Term &term) { return term.number == port->term(); });
     if (term == terms.end())
       term = terms.insert(terms.end(), {port->term(), 1.0, nullptr, nullptr, 0, 0});
     if (port->kind() == artifact::PortKind::sum) {
@@ -109,10 +119,13 @@ double Outputs::read(const artifact::Port &port) const {
     return static_cast<double>(value);
   };
   switch (port.dtype()) {
-  case artifact::DType::f32: return load(float{});
-  case artifact::DType::i32: return load(int32_t{});
+  case artifact::DType::f32:
+    return load(float{});
+  case artifact::DType::i32:
+    return load(int32_t{});
   case artifact::DType::u8:
-  case artifact::DType::b8: return load(uint8_t{});
+  case artifact::DType::b8:
+    return load(uint8_t{});
   }
   assert(false && "every dtype is listed");
   __builtin_unreachable();
@@ -163,8 +176,8 @@ Values Outputs::scalars() const {
 
 int32_t *runScalar(const Program &program, const std::string &name) {
   for (const TensorView &variable : program.variables())
-    if (variable.role == artifact::Role::run && variable.name == name && variable.dtype == artifact::DType::i32 &&
-        variable.size == sizeof(int32_t))
+    if (variable.role == artifact::Role::run && variable.name == name &&
+        variable.dtype == artifact::DType::i32 && variable.size == sizeof(int32_t))
       return reinterpret_cast<int32_t *>(variable.data);
   return nullptr;
 }

@@ -1,4 +1,4 @@
-//===- Ports.h - A program's inputs and outputs in the run's terms ------===//
+//===- Ports.h - A program's inputs and outputs in the run's terms --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,10 @@
 
 namespace weir {
 
-/// The entry of that name. Throws Failure(Exit::model) where the artifact has none, saying what for it is needed.
-const artifact::Entry &requireEntry(const Program &program, const std::string &name, const std::string &purpose);
+/// The entry of that name. Throws Failure(Exit::model) where the artifact has none, saying what for
+/// it is needed.
+const artifact::Entry &requireEntry(const Program &program, const std::string &name,
+                                    const std::string &purpose);
 
 /// The inputs of an entry, for Dataset.
 std::vector<InputSpec> inputSpecs(const artifact::Entry &entry);
@@ -24,10 +26,12 @@ std::vector<InputSpec> inputSpecs(const artifact::Entry &entry);
 int64_t entryRows(const artifact::Entry &entry);
 
 /// Copies a batch of `dataset` into the entry's input ports.
-void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset, const Batch &batch);
+void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset,
+                 const Batch &batch);
 
-/// Reads the output ports of an entry. Sums and counts are added up in double over as many runs as add() is called for; a
-/// ratio's value is the sum over its terms of weight * sum / count, where a term that counts nothing adds nothing.
+/// Reads the output ports of an entry. Sums and counts are added up in double over as many runs as
+/// add() is called for; a ratio's value is the sum over its terms of weight * sum / count, where a
+/// term that counts nothing adds nothing.
 class Outputs {
 public:
   Outputs(Program &program, const artifact::Entry &entry);

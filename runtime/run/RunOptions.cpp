@@ -1,4 +1,4 @@
-//===- RunOptions.cpp - What a training run is asked to do --------------===//
+//===- RunOptions.cpp - What a training run is asked to do ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,26 +31,35 @@ constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
 void addRunOptions(CLI::App &app, RunOptions &options) {
   // A path such as --data a=x is one value each time; a word after it is not another.
   auto list = [&](const char *name, std::vector<std::string> &into, const char *help) {
-    return app.add_option(name, into, help)->type_name("INPUT=PATH")->expected(1)->take_all()->allow_extra_args(false);
+    return app.add_option(name, into, help)
+        ->type_name("INPUT=PATH")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
   };
   const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports";
 
-  list("--data", options.data,
-       "values of a model's input: idx, .npy, text, .bin tokens, or bytes:PATH; once for each input")
+  list(
+      "--data", options.data,
+      "values of a model's input: idx, .npy, text, .bin tokens, or bytes:PATH; once for each input")
       ->group(data);
   auto *evalData = list("--eval-data", options.evalData, "held-out data, as --data")->group(data);
-  auto *holdout = app.add_option("--holdout", options.holdout, "hold out this last fraction of the data, such as 0.1")
+  auto *holdout = app.add_option("--holdout", options.holdout,
+                                 "hold out this last fraction of the data, such as 0.1")
                       ->type_name("FRACTION")
                       ->check(within(1e-9, 1 - 1e-9, "a fraction between 0 and 1, such as 0.1"))
                       ->group(data);
   evalData->excludes(holdout);
-  app.add_flag("--no-shuffle", options.noShuffle, "read rows, or windows, in the order of the file")->group(data);
+  app.add_flag("--no-shuffle", options.noShuffle, "read rows, or windows, in the order of the file")
+      ->group(data);
 
-  auto *steps = app.add_option("--steps", options.steps, "how many steps to train, instead of the recipe's")
-                    ->type_name("N")
-                    ->check(within<int64_t>(1, mostSteps, "a number from 1"))
-                    ->group(training);
-  app.add_option("--epochs", options.epochs, "how many times to go over the data, instead of the recipe's")
+  auto *steps =
+      app.add_option("--steps", options.steps, "how many steps to train, instead of the recipe's")
+          ->type_name("N")
+          ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+          ->group(training);
+  app.add_option("--epochs", options.epochs,
+                 "how many times to go over the data, instead of the recipe's")
       ->type_name("N")
       ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->excludes(steps)
@@ -66,15 +75,19 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("N")
       ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->group(training);
-  app.add_option("--nan", options.nan, "when a loss or gradient is not finite: abort (default), or skip the step")
+  app.add_option("--nan", options.nan,
+                 "when a loss or gradient is not finite: abort (default), or skip the step")
       ->type_name("abort|skip")
       ->check(CLI::Validator(
           [](std::string &text) {
-            return text == "abort" || text == "skip" ? "" : concat("expected abort or skip, found '", text, "'");
+            return text == "abort" || text == "skip"
+                       ? ""
+                       : concat("expected abort or skip, found '", text, "'");
           },
           ""))
       ->group(training);
-  app.add_option("--threads", options.threads, "CPU threads (default: the cores this process may use)")
+  app.add_option("--threads", options.threads,
+                 "CPU threads (default: the cores this process may use)")
       ->type_name("N")
       ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"))
       ->group(training);
@@ -83,7 +96,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       app.add_option("--checkpoint", options.checkpoint, "keep weights and state in this directory")
           ->type_name("DIR")
           ->group(keeping);
-  app.add_option("--every", options.every, "steps between checkpoints (default 500); there is one at the end anyway")
+  app.add_option("--every", options.every,
+                 "steps between checkpoints (default 500); there is one at the end anyway")
       ->type_name("N")
       ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->needs(checkpoint)
@@ -94,21 +108,31 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->needs(checkpoint)
       ->group(keeping);
   auto *resume =
-      app.add_flag("--resume", options.resume, "go on from the newest whole checkpoint, or start where there is none")
+      app.add_flag("--resume", options.resume,
+                   "go on from the newest whole checkpoint, or start where there is none")
           ->needs(checkpoint)
           ->group(keeping);
-  app.add_flag("--extend", options.extend, "with --resume: allow another number of steps than the run began with")
+  app.add_flag("--extend", options.extend,
+               "with --resume: allow another number of steps than the run began with")
       ->needs(resume)
       ->group(keeping);
 
-  app.add_option("--metrics", options.metrics, "write one JSON object per step")->type_name("FILE.jsonl")->group(reports);
-  app.add_option("--tensorboard", options.tensorboard, "write TensorBoard's event files")->type_name("DIR")->group(reports);
-  app.add_option("--trace", options.trace, "write where the time of some steps went, for chrome://tracing or Perfetto")
+  app.add_option("--metrics", options.metrics, "write one JSON object per step")
+      ->type_name("FILE.jsonl")
+      ->group(reports);
+  app.add_option("--tensorboard", options.tensorboard, "write TensorBoard's event files")
+      ->type_name("DIR")
+      ->group(reports);
+  app.add_option("--trace", options.trace,
+                 "write where the time of some steps went, for chrome://tracing or Perfetto")
       ->type_name("FILE.json")
       ->group(reports);
   if (!app.get_option_no_throw("--json"))
-    app.add_flag("--json", options.json, "results on standard output as one JSON object")->group(reports);
-  app.add_flag("--poison", options.poison, "fill dead memory with NaN, to show that nothing reads it")->group("");
+    app.add_flag("--json", options.json, "results on standard output as one JSON object")
+        ->group(reports);
+  app.add_flag("--poison", options.poison,
+               "fill dead memory with NaN, to show that nothing reads it")
+      ->group("");
 }
 
 } // namespace weir

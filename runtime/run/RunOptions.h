@@ -1,4 +1,4 @@
-//===- RunOptions.h - What a training run is asked to do ----------------===//
+//===- RunOptions.h - What a training run is asked to do ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,23 +21,23 @@ namespace weir {
 
 /// The run options of `weir run`, `weir train` and `weir-run`, as given.
 struct RunOptions {
-  std::vector<std::string> data;       ///< "input=path"
-  std::vector<std::string> evalData;   ///< "input=path"; or:
-  double holdout = 0;                  ///< the last fraction of the data; 0: none
+  std::vector<std::string> data;     ///< "input=path"
+  std::vector<std::string> evalData; ///< "input=path"; or:
+  double holdout = 0;                ///< the last fraction of the data; 0: none
   bool noShuffle = false;
-  int64_t steps = 0, epochs = 0;       ///< 0: the recipe's
-  std::optional<int64_t> seed;         ///< 1 where not given
-  std::string init;                    ///< a safetensors file; "": the model's own initialization
-  int64_t evalEvery = 0;               ///< steps; 0: only at the end
-  std::string nan = "abort";           ///< or "skip"
-  std::string checkpoint;              ///< a directory; "": weights are not kept
-  int64_t every = 500;                 ///< steps
+  int64_t steps = 0, epochs = 0; ///< 0: the recipe's
+  std::optional<int64_t> seed;   ///< 1 where not given
+  std::string init;              ///< a safetensors file; "": the model's own initialization
+  int64_t evalEvery = 0;         ///< steps; 0: only at the end
+  std::string nan = "abort";     ///< or "skip"
+  std::string checkpoint;        ///< a directory; "": weights are not kept
+  int64_t every = 500;           ///< steps
   int keep = 3;
   bool resume = false, extend = false;
   std::string metrics, tensorboard, trace;
-  int threads = 0;                     ///< 0: the cores this process may use
+  int threads = 0; ///< 0: the cores this process may use
   bool poison = false;
-  bool json = false;                   ///< results as one JSON object
+  bool json = false; ///< results as one JSON object
 
   static constexpr int64_t defaultSeed = 1;
 };

@@ -1,4 +1,4 @@
-//===- Signals.cpp - SIGTERM and SIGINT while training ------------------===//
+//===- Signals.cpp - SIGTERM and SIGINT while training --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,6 +23,10 @@ void handle(int signal) {
 
 Signals::Signals() {
   flag = 0;
+  // A limit on the size of files (ulimit -f) is then an error of the write, as a full disk is.
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &previousLimit);
   struct sigaction action = {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
@@ -37,6 +41,7 @@ Signals::Signals() {
 Signals::~Signals() {
   for (int i = 0; i < 2; ++i)
     sigaction(handled[i], &previous[i], nullptr);
+  sigaction(SIGXFSZ, &previousLimit, nullptr);
 }
 
 int Signals::received() const { return flag; }

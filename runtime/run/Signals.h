@@ -1,12 +1,13 @@
-//===- Signals.h - SIGTERM and SIGINT while training --------------------===//
+//===- Signals.h - SIGTERM and SIGINT while training ----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The first signal sets a flag that the loop reads between steps; the second ends the process at once. Signals that were ignored
-// when the process began (nohup, a shell's background job) stay ignored.
+// The first signal sets a flag that the loop reads between steps; the second ends the process at
+// once. Signals that were ignored when the process began (nohup, a shell's background job) stay
+// ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ public:
   static void die(int signal);
 
 private:
-  struct sigaction previous[2];
+  struct sigaction previous[2], previousLimit;
 };
 
 } // namespace weir

@@ -1,12 +1,12 @@
-//===- Train.h - Running an artifact's training -------------------------===//
+//===- Train.h - Running an artifact's training ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The whole of a training run: data, initialization or resumption, steps, evaluations, checkpoints and reports. `weir run`,
-// `weir train` and `weir-run` are this function.
+// The whole of a training run: data, initialization or resumption, steps, evaluations, checkpoints
+// and reports. `weir run`, `weir train` and `weir-run` are this function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,10 @@
 
 namespace weir {
 
-/// Trains. Results go to standard output, everything else to standard error. Returns ok, or requeue after a checkpoint on
-/// SIGTERM or SIGINT. On such a signal without a checkpoint directory the process ends by that signal, the step and the reports
-/// done: there is nothing to go on from, so 75 ("start me again") would be wrong. Throws Failure.
+/// Trains. Results go to standard output, everything else to standard error. Returns ok, or requeue
+/// after a checkpoint on SIGTERM or SIGINT. On such a signal without a checkpoint directory the
+/// process ends by that signal, the step and the reports done: there is nothing to go on from, so
+/// 75 ("start me again") would be wrong. Throws Failure.
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options);
 
 } // namespace weir

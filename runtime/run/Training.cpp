@@ -1,4 +1,4 @@
-//===- Training.cpp - One training run ----------------------------------===//
+//===- Training.cpp - One training run ------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,8 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), program(std::move(artifact), {options.threads, options.poison}),
-      stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)), outputs(program, stepEntry) {
+      stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
+      outputs(program, stepEntry) {
   findCheckpoint();
   bindData();
   decideSteps();
@@ -57,8 +58,10 @@ void Training::findCheckpoint() {
   store.emplace(options.checkpoint, options.keep, disk);
   if (!options.resume) {
     if (!store->steps().empty())
-      throw Failure(Exit::usage, concat("--checkpoint ", options.checkpoint, ": the directory holds the checkpoints of a run; "
-                                        "add --resume to go on from them, or give another directory"));
+      throw Failure(Exit::usage,
+                    concat("--checkpoint ", options.checkpoint,
+                           ": the directory holds the checkpoints of a run; "
+                           "add --resume to go on from them, or give another directory"));
     return;
   }
   resumed = store->loadNewest(say);
@@ -67,15 +70,18 @@ void Training::findCheckpoint() {
     return;
   }
   const Manifest &found = resumed->manifest;
-  std::vector<std::string> lines = differences(storedParameters(program.variables()), resumed->model.tensors());
+  std::vector<std::string> lines =
+      differences(storedParameters(program.variables()), resumed->model.tensors());
   for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
     lines.push_back(std::move(line));
   if (!lines.empty())
-    throw Failure(Exit::model, concat(resumed->path, ": is a checkpoint of another model (", found.model, "); this one is ",
-                                      program.plan().model()->str(), ":\n  ", join(lines, "\n  ")));
+    throw Failure(Exit::model, concat(resumed->path, ": is a checkpoint of another model (",
+                                      found.model, "); this one is ", program.plan().model()->str(),
+                                      ":\n  ", join(lines, "\n  ")));
   if (options.seed && *options.seed != found.seed)
-    throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint, " was begun with --seed ",
-                                      found.seed, "; leave the option out, or begin another run"));
+    throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
+                                      " was begun with --seed ", found.seed,
+                                      "; leave the option out, or begin another run"));
   seed = found.seed;
   done = saved = found.step;
 }
@@ -87,7 +93,8 @@ void Training::bindData() {
   Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
   vocabularies = all.vocabularies();
   if (!options.evalData.empty())
-    heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data", vocabularies);
+    heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data",
+                    vocabularies);
   if (options.holdout > 0) {
     auto parts = all.split(options.holdout);
     dataset = std::move(parts.first);
@@ -118,16 +125,19 @@ void Training::decideSteps() {
   else if (epochs > 0 && epochs <= most / perEpoch)
     total = epochs * perEpoch;
   else
-    throw Failure(Exit::usage, concat(epochs, " epochs of ", perEpoch, " steps are more than ", most,
-                                      " steps; give --steps or fewer --epochs"));
+    throw Failure(Exit::usage, concat(epochs, " epochs of ", perEpoch, " steps are more than ",
+                                      most, " steps; give --steps or fewer --epochs"));
   if (total > most)
-    throw Failure(Exit::model, concat("the recipe asks for ", total, " steps; at most ", most, " can be run"));
+    throw Failure(Exit::model,
+                  concat("the recipe asks for ", total, " steps; at most ", most, " can be run"));
   if (!resumed)
     return;
   int64_t before = resumed->manifest.totalSteps;
   if (!options.extend && asked && total != before)
-    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before, " steps, now ", total,
-                                      " are asked for, which changes the learning rate's course; add --extend to allow it, or "
+    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before,
+                                      " steps, now ", total,
+                                      " are asked for, which changes the learning rate's course; "
+                                      "add --extend to allow it, or "
                                       "leave out --steps and --epochs"));
   if (!options.extend)
     total = before;
@@ -141,7 +151,8 @@ void Training::openReports() {
   if (!options.tensorboard.empty())
     tensorboard.emplace(options.tensorboard);
   if (!options.trace.empty()) {
-    // Written now as well, so that a place that cannot be written is known before the run, not after.
+    // Written now as well, so that a place that cannot be written is known before the run, not
+    // after.
     writeChromeTrace(options.trace, program.plan(), {});
     constexpr size_t newestEvents = 1 << 16;
     program.trace(newestEvents);
@@ -176,22 +187,24 @@ void Training::announce() const {
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::parameter)
       parameters += elementCount(variable.shape, 1).value_or(0);
-  std::string data = concat(withThousands(static_cast<double>(dataset->units())), " ", unit, " to train on");
+  std::string data =
+      concat(withThousands(static_cast<double>(dataset->units())), " ", unit, " to train on");
   if (heldOut)
     data += concat(", ", withThousands(static_cast<double>(heldOut->units())), " held out");
-  say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)), " parameters, ",
-             program.threads(), program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows, " rows; ",
-             data));
+  say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)),
+             " parameters, ", program.threads(),
+             program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows,
+             " rows; ", data));
   if (!store)
     say("the weights will not be kept: add --checkpoint DIR to keep them");
 }
 
 Exit Training::run() {
+  Signals signals;
   announce();
   initialize();
   openReports();
   progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
-  Signals signals;
   Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
   while (done < total) {
     step(prefetcher.next());
@@ -229,7 +242,8 @@ void Training::step(const Batch &batch) {
     tensorboard->scalars(done, record.values);
   checkFinite(record);
   if (int32_t *counted = runScalar(program, "step"); counted && *counted != done)
-    throw Failure(Exit::internal, concat("step ", done, " left the run's step counter at ", *counted));
+    throw Failure(Exit::internal,
+                  concat("step ", done, " left the run's step counter at ", *counted));
 }
 
 void Training::checkFinite(const StepRecord &record) {
@@ -245,8 +259,11 @@ void Training::checkFinite(const StepRecord &record) {
   }
   throw Failure(Exit::numeric,
                 concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite. ",
-                       saved >= 0 ? concat("The checkpoint before it is ", store->pathOf(saved), ". ") : std::string(),
-                       "A lower learning rate or clip global_norm(1.0) in the recipe may help; --nan skip goes on without such "
+                       saved >= 0
+                           ? concat("The checkpoint before it is ", store->pathOf(saved), ". ")
+                           : std::string(),
+                       "A lower learning rate or clip global_norm(1.0) in the recipe may help; "
+                       "--nan skip goes on without such "
                        "steps"));
 }
 
@@ -301,8 +318,8 @@ Exit Training::stop(int signal) {
     metrics->event("stop", done, {}, secondsSince(began));
   if (store) {
     save();
-    progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ", store->pathOf(done),
-                         "; the same command with --resume goes on"));
+    progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
+                         store->pathOf(done), "; the same command with --resume goes on"));
     return Exit::requeue;
   }
   progress->say(concat(Signals::name(signal), ": stopped after step ", done,

@@ -1,11 +1,12 @@
-//===- Training.h - One training run ------------------------------------===//
+//===- Training.h - One training run --------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What runTraining() does, in parts: a Training owns everything of one run. Members are in the order they come to life.
+// What runTraining() does, in parts: a Training owns everything of one run. Members are in the
+// order they come to life.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,8 @@ namespace weir {
 
 class Training {
 public:
-  /// Loads the program, finds a checkpoint to go on from, and opens all data. Nothing has been written yet.
+  /// Loads the program, finds a checkpoint to go on from, and opens all data. Nothing has been
+  /// written yet.
   Training(std::vector<std::byte> artifact, const RunOptions &options);
 
   /// Everything from the first step to the last report.
@@ -60,7 +62,7 @@ private:
   std::optional<CheckpointStore> store;
   std::optional<Checkpoint> resumed;
   std::optional<Dataset> dataset, heldOut;
-  std::string unit;            // "tokens" or "samples"
+  std::string unit; // "tokens" or "samples"
   double unitsPerStep = 0;
   int64_t seed = 0, done = 0, total = 0;
   std::optional<Sampler> sampler;
@@ -69,8 +71,8 @@ private:
   std::optional<MetricsFile> metrics;
   std::optional<TensorBoard> tensorboard;
   std::optional<Progress> progress;
-  int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
-  int64_t evaluated = -1;      // the step that `held` is of
+  int64_t saved = -1;     // the step of the newest checkpoint that is known to be whole
+  int64_t evaluated = -1; // the step that `held` is of
   int64_t skipped = 0;
   Values last, held;
 };

@@ -1,4 +1,4 @@
-//===- TestFiles.h - Files and failures that tests make -----------------===//
+//===- TestFiles.h - Files and failures that tests make -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -66,7 +66,8 @@ template <typename Body> std::string messageOf(Exit exit, Body body) {
 }
 
 /// Whether each of `words` is in `message`.
-inline ::testing::AssertionResult says(const std::string &message, std::initializer_list<std::string> words) {
+inline ::testing::AssertionResult says(const std::string &message,
+                                       std::initializer_list<std::string> words) {
   for (const std::string &word : words)
     if (message.find(word) == std::string::npos)
       return ::testing::AssertionFailure() << "'" << word << "' is not in: " << message;

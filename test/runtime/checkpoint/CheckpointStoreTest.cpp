@@ -1,4 +1,4 @@
-//===- CheckpointStoreTest.cpp - Saving, finding and falling back -------===//
+//===- CheckpointStoreTest.cpp - Saving, finding and falling back ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,9 @@ protected:
   }
   std::optional<Checkpoint> load() {
     said.clear();
-    return CheckpointStore(directory, 3, disk).loadNewest([&](const std::string &line) { said += line + "\n"; });
+    return CheckpointStore(directory, 3, disk).loadNewest([&](const std::string &line) {
+      said += line + "\n";
+    });
   }
   std::string file(int64_t step, const std::string &name) {
     return CheckpointStore(directory, 3, disk).pathOf(step) + "/" + name;
@@ -95,7 +97,8 @@ TEST_F(CheckpointStoreTest, FallsBackFromEveryFlippedByte) {
       if (checkpoint->manifest.step == 1)
         EXPECT_TRUE(says(said, {"step-00000002 is not whole", name, "falling back to step 1"}));
       else
-        EXPECT_TRUE(name == std::string("manifest.json") && std::isspace(content[at])) << name << " byte " << at;
+        EXPECT_TRUE(name == std::string("manifest.json") && std::isspace(content[at]))
+            << name << " byte " << at;
       flip(path, at);
     }
   }
@@ -111,7 +114,8 @@ TEST_F(CheckpointStoreTest, FallsBackFromMissingAndShortFiles) {
     for (size_t length : {size_t{0}, content.size() / 2, content.size() - 1}) {
       std::ofstream(path, std::ios::binary) << content.substr(0, length);
       int64_t step = load()->manifest.step;
-      EXPECT_TRUE(step == 1 || (length == content.size() - 1 && name == std::string("manifest.json")));
+      EXPECT_TRUE(step == 1 ||
+                  (length == content.size() - 1 && name == std::string("manifest.json")));
     }
     std::ofstream(path, std::ios::binary) << content;
   }
@@ -121,7 +125,8 @@ TEST_F(CheckpointStoreTest, NoneWhole) {
   save({1, 2});
   flip(file(1, "model.safetensors"), 3);
   flip(file(2, "manifest.json"), 0);
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { load(); }), {"no whole checkpoint", "step-00000001", "step-00000002"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { load(); }),
+                   {"no whole checkpoint", "step-00000001", "step-00000002"}));
 }
 
 TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {
@@ -131,7 +136,8 @@ TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {
     EXPECT_TRUE(says(messageOf(Exit::storage, [&] { store.prepare(1); }), {path}));
   }
   CheckpointStore store(directory, 3, disk);
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }), {"no space"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }), {"no space"}));
 }
 
 } // namespace

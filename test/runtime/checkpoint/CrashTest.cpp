@@ -1,12 +1,12 @@
-//===- CrashTest.cpp - A save that fails or ends anywhere ---------------===//
+//===- CrashTest.cpp - A save that fails or ends anywhere -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A save is run once for each call that it makes to the disk: that call fails, or the process dies in it. Afterwards the newest
-// checkpoint that loads is the old one or the new one.
+// A save is run once for each call that it makes to the disk: that call fails, or the process dies
+// in it. Afterwards the newest checkpoint that loads is the old one or the new one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,11 +52,19 @@ public:
     Disk::close(file);
     return bad ? -1 : 0;
   }
-  int makeDirectory(const std::string &path) override { return wrong() ? -1 : Disk::makeDirectory(path); }
-  int syncDirectory(const std::string &path) override { return wrong() ? -1 : Disk::syncDirectory(path); }
-  int rename(const std::string &from, const std::string &to) override { return wrong() ? -1 : Disk::rename(from, to); }
+  int makeDirectory(const std::string &path) override {
+    return wrong() ? -1 : Disk::makeDirectory(path);
+  }
+  int syncDirectory(const std::string &path) override {
+    return wrong() ? -1 : Disk::syncDirectory(path);
+  }
+  int rename(const std::string &from, const std::string &to) override {
+    return wrong() ? -1 : Disk::rename(from, to);
+  }
   int removeFile(const std::string &path) override { return wrong() ? -1 : Disk::removeFile(path); }
-  int removeDirectory(const std::string &path) override { return wrong() ? -1 : Disk::removeDirectory(path); }
+  int removeDirectory(const std::string &path) override {
+    return wrong() ? -1 : Disk::removeDirectory(path);
+  }
 
   /// What a power failure leaves of files that were never made durable.
   void loseUnsynced() {
@@ -82,7 +90,8 @@ private:
   std::vector<std::string> unsynced;
 };
 
-/// With checkpoints 1 and 2 there and 2 kept, saves 3 so that call `at` goes wrong. Returns the number of calls made.
+/// With checkpoints 1 and 2 there and 2 kept, saves 3 so that call `at` goes wrong. Returns the
+/// number of calls made.
 int saveWith(FaultyDisk::Kind kind, int at) {
   TestFolder folder;
   std::string directory = folder / "kept";
@@ -107,7 +116,9 @@ int saveWith(FaultyDisk::Kind kind, int at) {
   if (kind == FaultyDisk::dies)
     disk.loseUnsynced();
   std::string said;
-  auto checkpoint = CheckpointStore(directory, 2, good).loadNewest([&](const std::string &line) { said += line; });
+  auto checkpoint = CheckpointStore(directory, 2, good).loadNewest([&](const std::string &line) {
+    said += line;
+  });
   EXPECT_TRUE(checkpoint) << "call " << at;
   if (checkpoint) {
     int64_t step = checkedStep(*checkpoint);
@@ -134,13 +145,15 @@ TEST_P(EachCall, LeavesTheOldOrTheNew) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, EachCall,
-                         ::testing::Values(FaultyDisk::fails, FaultyDisk::full, FaultyDisk::half, FaultyDisk::dies));
+                         ::testing::Values(FaultyDisk::fails, FaultyDisk::full, FaultyDisk::half,
+                                           FaultyDisk::dies));
 
 TEST(FullDisk, SaysWhatToDo) {
   TestFolder folder;
   FaultyDisk disk(FaultyDisk::full, 3);
   CheckpointStore store(folder.path.string(), 2, disk);
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { TestState(1).save(store); }), {"No space left", "--resume"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { TestState(1).save(store); }),
+                   {"No space left", "--resume"}));
 }
 
 } // namespace

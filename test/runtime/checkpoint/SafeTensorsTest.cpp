@@ -1,4 +1,4 @@
-//===- SafeTensorsTest.cpp - Safetensors files, good and hostile --------===//
+//===- SafeTensorsTest.cpp - Safetensors files, good and hostile ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,8 @@ TEST(SafeTensors, WritesWhatItReads) {
   {
     FileWriter writer(disk, folder / "a.safetensors");
     auto bytes = [](const void *data) { return static_cast<const std::byte *>(data); };
-    writeSafeTensors(writer, {{"b.weight", "F32", {3, 1}, bytes(values), 12}, {"a \"quoted\" name", "U8", {}, bytes(&byte), 1}});
+    writeSafeTensors(writer, {{"b.weight", "F32", {3, 1}, bytes(values), 12},
+                              {"a \"quoted\" name", "U8", {}, bytes(&byte), 1}});
     writer.finish();
   }
   std::string content = readAll(folder / "a.safetensors");
@@ -52,10 +53,22 @@ TEST(SafeTensors, WritesWhatItReads) {
 
 TEST(SafeTensors, AcceptsWhatOthersWrite) {
   EXPECT_EQ(parse(file("{}")).size(), 0u);
-  EXPECT_EQ(parse(file(R"({"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"__metadata__":{"x":"y"}}   )", "abcd")).size(), 1u);
-  EXPECT_EQ(parse(file(R"({"a":{"shape":[0,5],"dtype":"F32","data_offsets":[0,0]}})")).at("a").size, 0u);
-  EXPECT_EQ(parse(file(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-                       "xy")).size(), 2u);
+  EXPECT_EQ(
+      parse(
+          file(
+              R"({"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"__metadata__":{"x":"y"}}   )",
+              "abcd"))
+          .size(),
+      1u);
+  EXPECT_EQ(parse(file(R"({"a":{"shape":[0,5],"dtype":"F32","data_offsets":[0,0]}})")).at("a").size,
+            0u);
+  EXPECT_EQ(
+      parse(
+          file(
+              R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+              "xy"))
+          .size(),
+      2u);
 }
 
 TEST(SafeTensors, RefusesBrokenFrames) {
@@ -72,12 +85,12 @@ TEST(SafeTensors, RefusesBrokenFrames) {
 TEST(SafeTensors, RefusesOddHeaders) {
   auto one = [](const std::string &fields) { return file("{\"a\":{" + fields + "}}", "abcd"); };
   for (const char *fields : {
-           R"("dtype":"F32","shape":[1])",                                            // no offsets
-           R"("dtype":"F32","data_offsets":[0,4])",                                   // no shape
-           R"("shape":[1],"data_offsets":[0,4])",                                     // no dtype
-           R"("dtype":"F31","shape":[1],"data_offsets":[0,4])",                       // unknown dtype
-           R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"extra":1)",             // unknown field
-           R"("dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4])",           // field twice
+           R"("dtype":"F32","shape":[1])",                                  // no offsets
+           R"("dtype":"F32","data_offsets":[0,4])",                         // no shape
+           R"("shape":[1],"data_offsets":[0,4])",                           // no dtype
+           R"("dtype":"F31","shape":[1],"data_offsets":[0,4])",             // unknown dtype
+           R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"extra":1)",   // unknown field
+           R"("dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4])", // field twice
            R"("dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4])",
            R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])",
            R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])",
@@ -85,10 +98,10 @@ TEST(SafeTensors, RefusesOddHeaders) {
            R"("dtype":"F32","shape":1,"data_offsets":[0,4])",
            R"("dtype":"F32","shape":[1],"data_offsets":[0,4,4])",
            R"("dtype":"F32","shape":[1],"data_offsets":[4])",
-           R"("dtype":"F32","shape":[1],"data_offsets":[0,8])",                       // past the end
-           R"("dtype":"F32","shape":[1],"data_offsets":[4,0])",                       // backwards
-           R"("dtype":"F32","shape":[2],"data_offsets":[0,4])",                       // size and shape differ
-           R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])",   // wraps to 0
+           R"("dtype":"F32","shape":[1],"data_offsets":[0,8])", // past the end
+           R"("dtype":"F32","shape":[1],"data_offsets":[4,0])", // backwards
+           R"("dtype":"F32","shape":[2],"data_offsets":[0,4])", // size and shape differ
+           R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])", // wraps to 0
            R"("dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4])",
            R"("dtype":"F32","shape":[1],"data_offsets":[0,{}])",
            R"("dtype":null,"shape":[1],"data_offsets":[0,4])",
@@ -106,7 +119,8 @@ TEST(SafeTensors, RefusesOddHeaders) {
 }
 
 TEST(SafeTensors, RefusesOverlapsHolesAndTwins) {
-  auto two = [](const std::string &first, const std::string &second, const std::string &name = "b") {
+  auto two = [](const std::string &first, const std::string &second,
+                const std::string &name = "b") {
     return file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":)" + first + R"(},")" + name +
                     R"(":{"dtype":"U8","shape":[2],"data_offsets":)" + second + "}}",
                 "abcde");

@@ -1,4 +1,4 @@
-//===- TensorsTest.cpp - A program's variables and --init ---------------===//
+//===- TensorsTest.cpp - A program's variables and --init -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,8 @@ protected:
     for (int64_t size : shape)
       count *= size;
     storage.push_back(std::vector<float>(count, -1));
-    variables.push_back({name, artifact::DType::f32, shape, role, reinterpret_cast<std::byte *>(storage.back().data()), 4 * count});
+    variables.push_back({name, artifact::DType::f32, shape, role,
+                         reinterpret_cast<std::byte *>(storage.back().data()), 4 * count});
   }
   std::string write(const std::vector<StoredTensor> &tensors) {
     std::string path = folder / "init.safetensors";
@@ -40,7 +41,8 @@ protected:
     for (int64_t size : shape)
       count *= size;
     values.push_back(std::vector<float>(count, value));
-    return {name, "F32", shape, reinterpret_cast<const std::byte *>(values.back().data()), 4 * count};
+    return {name, "F32", shape, reinterpret_cast<const std::byte *>(values.back().data()),
+            4 * count};
   }
   TestFolder folder;
   Disk disk;
@@ -57,7 +59,8 @@ TEST_F(TensorsTest, LoadsByName) {
 }
 
 TEST_F(TensorsTest, LoadsBlockStatesThatAreThere) {
-  loadInitialWeights(write({tensor("b", {2}, 2), tensor("norm.mean", {2}, 3), tensor("w", {2, 2}, 1)}), variables);
+  loadInitialWeights(
+      write({tensor("b", {2}, 2), tensor("norm.mean", {2}, 3), tensor("w", {2, 2}, 1)}), variables);
   EXPECT_EQ(stored(2), std::vector<float>(2, 3));
 }
 

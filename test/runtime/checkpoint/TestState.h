@@ -1,4 +1,4 @@
-//===- TestState.h - A small state to save ------------------------------===//
+//===- TestState.h - A small state to save --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@ namespace weir {
 
 /// Tensors whose values tell the step they are of.
 struct TestState {
-  explicit TestState(int64_t step) : weights(6, static_cast<float>(step)), counter(static_cast<int32_t>(step)) {
+  explicit TestState(int64_t step)
+      : weights(6, static_cast<float>(step)), counter(static_cast<int32_t>(step)) {
     manifest.step = step;
     manifest.totalSteps = 1000;
     manifest.seed = 3;
@@ -25,9 +26,12 @@ struct TestState {
     manifest.data = {{"window", {"text.txt", "text"}}};
     manifest.vocabularies = {{"window", Vocabulary({'a', '\n', 0x20AC})}};
   }
-  std::vector<StoredTensor> model() const { return {{"w", "F32", {2, 3}, bytes(weights.data()), 24}}; }
+  std::vector<StoredTensor> model() const {
+    return {{"w", "F32", {2, 3}, bytes(weights.data()), 24}};
+  }
   std::vector<StoredTensor> state() const {
-    return {{"adamw.m/w", "F32", {2, 3}, bytes(weights.data()), 24}, {"step", "I32", {}, bytes(&counter), 4}};
+    return {{"adamw.m/w", "F32", {2, 3}, bytes(weights.data()), 24},
+            {"step", "I32", {}, bytes(&counter), 4}};
   }
   std::string save(CheckpointStore &store) const { return store.save(manifest, model(), state()); }
   static const std::byte *bytes(const void *data) { return static_cast<const std::byte *>(data); }
@@ -40,7 +44,8 @@ struct TestState {
 /// The step of a checkpoint, having looked at every value in it.
 inline int64_t checkedStep(const Checkpoint &checkpoint) {
   TestState expected(checkpoint.manifest.step);
-  for (auto [file, wanted] : {std::pair(&checkpoint.model, expected.model()), std::pair(&checkpoint.state, expected.state())})
+  for (auto [file, wanted] : {std::pair(&checkpoint.model, expected.model()),
+                              std::pair(&checkpoint.state, expected.state())})
     for (const StoredTensor &tensor : wanted) {
       const StoredTensor &found = file->tensors().at(tensor.name);
       EXPECT_EQ(std::string(reinterpret_cast<const char *>(found.data), found.size),

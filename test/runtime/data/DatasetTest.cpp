@@ -1,4 +1,4 @@
-//===- DatasetTest.cpp - Binding inputs to data -------------------------===//
+//===- DatasetTest.cpp - Binding inputs to data ---------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,9 +19,12 @@ std::string idx(std::initializer_list<uint32_t> shape, const std::string &data) 
   return file + data;
 }
 
-template <typename T> std::string npy(const std::string &descr, const std::string &shape, std::vector<T> values) {
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
-  std::string file = std::string("\x93NUMPY\x01\0", 8) + raw(static_cast<uint16_t>(header.size())) + header;
+template <typename T>
+std::string npy(const std::string &descr, const std::string &shape, std::vector<T> values) {
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  std::string file =
+      std::string("\x93NUMPY\x01\0", 8) + raw(static_cast<uint16_t>(header.size())) + header;
   for (T value : values)
     file += raw(value);
   return file;
@@ -33,7 +36,8 @@ const InputSpec window{"window", Element::i32, {2, 4}, 5, "vocab"};
 
 class DatasetTest : public ::testing::Test {
 protected:
-  Dataset bind(std::vector<InputSpec> inputs, std::vector<std::pair<std::string, std::string>> sources,
+  Dataset bind(std::vector<InputSpec> inputs,
+               std::vector<std::pair<std::string, std::string>> sources,
                const Vocabularies &vocabularies = {}) {
     std::vector<SourceSpec> specs;
     for (auto &[name, path] : sources)
@@ -66,7 +70,8 @@ TEST_F(DatasetTest, Arrays) {
 
 TEST_F(DatasetTest, WideIntegersAreNarrowed) {
   auto path = folder.write("a.npy", npy<int64_t>("<i8", "(2, 4)", {0, 1, 2, 3, 4, 3, 2, 1}));
-  EXPECT_EQ(row(bind({window}, Sources{{"window", path}}), 0, 1), (std::vector<int32_t>{4, 3, 2, 1}));
+  EXPECT_EQ(row(bind({window}, Sources{{"window", path}}), 0, 1),
+            (std::vector<int32_t>{4, 3, 2, 1}));
 }
 
 TEST_F(DatasetTest, Streams) {
@@ -87,27 +92,36 @@ TEST_F(DatasetTest, SplitTakesTheLastPart) {
   auto rows = bind({images}, Sources{{"images", threeImages}}).split(0.34);
   EXPECT_EQ(rows.first.units(), 1);
   EXPECT_EQ(rows.second.coveringRows(), 2);
-  EXPECT_TRUE(says(messageOf(Exit::data, [&] { dataset.split(0.1); }), {"2", "one window takes 4"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::data, [&] { dataset.split(0.1); }), {"2", "one window takes 4"}));
 }
 
 TEST_F(DatasetTest, Names) {
-  EXPECT_TRUE(says(refused(Exit::usage, std::vector{images, labels}, Sources{{"imges", threeImages}}),
-                   {"no input 'imges'", "did you mean 'images'", "images, labels"}));
-  EXPECT_TRUE(says(refused(Exit::usage, std::vector{images, labels}, Sources{{"images", threeImages}}),
-                   {"no data for the input 'labels'", "--data labels=PATH"}));
-  EXPECT_TRUE(says(refused(Exit::usage, std::vector{images}, Sources{{"images", threeImages}, {"images", threeImages}}), {"twice"}));
+  EXPECT_TRUE(
+      says(refused(Exit::usage, std::vector{images, labels}, Sources{{"imges", threeImages}}),
+           {"no input 'imges'", "did you mean 'images'", "images, labels"}));
+  EXPECT_TRUE(
+      says(refused(Exit::usage, std::vector{images, labels}, Sources{{"images", threeImages}}),
+           {"no data for the input 'labels'", "--data labels=PATH"}));
+  EXPECT_TRUE(says(refused(Exit::usage, std::vector{images},
+                           Sources{{"images", threeImages}, {"images", threeImages}}),
+                   {"twice"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "images"); }), {"NAME=PATH"}));
 }
 
 TEST_F(DatasetTest, Shapes) {
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{images}, Sources{{"images", threeLabels}}), {"labels.idx", "u8[3]", "rows of [3]"}));
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{images}, Sources{{"images", threeLabels}}),
+                   {"labels.idx", "u8[3]", "rows of [3]"}));
   auto two = folder.write("two.idx", idx({2}, "\x01\x02"));
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{images, labels}, Sources{{"images", threeImages}, {"labels", two}}),
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{images, labels},
+                           Sources{{"images", threeImages}, {"labels", two}}),
                    {"two.idx", "2 rows", "3"}));
   auto none = folder.write("none.idx", idx({0, 3}, ""));
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{images}, Sources{{"images", none}}), {"no rows"}));
+  EXPECT_TRUE(
+      says(refused(Exit::data, std::vector{images}, Sources{{"images", none}}), {"no rows"}));
   auto shortText = folder.write("short.txt", "abc");
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{window}, Sources{{"window", shortText}}), {"3 tokens", "windows of 4"}));
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{window}, Sources{{"window", shortText}}),
+                   {"3 tokens", "windows of 4"}));
   Dataset few = bind({images}, {{"images", threeImages}});
   few.requireRows(3);
   EXPECT_TRUE(says(messageOf(Exit::data, [&] { few.requireRows(4); }), {"3 rows", "takes 4"}));
@@ -115,27 +129,32 @@ TEST_F(DatasetTest, Shapes) {
 
 TEST_F(DatasetTest, Types) {
   InputSpec floats{"x", Element::f32, {2, 3}, 0, ""};
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{floats}, Sources{{"x", threeImages}}), {"u8[3, 3]", "takes f32", "f32(x)"}));
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{floats}, Sources{{"x", threeImages}}),
+                   {"u8[3, 3]", "takes f32", "f32(x)"}));
   auto doubles = folder.write("d.npy", npy<double>("<f8", "(1, 3)", {0.5, 1, 2}));
   Dataset dataset = bind({floats}, {{"x", doubles}});
   float values[3];
   dataset.write(0, 0, reinterpret_cast<std::byte *>(values));
   EXPECT_EQ(values[0], 0.5f);
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"x", Element::i32, {2, 3}, 0, ""}}, Sources{{"x", doubles}}),
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"x", Element::i32, {2, 3}, 0, ""}},
+                           Sources{{"x", doubles}}),
                    {"takes i32"}));
 }
 
 TEST_F(DatasetTest, Limits) {
   auto bad = folder.write("bad.idx", idx({3}, std::string("\x01\x4d\x00", 3)));
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{labels}, Sources{{"labels", bad}}),
-                   {"bad.idx", "value 77 at position 1", "[0, 10)", "'classes' is 10", "--set classes=78"}));
+  EXPECT_TRUE(says(
+      refused(Exit::data, std::vector{labels}, Sources{{"labels", bad}}),
+      {"bad.idx", "value 77 at position 1", "[0, 10)", "'classes' is 10", "--set classes=78"}));
   auto text = folder.write("t.txt", "abcdefg");
   EXPECT_TRUE(says(refused(Exit::data, std::vector{window}, Sources{{"window", text}}),
                    {"7 distinct characters", "[0, 5)", "--set vocab=7"}));
   auto negative = folder.write("n.npy", npy<int32_t>("<i4", "(1,)", {-1}));
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{labels}, Sources{{"labels", negative}}), {"value -1", "negative"}));
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{labels}, Sources{{"labels", negative}}),
+                   {"value -1", "negative"}));
   auto wide = folder.write("w.npy", npy<int64_t>("<i8", "(1,)", {int64_t{1} << 40}));
-  EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"n", Element::i32, {2}, 0, ""}}, Sources{{"n", wide}}),
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"n", Element::i32, {2}, 0, ""}},
+                           Sources{{"n", wide}}),
                    {"1099511627776", "does not fit"}));
 }
 

@@ -1,4 +1,4 @@
-//===- PrefetcherTest.cpp - Batches read ahead --------------------------===//
+//===- PrefetcherTest.cpp - Batches read ahead ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ protected:
     std::string tokens;
     for (uint16_t i = 0; i < 100; ++i)
       tokens += raw(i);
-    return Dataset({{"n", Element::i32, {4, 1}, limit, ""}}, {{"n", folder.write("n.bin", tokens)}}, "--data");
+    return Dataset({{"n", Element::i32, {4, 1}, limit, ""}}, {{"n", folder.write("n.bin", tokens)}},
+                   "--data");
   }
   TestFolder folder;
 };

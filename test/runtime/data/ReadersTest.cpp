@@ -1,4 +1,4 @@
-//===- ReadersTest.cpp - The formats data comes in, whole and broken ----===//
+//===- ReadersTest.cpp - The formats data comes in, whole and broken ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,8 @@ std::string npy(const std::string &dictionary, const std::string &data, int vers
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
   file += '\0';
-  file += version == 1 ? raw(static_cast<uint16_t>(dictionary.size())) : raw(static_cast<uint32_t>(dictionary.size()));
+  file += version == 1 ? raw(static_cast<uint16_t>(dictionary.size()))
+                       : raw(static_cast<uint32_t>(dictionary.size()));
   return file + dictionary + data;
 }
 
@@ -35,7 +36,9 @@ std::string llmc(int32_t magic, int32_t version, int32_t count, const std::strin
 
 class Readers : public ::testing::Test {
 protected:
-  Array open(const std::string &name, const std::string &content) { return openSource(folder.write(name, content)); }
+  Array open(const std::string &name, const std::string &content) {
+    return openSource(folder.write(name, content));
+  }
   std::string refused(const std::string &name, const std::string &content) {
     return messageOf(Exit::data, [&] { open(name, content); });
   }
@@ -49,7 +52,9 @@ TEST_F(Readers, IdxImages) {
   EXPECT_EQ(integerAt(array, 4), 'e');
 }
 
-TEST_F(Readers, IdxIsKnownByItsContent) { EXPECT_EQ(open("digits", idx(8, {2}, "ab")).format, "idx"); }
+TEST_F(Readers, IdxIsKnownByItsContent) {
+  EXPECT_EQ(open("digits", idx(8, {2}, "ab")).format, "idx");
+}
 
 TEST_F(Readers, IdxIsBigEndian) {
   EXPECT_EQ(integerAt(open("x.idx", idx(0x0C, {2}, raw(7, true) + raw(-8, true))), 1), -8);
@@ -57,11 +62,13 @@ TEST_F(Readers, IdxIsBigEndian) {
 }
 
 TEST_F(Readers, BrokenIdx) {
-  EXPECT_TRUE(says(refused("a.idx", idx(8, {2, 3}, "abcde")), {"a.idx", "[2, 3]", "6 bytes", "5 follow"}));
+  EXPECT_TRUE(
+      says(refused("a.idx", idx(8, {2, 3}, "abcde")), {"a.idx", "[2, 3]", "6 bytes", "5 follow"}));
   EXPECT_TRUE(says(refused("b.idx", idx(8, {2, 3}, "abcdefg")), {"7 follow"}));
   EXPECT_TRUE(says(refused("c.idx", idx(0x77, {1}, "a")), {"element type 119"}));
   EXPECT_TRUE(says(refused("d.idx", std::string("\0\0\x08\x09", 4)), {"9 dimensions"}));
-  EXPECT_TRUE(says(refused("e.idx", std::string("\0\0\x08\x02\0\0", 6)), {"12 bytes expected, 6 found"}));
+  EXPECT_TRUE(
+      says(refused("e.idx", std::string("\0\0\x08\x02\0\0", 6)), {"12 bytes expected, 6 found"}));
   EXPECT_TRUE(says(refused("f-ubyte", "text, in truth"), {"two zero bytes", "supported are"}));
   EXPECT_TRUE(says(refused("g.idx", "ab"), {"2 bytes"}));
   uint32_t huge = 0xFFFFFFFF;
@@ -83,28 +90,39 @@ TEST_F(Readers, NpyTypes) {
     const char *descr;
     Element element;
     size_t size;
-  } types[] = {{"|u1", Element::u8, 1},  {"|i1", Element::i8, 1},  {"<u2", Element::u16, 2}, {"<i4", Element::i32, 4},
-               {"<i8", Element::i64, 8}, {"<f4", Element::f32, 4}, {"<f8", Element::f64, 8}, {"|b1", Element::b8, 1}};
+  } types[] = {{"|u1", Element::u8, 1},  {"|i1", Element::i8, 1},  {"<u2", Element::u16, 2},
+               {"<i4", Element::i32, 4}, {"<i8", Element::i64, 8}, {"<f4", Element::f32, 4},
+               {"<f8", Element::f64, 8}, {"|b1", Element::b8, 1}};
   for (auto type : types) {
-    std::string header = std::string("{'descr': '") + type.descr + "', 'fortran_order': False, 'shape': (3,), }";
+    std::string header =
+        std::string("{'descr': '") + type.descr + "', 'fortran_order': False, 'shape': (3,), }";
     EXPECT_EQ(open("a.npy", npy(header, std::string(3 * type.size, 1))).element, type.element);
   }
 }
 
 TEST_F(Readers, BrokenNpy) {
   auto header = [](const char *descr, const char *order, const char *shape) {
-    return std::string("{'descr': ") + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+    return std::string("{'descr': ") + descr + ", 'fortran_order': " + order +
+           ", 'shape': " + shape + ", }";
   };
-  EXPECT_TRUE(says(refused("a.npy", npy(header("'<i4'", "False", "(3,)"), "short")), {"[3] of i32", "12 bytes", "5 follow"}));
-  EXPECT_TRUE(says(refused("b.npy", npy(header("'<i4'", "True", "(2, 2)"), std::string(16, 0))), {"ascontiguousarray"}));
-  EXPECT_TRUE(says(refused("c.npy", npy(header("'<c8'", "False", "(1,)"), std::string(8, 0))), {"'<c8'", "astype"}));
-  EXPECT_TRUE(says(refused("d.npy", npy(header("[('a', '<i4')]", "False", "(1,)"), "abcd")), {"fields"}));
-  EXPECT_TRUE(says(refused("e.npy", npy(header("'<i4'", "False", "()"), "abcd")), {"single number"}));
-  EXPECT_TRUE(says(refused("f.npy", npy(header("'<i4'", "False", "(99999999999999999999,)"), "")), {"63 bits"}));
-  EXPECT_TRUE(says(refused("g.npy", npy(header("'<i8'", "False", "(4611686018427387904, 4)"), "")), {"too many"}));
+  EXPECT_TRUE(says(refused("a.npy", npy(header("'<i4'", "False", "(3,)"), "short")),
+                   {"[3] of i32", "12 bytes", "5 follow"}));
+  EXPECT_TRUE(says(refused("b.npy", npy(header("'<i4'", "True", "(2, 2)"), std::string(16, 0))),
+                   {"ascontiguousarray"}));
+  EXPECT_TRUE(says(refused("c.npy", npy(header("'<c8'", "False", "(1,)"), std::string(8, 0))),
+                   {"'<c8'", "astype"}));
+  EXPECT_TRUE(
+      says(refused("d.npy", npy(header("[('a', '<i4')]", "False", "(1,)"), "abcd")), {"fields"}));
+  EXPECT_TRUE(
+      says(refused("e.npy", npy(header("'<i4'", "False", "()"), "abcd")), {"single number"}));
+  EXPECT_TRUE(says(refused("f.npy", npy(header("'<i4'", "False", "(99999999999999999999,)"), "")),
+                   {"63 bits"}));
+  EXPECT_TRUE(says(refused("g.npy", npy(header("'<i8'", "False", "(4611686018427387904, 4)"), "")),
+                   {"too many"}));
   EXPECT_TRUE(says(refused("h.npy", npy("{'descr': '<i4'", "")), {"broken header"}));
   EXPECT_TRUE(says(refused("i.npy", npy("{'descr': '<i4', }", "")), {"header"}));
-  EXPECT_TRUE(says(refused("j.npy", npy(header("'<i4'", "False", "(1,)"), "abcd", 9)), {"version 9"}));
+  EXPECT_TRUE(
+      says(refused("j.npy", npy(header("'<i4'", "False", "(1,)"), "abcd", 9)), {"version 9"}));
   EXPECT_TRUE(says(refused("k.npy", "\x93NUMPY\x01"), {"magic"}));
   std::string cut = npy(header("'<i4'", "False", "(1,)"), "");
   EXPECT_TRUE(says(refused("l.npy", cut.substr(0, 30)), {"ends within its header"}));
@@ -148,7 +166,8 @@ TEST_F(Readers, TextIsNumberedByItsSortedCharacters) {
 TEST_F(Readers, TextByAGivenVocabulary) {
   Vocabulary vocabulary({'a', 'b', 'c'});
   EXPECT_EQ(integerAt(openSource(folder.write("a.txt", "cc"), &vocabulary), 0), 2);
-  std::string message = messageOf(Exit::data, [&] { openSource(folder.write("b.txt", "abx"), &vocabulary); });
+  std::string message =
+      messageOf(Exit::data, [&] { openSource(folder.write("b.txt", "abx"), &vocabulary); });
   EXPECT_TRUE(says(message, {"b.txt", "'x' (U+0078)", "byte 2", "the 3"}));
 }
 
@@ -156,8 +175,10 @@ TEST_F(Readers, WhatIsNoFormat) {
   EXPECT_TRUE(says(refused("a.txt", "ab\xff"), {"byte 2", "supported are", "bytes:PATH"}));
   EXPECT_TRUE(says(refused("b.idx.gz", "\x1f\x8b\x08"), {"gz"}));
   EXPECT_TRUE(says(refused("empty.txt", ""), {"empty.txt", "empty"}));
-  EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource(folder / "absent"); }), {"absent", "No such file"}));
-  EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource(folder.path.string()); }), {"is a directory"}));
+  EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource(folder / "absent"); }),
+                   {"absent", "No such file"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::data, [&] { openSource(folder.path.string()); }), {"is a directory"}));
 }
 
 TEST_F(Readers, BytesOfAnyFile) {

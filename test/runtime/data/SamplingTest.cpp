@@ -1,4 +1,4 @@
-//===- SamplingTest.cpp - Which rows a step reads -----------------------===//
+//===- SamplingTest.cpp - Which rows a step reads -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,8 @@ namespace {
 
 // The known answers that Random123, the authors' own code, is tested with.
 TEST(Philox, KnownAnswers) {
-  EXPECT_EQ(philox(0, {0, 0, 0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox(0, {0, 0, 0, 0}),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox(0xffffffffffffffff, {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}),
             (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox(0x299f31d0a4093822, {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}),
@@ -48,7 +49,8 @@ TEST(Permutation, DiffersBySeedAndEpoch) {
 }
 
 TEST(Permutation, SpreadsRows) {
-  // Each row is as often first as any other: chi-squared with 9 degrees of freedom stays below its 99.99 % point.
+  // Each row is as often first as any other: chi-squared with 9 degrees of freedom stays below
+  // its 99.99 % point.
   std::vector<int> first(10);
   for (uint64_t epoch = 0; epoch < 10000; ++epoch)
     ++first[Permutation(3, epoch, 10)(0)];

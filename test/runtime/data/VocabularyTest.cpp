@@ -1,4 +1,4 @@
-//===- VocabularyTest.cpp - UTF-8 and its numbers -----------------------===//
+//===- VocabularyTest.cpp - UTF-8 and its numbers -------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,8 +26,9 @@ TEST(Utf8, RoundTrip) {
 }
 
 TEST(Utf8, RefusesWhatIsNoCharacter) {
-  for (std::string_view text : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80",
-                                "\xF5\x80\x80\x80", "\xC3", "\xE2\x82", "\xC3\x41"})
+  for (std::string_view text :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3", "\xE2\x82", "\xC3\x41"})
     EXPECT_EQ(decode(text), -1) << text;
 }
 

@@ -1,4 +1,4 @@
-//===- MetricsFileTest.cpp - The lines of --metrics ---------------------===//
+//===- MetricsFileTest.cpp - The lines of --metrics -----------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@ namespace {
 StepRecord record(int64_t step) { return {step, {{"loss", 0.5}, {"lr", 1e-3}}, 0.004, 80}; }
 
 const std::string lineOf(int64_t step) {
-  return "{\"step\":" + std::to_string(step) + ",\"loss\":0.5,\"lr\":0.001,\"step_ms\":4,\"tokens_per_second\":20000}\n";
+  return "{\"step\":" + std::to_string(step) +
+         ",\"loss\":0.5,\"lr\":0.001,\"step_ms\":4,\"tokens_per_second\":20000}\n";
 }
 
 TEST(MetricsFile, OneFlatObjectPerLine) {
@@ -27,8 +28,9 @@ TEST(MetricsFile, OneFlatObjectPerLine) {
     metrics.event("eval", 1, {{"heldout_loss", 1.25}}, 2);
     metrics.event("done", 1, {{"heldout_loss", std::nan("")}}, 3);
   }
-  EXPECT_EQ(readAll(path), lineOf(1) + "{\"event\":\"eval\",\"step\":1,\"heldout_loss\":1.25,\"seconds\":2}\n" +
-                               "{\"event\":\"done\",\"step\":1,\"heldout_loss\":null,\"seconds\":3}\n");
+  EXPECT_EQ(readAll(path),
+            lineOf(1) + "{\"event\":\"eval\",\"step\":1,\"heldout_loss\":1.25,\"seconds\":2}\n" +
+                "{\"event\":\"done\",\"step\":1,\"heldout_loss\":null,\"seconds\":3}\n");
 }
 
 TEST(MetricsFile, BeginsAnew) {
@@ -41,7 +43,8 @@ TEST(MetricsFile, BeginsAnew) {
 TEST(MetricsFile, GoesOnBehindTheStepsThatAreKept) {
   TestFolder folder;
   std::string event = "{\"event\":\"eval\",\"step\":2,\"heldout_loss\":1,\"seconds\":1}\n";
-  std::string path = folder.write("m.jsonl", lineOf(1) + lineOf(2) + event + lineOf(3) + "{\"step\":4,\"lo");
+  std::string path =
+      folder.write("m.jsonl", lineOf(1) + lineOf(2) + event + lineOf(3) + "{\"step\":4,\"lo");
   {
     MetricsFile metrics(path, 2);
     metrics.step(record(3), "tokens");
@@ -58,7 +61,8 @@ TEST(MetricsFile, CutLineAtTheEndIsDropped) {
 
 TEST(MetricsFile, WhatCannotBeWritten) {
   TestFolder folder;
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { MetricsFile(folder / "absent/m.jsonl", 0); }), {"absent/m.jsonl"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { MetricsFile(folder / "absent/m.jsonl", 0); }),
+                   {"absent/m.jsonl"}));
   EXPECT_TRUE(says(messageOf(Exit::storage,
                              [] {
                                MetricsFile full("/dev/full", 0);

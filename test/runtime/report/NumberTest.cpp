@@ -1,4 +1,4 @@
-//===- NumberTest.cpp - Numbers as text ---------------------------------===//
+//===- NumberTest.cpp - Numbers as text -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Number.h"
-#include <gtest/gtest.h>
 #include <cstring>
+#include <gtest/gtest.h>
 #include <limits>
 #include <random>
 

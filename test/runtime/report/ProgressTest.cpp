@@ -1,4 +1,4 @@
-//===- ProgressTest.cpp - What someone sees while training --------------===//
+//===- ProgressTest.cpp - What someone sees while training ----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,10 @@ std::string shown(bool live, int64_t steps) {
   {
     Progress progress(out, live, "tokens", 0, steps);
     for (int64_t step = 1; step <= steps; ++step)
-      progress.step({step, {{"loss", 2.3125}, {"lr", 9.8e-4}, {"grad_norm", 1}, {"skipped", 0}}, 0.0142, 768});
+      progress.step({step,
+                     {{"loss", 2.3125}, {"lr", 9.8e-4}, {"grad_norm", 1}, {"skipped", 0}},
+                     0.0142,
+                     768});
     progress.say("done");
   }
   std::fclose(out);
@@ -27,8 +30,9 @@ std::string shown(bool live, int64_t steps) {
 
 TEST(Progress, PlainLinesNowAndThen) {
   std::string text = shown(false, 2000);
-  EXPECT_TRUE(says(text, {"step 1/2000  loss 2.3125  lr 0.00098  14.2 ms/step  54,085 tokens/s  ETA 0:28\n", "step 100/2000 ",
-                          "step 2000/2000 ", "ETA 0:00\ndone\n"}));
+  EXPECT_TRUE(
+      says(text, {"step 1/2000  loss 2.3125  lr 0.00098  14.2 ms/step  54,085 tokens/s  ETA 0:28\n",
+                  "step 100/2000 ", "step 2000/2000 ", "ETA 0:00\ndone\n"}));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 22);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }

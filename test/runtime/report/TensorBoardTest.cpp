@@ -1,4 +1,4 @@
-//===- TensorBoardTest.cpp - TensorBoard's event files ------------------===//
+//===- TensorBoardTest.cpp - TensorBoard's event files --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,13 +45,18 @@ TEST(TensorBoard, RecordsAreFramed) {
   }
   ASSERT_EQ(events.size(), 2u);
   // Field 1 (wall time) takes 9 bytes in each.
-  EXPECT_EQ(events[0].substr(9), "\x1a\x0d" "brain.Event:2");
-  EXPECT_EQ(events[1].substr(9), std::string("\x10\xac\x02\x2a\x0d\x0a\x0b\x0a\x04" "loss\x15", 14) + raw(1.5f));
+  EXPECT_EQ(events[0].substr(9), "\x1a\x0d"
+                                 "brain.Event:2");
+  EXPECT_EQ(events[1].substr(9), std::string("\x10\xac\x02\x2a\x0d\x0a\x0b\x0a\x04"
+                                             "loss\x15",
+                                             14) +
+                                     raw(1.5f));
 }
 
 TEST(TensorBoard, WhatCannotBeWritten) {
   TestFolder folder;
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { TensorBoard(folder.write("plain", "") + "/x"); }), {"plain/x"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { TensorBoard(folder.write("plain", "") + "/x"); }),
+                   {"plain/x"}));
 }
 
 } // namespace

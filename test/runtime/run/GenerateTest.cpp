@@ -1,4 +1,4 @@
-//===- GenerateTest.cpp - Sampling --------------------------------------===//
+//===- GenerateTest.cpp - Sampling ----------------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -82,7 +82,8 @@ TEST_F(Generate, Text) {
 }
 
 TEST_F(Generate, Tokens) {
-  GenerateOptions options = train(folder.write("t.bin", raw(uint16_t{0}) + raw(uint16_t{1}) + raw(uint16_t{2}) + raw(uint16_t{3})));
+  GenerateOptions options = train(folder.write("t.bin", raw(uint16_t{0}) + raw(uint16_t{1}) +
+                                                            raw(uint16_t{2}) + raw(uint16_t{3})));
   options.prompt = "3 4";
   EXPECT_EQ(generate(options), "3 4 0 1 2 3 4 0 1 \n");
   options.prompt = "three";
@@ -94,7 +95,8 @@ TEST_F(Generate, Tokens) {
 TEST_F(Generate, WithoutACheckpoint) {
   GenerateOptions options;
   options.checkpoint = folder / "absent";
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { generate(options); }), {"absent", "no checkpoint"}));
+  EXPECT_TRUE(
+      says(messageOf(Exit::storage, [&] { generate(options); }), {"absent", "no checkpoint"}));
 }
 
 } // namespace

@@ -1,12 +1,13 @@
-//===- Kernels.cpp - A model of four numbers, as the compiler would embed it -===//
+//===- Kernels.cpp - A model of four numbers, as the compiler would embed it ===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite. Every next value depends on the
-// weights, the momentum, the seed, the step and the data, so that losing any of them shows.
+// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite.
+// Every next value depends on the weights, the momentum, the seed, the step and the data, so that
+// losing any of them shows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +22,19 @@ void init(void *const *o, long, long, void *) {
   }
 }
 
-// window [2, 3], weights, momentum, seed, step, total_steps; loss sum, loss count, lr, grad_norm, skipped
+// window [2, 3], weights, momentum, seed, step, total_steps; loss sum, loss count, lr, grad_norm,
+// skipped
 void step(void *const *o, long, long, void *) {
   auto *window = static_cast<int *>(o[0]);
   auto *weights = static_cast<float *>(o[1]), *momentum = static_cast<float *>(o[2]);
-  int seed = *static_cast<int *>(o[3]), *now = static_cast<int *>(o[4]), total = *static_cast<int *>(o[5]);
+  int seed = *static_cast<int *>(o[3]), *now = static_cast<int *>(o[4]),
+      total = *static_cast<int *>(o[5]);
   float sum = 0, norm = 0, lr = 0.1f * static_cast<float>(total - *now) / static_cast<float>(total);
   float gradient[4] = {0, 0, 0, 0};
   bool bad = false;
   for (int i = 0; i < 6; ++i) {
-    float target = static_cast<float>((window[i] * 7 + seed + *now) % 5), off = weights[window[i] % 4] - target;
+    float target = static_cast<float>((window[i] * 7 + seed + *now) % 5),
+          off = weights[window[i] % 4] - target;
     sum += off * off;
     gradient[window[i] % 4] += off;
     bad |= window[i] == 9;

@@ -1,4 +1,4 @@
-//===- TrainTest.cpp - Whole runs of a small model ----------------------===//
+//===- TrainTest.cpp - Whole runs of a small model ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -73,14 +73,17 @@ TEST_F(Train, ReportsAndKeeps) {
   all.evalEvery = 10;
   EXPECT_EQ(run(all), Exit::ok);
   EXPECT_TRUE(says(out, {"steps 30\n", "loss ", "heldout_loss ", "heldout_hits "}));
-  EXPECT_TRUE(says(err, {"four: 4 parameters, 1 thread, 30 steps of 2 rows; 180 tokens to train on, 20 held out", "step 30/30"}));
-  EXPECT_TRUE(says(metrics("a"), {"{\"step\":1,\"loss\":", ",\"lr\":0.1", ",\"grad_norm\":", "{\"event\":\"eval\",\"step\":10,",
+  EXPECT_TRUE(says(
+      err, {"four: 4 parameters, 1 thread, 30 steps of 2 rows; 180 tokens to train on, 20 held out",
+            "step 30/30"}));
+  EXPECT_TRUE(says(metrics("a"), {"{\"step\":1,\"loss\":", ",\"lr\":0.1",
+                                  ",\"grad_norm\":", "{\"event\":\"eval\",\"step\":10,",
                                   "{\"event\":\"done\",\"step\":30,\"steps\":30,"}));
 }
 
 TEST_F(Train, HeldOutTokensCountOnce) {
-  // Of "aababbaab" (numbers 0 and 1) the windows [aab][bab]… predict the tokens 1 to 8; 9 tokens need one batch of 2 windows twice;
-  // with 7 tokens the third window goes through eval_one.
+  // Of "aababbaab" (numbers 0 and 1) the windows [aab][bab]… predict the tokens 1 to 8; 9 tokens
+  // need one batch of 2 windows twice; with 7 tokens the third window goes through eval_one.
   for (auto [text, sum] : {std::pair("aababbaab", 4.0), std::pair("aababba", 3.0)}) {
     RunOptions all = options("h");
     all.checkpoint = all.metrics = "";
@@ -120,9 +123,11 @@ TEST_F(Train, ResumesExactly) {
       slow.metrics = folder / "part.jsonl";
       if (!freopen("/dev/null", "w", stderr))
         _exit(1);
-      // The metrics go to the parent through a file; a watcher thread kills at a later step each time.
+      // The metrics go to the parent through a file; a watcher thread kills at a later step each
+      // time.
       std::thread([&] {
-        while (readAll(slow.metrics).find("\"step\":" + std::to_string(7 * (death + 1))) == std::string::npos)
+        while (readAll(slow.metrics).find("\"step\":" + std::to_string(7 * (death + 1))) ==
+               std::string::npos)
           usleep(100);
         kill(getpid(), SIGKILL);
       }).detach();
@@ -135,7 +140,9 @@ TEST_F(Train, ResumesExactly) {
   EXPECT_EQ(run(part), Exit::ok);
   EXPECT_EQ(kept("part"), kept("whole"));
   // A run that was whole before it was killed has no last step of its own to report.
-  auto steps = [&](const std::string &name) { return metrics(name).substr(0, metrics(name).find("{\"event\"")); };
+  auto steps = [&](const std::string &name) {
+    return metrics(name).substr(0, metrics(name).find("{\"event\""));
+  };
   EXPECT_EQ(steps("part"), steps("whole"));
 }
 
@@ -207,7 +214,8 @@ TEST_F(Train, NotFinite) {
   all.data = {"window=" + folder.write("t.bin", tokens)};
   all.noShuffle = true;
   all.every = 2;
-  EXPECT_TRUE(says(refused(Exit::numeric, all), {"step 5: loss inf", "--nan skip", "step-00000004"}));
+  EXPECT_TRUE(
+      says(refused(Exit::numeric, all), {"step 5: loss inf", "--nan skip", "step-00000004"}));
   all.checkpoint = folder / "b";
   all.nan = "skip";
   EXPECT_EQ(run(all), Exit::ok);
@@ -260,7 +268,8 @@ TEST_F(Train, Traces) {
   RunOptions all = options("a");
   all.trace = folder / "trace.json";
   run(all);
-  EXPECT_TRUE(says(readAll(all.trace), {"\"traceEvents\":[", "\"cat\":\"step\"", "\"name\":\"step\"", "\"dur\":", "\n]}\n"}));
+  EXPECT_TRUE(says(readAll(all.trace), {"\"traceEvents\":[", "\"cat\":\"step\"",
+                                        "\"name\":\"step\"", "\"dur\":", "\n]}\n"}));
   all = options("b");
   all.trace = folder / "absent/trace.json";
   EXPECT_TRUE(says(refused(Exit::storage, all), {"absent/trace.json"}));
