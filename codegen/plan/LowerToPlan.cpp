@@ -482,8 +482,8 @@ SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
 LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
   cpu::boundLibrary(target.level);
   OpBuilder builder(module.getContext());
-  builder.setInsertionPointToStart(module.getBody());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
+    builder.setInsertionPoint(variable);
     plan::VariableOp::create(builder, variable.getLoc(), variable.getSymName(),
                              stringifyRole(variable.getRole()), variable.getType(), IntegerAttr());
     variable.erase();

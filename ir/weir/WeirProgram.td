@@ -9,7 +9,7 @@
 // Module attributes: weir.model (string), weir.configs (dictionary of strings), weir.batch, weir.accumulate, weir.steps,
 // weir.epochs (i64). The run's scalars are the i32 variables @"run/seed", @"run/step" and @"run/total_steps" (@step is a function;
 // the artifact names them without the prefix). Function arguments are inputs: weir.input (name), weir.limit (i64), weir.limit_config (string).
-// Function results are outputs: weir.output (name), weir.part ("scalar", "sum", "count"), weir.term (i64), weir.weight (f64).
+// Function results are outputs: weir.output (name), weir.part ("scalar", "sum", "count", "tensor"), weir.term (i64), weir.weight (f64).
 //
 //===----------------------------------------------------------------------===//
 

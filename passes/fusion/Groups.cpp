@@ -65,7 +65,7 @@ SmallVector<Source> sources(Operation *op) {
 Groups::Groups(Block &block) : block(block) {
   for (Operation &op : block) {
     FusionClass kind = fusionClass(&op);
-    if (kind == FusionClass::outside || kind == FusionClass::cheap)
+    if (kind != FusionClass::fused && kind != FusionClass::root)
       continue;
     auto group = std::make_unique<Group>();
     group->ops.insert(&op);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Roots.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -88,6 +88,25 @@ static void oneLayout(AttendOp attend) {
   }
 }
 
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return number && number.getValue().isZero();
+}
+
+/// 0 >= x is 0 >= max(0, x): the mask of a relu's gradient then needs the result alone, and x need not be kept.
+static void maskFromResult(MaxOp relu) {
+  Value zero = relu.getLhs(), input = relu.getRhs();
+  if (!isZero(zero) || isZero(input))
+    return;
+  for (OpOperand &use : llvm::make_early_inc_range(input.getUses())) {
+    auto compare = dyn_cast<CompareOp>(use.getOwner());
+    if (compare && compare.getPredicate() == Predicate::ge && isZero(compare.getLhs()) &&
+        use.getOperandNumber() == 1 && compare->getBlock() == relu->getBlock() && relu->isBeforeInBlock(compare))
+      use.set(relu.getResult());
+  }
+}
+
 void prepareRoots(Block &block) {
   SmallVector<MatmulOp> products;
   SmallVector<AttendOp> attentions;
@@ -96,6 +115,8 @@ void prepareRoots(Block &block) {
       products.push_back(matmul);
     if (auto attend = dyn_cast<AttendOp>(op))
       attentions.push_back(attend);
+    if (auto relu = dyn_cast<MaxOp>(op))
+      maskFromResult(relu);
   }
   llvm::for_each(products, sinkSplit);
   llvm::for_each(attentions, oneLayout);
@@ -123,19 +144,52 @@ static void absorbResult(Value result, Group *group, Groups &groups) {
   }
 }
 
-static bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
-  return number && number.getValue().isZero();
+/// A reduction that is no row's computes its input on the way, where that takes no more than two tensors to read.
+static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
+  constexpr unsigned mostOps = 16, mostReads = 2;
+  ArrayRef<int64_t> full = shapeOf(reduce.getInput());
+  llvm::SetVector<Operation *> producers;
+  llvm::SetVector<Value> reads;
+  SmallVector<Value> frontier{reduce.getInput()};
+  while (!frontier.empty()) {
+    Value value = frontier.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (op && producers.contains(op))
+      continue;
+    if (!op || !isa<Pointwise>(op) || op->getBlock() != reduce->getBlock() || producers.size() == mostOps) {
+      reads.insert(value);
+      continue;
+    }
+    producers.insert(op);
+    for (Source source : sources(op)) {
+      if (!source.direct)
+        return;
+      if (shapeOf(source.value) == full)
+        frontier.push_back(source.value);
+    }
+  }
+  if (producers.empty() || reads.size() > mostReads)
+    return;
+  SmallVector<Operation *> ordered(producers.begin(), producers.end());
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  IRMapping mapping;
+  OpBuilder builder(reduce);
+  for (Operation *op : ordered)
+    groups.adopt(builder.clone(*op, mapping), group);
+  reduce.getInputMutable().assign(mapping.lookup(reduce.getInput()));
 }
 
 void absorbRootViews(Groups &groups, Block &block) {
   SmallVector<Operation *> roots;
   for (Operation &op : block)
-    if (absorbsViews(&op) || isa<MatmulOp>(op))
+    if (fusionClass(&op) == FusionClass::root)
       roots.push_back(&op);
   for (Operation *root : roots) {
     Group *group = groups.of(root);
+    if (auto reduce = dyn_cast<ReduceOp>(root)) {
+      absorbProducers(reduce, group, groups);
+      continue;
+    }
     if (absorbsViews(root)) {
       for (OpOperand &operand : root->getOpOperands())
         absorbOperand(operand, group, groups);
@@ -143,7 +197,7 @@ void absorbRootViews(Groups &groups, Block &block) {
         absorbResult(result, group, groups);
       continue;
     }
-    if (!root->hasOneUse() || shapeOf(root->getResult(0)).size() != 2)
+    if (!isa<MatmulOp>(root) || !root->hasOneUse() || shapeOf(root->getResult(0)).size() != 2)
       continue;
     auto add = dyn_cast<AddOp>(*root->user_begin());
     if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()))

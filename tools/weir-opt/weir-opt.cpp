@@ -5,17 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/WeirDialect.h"
+#include "codegen/plan/LowerToPlan.h"
+#include "passes/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#ifdef WEIR_HAS_PLAN
-#include "ir/plan/PlanDialect.h"
-#endif
-#ifdef WEIR_HAS_PASSES
-#include "passes/Passes.h"
-#endif
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -23,12 +18,9 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   registry.insert<weir::WeirDialect>();
-#ifdef WEIR_HAS_PLAN
   registry.insert<weir::plan::PlanDialect>();
-#endif
-#ifdef WEIR_HAS_PASSES
   weir::registerPasses();
-#endif
+  weir::registerLowerToPlan();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Weir's dialects and passes\n", registry));
 }
