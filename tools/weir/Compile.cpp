@@ -59,7 +59,7 @@ std::string unknownPhase(const std::string &name) {
 class Compilation {
 public:
   explicit Compilation(const CompileOptions &options)
-      : options(options), dump(options.dumpIr), reporter(context, sources, options) {
+      : options(options), dump(options.dumpIr), reporter(context, options) {
     // Dumps are one sequence of files.
     context.disableMultithreading(dump.enabled());
   }
@@ -89,7 +89,7 @@ Exit Compilation::elaborate() {
   reporter.print(diagnostics);
   module = std::move(result.module);
   if (module)
-    dump.write(elaborated, *module);
+    dump.write(elaborated.str(), *module);
   return result.exit;
 }
 

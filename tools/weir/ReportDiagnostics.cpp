@@ -29,14 +29,20 @@ llvm::StringRef severityName(DiagnosticSeverity severity) {
   llvm_unreachable("no other severity");
 }
 
-/// The first place in a file that the location leads to, or null.
+/// The place in the model file that a location leads to: what the prelude does is the line's that
+/// called it. May be null.
 FileLineColLoc placeOf(Location location) {
-  FileLineColLoc place;
-  location->walk([&](Location part) {
-    place = llvm::dyn_cast<FileLineColLoc>(part);
-    return place ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return place;
+  if (auto call = llvm::dyn_cast<CallSiteLoc>(location))
+    return placeOf(call.getCaller());
+  if (auto name = llvm::dyn_cast<NameLoc>(location))
+    return placeOf(name.getChildLoc());
+  if (auto fused = llvm::dyn_cast<FusedLoc>(location)) {
+    for (Location part : fused.getLocations())
+      if (FileLineColLoc place = placeOf(part))
+        return place;
+    return {};
+  }
+  return llvm::dyn_cast<FileLineColLoc>(location);
 }
 
 void printText(mlir::Diagnostic &diagnostic) {
