@@ -480,6 +480,7 @@ SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
 }
 
 LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
+  module.getContext()->loadDialect<plan::PlanDialect>();
   cpu::boundLibrary(target.level);
   OpBuilder builder(module.getContext());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
