@@ -38,6 +38,7 @@ public:
   void discard();
 
   Buffer result(unsigned index);
+  mlir::Value inputPointer(unsigned index) { return pointers[index]; }
   /// `offset` bytes into the kernel's workspace.
   Buffer workspace(mlir::Type element, int64_t offset);
   mlir::Value pointerAt(mlir::Value base, int64_t bytes);

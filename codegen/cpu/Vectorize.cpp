@@ -101,7 +101,7 @@ public:
   struct Wide {
     Value scalar;
     int64_t stride = 0;
-    Value vector;
+    Value vector = Value();
   };
 
   void map(Value value, Wide wide) { wides[value] = wide; }
