@@ -19,7 +19,7 @@ static Value normalize(BuiltinCall &call) {
   if (x->rank() < 1)
     return call.wrong(0, "a tensor of at least one dimension");
   if (*eps < 0)
-    return call.wrong(1, "not negative");
+    return call.wrong(1, "at least 0");
   auto op = NormalizeOp::create(call.builder(), call.location(), x->value, *eps);
   return Tensor{op.getNormalized(), x->dims};
 }

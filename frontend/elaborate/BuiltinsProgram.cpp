@@ -26,7 +26,7 @@ static Value normal(BuiltinCall &call) {
   if (!std || !mean)
     return {};
   if (*std < 0)
-    return call.wrong(0, "not negative");
+    return call.wrong(0, "at least 0");
   return Initializer{Initializer::Kind::normal, *mean, *std};
 }
 

@@ -112,7 +112,7 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
   instance->range = range;
   // A second one at the same path is reported, and checked all the same.
   if (!claimPath(entry()->paths, *full, nullptr, range, "`" + name + "`"))
-    return nullptr;
+    instance->path += "'" + std::to_string(diagnostics.errorCount());
   return instance;
 }
 
@@ -311,6 +311,29 @@ Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_pt
   return result;
 }
 
+/// The caller knows its dimensions by its own names.
+void Elaborator::restoreNames(Value &value) {
+  const auto *tensor = value.get<Tensor>();
+  if (!tensor)
+    return;
+  Tensor renamed = *tensor;
+  for (Dim &dim : renamed.dims) {
+    auto fromCaller = [&](const Dim &other) { return other.name == dim.name && other.size == dim.size; };
+    if (current->ellipsis && llvm::any_of(*current->ellipsis, fromCaller))
+      continue;
+    auto original = current->callerDims.find(dim.name);
+    if (original != current->callerDims.end()) {
+      dim = original->second;
+    } else if (current->file->prelude || !modelFile.globals.names.count(dim.name)) {
+      std::string config = dim.config;
+      dim = unnamed(dim.size);
+      dim.config = config;
+      dim.name = config;
+    }
+  }
+  value = renamed;
+}
+
 Value Elaborator::matchResults(const ast::CallableItem &callable, Value result) {
   if (result.isPoison())
     return {};
@@ -325,6 +348,8 @@ Value Elaborator::matchResults(const ast::CallableItem &callable, Value result) 
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = matchType(*callable.results[i], values[i], current->resultRanges[current->resultRanges.size() == values.size() ? i : 0], name, "",
                           /*binds=*/false);
+  for (Value &value : values)
+    restoreNames(value);
   if (values.size() == 1)
     return values.front();
   for (const Value &value : values)

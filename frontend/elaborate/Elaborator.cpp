@@ -111,10 +111,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, st
   current = &file;
   usage = false;
   evaluateGlobals(sets, usage);
+  if (usage)
+    return nullptr;
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
-  if (usage || !recipe.item)
+  if (!recipe.item)
     return nullptr;
 
   mlir::Location place = fileLocation(context, recipe.item->range);

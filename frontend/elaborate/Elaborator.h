@@ -70,6 +70,7 @@ struct Frame {
   Range callSite;                     ///< in the caller
   Scope *scope = nullptr;
   std::set<std::string> dimensions; ///< names that are dimensions here, bound or not
+  std::map<std::string, Dim> callerDims; ///< dimensions bound here, as the caller knows them
   std::optional<Dims> ellipsis;     ///< what `..` stands for
   bool hasEllipsis = false;         ///< `..` would be known but for an error
   bool faulty = false;              ///< an argument was wrong: what it would have bound is unknown
@@ -240,6 +241,7 @@ public:
   /// A type without `..` to bind, all of whose dimensions are known. Nothing, reported, otherwise.
   std::optional<Dims> evaluateDims(const ast::TensorType &type);
   std::optional<Dim> evaluateDim(const ast::Expr &expr);
+  void restoreNames(Value &value);
   Value matchResults(const ast::CallableItem &callable, Value result);
   /// A stand-in for the result of a call in which an error was reported, so that what follows is still checked.
   Value recover(const ast::CallableItem &callable, Range range);

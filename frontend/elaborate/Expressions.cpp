@@ -103,6 +103,10 @@ Value Elaborator::name(const ast::NameExpr &expr) {
       return {};
     }
   }
+  if (!entry() && (expr.name == "step" || expr.name == "total_steps" || expr.name == "training")) {
+    error(expr.range, "`" + expr.name + "` belongs to a run; configs, consts and requirements do not know it");
+    return {};
+  }
   if (findCallable(expr.name) || findBuiltin(expr.name)) {
     error(expr.range, "`" + expr.name + "` is a function; it can only be called");
     return {};

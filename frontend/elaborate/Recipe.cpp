@@ -96,6 +96,8 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
         report.help("its configs are " + llvm::join(configs, ", "));
       usage = true;
     }
+  if (usage)
+    return;
 
   auto evaluateStatic = [&](const ast::NamedValue &entry, const char *what) {
     Value value = evaluate(*entry.value);
@@ -274,7 +276,7 @@ Elaborator::Forward Elaborator::walkRecipe(llvm::ArrayRef<mlir::Value> inputs) {
           dim.bound = input.entry->type->range;
       tensor = Tensor{value, dims};
     }
-    recipeScope.names[name.text] = Binding{tensor, name.range, {}, {}, false};
+    recipeScope.names.emplace(name.text, Binding{tensor, name.range, {}, {}, false});
   }
   Forward result;
   auto ratioOf = [&](const ast::Expr &expr, const std::string &what) -> std::optional<Ratio> {

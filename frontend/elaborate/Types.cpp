@@ -244,6 +244,7 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
           good = false;
           continue;
         }
+        current->callerDims[name->name] = found;
         current->scope->names[name->name] = Binding{found.size, range, found.config, boundBy, true};
         found.name = name->name;
         found.bound = range;

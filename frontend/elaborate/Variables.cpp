@@ -299,7 +299,11 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
     return;
   for (const auto &[path, next] : entry()->nexts)
     if (path == variable->path) {
-      error(stmt.name.range, "`next " + name + "` is given twice in one step").note(next.range, "given here");
+      Diagnostic &report = error(stmt.name.range, "`next " + name + "` is given twice in one step");
+      if (next.range == stmt.name.range)
+        report.note(current->callSite, "the instance is called again here");
+      else
+        report.note(next.range, "given here");
       return;
     }
   entry()->nexts.push_back({variable->path, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)}});
