@@ -125,6 +125,18 @@ std::vector<Bytes> CompiledKernel::run(const std::vector<Bytes> &inputs, int pie
   return results;
 }
 
+std::vector<Bytes> CompiledKernel::randomInputs() {
+  std::vector<Bytes> inputs;
+  for (Value input : state->kernel.getInputs()) {
+    auto type = tensorType(input);
+    if (type.getElementType().isF32())
+      inputs.emplace_back(randomFloats(type.getNumElements(), inputs.size()));
+    else
+      inputs.emplace_back(randomInts(type.getNumElements(), inputs.size(), 40));
+  }
+  return inputs;
+}
+
 double CompiledKernel::time(const std::vector<Bytes> &inputs) {
   std::vector<Bytes> results;
   auto operands = state->operands(inputs, results);

@@ -45,6 +45,8 @@ public:
 
   /// Runs every launch, its tasks in `pieces` ranges, last range first. Results are made, filled with a pattern, unless given.
   std::vector<Bytes> run(const std::vector<Bytes> &inputs, int pieces = 1);
+  /// Random floats, small integers.
+  std::vector<Bytes> randomInputs();
   /// Median nanoseconds of a run.
   double time(const std::vector<Bytes> &inputs);
 

@@ -44,7 +44,7 @@ TEST(Nest, poolsAndFindsTheLargest) {
       %k:3 = weir.kernel nest(%x, %g) : (tensor<3x8x40xf32>, tensor<3x4x20xf32>) -> (tensor<3x4x20xf32>, tensor<3x8x40xf32>, tensor<3x8xi32>) {
       ^bb0(%a: tensor<3x8x40xf32>, %b: tensor<3x4x20xf32>):
         %c = weir.max_pool %a {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : tensor<3x8x40xf32> -> tensor<3x4x20xf32>
-        %d = weir.max_pool_grad %a, %b {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : tensor<3x8x40xf32>, tensor<3x4x20xf32>
+        %d = weir.max_pool_grad %a, %b {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : tensor<3x8x40xf32>, tensor<3x4x20xf32> -> tensor<3x8x40xf32>
         %e = weir.argmax %a {axis = 2 : i64} : tensor<3x8x40xf32> -> tensor<3x8xi32>
         weir.yield %c, %d, %e : tensor<3x4x20xf32>, tensor<3x8x40xf32>, tensor<3x8xi32>
       }
