@@ -314,6 +314,7 @@ private:
   };
   std::vector<Trained> trainedParameters();
   bool matches(const ast::UpdateEntry &rule, const Variable &parameter);
+  void checkCounts(const Ratio &loss);
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
   mlir::Value clip(std::vector<Trained> &trained, Range range);
   void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);

@@ -36,6 +36,29 @@ static std::vector<mlir::Value> sumsOf(const Ratio &ratio) {
   return sums;
 }
 
+/// Counts are computed before the gradients they divide, so they may not depend on what is trained.
+void Elaborator::checkCounts(const Ratio &loss) {
+  for (const RatioTerm &term : loss.terms) {
+    std::vector<mlir::Value> open = {term.count ? term.count : mlir::Value()};
+    std::set<mlir::Operation *> seen;
+    while (!open.empty()) {
+      mlir::Operation *op = open.back() ? open.back().getDefiningOp() : nullptr;
+      open.pop_back();
+      if (!op || !seen.insert(op).second)
+        continue;
+      open.insert(open.end(), op->operand_begin(), op->operand_end());
+      auto read = llvm::dyn_cast<ReadOp>(op);
+      const Variable *variable = read ? findVariable(read.getVariable().str()) : nullptr;
+      if (!variable || variable->role != Role::parameter)
+        continue;
+      error(recipe.loss->value->range, "a count of the loss depends on the parameter `" + variable->path + "`")
+          .note(term.range, "the count is given here")
+          .help("counts are computed first, from the inputs alone");
+      return;
+    }
+  }
+}
+
 void Elaborator::takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range) {
   std::vector<mlir::Value> sources;
   for (const Trained &one : trained)
@@ -59,6 +82,7 @@ void Elaborator::emitStep() {
   mlir::Value loss;
   std::vector<Trained> trained = trainedParameters();
   if (forward.loss) {
+    checkCounts(*forward.loss);
     std::vector<mlir::Value> counts;
     for (const RatioTerm &term : forward.loss->terms)
       counts.push_back(countOf(term, 1, range));
@@ -147,6 +171,7 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
   }
   main.lastRead = counting.lastRead;
   main.reads = counting.reads;
+  main.limitConfigs.insert(counting.limitConfigs.begin(), counting.limitConfigs.end());
   currentEntry = &main;
   auto op = finishBody(opBuilder, place, recipe.accumulate, body, inputs, carried, yielded,
                        main.function.getBody().front());
@@ -179,6 +204,8 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
   std::vector<Trained> trained = trainedParameters();
   if (entry.model)
     modelName = entry.model->name.text;
+  if (forward.loss)
+    checkCounts(*forward.loss);
   if (diagnostics.hasErrors()) {
     // What is left of the recipe is checked without the microbatches.
     entry.body = nullptr;

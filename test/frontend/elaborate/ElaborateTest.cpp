@@ -1,0 +1,223 @@
+//===- ElaborateTest.cpp - Programs that models become --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/Parser.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/WeirDialect.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace weir {
+namespace {
+
+struct Program {
+  mlir::MLIRContext context;
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateResult result;
+
+  explicit Program(const std::string &text, const std::map<std::string, std::string> &sets = {}) {
+    auto model = parse(sources.add("test.weir", text), diagnostics);
+    if (!diagnostics.hasErrors())
+      result = elaborate(*model, sets, sources, context, diagnostics);
+    EXPECT_EQ(diagnostics.render(), "");
+  }
+
+  mlir::func::FuncOp entry(const char *name) { return result.module->lookupSymbol<mlir::func::FuncOp>(name); }
+  template <typename Op>
+  std::vector<Op> all(const char *entryName) {
+    std::vector<Op> ops;
+    entry(entryName).walk([&](Op op) { ops.push_back(op); });
+    return ops;
+  }
+  std::string print() {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    result.module->print(stream);
+    return text;
+  }
+};
+
+std::string modelFile(const std::string &name) {
+  std::ifstream stream(std::string(WEIR_SOURCE_DIR) + "/models/" + name);
+  EXPECT_TRUE(stream.good()) << name;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// A recipe around a model `m(x: [b, 8]) -> [b, 8]`.
+std::string trained(const std::string &model, const std::string &extra = "") {
+  return model + "\ntrain {\n  input x: [4, 8]\n  steps 10\n  loss mse(m(x), x)\n" + extra + "  update sgd(lr = 0.1)\n}\n";
+}
+
+TEST(Elaborate, ShippedModelsElaborate) {
+  for (const char *name : {"gpt-char.weir", "mnist-mlp.weir", "mnist-cnn.weir"}) {
+    Program program(modelFile(name));
+    ASSERT_TRUE(program.result.module) << name;
+    for (const char *entry : {"init", "step", "eval", "eval_one", "predict"})
+      EXPECT_TRUE(program.entry(entry)) << name << ": " << entry;
+  }
+}
+
+TEST(Elaborate, SameInputsGiveTheSameText) {
+  EXPECT_EQ(Program(modelFile("gpt-char.weir")).print(), Program(modelFile("gpt-char.weir")).print());
+}
+
+TEST(Elaborate, ParametersHaveTheNamesAndShapesOfCheckpoints) {
+  Program program(modelFile("gpt-char.weir"));
+  auto variable = program.result.module->lookupSymbol<VariableOp>("h.0.attn.c_attn.weight");
+  ASSERT_TRUE(variable);
+  EXPECT_EQ(variable.getRole(), Role::parameter);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape(), llvm::ArrayRef<int64_t>({384, 128}));
+  auto moment = program.result.module->lookupSymbol<VariableOp>("adamw.m/h.0.attn.c_attn.weight");
+  ASSERT_TRUE(moment);
+  EXPECT_EQ(moment.getRole(), Role::optimizer);
+  EXPECT_TRUE(program.result.module->lookupSymbol<VariableOp>("run/step"));
+}
+
+TEST(Elaborate, InputsThatSelectRowsAreLimited) {
+  Program program(modelFile("gpt-char.weir"), {{"vocab", "50"}});
+  for (const char *entry : {"step", "eval", "eval_one", "predict"}) {
+    auto limit = program.entry(entry).getArgAttrOfType<mlir::IntegerAttr>(0, "weir.limit");
+    auto config = program.entry(entry).getArgAttrOfType<mlir::StringAttr>(0, "weir.limit_config");
+    ASSERT_TRUE(limit && config) << entry;
+    EXPECT_EQ(limit.getInt(), 50);
+    EXPECT_EQ(config.getValue(), "vocab");
+  }
+}
+
+TEST(Elaborate, BatchOfOneAndPrediction) {
+  Program program(modelFile("mnist-mlp.weir"));
+  EXPECT_EQ(shapeOf(program.entry("eval").getArgument(0))[0], 64);
+  EXPECT_EQ(shapeOf(program.entry("eval_one").getArgument(0))[0], 1);
+  mlir::func::FuncOp predict = program.entry("predict");
+  ASSERT_EQ(predict.getNumArguments(), 1u);
+  EXPECT_EQ(shapeOf(predict.getArgument(0)), llvm::ArrayRef<int64_t>({1, 28, 28}));
+  EXPECT_EQ(predict.getArgAttrOfType<mlir::StringAttr>(0, "weir.input").getValue(), "images");
+  EXPECT_EQ(predict.getResultAttrOfType<mlir::StringAttr>(0, "weir.output").getValue(), "output");
+}
+
+/// The place in the model file that an op comes from: the outermost caller.
+mlir::FileLineColLoc modelPlace(mlir::Location location) {
+  while (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(location))
+    location = call.getCaller();
+  return llvm::cast<mlir::FileLineColLoc>(location);
+}
+
+TEST(Elaborate, PreludeCodePointsBackToTheModel) {
+  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  y = relu(x)\n  return linear(y, w)\n}"));
+  MatmulOp product = program.all<MatmulOp>("step").front();
+  auto call = llvm::dyn_cast<mlir::CallSiteLoc>(product.getLoc());
+  ASSERT_TRUE(call);
+  EXPECT_EQ(llvm::cast<mlir::FileLineColLoc>(call.getCallee()).getFilename(), "prelude/layers.weir");
+  EXPECT_EQ(modelPlace(product.getLoc()).getFilename(), "test.weir");
+  EXPECT_EQ(modelPlace(product.getLoc()).getLine(), 3u);
+  EXPECT_EQ(modelPlace(program.all<MaxOp>("step").front().getLoc()).getLine(), 2u);
+}
+
+TEST(Elaborate, UsersOwnCopyOfALayerGivesTheSameProgram) {
+  const char *own = "block mine(x: [.., c], eps = 1e-5) -> [.., c] {\n  param weight: [c] = ones()\n"
+                    "  param bias: [c] = zeros()\n  return normalize(x, eps) * weight + bias\n}\n";
+  Program a(trained("model m(x: [b, w]) -> [b, w] { return layer_norm(x) as ln }"));
+  Program b(trained(std::string(own) + "model m(x: [b, w]) -> [b, w] { return mine(x) as ln }"));
+  EXPECT_EQ(a.print(), b.print());
+}
+
+TEST(Elaborate, AnInstanceCalledTwiceHasOneSetOfParameters) {
+  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  let e = linear(bias = false) as enc\n  return e(e(x, w), w)\n}"));
+  unsigned parameters = 0;
+  program.result.module->walk([&](VariableOp op) { parameters += op.getRole() == Role::parameter; });
+  EXPECT_EQ(parameters, 1u);
+  EXPECT_EQ(program.all<MatmulOp>("step").size(), 2u);
+}
+
+TEST(Elaborate, TrainingIsStatic) {
+  Program program(trained("model m(x: [b, w]) -> [b, w] { return dropout(linear(x, w), 0.5) }"));
+  EXPECT_EQ(program.all<RandomOp>("step").size(), 1u);
+  EXPECT_TRUE(program.all<RandomOp>("eval").empty());
+  EXPECT_TRUE(program.all<RandomOp>("predict").empty());
+}
+
+TEST(Elaborate, DrawsOfDifferentPlacesHaveDifferentKeys) {
+  Program program(trained("block d(x: [b, w]) -> [b, w] { return dropout(dropout(x, 0.5), 0.5) }\n"
+                          "model m(x: [b, w]) -> [b, w] {\n  return d(d(linear(x, w)) as one) as two\n}"));
+  std::set<int64_t> keys;
+  for (RandomOp op : program.all<RandomOp>("step"))
+    keys.insert(op.getKey());
+  EXPECT_EQ(keys.size(), 4u);
+}
+
+TEST(Elaborate, StateIsWrittenInAStepOnlyAndGuarded) {
+  const char *model = "model m(x: [b, w]) -> [b, w] {\n  state mean: [w] = zeros()\n  next mean = mean(x, axes = [0])\n"
+                      "  return linear(x - mean, w)\n}";
+  Program program(trained(model));
+  auto writes = [&](const char *entry) {
+    std::vector<WriteOp> found;
+    for (WriteOp op : program.all<WriteOp>(entry))
+      if (op.getVariable() == "mean")
+        found.push_back(op);
+    return found;
+  };
+  ASSERT_EQ(writes("step").size(), 1u);
+  EXPECT_TRUE(writes("step").front().getValue().getDefiningOp<SelectOp>());
+  EXPECT_TRUE(writes("eval").empty());
+}
+
+TEST(Elaborate, MicrobatchesTakeSlicesOfMoreRows) {
+  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  state s: [w] = zeros()\n  next s = s + 1\n  return linear(x, w)\n}",
+                          "  accumulate 3\n"));
+  auto ops = program.all<MicrobatchesOp>("step");
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].getCount(), 3u);
+  EXPECT_EQ(ops[0].getCarried().size(), 1u);
+  EXPECT_EQ(shapeOf(program.entry("step").getArgument(0))[0], 12);
+  EXPECT_EQ(shapeOf(program.entry("eval").getArgument(0))[0], 4);
+  // Both gradients, the sum of the loss, the state.
+  EXPECT_EQ(ops[0].getNumResults(), 4u);
+}
+
+TEST(Elaborate, CountsThatDependOnTheDataComeFirst) {
+  const char *model = "fn positive(y: [b, w], x: [b, w]) -> ratio {\n  mask = f32(x > 0)\n"
+                      "  return ratio(sum((x - y) ^ 2 * mask), sum(mask))\n}\n"
+                      "model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
+                      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss positive(m(x), x)\n  update sgd(lr = 0.1)\n}";
+  Program program(model);
+  auto ops = program.all<MicrobatchesOp>("step");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].getNumResults(), 1u);
+  bool product = false;
+  ops[0].walk([&](MatmulOp) { product = true; });
+  EXPECT_FALSE(product) << "counting runs no model";
+}
+
+TEST(Elaborate, RulesTakeParametersInOrder) {
+  Program program("model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
+                  "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n"
+                  "  update frozen() where ends_with(name, \"bias\")\n  update sgd(lr = 0.1, momentum = 0.9)\n}");
+  std::set<std::string> written;
+  for (WriteOp op : program.all<WriteOp>("step"))
+    written.insert(op.getVariable().str());
+  EXPECT_EQ(written, (std::set<std::string>{"linear.weight", "sgd.m/linear.weight", "run/step"}));
+}
+
+TEST(Elaborate, AStateMayBeginAsTheParameter) {
+  Program program("optimizer slow(p, g) {\n  state s = p\n  next s = 0.9 * s + 0.1 * p\n  next p = p - g\n}\n"
+                  "model m(x: [b, w]) -> [b, w] { return linear(x, w, bias = false) }\n"
+                  "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n  update slow()\n}");
+  auto writes = program.all<WriteOp>("init");
+  ASSERT_EQ(writes.size(), 2u);
+  EXPECT_EQ(writes[0].getValue(), writes[1].getValue());
+}
+
+} // namespace
+} // namespace weir
