@@ -90,6 +90,7 @@ Value Emission::index(int64_t value) { return arith::ConstantIndexOp::create(bui
 
 scf::ForOp Emission::loop(Value low, Value high, ValueRange accumulators) {
   auto loop = scf::ForOp::create(builder, loc, low, high, index(1), accumulators);
+  loop->setAttr(nonemptyName, builder.getUnitAttr());
   if (accumulators.empty())
     loop.getBody()->getTerminator()->erase();
   builder.setInsertionPointToEnd(loop.getBody());

@@ -27,6 +27,9 @@ namespace weir {
 /// On a scf.for with step 1 whose iterations are independent but for sums, maxima and minima in its iter_args.
 constexpr llvm::StringLiteral lanesName = "weir.lanes";
 
+/// On a loop that runs at least once: what is read in it may be read before it.
+constexpr llvm::StringLiteral nonemptyName = "weir.nonempty";
+
 class Emission {
 public:
   Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module);
@@ -44,7 +47,7 @@ public:
   mlir::Value pointerAt(mlir::Value base, int64_t bytes);
 
   mlir::Value index(int64_t value);
-  /// for (i = lo; i < hi; ++i); the insertion point moves into the body until `done`.
+  /// for (i = lo; i < hi; ++i), at least once; the insertion point moves into the body until `done`.
   mlir::scf::ForOp loop(mlir::Value low, mlir::Value high, mlir::ValueRange accumulators = {});
   void done(mlir::scf::ForOp loop, mlir::ValueRange accumulators = {});
   /// [lo * grain, min(hi * grain, size))

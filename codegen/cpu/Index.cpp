@@ -188,15 +188,28 @@ AffineExpr IndexSpace::divide(AffineExpr expr, int64_t divisor, bool remainder) 
   auto range = rangeOf(rest);
   if (range && range->low >= 0 && range->high < divisor)
     return remainder ? rest : quotient;
-  if (common > 1 && common < divisor) {
-    // (g x) floordiv (g d) = x floordiv d, and the same for the remainder, times g.
-    AffineExpr reduced = constant(0);
-    SmallVector<std::pair<AffineExpr, int64_t>> parts;
-    collectTerms(rest, 1, parts);
-    for (auto [term, factor] : parts)
-      reduced = reduced + (term ? term * (factor / common) : constant(factor / common));
-    return remainder ? divide(reduced, divisor / common, true) * common
-                     : quotient + divide(reduced, divisor / common, false);
+  // With 0 <= low < g: (g x + low) floordiv (g d) = x floordiv d, and the remainder is g (x mod d) + low.
+  SmallVector<std::pair<AffineExpr, int64_t>> parts;
+  collectTerms(rest, 1, parts);
+  SmallVector<int64_t> grains{common};
+  for (auto [term, factor] : parts)
+    if (term && factor > 1)
+      grains.push_back(std::gcd(factor, divisor));
+  llvm::sort(grains, std::greater<>());
+  for (int64_t grain : grains) {
+    if (grain <= 1 || grain >= divisor)
+      continue;
+    AffineExpr reduced = constant(0), low = constant(0);
+    for (auto [term, factor] : parts) {
+      if (factor % grain == 0)
+        reduced = reduced + (term ? term * (factor / grain) : constant(factor / grain));
+      else
+        low = low + (term ? term * factor : constant(factor));
+    }
+    auto lowRange = rangeOf(low);
+    if (lowRange && lowRange->low >= 0 && lowRange->high < grain)
+      return remainder ? divide(reduced, divisor / grain, true) * grain + low
+                       : quotient + divide(reduced, divisor / grain, false);
   }
   return remainder ? rest % divisor : quotient + rest.floorDiv(divisor);
 }

@@ -96,7 +96,8 @@ private:
   void emitColumns(Value begin, Value end, int64_t columns, AffineExpr base) {
     Emission &e = emission;
     scf::ForOp loop = e.loop(begin, end);
-    loop->setAttr(lanesName, e.builder.getUnitAttr());
+    if (columns >= 4)
+      loop->setAttr(lanesName, e.builder.getUnitAttr());
     column = e.space->declare(loop.getInductionVar(), columns);
     AffineExpr position = base + column;
     SmallVector<Value> scalars;

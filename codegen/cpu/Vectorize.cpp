@@ -18,26 +18,28 @@ using namespace mlir;
 
 namespace weir {
 
+static std::optional<int64_t> constantOf(Value value) {
+  APInt integer;
+  if (matchPattern(value, m_ConstantInt(&integer)))
+    return integer.getSExtValue();
+  return std::nullopt;
+}
+
 void hoistInvariants(Operation *root) {
   root->walk([](scf::ForOp loop) {
+    auto low = constantOf(loop.getLowerBound()), high = constantOf(loop.getUpperBound());
+    bool runs = loop->hasAttr(nonemptyName) || (low && high && *low < *high);
     moveLoopInvariantCode(
         {&loop.getRegion()},
         [](Value value, Region *region) { return value.getParentRegion()->isProperAncestor(region); },
-        [](Operation *op, Region *) {
-          return op->hasAttr(constantLoadName) || (isMemoryEffectFree(op) && isSpeculatable(op));
+        [&](Operation *op, Region *) {
+          return (runs && op->hasAttr(constantLoadName)) || (isMemoryEffectFree(op) && isSpeculatable(op));
         },
         [](Operation *op, Region *region) { op->moveBefore(region->getParentOp()); });
   });
 }
 
 namespace {
-
-std::optional<int64_t> constantOf(Value value) {
-  APInt integer;
-  if (matchPattern(value, m_ConstantInt(&integer)))
-    return integer.getSExtValue();
-  return std::nullopt;
-}
 
 bool isElementwise(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0 &&

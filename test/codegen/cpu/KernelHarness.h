@@ -36,7 +36,8 @@ private:
   std::shared_ptr<void> storage;
 };
 
-/// The kernel of a module text with one function, whose body is the weir.kernel and a return; compiled for `target`.
+/// The kernel of a module text with one function, whose body is the weir.kernel and a return; compiled for `target`
+/// (WEIR_TEST_TARGET in the environment overrides it; WEIR_DUMP=phase prints a phase's module, WEIR_KEEP=path keeps the code).
 class CompiledKernel {
 public:
   explicit CompiledKernel(const std::string &text, const std::string &target = "cpu");

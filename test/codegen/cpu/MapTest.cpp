@@ -182,5 +182,53 @@ TEST(Map, comparesAndCastsBytes) {
   EXPECT_TRUE(results[0].intact());
 }
 
+TEST(Map, drawsTheSameNumbersWhereverTheyAreDrawn) {
+  // The second half of a draw of 200 is the draw of 100 in round 1.
+  auto text = [](int n) {
+    std::string t = "tensor<" + std::to_string(n) + "xf32>", i = "tensor<i32>";
+    return "func.func @f(%a: " + i + ", %b: " + i + ", %c: " + i + ") -> (" + t + ", " + t + ") {\n %k:2 = weir.kernel map(%a, %b, %c) : (" +
+           i + ", " + i + ", " + i + ") -> (" + t + ", " + t + ") {\n ^bb0(%x: " + i + ", %y: " + i + ", %z: " + i +
+           "):\n %u = weir.random uniform seed %x step %y round %z {key = 77 : i64} : (" + i + ", " + i + ", " + i + ") -> " + t +
+           "\n %n = weir.random normal seed %x step %y round %z {key = 78 : i64} : (" + i + ", " + i + ", " + i + ") -> " + t +
+           "\n weir.yield %u, %n : " + t + ", " + t + "\n }\n return %k#0, %k#1 : " + t + ", " + t + "\n}";
+  };
+  CompiledKernel whole(text(200)), half(text(100));
+  ASSERT_TRUE(whole.valid && half.valid);
+  std::vector<int32_t> seed{5}, step{9}, first{0}, second{1};
+  auto all = whole.run({Bytes(seed), Bytes(step), Bytes(first)});
+  auto rest = half.run({Bytes(seed), Bytes(step), Bytes(second)});
+  EXPECT_EQ(std::memcmp(all[0].as<float>() + 100, rest[0].data(), 400), 0);
+  EXPECT_EQ(std::memcmp(all[1].as<float>() + 100, rest[1].data(), 400), 0);
+  double mean = 0, square = 0, uniform = 0;
+  for (int i = 0; i < 200; ++i) {
+    uniform += all[0].as<float>()[i] / 200;
+    mean += all[1].as<float>()[i] / 200;
+    square += std::pow(all[1].as<float>()[i], 2) / 200;
+    EXPECT_TRUE(all[0].as<float>()[i] >= 0 && all[0].as<float>()[i] < 1);
+  }
+  EXPECT_NEAR(uniform, 0.5, 0.1);
+  EXPECT_NEAR(mean, 0, 0.25);
+  EXPECT_NEAR(square, 1, 0.35);
+}
+
+TEST(Map, computesScalars) {
+  CompiledKernel kernel(R"(
+    func.func @f(%x: tensor<f32>, %i: tensor<i32>) -> tensor<f32> {
+      %k = weir.kernel map(%x, %i) : (tensor<f32>, tensor<i32>) -> tensor<f32> {
+      ^bb0(%a: tensor<f32>, %b: tensor<i32>):
+        %c = weir.cast %b : tensor<i32> -> tensor<f32>
+        %d = weir.pow %a, %c : tensor<f32>
+        %e = weir.cos %d : tensor<f32>
+        weir.yield %e : tensor<f32>
+      }
+      return %k : tensor<f32>
+    })");
+  ASSERT_TRUE(kernel.valid);
+  std::vector<float> x{0.9f};
+  std::vector<int32_t> i{5};
+  auto results = kernel.run({Bytes(x), Bytes(i)});
+  EXPECT_NEAR(results[0].as<float>()[0], std::cos(std::pow(0.9, 5)), 1e-6);
+}
+
 } // namespace
 } // namespace weir
