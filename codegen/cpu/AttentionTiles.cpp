@@ -23,8 +23,11 @@ AttentionTiles::AttentionTiles(Emission &emission, Value query, Value key, bool 
   queries = shape[2];
   width = shape[3];
   keys = shapeOf(key)[2];
-  // Sixteen accumulators of thirty-two registers, or eight of sixteen.
-  tileVectors = std::min<int64_t>(lanes == 16 ? 4 : 2, llvm::divideCeil(keys, lanes));
+  // Sixteen accumulators of thirty-two registers, or eight of sixteen; narrow heads have few vectors a row, and take more
+  // rows instead.
+  bool narrow = lanes == 16 && width <= 2 * lanes;
+  tileRows = narrow ? 8 : 4;
+  tileVectors = std::min<int64_t>(lanes == 16 && !narrow ? 4 : 2, llvm::divideCeil(keys, lanes));
   tileKeys = tileVectors * lanes;
   paddedKeys = llvm::alignTo(keys, tileKeys);
   paddedWidth = llvm::alignTo(width, lanes);
@@ -178,22 +181,58 @@ void AttentionTiles::packRows(const HeadView &view, int64_t rows, const Buffer &
   });
 }
 
+/// The transpose of `lanes` vectors: blocks of half the lanes change places, then of a quarter, and so on.
+static void transpose(Emission &e, SmallVectorImpl<Value> &rows) {
+  int64_t lanes = rows.size();
+  for (int64_t block = lanes / 2; block > 0; block /= 2)
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & block)
+        continue;
+      SmallVector<int64_t> low, high;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        low.push_back(lane & block ? lanes + lane - block : lane);
+        high.push_back(lane & block ? lanes + lane : lane + block);
+      }
+      Value a = rows[i], b = rows[i + block];
+      rows[i] = vector::ShuffleOp::create(e.builder, e.loc, a, b, low);
+      rows[i + block] = vector::ShuffleOp::create(e.builder, e.loc, a, b, high);
+    }
+}
+
 void AttentionTiles::packTransposed(const HeadView &view, const Buffer &packed) {
-  loop(0, width, 1, {}, [&](Value column, ValueRange) -> Values {
-    auto copy = [&](int64_t low, int64_t high, bool zero) {
-      if (low == high)
-        return;
-      scf::ForOp rows = e.loop(index(low), index(high));
-      rows->setAttr(lanesName, e.builder.getUnitAttr());
+  if (view.strides[3] != 1) {
+    loop(0, width, 1, {}, [&](Value column, ValueRange) -> Values {
+      scf::ForOp rows = e.loop(index(0), index(paddedKeys));
       Value row = rows.getInductionVar();
-      Value value = zero ? constant(0) : load(view.buffer, position(view, row, column));
-      store(packed, add(mul(column, paddedKeys), row), value);
+      store(packed, add(mul(column, paddedKeys), row), load(view.buffer, position(view, min(row, keys - 1), column)));
       e.done(rows);
-    };
-    copy(0, keys, false);
-    copy(keys, paddedKeys, true);
+      return {};
+    });
+    return;
+  }
+  // Keys past the end repeat the last one: finite, and masked wherever they are used.
+  loop(0, paddedKeys, lanes, {}, [&](Value row, ValueRange) -> Values {
+    for (int64_t column = 0; column < width; column += lanes) {
+      int64_t count = std::min(lanes, width - column);
+      Values vectors;
+      for (int64_t r = 0; r < lanes; ++r)
+        vectors.push_back(loadColumns(view, min(add(row, r), keys - 1), column));
+      transpose(e, vectors);
+      for (int64_t c = 0; c < count; ++c)
+        storeVector(packed, add(row, (column + c) * paddedKeys), vectors[c]);
+    }
     return {};
   });
+}
+
+Value AttentionTiles::loadColumns(const HeadView &view, Value row, int64_t column) {
+  Value at = position(view, row, index(column));
+  if (column + lanes <= width)
+    return loadVector(view.buffer, at);
+  auto type = VectorType::get({lanes}, view.buffer.element);
+  Value mask = vector::ConstantMaskOp::create(e.builder, e.loc, VectorType::get({lanes}, e.builder.getI1Type()),
+                                              ArrayRef<int64_t>{width - column});
+  return LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at), mask, splat(constant(0)), 4);
 }
 
 void AttentionTiles::unpackRows(const Buffer &packed, int64_t rows, const HeadView &view) {

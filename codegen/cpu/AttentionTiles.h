@@ -82,8 +82,10 @@ public:
 
   /// packed[row * paddedWidth + column] = view[row, column], zero in the padding.
   void packRows(const HeadView &view, int64_t rows, const Buffer &packed);
-  /// packed[column * paddedKeys + row] = view[row, column], zero in the padding.
+  /// packed[column * paddedKeys + row] = view[row, column], anything finite in the padding.
   void packTransposed(const HeadView &view, const Buffer &packed);
+  /// One vector of a row's columns from `column` on, zero past the width. Columns must lie side by side.
+  mlir::Value loadColumns(const HeadView &view, mlir::Value row, int64_t column);
   /// view[row, column] = packed[row * paddedWidth + column] for all `rows`.
   void unpackRows(const Buffer &packed, int64_t rows, const HeadView &view);
   /// The same for one row and one vector of columns from `column` on.
@@ -104,7 +106,7 @@ public:
   int64_t batch, heads, queries, keys, width;
   bool causal;
   int64_t lanes;
-  int64_t tileRows = 4, tileVectors, tileKeys; ///< tileKeys = tileVectors * lanes
+  int64_t tileRows, tileVectors, tileKeys;///< tileKeys = tileVectors * lanes
   int64_t paddedKeys, paddedWidth;
 
 private:
