@@ -170,8 +170,9 @@ Value Elaborator::call(const ast::CallExpr &expr) {
   return callCallable(*callable, instance, std::move(arguments), expr.range);
 }
 
-/// What parameter gets which argument: one entry per parameter, null where none is given. False if an error was reported.
-static bool assignArguments(Elaborator &elaborator, const ast::CallableItem &callable,
+/// What parameter gets which argument: one entry per parameter, null where none is given. The optimizer's first `given` are
+/// not the user's.
+static void assignArguments(Elaborator &elaborator, const ast::CallableItem &callable,
                             const std::vector<CallArgument> &arguments, Range range, unsigned given,
                             std::vector<const CallArgument *> &slots) {
   const std::string &name = callable.name.text;
@@ -224,7 +225,6 @@ static bool assignArguments(Elaborator &elaborator, const ast::CallableItem &cal
           .note(parameter.range, "declared here");
     good = false;
   }
-  return good;
 }
 
 /// Known without the dimensions, so that dimensions may depend on it.
@@ -245,8 +245,9 @@ Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_pt
                      "` seems to call itself");
     return {};
   }
+  called.insert(&callable);
   std::vector<const CallArgument *> slots;
-  bool complete = assignArguments(*this, callable, arguments, range, target ? 2 : 0, slots);
+  assignArguments(*this, callable, arguments, range, target ? 2 : 0, slots);
 
   Frame frame;
   Scope scope;
@@ -295,7 +296,6 @@ Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_pt
       }
     }
   }
-  (void)complete;
   execute(callable.body);
 
   Value result = frame.result;

@@ -8,6 +8,11 @@
 #include "frontend/elaborate/Elaborator.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace weir::elab {
 
@@ -104,6 +109,48 @@ mlir::Type Elaborator::element(ast::Element element) {
   llvm_unreachable("an element type");
 }
 
+/// What nobody calls has no sizes; names and static arguments in it can be checked all the same, with arguments of which
+/// nothing is known. What that emits is thrown away.
+void Elaborator::checkUncalled() {
+  std::vector<const ast::CallableItem *> callables;
+  for (const ast::ItemPtr &item : model.items)
+    if (const auto *callable = llvm::dyn_cast<ast::CallableItem>(item.get()))
+      callables.push_back(callable);
+  // A model reaches most of the others.
+  std::stable_partition(callables.begin(), callables.end(), [](const auto *callable) { return callable->callableKind == ast::CallableKind::model; });
+  auto keptModule = std::move(module);
+  auto keptVariables = std::exchange(variables, {});
+  auto keptByPath = std::exchange(variablesByPath, {});
+  auto kept = std::make_tuple(init, initSeed, initZero);
+  for (const ast::CallableItem *callable : callables) {
+    if (called.count(callable))
+      continue;
+    module = mlir::ModuleOp::create(location(callable->name.range));
+    beginInit(module->getLoc());
+    Entry entry;
+    beginEntry(entry, "uncalled", 1);
+    std::vector<CallArgument> arguments;
+    for (const ast::Parameter &parameter : callable->parameters)
+      if (!parameter.defaultValue)
+        arguments.push_back({parameter.name, Value(), parameter.range, {}});
+    Variable nothing{"", Role::parameter, type({}, f32()), {}, callable->name.range, location(callable->name.range), {}};
+    OptimizerTarget target{&nothing, callable->parameters.empty() ? "" : callable->parameters[0].name.text, nullptr};
+    bool optimizer = callable->callableKind == ast::CallableKind::optimizer && callable->parameters.size() >= 2;
+    for (size_t i = 0; optimizer && i < 2; ++i)
+      arguments[i].name.reset();
+    entry.training = true;
+    callCallable(*callable, recipeFrame.instance, std::move(arguments), callable->name.range, optimizer ? &target : nullptr);
+    currentEntry = nullptr;
+    current = nullptr;
+    variables.clear();
+    variablesByPath.clear();
+  }
+  module = std::move(keptModule);
+  variables = std::move(keptVariables);
+  variablesByPath = std::move(keptByPath);
+  std::tie(init, initSeed, initZero) = kept;
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, std::string> &sets, bool &usage) {
   Frame file;
   file.file = &modelFile;
@@ -116,13 +163,17 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, st
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
-  if (!recipe.item)
+  if (!recipe.item) {
+    checkUncalled();
     return nullptr;
+  }
 
   mlir::Location place = fileLocation(context, recipe.item->range);
   module = mlir::ModuleOp::create(place);
   beginInit(place);
   emitStep();
+  current = &file;
+  checkUncalled();
   if (!diagnostics.hasErrors()) {
     emitEval(EntryKind::eval, "eval");
     emitEval(EntryKind::evalOne, "eval_one");

@@ -286,6 +286,7 @@ private:
   Variable *findVariable(const std::string &path);
 
   void checkNames();
+  void checkUncalled();
   bool overrideConfig(const std::string &text, Value &value, const std::string &name);
   Recipe::Input readInput(const ast::InputEntry &entry);
   Forward walkRecipe(llvm::ArrayRef<mlir::Value> inputs);
@@ -330,6 +331,7 @@ private:
   std::vector<std::unique_ptr<FileScope>> preludeFiles;
   std::map<std::string, const ast::CallableItem *> preludeCallables;
   std::map<std::string, std::string> configTexts;
+  std::set<const ast::CallableItem *> called;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp init;

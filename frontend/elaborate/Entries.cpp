@@ -80,7 +80,7 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
     types.push_back(type(dims, input.element));
   }
   opBuilder.setInsertionPointToEnd(module->getBody());
-  mlir::Location place = location(recipe.item->keyword);
+  mlir::Location place = recipe.item ? location(recipe.item->keyword) : module->getLoc();
   entry.function = mlir::func::FuncOp::create(opBuilder, place, name, opBuilder.getFunctionType(types, {}));
   mlir::Block *block = entry.function.addEntryBlock();
   opBuilder.setInsertionPointToStart(block);

@@ -146,6 +146,8 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
     error(stmt.name.range, "`" + path + "` is the name of an entry of the program; the parameter needs another");
     dims.reset();
   }
+  if (!dims)
+    evaluate(*stmt.init); // for what else is wrong
   if (declareOnce(*this, stmt.name) && dims &&
       claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range, "`" + name + "`"))
     value = declareAt(stmt.name, Role::parameter, path, *dims, [&] {
