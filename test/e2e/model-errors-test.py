@@ -99,7 +99,7 @@ class ModelErrors(weirtest.Test):
                 self.fails(2, pattern, "weir", *arguments)
 
     def test_missing_model(self):
-        self.fails(3, "nowhere.weir", "weir", "check", self.folder / "nowhere.weir")
+        self.fails(2, "nowhere.weir", "weir", "check", self.folder / "nowhere.weir")
 
     def test_help_starts_with_examples(self):
         for arguments in (["--help"], ["train", "--help"], ["compile", "--help"]):

@@ -40,10 +40,23 @@ std::string dims(const ordered_json &shape, const char *between = " x ") {
   return result.empty() ? "scalar" : result;
 }
 
-std::string words(const ordered_json &list) {
+/// Each op once, in the order of first appearance, with how often; constants only where there is
+/// nothing else.
+std::string opCounts(const ordered_json &ops) {
+  std::vector<std::pair<std::string, unsigned>> counts;
+  for (const ordered_json &op : ops) {
+    auto known =
+        std::find_if(counts.begin(), counts.end(), [&](auto &count) { return op == count.first; });
+    if (known == counts.end())
+      counts.emplace_back(op, 1);
+    else
+      ++known->second;
+  }
+  if (counts.size() > 1)
+    std::erase_if(counts, [](auto &count) { return count.first == "constant"; });
   std::string result;
-  for (const ordered_json &word : list)
-    result += (result.empty() ? "" : " ") + word.get<std::string>();
+  for (auto &[op, count] : counts)
+    result += (result.empty() ? "" : " ") + op + (count > 1 ? "*" + std::to_string(count) : "");
   return result;
 }
 
@@ -169,7 +182,7 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
     std::string times = std::to_string(k["launches"].value("step", uint64_t(0)));
     table.add({k["symbol"], k["shape"], std::to_string(k["tasks"].get<uint64_t>()), times,
                fixed(k["flops"].get<uint64_t>() / 1e3, 1),
-               fixed(k["bytes"].get<uint64_t>() / 1e3, 1), words(k["ops"]), lines(k["at"])});
+               fixed(k["bytes"].get<uint64_t>() / 1e3, 1), opCounts(k["ops"]), lines(k["at"])});
   }
   table.print(out);
   out << "\n";
