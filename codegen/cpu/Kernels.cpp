@@ -17,18 +17,23 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <thread>
 
 using namespace mlir;
 
 namespace weir {
 namespace {
+
+/// A fixed number, so that the bytes do not depend on the machine that compiles.
+constexpr size_t parallelModules = 4;
 
 void loadDialects(MLIRContext &context) {
   DialectRegistry registry;
@@ -86,6 +91,33 @@ LogicalResult simplify(ModuleOp module) {
   return passes.run(module);
 }
 
+/// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on modules side by side.
+FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Target &target) {
+  SmallVector<Operation *> functions;
+  for (Operation &op : module.getBody()->getOperations())
+    functions.push_back(&op);
+  size_t count = std::min(functions.size(), parallelModules);
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  for (size_t i = 0; i < count; ++i)
+    parts.push_back(ModuleOp::create(module.getLoc()));
+  for (auto [i, function] : llvm::enumerate(functions))
+    function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
+
+  std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i)
+    threads.emplace_back([&, i] { compiled[i] = compileToObject(*parts[i], target); });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<ObjectBytes> objects;
+  for (FailureOr<ObjectBytes> &object : compiled) {
+    if (failed(object))
+      return failure();
+    objects.push_back(std::move(*object));
+  }
+  return objects;
+}
+
 } // namespace
 
 FailureOr<KernelPlan> planKernel(KernelOp kernel, const Target &target) {
@@ -118,10 +150,10 @@ FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const
   if (dump)
     dump("lowered", *module);
 
-  FailureOr<ObjectBytes> object = compileToObject(*module, target);
-  if (failed(object))
+  FailureOr<std::vector<ObjectBytes>> objects = compileInParallel(*module, target);
+  if (failed(objects))
     return failure();
-  return linkObjects(ArrayRef<ObjectBytes>(*object), module->getLoc());
+  return linkObjects(*objects, module->getLoc());
 }
 
 } // namespace weir
