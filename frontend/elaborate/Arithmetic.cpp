@@ -27,7 +27,8 @@ Value Elaborator::constant(double value, mlir::Type element, const Dims &dims, R
     }
     attribute = opBuilder.getI32IntegerAttr(int32_t(value));
   }
-  return Tensor{ConstantOp::create(opBuilder, location(range), type(dims, element), attribute), dims};
+  return Tensor{ConstantOp::create(opBuilder, location(range), type(dims, element), attribute),
+                dims};
 }
 
 std::optional<Tensor> Elaborator::asTensor(const Value &value, mlir::Type element, Range range) {
@@ -40,7 +41,8 @@ std::optional<Tensor> Elaborator::asTensor(const Value &value, mlir::Type elemen
   return tensor ? std::optional<Tensor>(*tensor) : std::nullopt;
 }
 
-std::optional<Dims> Elaborator::broadcastShapes(const Tensor &lhs, const Tensor &rhs, const std::string &what, Range range) {
+std::optional<Dims> Elaborator::broadcastShapes(const Tensor &lhs, const Tensor &rhs,
+                                                const std::string &what, Range range) {
   size_t rank = std::max(lhs.dims.size(), rhs.dims.size());
   Dims result(rank);
   for (size_t i = 1; i <= rank; ++i) {
@@ -53,11 +55,16 @@ std::optional<Dims> Elaborator::broadcastShapes(const Tensor &lhs, const Tensor 
     } else if (a->size == 1 || b->size == 1) {
       result[rank - i] = a->size == 1 ? *b : *a;
     } else {
-      std::string place = i == 1 ? "last dimension" : std::to_string(i) + (i == 2 ? "nd" : i == 3 ? "rd" : "th") +
-                                                          " dimension from the end";
-      Diagnostic &report = error(range, "the shapes of " + what + " do not fit: " + describe(lhs) + " and " + describe(rhs) +
-                                            "; the " + place + " is " + std::to_string(a->size) + " and " +
-                                            std::to_string(b->size));
+      std::string place = i == 1 ? "last dimension"
+                                 : std::to_string(i) +
+                                       (i == 2   ? "nd"
+                                        : i == 3 ? "rd"
+                                                 : "th") +
+                                       " dimension from the end";
+      Diagnostic &report =
+          error(range, "the shapes of " + what + " do not fit: " + describe(lhs) + " and " +
+                           describe(rhs) + "; the " + place + " is " + std::to_string(a->size) +
+                           " and " + std::to_string(b->size));
       for (const Dim *dim : {a, b})
         if (dim->bound.valid() && !dim->name.empty())
           report.note(dim->bound, "`" + dim->name + "` is " + std::to_string(dim->size) +
@@ -75,16 +82,20 @@ Tensor Elaborator::broadcast(const Tensor &tensor, const Dims &dims, Range range
   size_t offset = dims.size() - tensor.dims.size();
   for (size_t i = 0; i < tensor.dims.size(); ++i)
     dimensions.push_back(offset + i);
-  return {BroadcastOp::create(opBuilder, location(range), type(dims, tensor.element()), tensor.value, dimensions), dims};
+  return {BroadcastOp::create(opBuilder, location(range), type(dims, tensor.element()),
+                              tensor.value, dimensions),
+          dims};
 }
 
 Tensor Elaborator::cast(const Tensor &tensor, mlir::Type element, Range range) {
   if (tensor.element() == element)
     return tensor;
-  return {CastOp::create(opBuilder, location(range), type(tensor.dims, element), tensor.value), tensor.dims};
+  return {CastOp::create(opBuilder, location(range), type(tensor.dims, element), tensor.value),
+          tensor.dims};
 }
 
-bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &what, Range range, Tensor &left, Tensor &right) {
+bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &what, Range range,
+                       Tensor &left, Tensor &right) {
   const Tensor *a = lhs.get<Tensor>(), *b = rhs.get<Tensor>();
   for (const Value *value : {&lhs, &rhs}) {
     if (value->get<Tensor>() || value->isNumber())
@@ -97,12 +108,14 @@ bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &wh
   for (const Tensor *tensor : {a, b}) {
     if (!tensor || tensor->isFloat() || tensor->isInt())
       continue;
-    error(range, what + " wants numbers, not " + describe(*tensor)).help("`f32(x)` and `i32(x)` convert");
+    error(range, what + " wants numbers, not " + describe(*tensor))
+        .help("`f32(x)` and `i32(x)` convert");
     return false;
   }
   if (a && b) {
     if (a->element() != b->element()) {
-      error(range, what + " wants equal element types, not " + describe(*a) + " and " + describe(*b))
+      error(range,
+            what + " wants equal element types, not " + describe(*a) + " and " + describe(*b))
           .help("`f32(x)` and `i32(x)` convert");
       return false;
     }
@@ -116,7 +129,8 @@ bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &wh
   const Tensor &tensor = a ? *a : *b;
   const Value &number = a ? rhs : lhs;
   if (tensor.isInt() && !number.get<int64_t>()) {
-    error(range, what + " wants equal element types, not " + lhs.describe() + " and " + rhs.describe())
+    error(range,
+          what + " wants equal element types, not " + lhs.describe() + " and " + rhs.describe())
         .help("`f32(x)` converts");
     return false;
   }
@@ -129,7 +143,8 @@ bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &wh
 }
 
 template <typename Op>
-static mlir::Value create(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs, mlir::Value rhs) {
+static mlir::Value create(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
+                          mlir::Value rhs) {
   return Op::create(builder, place, lhs.getType(), lhs, rhs, mlir::TypeAttr());
 }
 
@@ -141,11 +156,13 @@ struct TensorOperator {
 };
 
 template <Predicate predicate>
-static mlir::Value compare(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs, mlir::Value rhs) {
+static mlir::Value compare(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
+                           mlir::Value rhs) {
   return CompareOp::create(builder, place, predicate, lhs, rhs);
 }
 
-static mlir::Value remainder(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs, mlir::Value rhs) {
+static mlir::Value remainder(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
+                             mlir::Value rhs) {
   return RemOp::create(builder, place, lhs.getType(), lhs, rhs, mlir::TypeAttr());
 }
 
@@ -204,9 +221,10 @@ Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &
     if (candidate.op != op)
       continue;
     if (left.isFloat() ? candidate.floats : candidate.ints)
-      return Tensor{candidate.create(opBuilder, location(range), left.value, right.value), left.dims};
-    Diagnostic &report = error(range, what + " wants " + (candidate.floats ? "floats" : "ints") + ", not " + lhs.describe() +
-                                          " and " + rhs.describe());
+      return Tensor{candidate.create(opBuilder, location(range), left.value, right.value),
+                    left.dims};
+    Diagnostic &report = error(range, what + " wants " + (candidate.floats ? "floats" : "ints") +
+                                          ", not " + lhs.describe() + " and " + rhs.describe());
     if (op == BinaryOp::div)
       report.help("`div(a, b)` divides ints; `f32(x)` converts");
     return {};
@@ -218,11 +236,14 @@ Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &
 // Layout
 //===----------------------------------------------------------------------===//
 
-Tensor Elaborator::transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation, Range range) {
+Tensor Elaborator::transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation,
+                             Range range) {
   Dims dims;
   for (int64_t from : permutation)
     dims.push_back(tensor.dims[from]);
-  return {TransposeOp::create(opBuilder, location(range), type(dims, tensor.element()), tensor.value, permutation), dims};
+  return {TransposeOp::create(opBuilder, location(range), type(dims, tensor.element()),
+                              tensor.value, permutation),
+          dims};
 }
 
 Tensor Elaborator::splitDim(const Tensor &tensor, int64_t dim, const Dims &into, Range range) {
@@ -243,17 +264,21 @@ Tensor Elaborator::mergeDims(const Tensor &tensor, int64_t first, int64_t count,
   return {MergeDimsOp::create(opBuilder, location(range), tensor.value, first, count), dims};
 }
 
-Tensor Elaborator::slice(const Tensor &tensor, int64_t dim, int64_t begin, int64_t end, Range range) {
+Tensor Elaborator::slice(const Tensor &tensor, int64_t dim, int64_t begin, int64_t end,
+                         Range range) {
   if (begin == 0 && end == tensor.dims[dim].size)
     return tensor;
   Dims dims = tensor.dims;
   dims[dim] = unnamed(end - begin);
   llvm::SmallVector<int64_t> offsets(dims.size(), 0), strides(dims.size(), 1);
   offsets[dim] = begin;
-  return {SliceOp::create(opBuilder, location(range), type(dims, tensor.element()), tensor.value, offsets, strides), dims};
+  return {SliceOp::create(opBuilder, location(range), type(dims, tensor.element()), tensor.value,
+                          offsets, strides),
+          dims};
 }
 
-Tensor Elaborator::reduce(const Tensor &tensor, Reduction kind, llvm::ArrayRef<int64_t> axes, Range range) {
+Tensor Elaborator::reduce(const Tensor &tensor, Reduction kind, llvm::ArrayRef<int64_t> axes,
+                          Range range) {
   if (axes.empty())
     return tensor;
   Dims dims;
@@ -282,11 +307,13 @@ static mlir::Value untransposed(mlir::Value value) {
 
 Value Elaborator::matmul(const Tensor &lhs, const Tensor &rhs, Range range) {
   if (!lhs.isFloat() || !rhs.isFloat()) {
-    error(range, "`@` wants floats, not " + describe(lhs) + " and " + describe(rhs)).help("`f32(x)` converts");
+    error(range, "`@` wants floats, not " + describe(lhs) + " and " + describe(rhs))
+        .help("`f32(x)` converts");
     return {};
   }
   if (lhs.rank() < 2 || rhs.rank() < 2) {
-    error(range, "`@` wants tensors of at least two dimensions, not " + describe(lhs) + " and " + describe(rhs))
+    error(range, "`@` wants tensors of at least two dimensions, not " + describe(lhs) + " and " +
+                     describe(rhs))
         .help("`x[new]` makes a row of a vector, `x[:, new]` a column");
     return {};
   }
@@ -303,7 +330,8 @@ Value Elaborator::matmul(const Tensor &lhs, const Tensor &rhs, Range range) {
   bool shared = rhs.rank() == 2 && lhs.rank() > 2;
   Dims lead(lhs.dims.begin(), lhs.dims.end() - 2), rightLead(rhs.dims.begin(), rhs.dims.end() - 2);
   if (!shared && !sameSizes(lead, rightLead)) {
-    error(range, "the leading dimensions of `@` do not agree: " + describe(lhs) + " and " + describe(rhs));
+    error(range,
+          "the leading dimensions of `@` do not agree: " + describe(lhs) + " and " + describe(rhs));
     return {};
   }
   Dims dims(lhs.dims.begin(), lhs.dims.end() - 1);
@@ -315,7 +343,8 @@ Value Elaborator::matmul(const Tensor &lhs, const Tensor &rhs, Range range) {
   if (shared) {
     // One product of all rows: the weight is used once, and the tiles may be any.
     Tensor rows = mergeDims(lhs, 0, lhs.rank() - 1, range);
-    mlir::Value product = MatmulOp::create(opBuilder, location(range), rows.value, right, false, transposeRight);
+    mlir::Value product =
+        MatmulOp::create(opBuilder, location(range), rows.value, right, false, transposeRight);
     Dims rowDims(lhs.dims.begin(), lhs.dims.end() - 1);
     return splitDim({product, {rows.dims[0], rhs.dims.back()}}, 0, rowDims, range);
   }
@@ -323,7 +352,9 @@ Value Elaborator::matmul(const Tensor &lhs, const Tensor &rhs, Range range) {
   bool transposeLeft = left != nullptr;
   if (!left)
     left = lhs.value;
-  return Tensor{MatmulOp::create(opBuilder, location(range), left, right, transposeLeft, transposeRight), dims};
+  return Tensor{
+      MatmulOp::create(opBuilder, location(range), left, right, transposeLeft, transposeRight),
+      dims};
 }
 
 } // namespace weir::elab

@@ -15,9 +15,9 @@ namespace weir::elab {
 // The table
 //===----------------------------------------------------------------------===//
 
-template <typename Visit>
-static void visitBuiltins(Visit visit) {
-  for (const auto *part : {&mathBuiltins, &reductionBuiltins, &layoutBuiltins, &networkBuiltins, &programBuiltins})
+template <typename Visit> static void visitBuiltins(Visit visit) {
+  for (const auto *part :
+       {&mathBuiltins, &reductionBuiltins, &layoutBuiltins, &networkBuiltins, &programBuiltins})
     for (const Builtin &builtin : *part)
       visit(builtin);
 }
@@ -74,7 +74,8 @@ std::string BuiltinCall::what(unsigned i) const {
 
 Value BuiltinCall::wrong(unsigned i, const std::string &wanted) {
   if (!values[i].isPoison())
-    elaborator.error(rangeOf(i), what(i) + " must be " + wanted + ", but is " + values[i].describe());
+    elaborator.error(rangeOf(i),
+                     what(i) + " must be " + wanted + ", but is " + values[i].describe());
   return {};
 }
 
@@ -157,15 +158,17 @@ static bool normalizeAxis(int64_t &axis, int64_t rank) {
   return axis >= 0 && axis < rank;
 }
 
-std::optional<int64_t> BuiltinCall::axis(unsigned i, const Tensor &tensor, std::optional<int64_t> otherwise) {
+std::optional<int64_t> BuiltinCall::axis(unsigned i, const Tensor &tensor,
+                                         std::optional<int64_t> otherwise) {
   auto given = integer(i, otherwise);
   if (!given)
     return std::nullopt;
   int64_t axis = *given;
   if (normalizeAxis(axis, tensor.rank()))
     return axis;
-  elaborator.error(rangeOf(i), what(i) + " is " + std::to_string(*given) + ", but " + describe(tensor) + " has " +
-                                   std::to_string(tensor.rank()) + " dimensions");
+  elaborator.error(rangeOf(i), what(i) + " is " + std::to_string(*given) + ", but " +
+                                   describe(tensor) + " has " + std::to_string(tensor.rank()) +
+                                   " dimensions");
   return std::nullopt;
 }
 
@@ -185,8 +188,8 @@ std::optional<std::vector<int64_t>> BuiltinCall::axes(unsigned i, const Tensor &
       bool twice = at >= 0 && at < tensor.rank();
       elaborator.error(rangeOf(i), what(i) + " has " + std::to_string(axis) +
                                        (twice ? std::string(" twice")
-                                              : ", but " + describe(tensor) + " has " + std::to_string(tensor.rank()) +
-                                                    " dimensions"));
+                                              : ", but " + describe(tensor) + " has " +
+                                                    std::to_string(tensor.rank()) + " dimensions"));
       return std::nullopt;
     }
     result.push_back(at);
@@ -214,7 +217,8 @@ Value Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr &expr)
       }
     } else if (position++ >= names.size()) {
       error(argument.range, name + " takes " + std::to_string(names.size()) +
-                                (names.size() == 1 ? " argument" : " arguments") + ", this is one more");
+                                (names.size() == 1 ? " argument" : " arguments") +
+                                ", this is one more");
       good = false;
       break;
     }

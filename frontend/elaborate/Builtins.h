@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A builtin is a row of a table: its name, its arguments and one small function. What owns parameters or state is never one:
-// that is the prelude's.
+// A builtin is a row of a table: its name, its arguments and one small function. What owns
+// parameters or state is never one: that is the prelude's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,8 @@
 
 namespace weir::elab {
 
-/// The evaluated arguments of one call. The accessors report what does not fit and return nothing; a poison is silent.
+/// The evaluated arguments of one call. The accessors report what does not fit and return nothing;
+/// a poison is silent.
 class BuiltinCall {
 public:
   BuiltinCall(Elaborator &elaborator, const Builtin &builtin, Range range);
@@ -36,7 +37,8 @@ public:
   /// An int, or a list of two: the same for both spatial dimensions, or each its own.
   std::optional<std::vector<int64_t>> pair(unsigned i, int64_t otherwise);
   /// A dimension of a tensor; -1 is the last.
-  std::optional<int64_t> axis(unsigned i, const Tensor &tensor, std::optional<int64_t> otherwise = std::nullopt);
+  std::optional<int64_t> axis(unsigned i, const Tensor &tensor,
+                              std::optional<int64_t> otherwise = std::nullopt);
   /// Distinct dimensions of a tensor, increasing; all where none are given.
   std::optional<std::vector<int64_t>> axes(unsigned i, const Tensor &tensor);
   /// "argument `x` of `exp`"
@@ -69,7 +71,8 @@ const Builtin *findBuiltin(const std::string &name);
 std::vector<std::string> builtinNames();
 
 /// The table's parts, one per file.
-extern const std::vector<Builtin> mathBuiltins, reductionBuiltins, layoutBuiltins, networkBuiltins, programBuiltins;
+extern const std::vector<Builtin> mathBuiltins, reductionBuiltins, layoutBuiltins, networkBuiltins,
+    programBuiltins;
 
 } // namespace weir::elab
 

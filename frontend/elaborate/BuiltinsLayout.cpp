@@ -33,7 +33,8 @@ static Value transposition(BuiltinCall &call) {
       seen[axis] = true;
   }
   if (!good) {
-    call.elaborator.error(call.rangeOf(1), call.what(1) + " must name every dimension of " + describe(*tensor) + " once");
+    call.elaborator.error(call.rangeOf(1), call.what(1) + " must name every dimension of " +
+                                               describe(*tensor) + " once");
     return {};
   }
   return call.elaborator.transpose(*tensor, *given, call.range);
@@ -49,8 +50,10 @@ static Value split(BuiltinCall &call) {
   int64_t size = tensor->dims[*axis].size;
   if (const auto *number = call.value(1).get<int64_t>()) {
     if (*number < 1 || size % *number != 0) {
-      call.elaborator.error(call.rangeOf(1), "`split` cannot cut the dimension " + describe(tensor->dims[*axis]) + " of " +
-                                                 describe(*tensor) + " into " + std::to_string(*number) + " equal parts");
+      call.elaborator.error(call.rangeOf(1), "`split` cannot cut the dimension " +
+                                                 describe(tensor->dims[*axis]) + " of " +
+                                                 describe(*tensor) + " into " +
+                                                 std::to_string(*number) + " equal parts");
       return {};
     }
     parts->assign(*number, size / *number);
@@ -62,8 +65,9 @@ static Value split(BuiltinCall &call) {
     positive = positive && part > 0;
   }
   if (total != size || !positive) {
-    call.elaborator.error(call.rangeOf(1), "the parts of `split` add up to " + std::to_string(total) +
-                                               ", but the dimension is " + describe(tensor->dims[*axis]));
+    call.elaborator.error(call.rangeOf(1), "the parts of `split` add up to " +
+                                               std::to_string(total) + ", but the dimension is " +
+                                               describe(tensor->dims[*axis]));
     return {};
   }
   std::vector<Value> values;
@@ -94,12 +98,14 @@ static Value concat(BuiltinCall &call) {
   dims[*axis] = unnamed(0);
   std::vector<mlir::Value> values;
   for (const Tensor &tensor : tensors) {
-    bool fits = tensor.rank() == int64_t(dims.size()) && tensor.element() == tensors.front().element();
+    bool fits =
+        tensor.rank() == int64_t(dims.size()) && tensor.element() == tensors.front().element();
     for (int64_t i = 0; fits && i < tensor.rank(); ++i)
       fits = i == *axis || tensor.dims[i].size == dims[i].size;
     if (!fits) {
-      call.elaborator.error(call.rangeOf(0), "`concat` wants tensors that differ in one dimension only, not " +
-                                                 describe(tensors.front()) + " and " + describe(tensor));
+      call.elaborator.error(call.rangeOf(0),
+                            "`concat` wants tensors that differ in one dimension only, not " +
+                                describe(tensors.front()) + " and " + describe(tensor));
       return {};
     }
     dims[*axis].size += tensor.dims[*axis].size;
@@ -123,8 +129,10 @@ static Value splitDim(BuiltinCall &call) {
     into.push_back(unnamed(size));
   }
   if (!good || product != tensor->dims[*axis].size) {
-    call.elaborator.error(call.rangeOf(2), "the sizes of `split_dim` multiply to " + (good ? std::to_string(product) : "nothing") +
-                                               ", but the dimension is " + describe(tensor->dims[*axis]));
+    call.elaborator.error(call.rangeOf(2), "the sizes of `split_dim` multiply to " +
+                                               (good ? std::to_string(product) : "nothing") +
+                                               ", but the dimension is " +
+                                               describe(tensor->dims[*axis]));
     return {};
   }
   return call.elaborator.splitDim(*tensor, *axis, into, call.range);
@@ -137,8 +145,9 @@ static Value mergeDims(BuiltinCall &call) {
   if (!first || !count)
     return {};
   if (*count < 1 || *first + *count > tensor->rank()) {
-    call.elaborator.error(call.rangeOf(2), "`merge_dims` cannot merge " + std::to_string(*count) + " dimensions from " +
-                                               std::to_string(*first) + " on: " + describe(*tensor));
+    call.elaborator.error(call.rangeOf(2), "`merge_dims` cannot merge " + std::to_string(*count) +
+                                               " dimensions from " + std::to_string(*first) +
+                                               " on: " + describe(*tensor));
     return {};
   }
   return call.elaborator.mergeDims(*tensor, *first, *count, call.range);
@@ -161,7 +170,9 @@ static Value position(BuiltinCall &call) {
   if (!axis)
     return {};
   Elaborator &e = call.elaborator;
-  return Tensor{IotaOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i32()), *axis), tensor->dims};
+  return Tensor{
+      IotaOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i32()), *axis),
+      tensor->dims};
 }
 
 static Value rank(BuiltinCall &call) {

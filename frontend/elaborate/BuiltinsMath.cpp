@@ -12,14 +12,14 @@
 namespace weir::elab {
 
 /// A function of one float, of numbers known now or of tensors.
-template <typename Op, double (*onNumber)(double)>
-static Value floatFunction(BuiltinCall &call) {
+template <typename Op, double (*onNumber)(double)> static Value floatFunction(BuiltinCall &call) {
   if (call.value(0).isNumber())
     return onNumber(call.value(0).number());
   const auto *tensor = call.value(0).get<Tensor>();
   if (!tensor || !tensor->isFloat())
     return call.wrong(0, "a float or a tensor of floats");
-  return Tensor{Op::create(call.builder(), call.location(), tensor->value.getType(), tensor->value, mlir::TypeAttr()),
+  return Tensor{Op::create(call.builder(), call.location(), tensor->value.getType(), tensor->value,
+                           mlir::TypeAttr()),
                 tensor->dims};
 }
 
@@ -35,19 +35,21 @@ static Value absolute(BuiltinCall &call) {
   const auto *tensor = call.value(0).get<Tensor>();
   if (!tensor || !(tensor->isFloat() || tensor->isInt()))
     return call.wrong(0, "a number or a tensor of numbers");
-  return Tensor{AbsOp::create(call.builder(), call.location(), tensor->value.getType(), tensor->value, mlir::TypeAttr()),
+  return Tensor{AbsOp::create(call.builder(), call.location(), tensor->value.getType(),
+                              tensor->value, mlir::TypeAttr()),
                 tensor->dims};
 }
 
-template <typename Op, bool larger>
-static Value extreme(BuiltinCall &call) {
+template <typename Op, bool larger> static Value extreme(BuiltinCall &call) {
   const Value &a = call.value(0), &b = call.value(1);
   if (a.isNumber() && b.isNumber())
     return (a.number() > b.number()) == larger ? a : b;
   Tensor left, right;
-  if (!call.elaborator.unify(a, b, std::string("`") + call.builtin.name + "`", call.range, left, right))
+  if (!call.elaborator.unify(a, b, std::string("`") + call.builtin.name + "`", call.range, left,
+                             right))
     return {};
-  return Tensor{Op::create(call.builder(), call.location(), left.value.getType(), left.value, right.value, mlir::TypeAttr()),
+  return Tensor{Op::create(call.builder(), call.location(), left.value.getType(), left.value,
+                           right.value, mlir::TypeAttr()),
                 left.dims};
 }
 
@@ -63,16 +65,19 @@ static Value divide(BuiltinCall &call) {
     return quotient - (*a % *b != 0 && (*a < 0) != (*b < 0));
   }
   for (unsigned i : {0, 1})
-    if (!call.value(i).get<int64_t>() && !(call.value(i).get<Tensor>() && call.value(i).get<Tensor>()->isInt()))
+    if (!call.value(i).get<int64_t>() &&
+        !(call.value(i).get<Tensor>() && call.value(i).get<Tensor>()->isInt()))
       return call.wrong(i, "an int or a tensor of ints");
   Tensor left, right;
   if (!call.elaborator.unify(call.value(0), call.value(1), "`div`", call.range, left, right))
     return {};
   Elaborator &e = call.elaborator;
   mlir::Type type = left.value.getType();
-  auto binary = [&](ast::BinaryOp op, const Value &x, const Value &y) { return e.binary(op, x, y, call.range); };
-  mlir::Value quotient =
-      DivOp::create(call.builder(), call.location(), type, left.value, right.value, mlir::TypeAttr());
+  auto binary = [&](ast::BinaryOp op, const Value &x, const Value &y) {
+    return e.binary(op, x, y, call.range);
+  };
+  mlir::Value quotient = DivOp::create(call.builder(), call.location(), type, left.value,
+                                       right.value, mlir::TypeAttr());
   // The op rounds towards zero: one less where the remainder and the divisor differ in sign.
   Value remainder = binary(ast::BinaryOp::mod, left, right);
   Value low = binary(ast::BinaryOp::lt, binary(ast::BinaryOp::mul, remainder, right), int64_t(0));
@@ -130,10 +135,10 @@ static Value select(BuiltinCall &call) {
   auto dims = e.broadcastShapes(*condition, onTrue, "`select`", call.range);
   if (!dims)
     return {};
-  mlir::Value chosen = SelectOp::create(call.builder(), call.location(), e.type(*dims, onTrue.element()),
-                                        e.broadcast(*condition, *dims, call.range).value,
-                                        e.broadcast(onTrue, *dims, call.range).value,
-                                        e.broadcast(onFalse, *dims, call.range).value);
+  mlir::Value chosen = SelectOp::create(
+      call.builder(), call.location(), e.type(*dims, onTrue.element()),
+      e.broadcast(*condition, *dims, call.range).value,
+      e.broadcast(onTrue, *dims, call.range).value, e.broadcast(onFalse, *dims, call.range).value);
   return Tensor{chosen, *dims};
 }
 
@@ -144,7 +149,9 @@ static Value isFinite(BuiltinCall &call) {
   if (!tensor)
     return {};
   Elaborator &e = call.elaborator;
-  return Tensor{IsFiniteOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i1()), tensor->value), tensor->dims};
+  return Tensor{IsFiniteOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i1()),
+                                   tensor->value),
+                tensor->dims};
 }
 
 const std::vector<Builtin> mathBuiltins = {

@@ -39,17 +39,18 @@ static Value attend(BuiltinCall &call) {
   for (int64_t i : {0, 1, 3})
     fits = fits && q->dims[i].size == k->dims[i].size;
   if (!fits) {
-    call.error("the shapes of `attend` do not fit: q is " + describe(*q) + ", k is " + describe(*k) + ", v is " +
-               describe(*v))
+    call.error("the shapes of `attend` do not fit: q is " + describe(*q) + ", k is " +
+               describe(*k) + ", v is " + describe(*v))
         .help("all three agree but for q's time, dimension 2");
     return {};
   }
   if (*causal && k->dims[2].size < q->dims[2].size) {
-    call.error("causal `attend` needs at least as many keys as queries: " + describe(k->dims[2]) + " keys, " +
-               describe(q->dims[2]) + " queries");
+    call.error("causal `attend` needs at least as many keys as queries: " + describe(k->dims[2]) +
+               " keys, " + describe(q->dims[2]) + " queries");
     return {};
   }
-  auto op = AttendOp::create(call.builder(), call.location(), q->value, k->value, v->value, *scale, *causal);
+  auto op = AttendOp::create(call.builder(), call.location(), q->value, k->value, v->value, *scale,
+                             *causal);
   return Tensor{op.getResult(), q->dims};
 }
 
@@ -63,30 +64,34 @@ static Value softmaxCrossEntropy(BuiltinCall &call) {
     return call.wrong(0, "a tensor of at least one dimension");
   Dims rows(logits->dims.begin(), logits->dims.end() - 1);
   if (!sameSizes(rows, labels->dims)) {
-    call.error("the shapes of `softmax_cross_entropy` do not fit: logits " + describe(*logits) + " and labels " +
-               describe(*labels))
+    call.error("the shapes of `softmax_cross_entropy` do not fit: logits " + describe(*logits) +
+               " and labels " + describe(*labels))
         .help("labels have the logits' shape without its last dimension, the classes");
     return {};
   }
   Elaborator &e = call.elaborator;
   Tensor ints = e.cast(*labels, e.i32(), call.range);
-  auto op = SoftmaxCrossEntropyOp::create(call.builder(), call.location(), logits->value, ints.value);
+  auto op =
+      SoftmaxCrossEntropyOp::create(call.builder(), call.location(), logits->value, ints.value);
   if (e.entry() && !logits->dims.back().config.empty())
     e.entry()->limitConfigs[op] = logits->dims.back().config;
   return Tensor{op.getLoss(), rows};
 }
 
 /// The size that a window leaves, or nothing, reported, where it does not fit.
-static std::optional<int64_t> windows(BuiltinCall &call, const Dim &dim, int64_t window, int64_t stride, int64_t padding) {
+static std::optional<int64_t> windows(BuiltinCall &call, const Dim &dim, int64_t window,
+                                      int64_t stride, int64_t padding) {
   int64_t room = dim.size + 2 * padding - window;
   if (room >= 0)
     return room / stride + 1;
-  call.error(std::string("the window of `") + call.builtin.name + "` is larger than the image: " + std::to_string(window) +
-             ", but the dimension is " + describe(dim) + (padding ? " with " + std::to_string(padding) + " on each side" : ""));
+  call.error(std::string("the window of `") + call.builtin.name +
+             "` is larger than the image: " + std::to_string(window) + ", but the dimension is " +
+             describe(dim) + (padding ? " with " + std::to_string(padding) + " on each side" : ""));
   return std::nullopt;
 }
 
-static bool checkWindow(BuiltinCall &call, unsigned i, const std::optional<std::vector<int64_t>> &pair, int64_t least) {
+static bool checkWindow(BuiltinCall &call, unsigned i,
+                        const std::optional<std::vector<int64_t>> &pair, int64_t least) {
   if (!pair)
     return false;
   for (int64_t value : *pair)
@@ -107,16 +112,19 @@ static Value convolution(BuiltinCall &call) {
   if (w->rank() != 4)
     return call.wrong(1, "weights [out, channels, height, width]");
   if (x->dims[1].size != w->dims[1].size) {
-    call.error("the channels of `conv` do not agree: images " + describe(*x) + " and weights " + describe(*w));
+    call.error("the channels of `conv` do not agree: images " + describe(*x) + " and weights " +
+               describe(*w));
     return {};
   }
   auto height = windows(call, x->dims[2], w->dims[2].size, (*stride)[0], (*padding)[0]);
-  auto width = height ? windows(call, x->dims[3], w->dims[3].size, (*stride)[1], (*padding)[1]) : std::nullopt;
+  auto width = height ? windows(call, x->dims[3], w->dims[3].size, (*stride)[1], (*padding)[1])
+                      : std::nullopt;
   if (!width)
     return {};
   Dims dims = {x->dims[0], w->dims[0], unnamed(*height), unnamed(*width)};
-  return Tensor{ConvolutionOp::create(call.builder(), call.location(), call.elaborator.type(dims, x->element()), x->value,
-                                      w->value, *stride, *padding, mlir::TypeAttr()),
+  return Tensor{ConvolutionOp::create(call.builder(), call.location(),
+                                      call.elaborator.type(dims, x->element()), x->value, w->value,
+                                      *stride, *padding, mlir::TypeAttr()),
                 dims};
 }
 
@@ -132,13 +140,15 @@ static Value maxPool(BuiltinCall &call) {
     return call.wrong(0, "a tensor of at least two dimensions");
   int64_t rank = x->rank();
   auto height = windows(call, x->dims[rank - 2], (*window)[0], (*stride)[0], 0);
-  auto width = height ? windows(call, x->dims[rank - 1], (*window)[1], (*stride)[1], 0) : std::nullopt;
+  auto width =
+      height ? windows(call, x->dims[rank - 1], (*window)[1], (*stride)[1], 0) : std::nullopt;
   if (!width)
     return {};
   Dims dims = x->dims;
   dims[rank - 2] = unnamed(*height);
   dims[rank - 1] = unnamed(*width);
-  return Tensor{MaxPoolOp::create(call.builder(), call.location(), call.elaborator.type(dims, x->element()), x->value, *window,
+  return Tensor{MaxPoolOp::create(call.builder(), call.location(),
+                                  call.elaborator.type(dims, x->element()), x->value, *window,
                                   *stride),
                 dims};
 }

@@ -32,7 +32,8 @@ static int64_t count(const Tensor &tensor, const std::vector<int64_t> &axes) {
 
 static Value average(BuiltinCall &call, const Tensor &tensor, const std::vector<int64_t> &axes) {
   Tensor total = call.elaborator.reduce(tensor, Reduction::sum, axes, call.range);
-  return call.elaborator.binary(ast::BinaryOp::mul, total, 1.0 / double(count(tensor, axes)), call.range);
+  return call.elaborator.binary(ast::BinaryOp::mul, total, 1.0 / double(count(tensor, axes)),
+                                call.range);
 }
 
 static Value mean(BuiltinCall &call) {
@@ -41,7 +42,8 @@ static Value mean(BuiltinCall &call) {
   return axes ? average(call, *tensor, *axes) : Value();
 }
 
-/// The average, and the average square of the distance to it (so the variance is divided by the count, not by one less).
+/// The average, and the average square of the distance to it (so the variance is divided by the
+/// count, not by one less).
 static Value moments(BuiltinCall &call) {
   const Tensor *tensor = call.floats(0);
   auto axes = tensor ? call.axes(1, *tensor) : std::nullopt;
@@ -55,7 +57,8 @@ static Value moments(BuiltinCall &call) {
       kept.push_back(i);
   mlir::Value wide = mean.get<Tensor>()->value;
   if (!axes->empty())
-    wide = BroadcastOp::create(call.builder(), call.location(), tensor->value.getType(), wide, kept);
+    wide =
+        BroadcastOp::create(call.builder(), call.location(), tensor->value.getType(), wide, kept);
   Value distance = e.binary(ast::BinaryOp::sub, *tensor, Tensor{wide, tensor->dims}, call.range);
   Value square = e.binary(ast::BinaryOp::mul, distance, distance, call.range);
   return Value::tuple({mean, average(call, *square.get<Tensor>(), *axes)});
@@ -73,12 +76,15 @@ static Value argmax(BuiltinCall &call) {
   Dims dims = tensor->dims;
   dims.erase(dims.begin() + *axis);
   Elaborator &e = call.elaborator;
-  return Tensor{ArgMaxOp::create(call.builder(), call.location(), e.type(dims, e.i32()), tensor->value, *axis), dims};
+  return Tensor{ArgMaxOp::create(call.builder(), call.location(), e.type(dims, e.i32()),
+                                 tensor->value, *axis),
+                dims};
 }
 
 const std::vector<Builtin> reductionBuiltins = {
-    {"sum", "x, axes?", sum},         {"mean", "x, axes?", mean},       {"max_over", "x, axes?", maxOver},
-    {"min_over", "x, axes?", minOver}, {"moments", "x, axes?", moments}, {"argmax", "x, axis?", argmax},
+    {"sum", "x, axes?", sum},          {"mean", "x, axes?", mean},
+    {"max_over", "x, axes?", maxOver}, {"min_over", "x, axes?", minOver},
+    {"moments", "x, axes?", moments},  {"argmax", "x, axis?", argmax},
 };
 
 } // namespace weir::elab

@@ -33,7 +33,8 @@ std::vector<std::string> Elaborator::visibleCallables() {
   return names;
 }
 
-std::vector<CallArgument> Elaborator::evaluateArguments(const std::vector<ast::Argument> &arguments) {
+std::vector<CallArgument>
+Elaborator::evaluateArguments(const std::vector<ast::Argument> &arguments) {
   std::vector<CallArgument> result;
   for (const ast::Argument &argument : arguments) {
     Value value = evaluate(*argument.value);
@@ -41,7 +42,8 @@ std::vector<CallArgument> Elaborator::evaluateArguments(const std::vector<ast::A
       error(argument.value->range, "an argument is one value, not " + value.describe());
       value = Value();
     }
-    result.push_back({argument.name, std::move(value), argument.value->range, configOf(*argument.value)});
+    result.push_back(
+        {argument.name, std::move(value), argument.value->range, configOf(*argument.value)});
   }
   return result;
 }
@@ -50,7 +52,8 @@ std::vector<CallArgument> Elaborator::evaluateArguments(const std::vector<ast::A
 // Instances
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path> &path, const std::string &fallback) {
+std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path> &path,
+                                                   const std::string &fallback) {
   std::string text = fallback;
   if (path) {
     text.clear();
@@ -61,7 +64,8 @@ std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path
         if (!number)
           return std::nullopt;
         if (*number < 0) {
-          error(index->range, "an index in a path is not negative, but this is " + std::to_string(*number));
+          error(index->range,
+                "an index in a path is not negative, but this is " + std::to_string(*number));
           return std::nullopt;
         }
         text += "." + std::to_string(*number);
@@ -74,13 +78,15 @@ std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path
   return prefix + "." + text;
 }
 
-bool Elaborator::claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths, const std::string &path,
-                           const Instance *owner, Range range, const std::string &what) {
+bool Elaborator::claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths,
+                           const std::string &path, const Instance *owner, Range range,
+                           const std::string &what) {
   auto [place, isNew] = paths.try_emplace(path, owner, range);
   if (isNew || (owner && place->second.first == owner))
     return true;
-  Diagnostic &report = error(range, path.empty() ? what + " is called twice" : what + " is at the path `" + path +
-                                                                                   "`, where another is already");
+  Diagnostic &report = error(range, path.empty() ? what + " is called twice"
+                                                 : what + " is at the path `" + path +
+                                                       "`, where another is already");
   if (path.empty())
     report.help("call it once and bind the result, or `let m = …` once and call `m` often");
   else if (place->second.second == range)
@@ -92,13 +98,15 @@ bool Elaborator::claimPath(std::map<std::string, std::pair<const Instance *, Ran
   return false;
 }
 
-std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &callable, const std::optional<ast::Path> &path,
+std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &callable,
+                                                  const std::optional<ast::Path> &path,
                                                   Range range) {
   const std::string &name = callable.name.text;
   if (current->callable && !ownsVariables(current->callable->callableKind)) {
-    const char *kind = current->callable->callableKind == ast::CallableKind::function ? "a fn" : "an optimizer";
-    error(range, std::string(kind) + " may not use a block: `" + current->callable->name.text + "` is " + kind + ", `" + name +
-                     "` may own parameters")
+    const char *kind =
+        current->callable->callableKind == ast::CallableKind::function ? "a fn" : "an optimizer";
+    error(range, std::string(kind) + " may not use a block: `" + current->callable->name.text +
+                     "` is " + kind + ", `" + name + "` may own parameters")
         .note(current->callable->name.range, "declared here")
         .help(std::string("make `") + current->callable->name.text + "` a block");
     return nullptr;
@@ -139,15 +147,18 @@ Value Elaborator::call(const ast::CallExpr &expr) {
     if (binding && binding->value.isPoison())
       return {};
     if (binding)
-      error(expr.callee.range, "`" + name + "` is " + binding->value.describe() + " and cannot be called")
+      error(expr.callee.range,
+            "`" + name + "` is " + binding->value.describe() + " and cannot be called")
           .note(binding->range, "bound here");
     else
-      error(expr.callee.range, "unknown function or block `" + name + "`").suggest(nearest(name, visibleCallables()));
+      error(expr.callee.range, "unknown function or block `" + name + "`")
+          .suggest(nearest(name, visibleCallables()));
     return {};
   }
   bool owns = callable && ownsVariables(callable->callableKind);
   if (expr.path && !owns) {
-    error(expr.path->range, "`as` names an instance of a block, and `" + name + "` owns no parameters");
+    error(expr.path->range,
+          "`as` names an instance of a block, and `" + name + "` owns no parameters");
     return {};
   }
   if (builtin)
@@ -170,8 +181,8 @@ Value Elaborator::call(const ast::CallExpr &expr) {
   return callCallable(*callable, instance, std::move(arguments), expr.range);
 }
 
-/// What parameter gets which argument: one entry per parameter, null where none is given. The optimizer's first `given` are
-/// not the user's.
+/// What parameter gets which argument: one entry per parameter, null where none is given. The
+/// optimizer's first `given` are not the user's.
 static void assignArguments(Elaborator &elaborator, const ast::CallableItem &callable,
                             const std::vector<CallArgument> &arguments, Range range, unsigned given,
                             std::vector<const CallArgument *> &slots) {
@@ -187,7 +198,8 @@ static void assignArguments(Elaborator &elaborator, const ast::CallableItem &cal
       } else if (!tooMany) {
         size_t takes = slots.size() - given;
         elaborator
-            .error(argument.range, "`" + name + "` takes " + std::to_string(takes) + (takes == 1 ? " argument" : " arguments") +
+            .error(argument.range, "`" + name + "` takes " + std::to_string(takes) +
+                                       (takes == 1 ? " argument" : " arguments") +
                                        ", this is one more")
             .note(callable.name.range, "declared here");
         tooMany = true;
@@ -203,12 +215,16 @@ static void assignArguments(Elaborator &elaborator, const ast::CallableItem &cal
         found = i;
     }
     if (found == slots.size()) {
-      elaborator.error(argument.name->range, "`" + name + "` has no argument `" + argument.name->text + "`")
+      elaborator
+          .error(argument.name->range,
+                 "`" + name + "` has no argument `" + argument.name->text + "`")
           .note(callable.name.range, "declared here")
           .suggest(nearest(argument.name->text, names));
       good = false;
     } else if (slots[found]) {
-      elaborator.error(argument.name->range, "the argument `" + argument.name->text + "` of `" + name + "` is given twice")
+      elaborator
+          .error(argument.name->range,
+                 "the argument `" + argument.name->text + "` of `" + name + "` is given twice")
           .note(slots[found]->range, "given here");
       good = false;
     } else {
@@ -221,7 +237,8 @@ static void assignArguments(Elaborator &elaborator, const ast::CallableItem &cal
       continue;
     // An argument that went astray is probably this one.
     if (good)
-      elaborator.error(range, "`" + name + "` is missing its argument `" + parameter.name.text + "`")
+      elaborator
+          .error(range, "`" + name + "` is missing its argument `" + parameter.name.text + "`")
           .note(parameter.range, "declared here");
     good = false;
   }
@@ -238,11 +255,13 @@ static bool isTensor(const ast::Parameter &parameter) {
   return parameter.type && llvm::isa<ast::TensorType>(parameter.type.get());
 }
 
-Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_ptr<Instance> instance,
-                               std::vector<CallArgument> arguments, Range range, OptimizerTarget *target) {
+Value Elaborator::callCallable(const ast::CallableItem &callable,
+                               std::shared_ptr<Instance> instance,
+                               std::vector<CallArgument> arguments, Range range,
+                               OptimizerTarget *target) {
   if (current->depth >= maxDepth) {
-    error(range, "calls nest more than " + std::to_string(maxDepth) + " deep: `" + callable.name.text +
-                     "` seems to call itself");
+    error(range, "calls nest more than " + std::to_string(maxDepth) + " deep: `" +
+                     callable.name.text + "` seems to call itself");
     return {};
   }
   called.insert(&callable);
@@ -273,11 +292,13 @@ Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_pt
       }
   }
 
-  // Numbers first, since dimensions may depend on them; then tensors; then the defaults that may depend on dimensions.
+  // Numbers first, since dimensions may depend on them; then tensors; then the defaults that may
+  // depend on dimensions.
   auto bindParameter = [&](size_t i, CallArgument argument) {
     const ast::Parameter &parameter = callable.parameters[i];
     Value value = matchParameter(parameter, argument);
-    scope.names[parameter.name.text] = Binding{std::move(value), parameter.name.range, argument.config, {}, false};
+    scope.names[parameter.name.text] =
+        Binding{std::move(value), parameter.name.range, argument.config, {}, false};
   };
   auto isBound = [&](size_t i) { return scope.names.count(callable.parameters[i].name.text) != 0; };
   for (int pass = 0; pass < 3; ++pass) {
@@ -300,7 +321,8 @@ Value Elaborator::callCallable(const ast::CallableItem &callable, std::shared_pt
 
   Value result = frame.result;
   if (!frame.returned && !callable.results.empty())
-    error(callable.name.range, "`" + callable.name.text + "` declares a result, but no `return` is reached");
+    error(callable.name.range,
+          "`" + callable.name.text + "` declares a result, but no `return` is reached");
   else if (!callable.results.empty())
     result = matchResults(callable, std::move(result));
   else if (!frame.returned)
@@ -318,7 +340,9 @@ void Elaborator::restoreNames(Value &value) {
     return;
   Tensor renamed = *tensor;
   for (Dim &dim : renamed.dims) {
-    auto fromCaller = [&](const Dim &other) { return other.name == dim.name && other.size == dim.size; };
+    auto fromCaller = [&](const Dim &other) {
+      return other.name == dim.name && other.size == dim.size;
+    };
     if (current->ellipsis && llvm::any_of(*current->ellipsis, fromCaller))
       continue;
     auto original = current->callerDims.find(dim.name);
@@ -340,14 +364,17 @@ Value Elaborator::matchResults(const ast::CallableItem &callable, Value result) 
   const std::string name = "the result of `" + callable.name.text + "`";
   std::vector<Value> values = result.members() ? *result.members() : std::vector<Value>{result};
   if (values.size() != callable.results.size()) {
-    error(current->resultRanges.front(), "`" + callable.name.text + "` declares " + std::to_string(callable.results.size()) +
-                     (callable.results.size() == 1 ? " result" : " results") + ", but returns " +
-                     std::to_string(values.size()));
+    error(current->resultRanges.front(),
+          "`" + callable.name.text + "` declares " + std::to_string(callable.results.size()) +
+              (callable.results.size() == 1 ? " result" : " results") + ", but returns " +
+              std::to_string(values.size()));
     return {};
   }
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = matchType(*callable.results[i], values[i], current->resultRanges[current->resultRanges.size() == values.size() ? i : 0], name, "",
-                          /*binds=*/false);
+    values[i] = matchType(
+        *callable.results[i], values[i],
+        current->resultRanges[current->resultRanges.size() == values.size() ? i : 0], name, "",
+        /*binds=*/false);
   for (Value &value : values)
     restoreNames(value);
   if (values.size() == 1)

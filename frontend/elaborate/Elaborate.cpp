@@ -13,8 +13,9 @@
 
 namespace weir {
 
-ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets, SourceManager &sources,
-                          mlir::MLIRContext &context, Diagnostics &diagnostics) {
+ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets,
+                          SourceManager &sources, mlir::MLIRContext &context,
+                          Diagnostics &diagnostics) {
   context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
   std::vector<std::unique_ptr<ast::Module>> parsed;
   std::vector<const ast::Module *> prelude;
@@ -23,24 +24,25 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
     prelude.push_back(parsed.back().get());
   }
   if (diagnostics.hasErrors())
-    return {nullptr, Exit::internal};
-  bool usage = false;
-  auto module = elab::Elaborator(model, prelude, context, diagnostics).run(sets, usage);
-  Exit exit = module ? Exit::ok : usage ? Exit::usage : Exit::model;
-  return {std::move(module), exit};
+    return {};
+  ElaborateResult result;
+  result.module =
+      elab::Elaborator(model, prelude, context, diagnostics).run(sets, result.usageError);
+  return result;
 }
 
-ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets, SourceManager &sources,
-                          mlir::MLIRContext &context, Diagnostics &diagnostics) {
+ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,
+                          SourceManager &sources, mlir::MLIRContext &context,
+                          Diagnostics &diagnostics) {
   std::string reason;
   const SourceFile *file = sources.load(path, reason);
   if (!file) {
     diagnostics.error({}, reason);
-    return {nullptr, Exit::usage};
+    return {nullptr, /*usageError=*/true};
   }
   std::unique_ptr<ast::Module> model = parse(*file, diagnostics);
   if (diagnostics.hasErrors())
-    return {nullptr, Exit::model};
+    return {};
   return elaborate(*model, sets, sources, context, diagnostics);
 }
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The front end's last stage: a parsed model becomes a module of the weir dialect, checked on the way with all sizes known.
-// Locations are file:line:column of the expression; what comes from the prelude has a CallSiteLoc whose outermost caller is
-// the line of the model file.
+// The front end's last stage: a parsed model becomes a module of the weir dialect, checked on the
+// way with all sizes known. Locations are file:line:column of the expression; what comes from the
+// prelude has a CallSiteLoc whose outermost caller is the line of the model file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,6 @@
 
 #include "frontend/AST.h"
 #include "frontend/Diagnostics.h"
-#include "runtime/core/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -28,17 +27,19 @@ namespace weir {
 
 struct ElaborateResult {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported
-  Exit exit = Exit::ok;                     ///< Exit::usage: it is an option that is wrong; Exit::model
+  bool usageError = false; ///< where it is null: an option is wrong, not the model
 };
 
-/// `sets` are the `--set name=value`. Loads the dialects it needs into the context. Diagnostics point into `sources`, which
-/// must outlive them.
-ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets, SourceManager &sources,
-                          mlir::MLIRContext &context, Diagnostics &diagnostics);
+/// `sets` are the `--set name=value`. Loads the dialects it needs into the context. Diagnostics
+/// point into `sources`, which must outlive them.
+ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets,
+                          SourceManager &sources, mlir::MLIRContext &context,
+                          Diagnostics &diagnostics);
 
 /// The same for a file, which is read and parsed first.
-ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets, SourceManager &sources,
-                          mlir::MLIRContext &context, Diagnostics &diagnostics);
+ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,
+                          SourceManager &sources, mlir::MLIRContext &context,
+                          Diagnostics &diagnostics);
 
 } // namespace weir
 

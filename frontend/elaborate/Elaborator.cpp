@@ -31,8 +31,8 @@ static void collectCallables(FileScope &file) {
       file.callables.emplace(callable->name.text, callable);
 }
 
-Elaborator::Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude, mlir::MLIRContext &context,
-                       Diagnostics &diagnostics)
+Elaborator::Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
+                       mlir::MLIRContext &context, Diagnostics &diagnostics)
     : model(model), context(context), diagnostics(diagnostics), opBuilder(&context) {
   modelFile.module = &model;
   collectCallables(modelFile);
@@ -79,7 +79,8 @@ static mlir::Location fileLocation(mlir::MLIRContext &context, Range range) {
 mlir::Location Elaborator::location(Range range) {
   mlir::Location result = fileLocation(context, range);
   // Only the prelude's frames: in a user's own block its line says more than the call's.
-  for (const Frame *frame = current; frame && frame->file->prelude && frame->caller; frame = frame->caller)
+  for (const Frame *frame = current; frame && frame->file->prelude && frame->caller;
+       frame = frame->caller)
     if (range.file != model.file)
       result = mlir::CallSiteLoc::get(result, fileLocation(context, frame->callSite));
   return result;
@@ -109,15 +110,17 @@ mlir::Type Elaborator::element(ast::Element element) {
   llvm_unreachable("an element type");
 }
 
-/// What nobody calls has no sizes; names and static arguments in it can be checked all the same, with arguments of which
-/// nothing is known. What that emits is thrown away.
+/// What nobody calls has no sizes; names and static arguments in it can be checked all the same,
+/// with arguments of which nothing is known. What that emits is thrown away.
 void Elaborator::checkUncalled() {
   std::vector<const ast::CallableItem *> callables;
   for (const ast::ItemPtr &item : model.items)
     if (const auto *callable = llvm::dyn_cast<ast::CallableItem>(item.get()))
       callables.push_back(callable);
   // A model reaches most of the others.
-  std::stable_partition(callables.begin(), callables.end(), [](const auto *callable) { return callable->callableKind == ast::CallableKind::model; });
+  std::stable_partition(callables.begin(), callables.end(), [](const auto *callable) {
+    return callable->callableKind == ast::CallableKind::model;
+  });
   auto keptModule = std::move(module);
   auto keptVariables = std::exchange(variables, {});
   auto keptByPath = std::exchange(variablesByPath, {});
@@ -133,13 +136,18 @@ void Elaborator::checkUncalled() {
     for (const ast::Parameter &parameter : callable->parameters)
       if (!parameter.defaultValue)
         arguments.push_back({parameter.name, Value(), parameter.range, {}});
-    Variable nothing{"", Role::parameter, type({}, f32()), {}, callable->name.range, location(callable->name.range), {}};
-    OptimizerTarget target{&nothing, callable->parameters.empty() ? "" : callable->parameters[0].name.text, nullptr};
-    bool optimizer = callable->callableKind == ast::CallableKind::optimizer && callable->parameters.size() >= 2;
+    Variable nothing{"", Role::parameter,      type({}, f32()),
+                     {}, callable->name.range, location(callable->name.range),
+                     {}};
+    OptimizerTarget target{
+        &nothing, callable->parameters.empty() ? "" : callable->parameters[0].name.text, nullptr};
+    bool optimizer =
+        callable->callableKind == ast::CallableKind::optimizer && callable->parameters.size() >= 2;
     for (size_t i = 0; optimizer && i < 2; ++i)
       arguments[i].name.reset();
     entry.training = true;
-    callCallable(*callable, recipeFrame.instance, std::move(arguments), callable->name.range, optimizer ? &target : nullptr);
+    callCallable(*callable, recipeFrame.instance, std::move(arguments), callable->name.range,
+                 optimizer ? &target : nullptr);
     currentEntry = nullptr;
     current = nullptr;
     variables.clear();
@@ -151,7 +159,8 @@ void Elaborator::checkUncalled() {
   std::tie(init, initSeed, initZero) = kept;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, std::string> &sets, bool &usage) {
+mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, std::string> &sets,
+                                                  bool &usage) {
   Frame file;
   file.file = &modelFile;
   file.scope = &modelFile.globals;

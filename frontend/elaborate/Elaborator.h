@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checker and lowering in one: every entry of the program (step, eval, eval_one, predict) is a walk over the recipe with all
-// sizes known, which emits weir ops as it goes. A variable's initial value goes into `init` when its declaration is first met.
-// Inside there are no exceptions: what is wrong is reported where it stands and becomes a poison value, and the walk goes on,
-// so that every independent mistake is found.
+// Checker and lowering in one: every entry of the program (step, eval, eval_one, predict) is a walk
+// over the recipe with all sizes known, which emits weir ops as it goes. A variable's initial value
+// goes into `init` when its declaration is first met. Inside there are no exceptions: what is wrong
+// is reported where it stands and becomes a poison value, and the walk goes on, so that every
+// independent mistake is found.
 //
-// One file per concern: Expressions, Arithmetic, Indexing, Statements, Calls, Types, Variables, Builtins*, Recipe, Entries,
-// Update.
+// One file per concern: Expressions, Arithmetic, Indexing, Statements, Calls, Types, Variables,
+// Builtins*, Recipe, Entries, Update.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +31,8 @@ namespace weir::elab {
 struct Binding {
   Value value;
   Range range;
-  std::string config;    ///< the config whose value it is, if one is
-  std::string boundBy;   ///< of dimensions: "argument `tokens`"
+  std::string config;  ///< the config whose value it is, if one is
+  std::string boundBy; ///< of dimensions: "argument `tokens`"
   bool isDimension = false;
 };
 
@@ -66,14 +67,15 @@ struct Frame {
   Frame *caller = nullptr;
   const ast::CallableItem *callable = nullptr; ///< null: the file or the recipe
   FileScope *file = nullptr;
-  std::shared_ptr<Instance> instance; ///< what owns its parameters; in a fn the caller's, for its random draws
-  Range callSite;                     ///< in the caller
+  std::shared_ptr<Instance>
+      instance;   ///< what owns its parameters; in a fn the caller's, for its random draws
+  Range callSite; ///< in the caller
   Scope *scope = nullptr;
-  std::set<std::string> dimensions; ///< names that are dimensions here, bound or not
+  std::set<std::string> dimensions;      ///< names that are dimensions here, bound or not
   std::map<std::string, Dim> callerDims; ///< dimensions bound here, as the caller knows them
-  std::optional<Dims> ellipsis;     ///< what `..` stands for
-  bool hasEllipsis = false;         ///< `..` would be known but for an error
-  bool faulty = false;              ///< an argument was wrong: what it would have bound is unknown
+  std::optional<Dims> ellipsis;          ///< what `..` stands for
+  bool hasEllipsis = false;              ///< `..` would be known but for an error
+  bool faulty = false; ///< an argument was wrong: what it would have bound is unknown
   OptimizerTarget *target = nullptr;
   struct Declared {
     Variable *variable; ///< null after an error
@@ -114,8 +116,8 @@ struct Entry {
   mlir::Operation *lastRead = nullptr; ///< reads stand first in the function
   std::map<std::string, mlir::Value> reads;
   std::map<std::string, mlir::Value> carriedValues; ///< states inside the microbatches
-  mlir::Value round;           ///< of the microbatch; null: 0
-  mlir::Block *body = nullptr; ///< of the microbatches; null: there is only one
+  mlir::Value round;                                ///< of the microbatch; null: 0
+  mlir::Block *body = nullptr;      ///< of the microbatches; null: there is only one
   std::vector<std::string> carried; ///< states, in the order of the body's last arguments
   struct Next {
     mlir::Value value;
@@ -125,7 +127,7 @@ struct Entry {
   std::vector<std::pair<std::string, Next>> nexts;
   std::map<std::string, std::pair<const Instance *, Range>> paths; ///< instances and variables
   std::map<std::string, std::pair<const Instance *, Range>> variablePaths;
-  std::map<std::string, unsigned> draws; ///< random draws so far, by instance path
+  std::map<std::string, unsigned> draws;                 ///< random draws so far, by instance path
   std::map<mlir::Operation *, std::string> limitConfigs; ///< of gathers and labels
   /// The first call of a model, for predict.
   const ast::CallableItem *model = nullptr;
@@ -156,15 +158,17 @@ struct Recipe {
 
 class Elaborator {
 public:
-  Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude, mlir::MLIRContext &context,
-             Diagnostics &diagnostics);
+  Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
+             mlir::MLIRContext &context, Diagnostics &diagnostics);
 
   /// Null where errors were reported. `usage`: it was the options that were wrong.
-  mlir::OwningOpRef<mlir::ModuleOp> run(const std::map<std::string, std::string> &sets, bool &usage);
+  mlir::OwningOpRef<mlir::ModuleOp> run(const std::map<std::string, std::string> &sets,
+                                        bool &usage);
 
   //===--- Reporting and places ---------------------------------------------------------------===//
 
-  /// At the user's own code: what goes wrong inside the prelude is reported at the call that led there, with a note.
+  /// At the user's own code: what goes wrong inside the prelude is reported at the call that led
+  /// there, with a note.
   Diagnostic &error(Range range, std::string message);
   mlir::Location location(Range range);
   mlir::OpBuilder &builder() { return opBuilder; }
@@ -187,12 +191,16 @@ public:
   Value binary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
   Value matmul(const Tensor &lhs, const Tensor &rhs, Range range);
   /// The wider shape of the two, or a report and nothing.
-  std::optional<Dims> broadcastShapes(const Tensor &lhs, const Tensor &rhs, const std::string &what, Range range);
+  std::optional<Dims> broadcastShapes(const Tensor &lhs, const Tensor &rhs, const std::string &what,
+                                      Range range);
   Tensor broadcast(const Tensor &tensor, const Dims &dims, Range range);
   Tensor cast(const Tensor &tensor, mlir::Type element, Range range);
-  /// Both as tensors of one element type and shape, or a report and false. `what` says what for: "`+`".
-  bool unify(const Value &lhs, const Value &rhs, const std::string &what, Range range, Tensor &left, Tensor &right);
-  /// A number or tensor as a tensor; numbers become `element` scalars. Null, silently, for anything else.
+  /// Both as tensors of one element type and shape, or a report and false. `what` says what for:
+  /// "`+`".
+  bool unify(const Value &lhs, const Value &rhs, const std::string &what, Range range, Tensor &left,
+             Tensor &right);
+  /// A number or tensor as a tensor; numbers become `element` scalars. Null, silently, for anything
+  /// else.
   std::optional<Tensor> asTensor(const Value &value, mlir::Type element, Range range);
   Tensor transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation, Range range);
   Tensor splitDim(const Tensor &tensor, int64_t dim, const Dims &into, Range range);
@@ -220,30 +228,37 @@ public:
 
   Value call(const ast::CallExpr &expr);
   Value callCallable(const ast::CallableItem &callable, std::shared_ptr<Instance> instance,
-                     std::vector<CallArgument> arguments, Range range, OptimizerTarget *target = nullptr);
+                     std::vector<CallArgument> arguments, Range range,
+                     OptimizerTarget *target = nullptr);
   const ast::CallableItem *findCallable(const std::string &name);
   std::vector<CallArgument> evaluateArguments(const std::vector<ast::Argument> &arguments);
-  /// The full path of what stands after `as`, or `fallback`; nothing, reported, where it is not known now.
-  std::optional<std::string> resolvePath(const std::optional<ast::Path> &path, const std::string &fallback);
-  std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable, const std::optional<ast::Path> &path, Range range);
+  /// The full path of what stands after `as`, or `fallback`; nothing, reported, where it is not
+  /// known now.
+  std::optional<std::string> resolvePath(const std::optional<ast::Path> &path,
+                                         const std::string &fallback);
+  std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable,
+                                        const std::optional<ast::Path> &path, Range range);
   FileScope *fileOf(const ast::CallableItem &callable);
   void checkDimensionNames(const ast::CallableItem &callable);
   void collectDimensions(const ast::CallableItem &callable);
 
-  /// The argument as its parameter's type wants it, with the type's names for its dimensions; dimensions met first are bound.
+  /// The argument as its parameter's type wants it, with the type's names for its dimensions;
+  /// dimensions met first are bound.
   Value matchParameter(const ast::Parameter &parameter, const CallArgument &argument);
-  /// `what` begins messages: "argument `x` of `mlp`". Unbound dimensions are bound if `binds`, otherwise an error.
-  Value matchType(const ast::Type &type, const Value &value, Range range, const std::string &what, const std::string &boundBy,
-                  bool binds);
-  Value matchTensor(const ast::TensorType &type, Tensor tensor, Range range, const std::string &what,
-                    const std::string &boundBy, bool binds);
+  /// `what` begins messages: "argument `x` of `mlp`". Unbound dimensions are bound if `binds`,
+  /// otherwise an error.
+  Value matchType(const ast::Type &type, const Value &value, Range range, const std::string &what,
+                  const std::string &boundBy, bool binds);
+  Value matchTensor(const ast::TensorType &type, Tensor tensor, Range range,
+                    const std::string &what, const std::string &boundBy, bool binds);
   Value matchScalar(ast::Scalar scalar, const Value &value, Range range, const std::string &what);
   /// A type without `..` to bind, all of whose dimensions are known. Nothing, reported, otherwise.
   std::optional<Dims> evaluateDims(const ast::TensorType &type);
   std::optional<Dim> evaluateDim(const ast::Expr &expr);
   void restoreNames(Value &value);
   Value matchResults(const ast::CallableItem &callable, Value result);
-  /// A stand-in for the result of a call in which an error was reported, so that what follows is still checked.
+  /// A stand-in for the result of a call in which an error was reported, so that what follows is
+  /// still checked.
   Value recover(const ast::CallableItem &callable, Range range);
 
   //===--- Parameters, state, randomness (Variables.cpp) --------------------------------------===//
@@ -275,13 +290,15 @@ private:
   std::vector<std::string> visibleNames();
   std::vector<std::string> visibleCallables();
   void executeBranch(const ast::Body &body, const ast::Body *other);
-  bool claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths, const std::string &path,
-                 const Instance *owner, Range range, const std::string &what);
+  bool claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths,
+                 const std::string &path, const Instance *owner, Range range,
+                 const std::string &what);
   Variable *declareVariable(const ast::Identifier &name, Role role, const std::string &path,
                             const std::function<std::optional<Tensor>()> &initial, Range range);
-  std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const std::string &path, Range range);
-  Value declareAt(const ast::Identifier &name, Role role, const std::string &path, std::optional<Dims> dims,
-                  const std::function<std::optional<Tensor>()> &initial);
+  std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const std::string &path,
+                                      Range range);
+  Value declareAt(const ast::Identifier &name, Role role, const std::string &path,
+                  std::optional<Dims> dims, const std::function<std::optional<Tensor>()> &initial);
   mlir::Value readAtTop(const std::string &path, mlir::RankedTensorType type, Range range);
   Variable *findVariable(const std::string &path);
 
@@ -303,7 +320,8 @@ private:
   void emitPredict(const Entry &evalOne);
   void emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs);
   std::vector<mlir::Value> countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main);
-  mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts, Range range);
+  mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,
+                        llvm::ArrayRef<mlir::Value> counts, Range range);
   mlir::Value countOf(const RatioTerm &term, int64_t times, Range range);
   void addTerms(std::vector<Output> &outputs, const std::string &name, const Ratio &ratio,
                 llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts);

@@ -47,7 +47,8 @@ void Elaborator::describeModule() {
   for (const char *name : runScalars)
     VariableOp::create(opBuilder, module->getLoc(), name, Role::run, type({}, i32()));
   for (auto &variable : variables)
-    VariableOp::create(opBuilder, variable->location, variable->path, variable->role, variable->type);
+    VariableOp::create(opBuilder, variable->location, variable->path, variable->role,
+                       variable->type);
   std::vector<mlir::NamedAttribute> configs;
   for (const auto &[name, text] : configTexts)
     configs.push_back(opBuilder.getNamedAttr(name, opBuilder.getStringAttr(text)));
@@ -81,7 +82,8 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
   }
   opBuilder.setInsertionPointToEnd(module->getBody());
   mlir::Location place = recipe.item ? location(recipe.item->keyword) : module->getLoc();
-  entry.function = mlir::func::FuncOp::create(opBuilder, place, name, opBuilder.getFunctionType(types, {}));
+  entry.function =
+      mlir::func::FuncOp::create(opBuilder, place, name, opBuilder.getFunctionType(types, {}));
   mlir::Block *block = entry.function.addEntryBlock();
   opBuilder.setInsertionPointToStart(block);
   std::vector<mlir::Value> arguments;
@@ -142,7 +144,8 @@ static std::optional<unsigned> inputOf(mlir::Value value, mlir::func::FuncOp fun
   return inputOf(microbatches.getSliced()[at - 1], function);
 }
 
-/// Integers that select rows or name classes lie below their number: the runtime checks the inputs they come from.
+/// Integers that select rows or name classes lie below their number: the runtime checks the inputs
+/// they come from.
 void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
   auto limit = [&](mlir::Operation *op, mlir::Value indices, int64_t size) {
     auto input = inputOf(indices, function);
@@ -159,7 +162,8 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
       function.removeArgAttr(*input, "weir.limit_config");
   };
   function.walk([&](GatherOp op) { limit(op, op.getIndices(), shapeOf(op.getTable())[0]); });
-  function.walk([&](SoftmaxCrossEntropyOp op) { limit(op, op.getLabels(), shapeOf(op.getLogits()).back()); });
+  function.walk(
+      [&](SoftmaxCrossEntropyOp op) { limit(op, op.getLabels(), shapeOf(op.getLogits()).back()); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,7 +191,8 @@ void Elaborator::emitEval(EntryKind kind, llvm::StringRef name) {
   entry.kind = kind;
   bool one = kind == EntryKind::evalOne;
   // In the batch of one the config that is the batch is 1 too, for models that name it.
-  Binding *batch = one && !recipe.batchConfig.empty() ? modelFile.globals.find(recipe.batchConfig) : nullptr;
+  Binding *batch =
+      one && !recipe.batchConfig.empty() ? modelFile.globals.find(recipe.batchConfig) : nullptr;
   Value kept = batch ? batch->value : Value();
   if (batch)
     batch->value = int64_t(1);
@@ -224,8 +229,8 @@ void Elaborator::emitPredict(const Entry &evalOne) {
     if (const auto *tensor = argument.value.get<Tensor>())
       types.push_back(tensor->value.getType());
   opBuilder.setInsertionPointToEnd(module->getBody());
-  entry.function = mlir::func::FuncOp::create(opBuilder, location(evalOne.model->name.range), "predict",
-                                              opBuilder.getFunctionType(types, {}));
+  entry.function = mlir::func::FuncOp::create(opBuilder, location(evalOne.model->name.range),
+                                              "predict", opBuilder.getFunctionType(types, {}));
   mlir::Block *block = entry.function.addEntryBlock();
   opBuilder.setInsertionPointToStart(block);
   std::vector<CallArgument> arguments = evalOne.modelArguments;
@@ -239,7 +244,8 @@ void Elaborator::emitPredict(const Entry &evalOne) {
   instance->callable = evalOne.model;
   instance->path = evalOne.modelInstance->path;
   instance->range = evalOne.modelInstance->range;
-  Value result = callCallable(*evalOne.model, instance, std::move(arguments), evalOne.modelInstance->range);
+  Value result =
+      callCallable(*evalOne.model, instance, std::move(arguments), evalOne.modelInstance->range);
   if (diagnostics.hasErrors())
     return;
   std::vector<Output> outputs;

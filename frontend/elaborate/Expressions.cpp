@@ -99,12 +99,14 @@ Value Elaborator::name(const ast::NameExpr &expr) {
   for (const Scope *scope = current->scope; scope; scope = scope->outer) {
     auto hidden = scope->hidden.find(expr.name);
     if (hidden != scope->hidden.end()) {
-      error(expr.range, "`" + expr.name + "` " + hidden->second.why).note(hidden->second.range, "bound here");
+      error(expr.range, "`" + expr.name + "` " + hidden->second.why)
+          .note(hidden->second.range, "bound here");
       return {};
     }
   }
   if (!entry() && (expr.name == "step" || expr.name == "total_steps" || expr.name == "training")) {
-    error(expr.range, "`" + expr.name + "` belongs to a run; configs, consts and requirements do not know it");
+    error(expr.range,
+          "`" + expr.name + "` belongs to a run; configs, consts and requirements do not know it");
     return {};
   }
   if (findCallable(expr.name) || findBuiltin(expr.name)) {
@@ -130,7 +132,8 @@ std::optional<int64_t> Elaborator::evaluateInt(const ast::Expr &expr, const std:
   if (const auto *number = value.get<int64_t>())
     return *number;
   if (!value.isPoison())
-    error(expr.range, what + " must be an int that is known when compiling, but is " + value.describe());
+    error(expr.range,
+          what + " must be an int that is known when compiling, but is " + value.describe());
   return std::nullopt;
 }
 
@@ -141,7 +144,8 @@ std::optional<bool> Elaborator::evaluateCondition(const ast::Expr &expr, const s
   if (value.isPoison())
     return std::nullopt;
   Diagnostic &report =
-      error(expr.range, what + " must be a truth value that is known when compiling, but is " + value.describe());
+      error(expr.range, what + " must be a truth value that is known when compiling, but is " +
+                            value.describe());
   if (value.get<Tensor>())
     report.help("`select(condition, a, b)` chooses while the program runs");
   return std::nullopt;
@@ -182,7 +186,8 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
     const bool *a = lhs.get<bool>(), *b = rhs.get<bool>();
     if (a && b)
       return op == BinaryOp::logicalAnd ? *a && *b : *a || *b;
-    error(range, std::string("`") + spelling(op) + "` wants truth values, not " + (a ? rhs : lhs).describe());
+    error(range, std::string("`") + spelling(op) + "` wants truth values, not " +
+                     (a ? rhs : lhs).describe());
     return {};
   }
   if (!lhs.isNumber() || !rhs.isNumber()) {
@@ -242,7 +247,8 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
       overflow = true;
       break;
     default:
-      error(range, std::string("`") + spelling(op) + "` wants tensors, not " + lhs.describe() + " and " + rhs.describe());
+      error(range, std::string("`") + spelling(op) + "` wants tensors, not " + lhs.describe() +
+                       " and " + rhs.describe());
       return {};
     }
     if (overflow) {
@@ -267,8 +273,9 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
   case BinaryOp::pow:
     return std::pow(x, y);
   default:
-    error(range, std::string("`") + spelling(op) + "` wants " + (op == BinaryOp::mod ? "ints" : "tensors") + ", not " +
-                     lhs.describe() + " and " + rhs.describe());
+    error(range, std::string("`") + spelling(op) + "` wants " +
+                     (op == BinaryOp::mod ? "ints" : "tensors") + ", not " + lhs.describe() +
+                     " and " + rhs.describe());
     return {};
   }
 }
@@ -294,8 +301,10 @@ Value Elaborator::ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &r
     return scaled(*b, lhs.number());
   if (op == BinaryOp::div && a && rhs.isNumber() && rhs.number() != 0)
     return scaled(*a, 1 / rhs.number());
-  error(range, std::string("`") + spelling(op) + "` cannot combine " + lhs.describe() + " and " + rhs.describe())
-      .help("ratios are added to each other and multiplied by numbers known when compiling; `ratio(sum, count)` makes one "
+  error(range, std::string("`") + spelling(op) + "` cannot combine " + lhs.describe() + " and " +
+                   rhs.describe())
+      .help("ratios are added to each other and multiplied by numbers known when compiling; "
+            "`ratio(sum, count)` makes one "
             "of a tensor");
   return {};
 }

@@ -10,7 +10,8 @@
 namespace weir::elab {
 
 /// The element of a list.
-static Value elementOf(Elaborator &elaborator, const std::vector<Value> &elements, const ast::IndexExpr &expr) {
+static Value elementOf(Elaborator &elaborator, const std::vector<Value> &elements,
+                       const ast::IndexExpr &expr) {
   const ast::IndexItem &item = expr.items.front();
   if (expr.items.size() != 1 || item.kind != ast::IndexItem::Kind::value) {
     elaborator.error(expr.range, "a list takes one int as its index");
@@ -21,14 +22,16 @@ static Value elementOf(Elaborator &elaborator, const std::vector<Value> &element
     return {};
   int64_t count = elements.size(), at = *index < 0 ? *index + count : *index;
   if (at < 0 || at >= count) {
-    elaborator.error(item.range, "index " + std::to_string(*index) + " is outside a list of " + std::to_string(count));
+    elaborator.error(item.range, "index " + std::to_string(*index) + " is outside a list of " +
+                                     std::to_string(count));
     return {};
   }
   return elements[at];
 }
 
 /// A slice's bound in [0, size]; nothing, reported, where it is neither.
-static std::optional<int64_t> bound(Elaborator &elaborator, const ast::ExprPtr &expr, int64_t otherwise, const Dim &dim) {
+static std::optional<int64_t> bound(Elaborator &elaborator, const ast::ExprPtr &expr,
+                                    int64_t otherwise, const Dim &dim) {
   if (!expr)
     return otherwise;
   auto value = elaborator.evaluateInt(*expr, "the bound of a slice");
@@ -37,9 +40,10 @@ static std::optional<int64_t> bound(Elaborator &elaborator, const ast::ExprPtr &
   int64_t at = *value < 0 ? *value + dim.size : *value;
   if (at >= 0 && at <= dim.size)
     return at;
-  Diagnostic &report = elaborator.error(expr->range, "the bound " + std::to_string(*value) + " is outside the dimension " +
-                                                         (dim.name.empty() ? "" : "`" + dim.name + "` ") + "of size " +
-                                                         std::to_string(dim.size));
+  Diagnostic &report = elaborator.error(
+      expr->range, "the bound " + std::to_string(*value) + " is outside the dimension " +
+                       (dim.name.empty() ? "" : "`" + dim.name + "` ") + "of size " +
+                       std::to_string(dim.size));
   if (dim.bound.valid())
     report.note(dim.bound, "bound " + (dim.boundBy.empty() ? "here" : "by " + dim.boundBy));
   return std::nullopt;
@@ -63,8 +67,8 @@ Value Elaborator::index(const ast::IndexExpr &expr) {
   if (!tensor)
     return {};
   if (consumed > tensor->rank()) {
-    error(expr.range, std::to_string(consumed) + " indices for " + std::to_string(tensor->rank()) + " dimensions: " +
-                          describe(*tensor));
+    error(expr.range, std::to_string(consumed) + " indices for " + std::to_string(tensor->rank()) +
+                          " dimensions: " + describe(*tensor));
     return {};
   }
   if (ellipses > 1) {
@@ -84,7 +88,8 @@ Value Elaborator::index(const ast::IndexExpr &expr) {
       const Dim size = result.dims[dim];
       auto begin = bound(*this, item.begin, 0, size), end = bound(*this, item.end, size.size, size);
       if (begin && end && *begin >= *end) {
-        error(item.range, "the slice is empty: from " + std::to_string(*begin) + " to " + std::to_string(*end));
+        error(item.range,
+              "the slice is empty: from " + std::to_string(*begin) + " to " + std::to_string(*end));
         failed = true;
       } else if (begin && end) {
         result = slice(result, dim, *begin, *end, item.range);
@@ -108,7 +113,8 @@ Value Elaborator::index(const ast::IndexExpr &expr) {
           result = splitDim(slice(result, dim, at, at + 1, item.range), dim, {}, item.range);
         }
       } else if (!indices || !(indices->isInt() || indices->isByte())) {
-        error(item.range, "an index is a slice, `new`, an int or a tensor of ints, not " + value.describe());
+        error(item.range,
+              "an index is a slice, `new`, an int or a tensor of ints, not " + value.describe());
         failed = true;
         ++dim;
       } else if (!first) {
@@ -120,7 +126,8 @@ Value Elaborator::index(const ast::IndexExpr &expr) {
         Tensor ints = cast(*indices, i32(), item.range);
         Dims dims = ints.dims;
         dims.insert(dims.end(), result.dims.begin() + 1, result.dims.end());
-        auto gather = GatherOp::create(opBuilder, location(expr.range), type(dims, result.element()), result.value, ints.value);
+        auto gather = GatherOp::create(opBuilder, location(expr.range),
+                                       type(dims, result.element()), result.value, ints.value);
         if (entry() && !result.dims[0].config.empty())
           entry()->limitConfigs[gather] = result.dims[0].config;
         result = {gather, dims};

@@ -21,7 +21,8 @@ void Elaborator::checkNames() {
   auto claim = [&](std::map<std::string, Range> &names, const ast::Identifier &name) {
     auto [place, isNew] = names.try_emplace(name.text, name.range);
     if (!isNew)
-      error(name.range, "`" + name.text + "` is declared twice").note(place->second, "declared here");
+      error(name.range, "`" + name.text + "` is declared twice")
+          .note(place->second, "declared here");
   };
   for (const ast::ItemPtr &item : model.items) {
     if (const auto *config = llvm::dyn_cast<ast::ConfigItem>(item.get()))
@@ -63,8 +64,8 @@ bool Elaborator::overrideConfig(const std::string &text, Value &value, const std
     value = text;
     return true;
   }
-  diagnostics.error({}, "--set " + name + "=" + text + ": `" + name + "` wants " + wanted + "; the model's value is " +
-                            value.describe());
+  diagnostics.error({}, "--set " + name + "=" + text + ": `" + name + "` wants " + wanted +
+                            "; the model's value is " + value.describe());
   return false;
 }
 
@@ -89,7 +90,8 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
         configs.push_back(entry.name.text);
   for (const auto &[name, text] : sets)
     if (!llvm::is_contained(configs, name)) {
-      Diagnostic &report = diagnostics.error({}, "--set " + name + "=" + text + ": the model has no config `" + name + "`");
+      Diagnostic &report = diagnostics.error({}, "--set " + name + "=" + text +
+                                                     ": the model has no config `" + name + "`");
       if (auto meant = nearest(name, configs))
         report.suggest(meant);
       else if (!configs.empty())
@@ -103,7 +105,8 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
     Value value = evaluate(*entry.value);
     if (value.isPoison() || value.isStatic())
       return value;
-    error(entry.value->range, std::string("a ") + what + " must be known when compiling, but this is " + value.describe());
+    error(entry.value->range, std::string("a ") + what +
+                                  " must be known when compiling, but this is " + value.describe());
     return Value();
   };
   Scope &globals = modelFile.globals;
@@ -112,20 +115,24 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
       for (const ast::NamedValue &entry : config->entries) {
         const std::string &name = entry.name.text;
         Value value = evaluateStatic(entry, "config");
-        if (!value.isPoison() && !value.isNumber() && !value.get<bool>() && !value.get<std::string>()) {
-          error(entry.value->range, "a config is a number, a truth value or a text, not " + value.describe());
+        if (!value.isPoison() && !value.isNumber() && !value.get<bool>() &&
+            !value.get<std::string>()) {
+          error(entry.value->range,
+                "a config is a number, a truth value or a text, not " + value.describe());
           value = Value();
         }
         auto set = sets.find(name);
         if (set != sets.end() && !value.isPoison() && !overrideConfig(set->second, value, name))
           usage = true;
         configTexts[name] = textOf(value);
-        globals.names[name] = Binding{value, entry.name.range, name, "the config `" + name + "`", false};
+        globals.names[name] =
+            Binding{value, entry.name.range, name, "the config `" + name + "`", false};
       }
     } else if (const auto *constants = llvm::dyn_cast<ast::ConstItem>(item.get())) {
       for (const ast::NamedValue &entry : constants->entries)
-        globals.names[entry.name.text] = Binding{evaluateStatic(entry, "const"), entry.name.range, configOf(*entry.value),
-                                                 "the const `" + entry.name.text + "`", false};
+        globals.names[entry.name.text] =
+            Binding{evaluateStatic(entry, "const"), entry.name.range, configOf(*entry.value),
+                    "the const `" + entry.name.text + "`", false};
     }
   }
   for (const ast::ItemPtr &item : model.items) {
@@ -134,7 +141,8 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
       continue;
     auto holds = evaluateCondition(*require->condition, "a requirement");
     if (holds && !*holds)
-      error(require->condition->range, "the model requires `" + std::string(require->condition->range.text()) +
+      error(require->condition->range, "the model requires `" +
+                                           std::string(require->condition->range.text()) +
                                            "`: " + require->message);
   }
 }
@@ -147,7 +155,8 @@ Recipe::Input Elaborator::readInput(const ast::InputEntry &entry) {
   Recipe::Input input{&entry, nullptr, {}};
   const auto *type = llvm::dyn_cast<ast::TensorType>(entry.type.get());
   if (!type || type->element == ast::Element::boolean || type->dims.empty()) {
-    error(entry.type->range, "an input is a tensor of f32, i32 or u8 whose first dimension is the batch");
+    error(entry.type->range,
+          "an input is a tensor of f32, i32 or u8 whose first dimension is the batch");
     return input;
   }
   auto dims = evaluateDims(*type);
@@ -162,7 +171,8 @@ void Elaborator::readRecipe() {
   for (const ast::ItemPtr &item : model.items)
     if (const auto *train = llvm::dyn_cast<ast::TrainItem>(item.get())) {
       if (recipe.item)
-        error(train->keyword, "a model has one `train`").note(recipe.item->keyword, "the other one");
+        error(train->keyword, "a model has one `train`")
+            .note(recipe.item->keyword, "the other one");
       else
         recipe.item = train;
     }
@@ -176,7 +186,8 @@ void Elaborator::readRecipe() {
   auto once = [&](const ast::ValueEntry &entry) {
     auto [place, isNew] = seen.try_emplace(entry.kind(), entry.keyword);
     if (!isNew)
-      error(entry.keyword, "the recipe has `" + std::string(entry.keyword.text()) + "` twice").note(place->second, "first here");
+      error(entry.keyword, "the recipe has `" + std::string(entry.keyword.text()) + "` twice")
+          .note(place->second, "first here");
     return isNew;
   };
   auto positive = [&](const ast::ValueEntry &entry, int64_t &target) {
@@ -193,7 +204,8 @@ void Elaborator::readRecipe() {
       recipe.inputs.push_back(readInput(*input));
     } else if (const auto *update = llvm::dyn_cast<ast::UpdateEntry>(node.get())) {
       recipe.updates.push_back(update);
-    } else if (const auto *entry = llvm::dyn_cast<ast::ValueEntry>(node.get()); entry && once(*entry)) {
+    } else if (const auto *entry = llvm::dyn_cast<ast::ValueEntry>(node.get());
+               entry && once(*entry)) {
       switch (entry->kind()) {
       case ast::Kind::loss:
         recipe.loss = entry;
@@ -223,11 +235,13 @@ void Elaborator::readRecipe() {
   if (!recipe.loss)
     error(keyword, "the recipe has no `loss`");
   if (recipe.updates.empty())
-    error(keyword, "the recipe has no `update`: nothing would be learnt").help("for example `update adamw(lr = 1e-3)`");
+    error(keyword, "the recipe has no `update`: nothing would be learnt")
+        .help("for example `update adamw(lr = 1e-3)`");
   if (!recipe.steps && !recipe.epochs)
     error(keyword, "the recipe has neither `steps` nor `epochs`");
   if (recipe.steps && recipe.epochs)
-    error(seen[ast::Kind::epochs], "the recipe has both `steps` and `epochs`").note(seen[ast::Kind::steps], "`steps` here");
+    error(seen[ast::Kind::epochs], "the recipe has both `steps` and `epochs`")
+        .note(seen[ast::Kind::steps], "`steps` here");
 
   const Recipe::Input *first = nullptr;
   std::map<std::string, Range> names;
@@ -235,7 +249,8 @@ void Elaborator::readRecipe() {
     const ast::Identifier &name = input.entry->name;
     auto [place, isNew] = names.try_emplace(name.text, name.range);
     if (!isNew)
-      error(name.range, "two inputs are called `" + name.text + "`").note(place->second, "the other one");
+      error(name.range, "two inputs are called `" + name.text + "`")
+          .note(place->second, "the other one");
     if (input.dims.empty())
       continue;
     if (!first) {
@@ -243,9 +258,10 @@ void Elaborator::readRecipe() {
       recipe.batch = input.dims[0].size;
       recipe.batchConfig = input.dims[0].config;
     } else if (input.dims[0].size != recipe.batch) {
-      error(input.entry->type->range, "the first dimension of every input is the batch: " +
-                                          std::to_string(recipe.batch) + " for `" + first->entry->name.text + "`, but " +
-                                          std::to_string(input.dims[0].size) + " for `" + name.text + "`")
+      error(input.entry->type->range,
+            "the first dimension of every input is the batch: " + std::to_string(recipe.batch) +
+                " for `" + first->entry->name.text + "`, but " +
+                std::to_string(input.dims[0].size) + " for `" + name.text + "`")
           .note(first->entry->type->range, "`" + first->entry->name.text + "` is declared here");
     }
   }
@@ -295,9 +311,11 @@ Elaborator::Forward Elaborator::walkRecipe(llvm::ArrayRef<mlir::Value> inputs) {
     } else if (const auto *metric = llvm::dyn_cast<ast::MetricEntry>(node.get())) {
       auto [place, isNew] = names.try_emplace(metric->name.text, metric->name.range);
       if (!isNew)
-        error(metric->name.range, "two metrics are called `" + metric->name.text + "`").note(place->second, "the other one");
+        error(metric->name.range, "two metrics are called `" + metric->name.text + "`")
+            .note(place->second, "the other one");
       if (isReserved(metric->name.text))
-        error(metric->name.range, "a metric cannot be called `" + metric->name.text + "`: every run reports that already");
+        error(metric->name.range, "a metric cannot be called `" + metric->name.text +
+                                      "`: every run reports that already");
       if (auto ratio = ratioOf(*metric->value, "a metric"))
         result.metrics.push_back({metric->name.text, *ratio, metric->range});
     } else if (node.get() == recipe.loss) {
@@ -308,7 +326,8 @@ Elaborator::Forward Elaborator::walkRecipe(llvm::ArrayRef<mlir::Value> inputs) {
   return result;
 }
 
-/// What is left of the recipe, from the learning rate on, is about the whole step, not about a microbatch.
+/// What is left of the recipe, from the learning rate on, is about the whole step, not about a
+/// microbatch.
 void Elaborator::hideTensors() {
   for (auto it = recipeScope.names.begin(); it != recipeScope.names.end();) {
     const Value &value = it->second.value;
@@ -316,7 +335,8 @@ void Elaborator::hideTensors() {
       ++it;
       continue;
     }
-    recipeScope.hidden[it->first] = {it->second.range, "belongs to one microbatch; `clip`, `lr` and `update` see whole steps"};
+    recipeScope.hidden[it->first] = {
+        it->second.range, "belongs to one microbatch; `clip`, `lr` and `update` see whole steps"};
     it = recipeScope.names.erase(it);
   }
 }

@@ -64,7 +64,8 @@ void Elaborator::assign(const ast::AssignStmt &stmt) {
     } else {
       if (!values.front().isPoison())
         error(stmt.range, std::to_string(targets) + " names, but " +
-                              (members ? values.front().describe() : "one value: " + values.front().describe()));
+                              (members ? values.front().describe()
+                                       : "one value: " + values.front().describe()));
       values.assign(targets, Value());
     }
     configs.assign(targets, "");
@@ -104,13 +105,15 @@ void Elaborator::bind(const ast::Identifier &target, Value value, std::string co
   Binding binding{std::move(value), target.range, std::move(config), {}, false};
   Scope *scope = current->scope;
   // In a loop or branch a name from outside is carried out; its type may not change on the way.
-  for (Scope *outer = scope->outer; outer && !scope->names.count(target.text); outer = outer->outer) {
+  for (Scope *outer = scope->outer; outer && !scope->names.count(target.text);
+       outer = outer->outer) {
     auto found = outer->names.find(target.text);
     if (found == outer->names.end())
       continue;
     if (!sameType(found->second.value, binding.value)) {
-      error(target.range, "`" + target.text + "` is " + kindName(found->second.value) + " outside and would become " +
-                              kindName(binding.value) + " here; a loop or branch may not change a name's type")
+      error(target.range, "`" + target.text + "` is " + kindName(found->second.value) +
+                              " outside and would become " + kindName(binding.value) +
+                              " here; a loop or branch may not change a name's type")
           .note(found->second.range, "bound here")
           .help("use another name");
       binding.value = Value();
@@ -125,12 +128,15 @@ void Elaborator::let(const ast::LetStmt &stmt) {
   std::vector<CallArgument> options = evaluateArguments(stmt.arguments);
   const ast::CallableItem *callable = findCallable(stmt.callee.text);
   if (!callable) {
-    error(stmt.callee.range, "unknown block `" + stmt.callee.text + "`").suggest(nearest(stmt.callee.text, visibleCallables()));
+    error(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
+        .suggest(nearest(stmt.callee.text, visibleCallables()));
     return bind(stmt.name, {});
   }
-  if (callable->callableKind != ast::CallableKind::block && callable->callableKind != ast::CallableKind::model) {
-    error(stmt.callee.range, "`let` makes an instance of a block; `" + stmt.callee.text + "` is " +
-                                 (callable->callableKind == ast::CallableKind::function ? "a fn" : "an optimizer"))
+  if (callable->callableKind != ast::CallableKind::block &&
+      callable->callableKind != ast::CallableKind::model) {
+    error(stmt.callee.range,
+          "`let` makes an instance of a block; `" + stmt.callee.text + "` is " +
+              (callable->callableKind == ast::CallableKind::function ? "a fn" : "an optimizer"))
         .note(callable->name.range, "declared here");
     return bind(stmt.name, {});
   }
@@ -155,7 +161,8 @@ void Elaborator::forLoop(const ast::ForStmt &stmt) {
   auto begin = evaluateInt(*stmt.begin, "the beginning of a range");
   auto end = evaluateInt(*stmt.end, "the end of a range");
   if (begin && end && *end - *begin > maxRounds) {
-    error(stmt.begin->range, "a loop of " + std::to_string(*end - *begin) + " rounds; loops are unrolled and have at most " +
+    error(stmt.begin->range, "a loop of " + std::to_string(*end - *begin) +
+                                 " rounds; loops are unrolled and have at most " +
                                  std::to_string(maxRounds));
     end = *begin;
   }
@@ -245,8 +252,9 @@ void Elaborator::returnValues(const ast::ReturnStmt &stmt) {
   for (const ast::ExprPtr &expr : stmt.values)
     current->resultRanges.push_back(expr->range);
   if (!current->callable || current->callable->callableKind == ast::CallableKind::optimizer) {
-    error(stmt.range, current->callable ? "an optimizer returns nothing; `next p = …` changes the parameter"
-                                        : "`return` stands in a fn, block or model");
+    error(stmt.range, current->callable
+                          ? "an optimizer returns nothing; `next p = …` changes the parameter"
+                          : "`return` stands in a fn, block or model");
     return;
   }
   current->result = values.size() == 1 ? values.front() : Value::tuple(std::move(values));

@@ -17,8 +17,8 @@ mlir::Value Elaborator::spread(mlir::Value scalar, mlir::RankedTensorType type, 
 }
 
 /// sum over terms of weight * sum / count
-mlir::Value Elaborator::totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts,
-                                  Range range) {
+mlir::Value Elaborator::totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,
+                                  llvm::ArrayRef<mlir::Value> counts, Range range) {
   Value total;
   for (size_t i = 0; i < loss.terms.size(); ++i) {
     Value part = binary(ast::BinaryOp::div, Tensor{sums[i], {}}, Tensor{counts[i], {}}, range);
@@ -51,7 +51,8 @@ void Elaborator::checkCounts(const Ratio &loss) {
       const Variable *variable = read ? findVariable(read.getVariable().str()) : nullptr;
       if (!variable || variable->role != Role::parameter)
         continue;
-      error(recipe.loss->value->range, "a count of the loss depends on the parameter `" + variable->path + "`")
+      error(recipe.loss->value->range,
+            "a count of the loss depends on the parameter `" + variable->path + "`")
           .note(term.range, "the count is given here")
           .help("counts are computed first, from the inputs alone");
       return;
@@ -109,20 +110,23 @@ void Elaborator::emitStep() {
 //===----------------------------------------------------------------------===//
 
 /// A detached body: the round, then a slice of each input.
-static mlir::Block *makeBody(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> inputs, int64_t rows, mlir::Location place) {
+static mlir::Block *makeBody(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> inputs,
+                             int64_t rows, mlir::Location place) {
   auto *block = new mlir::Block();
   block->addArgument(mlir::RankedTensorType::get({}, builder.getI32Type()), place);
   for (mlir::Value input : inputs) {
     llvm::SmallVector<int64_t> shape(shapeOf(input));
     shape[0] = rows;
-    block->addArgument(mlir::RankedTensorType::get(shape, tensorType(input).getElementType()), input.getLoc());
+    block->addArgument(mlir::RankedTensorType::get(shape, tensorType(input).getElementType()),
+                       input.getLoc());
   }
   return block;
 }
 
 /// Ends the body and puts it into an op at the end of `function`.
-static MicrobatchesOp finishBody(mlir::OpBuilder &builder, mlir::Location place, int64_t count, mlir::Block *body,
-                                 llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value> carried,
+static MicrobatchesOp finishBody(mlir::OpBuilder &builder, mlir::Location place, int64_t count,
+                                 mlir::Block *body, llvm::ArrayRef<mlir::Value> inputs,
+                                 llvm::ArrayRef<mlir::Value> carried,
                                  llvm::ArrayRef<mlir::Value> yielded, mlir::Block &function) {
   builder.setInsertionPointToEnd(body);
   YieldOp::create(builder, place, yielded);
@@ -135,9 +139,10 @@ static MicrobatchesOp finishBody(mlir::OpBuilder &builder, mlir::Location place,
   return op;
 }
 
-/// The loss's counts that are not known when compiling, summed over all microbatches: null for the others. They come first,
-/// since every microbatch's gradient is divided by them.
-std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main) {
+/// The loss's counts that are not known when compiling, summed over all microbatches: null for the
+/// others. They come first, since every microbatch's gradient is divided by them.
+std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Value> inputs,
+                                                       Entry &main) {
   Range range = recipe.loss->range;
   mlir::Location place = location(range);
   Entry counting;
@@ -218,7 +223,8 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
   }
 
   const Ratio &loss = *forward.loss;
-  bool counted = llvm::any_of(loss.terms, [](const RatioTerm &term) { return term.count != nullptr; });
+  bool counted =
+      llvm::any_of(loss.terms, [](const RatioTerm &term) { return term.count != nullptr; });
   Scope afterWalk = recipeScope;
   opBuilder.setInsertionPointToEnd(&function);
   std::vector<mlir::Value> counts(loss.terms.size());
@@ -254,7 +260,8 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
     yielded.push_back(value);
     carried.push_back(readAtTop(path, state->type, state->range));
   }
-  auto op = finishBody(opBuilder, place, recipe.accumulate, body, whole, carried, yielded, function);
+  auto op =
+      finishBody(opBuilder, place, recipe.accumulate, body, whole, carried, yielded, function);
   entry.body = nullptr;
   entry.round = nullptr;
   for (auto &[path, after] : entry.nexts)
@@ -271,8 +278,9 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
     std::vector<mlir::Value> metricSums, metricCounts;
     for (const RatioTerm &term : metric.value.terms) {
       metricSums.push_back(op.getResult(at++));
-      metricCounts.push_back(term.count ? mlir::Value(op.getResult(at++))
-                                        : scalar(term.staticCount * recipe.accumulate, metric.range));
+      metricCounts.push_back(term.count
+                                 ? mlir::Value(op.getResult(at++))
+                                 : scalar(term.staticCount * recipe.accumulate, metric.range));
     }
     addTerms(outputs, metric.name, metric.value, metricSums, metricCounts);
   }

@@ -15,8 +15,7 @@ namespace weir::elab {
 // Which names are dimensions
 //===----------------------------------------------------------------------===//
 
-template <typename Visit>
-static void visitNames(const ast::Expr &expr, Visit visit) {
+template <typename Visit> static void visitNames(const ast::Expr &expr, Visit visit) {
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr))
     return visit(*name);
   if (const auto *binary = llvm::dyn_cast<ast::BinaryExpr>(&expr)) {
@@ -75,7 +74,8 @@ static unsigned countWord(std::string_view text, const std::string &word) {
   return count;
 }
 
-/// A dimension that is used nowhere else and looks like another name is a misspelling, not a dimension.
+/// A dimension that is used nowhere else and looks like another name is a misspelling, not a
+/// dimension.
 void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
   std::vector<std::string> known;
   for (const auto &[name, binding] : modelFile.globals.names)
@@ -93,7 +93,8 @@ void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
   });
   for (const ast::NameExpr *suspect : suspects)
     if (auto meant = nearest(suspect->name, known))
-      error(suspect->range, "unknown dimension `" + suspect->name + "`, used only once").suggest(meant);
+      error(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
+          .suggest(meant);
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,8 +185,8 @@ static const char *article(ast::Scalar scalar) {
 
 static std::string written(const ast::Node &node) { return std::string(node.range.text()); }
 
-Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range range, const std::string &what,
-                              const std::string &boundBy, bool binds) {
+Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range range,
+                              const std::string &what, const std::string &boundBy, bool binds) {
   mlir::Type wanted = element(type.element);
   if (tensor.isByte() && wanted.isInteger(32))
     tensor = cast(tensor, i32(), range);
@@ -203,8 +204,9 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
   bool open = at < type.dims.size();
   size_t fixed = type.dims.size() - open;
   if (open ? tensor.dims.size() < fixed : tensor.dims.size() != fixed) {
-    error(range, what + " has the wrong rank: " + (open ? "at least " : "") + std::to_string(fixed) +
-                     (fixed == 1 ? " dimension" : " dimensions") + " wanted" + declared)
+    error(range, what + " has the wrong rank: " + (open ? "at least " : "") +
+                     std::to_string(fixed) + (fixed == 1 ? " dimension" : " dimensions") +
+                     " wanted" + declared)
         .note(type.range, "declared here");
     return {};
   }
@@ -219,7 +221,8 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
     if (!current->ellipsis)
       current->ellipsis = found;
     if (!sameSizes(*current->ellipsis, found)) {
-      error(range, what + ": `..` is " + describe(*current->ellipsis) + " but " + describe(found) + " here" + declared)
+      error(range, what + ": `..` is " + describe(*current->ellipsis) + " but " + describe(found) +
+                       " here" + declared)
           .note(type.range, "declared here");
       return {};
     }
@@ -262,7 +265,8 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
           text += " (bound by " + wantedDim->boundBy + ")";
         if (llvm::isa<ast::IntegerExpr>(&expr))
           text = "the dimension should be " + std::to_string(wantedDim->size);
-        Diagnostic &report = error(range, what + ": " + text + " but " + std::to_string(found.size) + " here" + declared);
+        Diagnostic &report = error(range, what + ": " + text + " but " +
+                                              std::to_string(found.size) + " here" + declared);
         if (wantedDim->bound.valid())
           report.note(wantedDim->bound, "`" + written(expr) + "` is bound here");
         report.note(type.range, "declared here");
@@ -280,7 +284,8 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
   return good ? Value(tensor) : Value();
 }
 
-Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range range, const std::string &what) {
+Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range range,
+                              const std::string &what) {
   switch (scalar) {
   case ast::Scalar::floating:
     if (value.isNumber())
@@ -307,14 +312,15 @@ Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range rang
     break;
   }
   }
-  Diagnostic &report = error(range, what + " must be " + article(scalar) + ", but is " + value.describe());
+  Diagnostic &report =
+      error(range, what + " must be " + article(scalar) + ", but is " + value.describe());
   if (value.get<Tensor>() && (scalar == ast::Scalar::floating || scalar == ast::Scalar::integer))
     report.help("it must be known when compiling");
   return {};
 }
 
-Value Elaborator::matchType(const ast::Type &type, const Value &value, Range range, const std::string &what,
-                            const std::string &boundBy, bool binds) {
+Value Elaborator::matchType(const ast::Type &type, const Value &value, Range range,
+                            const std::string &what, const std::string &boundBy, bool binds) {
   if (value.isPoison()) {
     if (binds) {
       current->faulty = true;
@@ -345,7 +351,8 @@ Value Elaborator::matchParameter(const ast::Parameter &parameter, const CallArgu
   const std::string name = parameter.name.text;
   std::string what = "argument `" + name + "` of `" + current->callable->name.text + "`";
   if (parameter.type)
-    return matchType(*parameter.type, argument.value, argument.range, what, "argument `" + name + "`", /*binds=*/true);
+    return matchType(*parameter.type, argument.value, argument.range, what,
+                     "argument `" + name + "`", /*binds=*/true);
   if (!parameter.defaultValue || argument.value.isPoison())
     return argument.value;
   // The default says what is wanted.

@@ -42,9 +42,11 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
     if (taken)
       trained.push_back({variable.get(), taken, nullptr});
     else if (!recipe.updates.empty())
-      error(recipe.updates.back()->range, "no `update` takes the parameter `" + variable->path + "`")
+      error(recipe.updates.back()->range,
+            "no `update` takes the parameter `" + variable->path + "`")
           .note(variable->range, "declared here")
-          .help("a last line without `where` takes what is left; `update frozen()` keeps it as it is");
+          .help("a last line without `where` takes what is left; `update frozen()` keeps it as it "
+                "is");
   }
   if (trained.empty() && !recipe.updates.empty() && !diagnostics.hasErrors())
     error(recipe.item->keyword, "the model has no parameters: there is nothing to train");
@@ -68,7 +70,8 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
   if (squares.isPoison())
     squares = Tensor{scalar(0, range), {}};
   mlir::Value total = squares.get<Tensor>()->value;
-  Tensor norm{SqrtOp::create(opBuilder, location(range), total.getType(), total, mlir::TypeAttr()), {}};
+  Tensor norm{SqrtOp::create(opBuilder, location(range), total.getType(), total, mlir::TypeAttr()),
+              {}};
   if (!recipe.clip)
     return norm.value;
 
@@ -89,16 +92,20 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
   if (!limit || limit->rank() != 0 || !limit->isFloat() ||
       (arguments[0].value.isNumber() && arguments[0].value.number() <= 0)) {
     if (!arguments[0].value.isPoison())
-      error(arguments[0].range, "the largest norm must be a positive number, but is " + arguments[0].value.describe());
+      error(arguments[0].range,
+            "the largest norm must be a positive number, but is " + arguments[0].value.describe());
     return norm.value;
   }
   // As torch.nn.utils.clip_grad_norm_ does.
-  Value ratio = binary(ast::BinaryOp::div, *limit, binary(ast::BinaryOp::add, norm, 1e-6, range), range);
-  mlir::Value factor = MinOp::create(opBuilder, location(range), total.getType(), ratio.get<Tensor>()->value,
-                                     scalar(1, range), mlir::TypeAttr());
+  Value ratio =
+      binary(ast::BinaryOp::div, *limit, binary(ast::BinaryOp::add, norm, 1e-6, range), range);
+  mlir::Value factor =
+      MinOp::create(opBuilder, location(range), total.getType(), ratio.get<Tensor>()->value,
+                    scalar(1, range), mlir::TypeAttr());
   for (Trained &one : trained) {
     mlir::Value wide = spread(factor, one.parameter->type, range);
-    one.gradient = MulOp::create(opBuilder, location(range), one.parameter->type, one.gradient, wide, mlir::TypeAttr());
+    one.gradient = MulOp::create(opBuilder, location(range), one.parameter->type, one.gradient,
+                                 wide, mlir::TypeAttr());
   }
   return norm.value;
 }
@@ -107,7 +114,8 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
 // The update
 //===----------------------------------------------------------------------===//
 
-void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs) {
+void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
+                            std::vector<Output> &outputs) {
   Range range = recipe.clip ? recipe.clip->range : recipe.item->keyword;
   mlir::Value norm = clip(trained, range);
 
@@ -124,7 +132,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std
   }
 
   // The arguments of a rule are the same for all its parameters.
-  std::map<const ast::UpdateEntry *, std::pair<const ast::CallableItem *, std::vector<CallArgument>>> rules;
+  std::map<const ast::UpdateEntry *,
+           std::pair<const ast::CallableItem *, std::vector<CallArgument>>>
+      rules;
   for (const ast::UpdateEntry *rule : recipe.updates) {
     const ast::Identifier &name = rule->optimizer->callee;
     const ast::CallableItem *callable = findCallable(name.text);
@@ -134,11 +144,13 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std
         for (const auto &[other, item] : *callables)
           if (item->callableKind == ast::CallableKind::optimizer)
             names.push_back(other);
-      error(name.range, callable ? "`" + name.text + "` is no optimizer" : "unknown optimizer `" + name.text + "`")
+      error(name.range, callable ? "`" + name.text + "` is no optimizer"
+                                 : "unknown optimizer `" + name.text + "`")
           .suggest(nearest(name.text, names));
       callable = nullptr;
     } else if (callable->parameters.size() < 2) {
-      error(callable->name.range, "an optimizer's first two arguments are the parameter and its gradient");
+      error(callable->name.range,
+            "an optimizer's first two arguments are the parameter and its gradient");
       callable = nullptr;
     }
     rules[rule] = {callable, evaluateArguments(rule->optimizer->arguments)};
@@ -146,15 +158,19 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std
 
   mlir::Location place = location(range);
   auto truth = type({}, i1());
-  mlir::Value finite = AndOp::create(opBuilder, place, truth, IsFiniteOp::create(opBuilder, place, truth, loss),
-                                     IsFiniteOp::create(opBuilder, place, truth, norm), mlir::TypeAttr());
-  auto write = [&](const std::string &path, mlir::RankedTensorType type, mlir::Value next, mlir::Location at) {
+  mlir::Value finite =
+      AndOp::create(opBuilder, place, truth, IsFiniteOp::create(opBuilder, place, truth, loss),
+                    IsFiniteOp::create(opBuilder, place, truth, norm), mlir::TypeAttr());
+  auto write = [&](const std::string &path, mlir::RankedTensorType type, mlir::Value next,
+                   mlir::Location at) {
     mlir::OpBuilder::InsertionGuard guard(opBuilder);
     mlir::Value old = readAtTop(path, type, range);
-    mlir::Value value = SelectOp::create(opBuilder, at, type, spread(finite, type, range), next, old);
+    mlir::Value value =
+        SelectOp::create(opBuilder, at, type, spread(finite, type, range), next, old);
     WriteOp::create(opBuilder, at, path, value);
   };
-  for (const auto &[path, next] : currentEntry->nexts) // the blocks' own states; the optimizers' come below
+  for (const auto &[path, next] :
+       currentEntry->nexts) // the blocks' own states; the optimizers' come below
     write(path, findVariable(path)->type, next.value, next.location);
   currentEntry->nexts.clear();
 
@@ -169,8 +185,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std
     instance->path = callable->name.text + "/" + one.parameter->path;
     instance->range = call;
     mlir::Value old = readAtTop(one.parameter->path, one.parameter->type, one.parameter->range);
-    std::vector<CallArgument> all = {{std::nullopt, Tensor{old, one.parameter->dims}, call, {}},
-                                     {std::nullopt, Tensor{one.gradient, one.parameter->dims}, call, {}}};
+    std::vector<CallArgument> all = {
+        {std::nullopt, Tensor{old, one.parameter->dims}, call, {}},
+        {std::nullopt, Tensor{one.gradient, one.parameter->dims}, call, {}}};
     all.insert(all.end(), arguments.begin(), arguments.end());
     callCallable(*callable, instance, std::move(all), call, &target);
     if (target.next)
@@ -188,7 +205,8 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std
     outputs.push_back({"lr", "scalar", rate->value});
   outputs.push_back({"grad_norm", "scalar", norm});
   mlir::Value skipped = NotOp::create(opBuilder, place, truth, finite, mlir::TypeAttr());
-  outputs.push_back({"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});
+  outputs.push_back(
+      {"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});
 }
 
 } // namespace weir::elab

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The elaborator walks a model with every size known: an expression is a number, a text or a list known now, or a tensor that
-// the emitted program will compute. A poison stands for what an error was reported about; whatever uses it is poison too, and
-// silent.
+// The elaborator walks a model with every size known: an expression is a number, a text or a list
+// known now, or a tensor that the emitted program will compute. A poison stands for what an error
+// was reported about; whatever uses it is poison too, and silent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +28,10 @@ namespace weir::elab {
 /// A dimension of a tensor: its size, and for messages its name and where that was bound.
 struct Dim {
   int64_t size = 0;
-  std::string name;      ///< empty: none
-  std::string boundBy;   ///< "argument `tokens`"; empty where there is nothing to say
-  Range bound;           ///< may be nowhere
-  std::string config;    ///< the config whose value the size is, if one is
+  std::string name;    ///< empty: none
+  std::string boundBy; ///< "argument `tokens`"; empty where there is nothing to say
+  Range bound;         ///< may be nowhere
+  std::string config;  ///< the config whose value the size is, if one is
 };
 using Dims = std::vector<Dim>;
 
@@ -73,8 +73,8 @@ struct CallArgument;
 /// One block at one path. A call makes one, or `let` does, to be called often.
 struct Instance {
   const ast::CallableItem *callable = nullptr;
-  std::string path;                            ///< "h.0.attn"; empty for the model
-  Range range;                                 ///< where it was made
+  std::string path;                         ///< "h.0.attn"; empty for the model
+  Range range;                              ///< where it was made
   std::vector<struct CallArgument> options; ///< a `let`'s named arguments
 };
 
@@ -116,8 +116,8 @@ public:
   std::string describe() const;
 
 private:
-  std::variant<Poison, None, int64_t, double, bool, std::string, Tensor, Ratio, Initializer, std::shared_ptr<Instance>,
-               std::shared_ptr<List>, std::shared_ptr<Tuple>>
+  std::variant<Poison, None, int64_t, double, bool, std::string, Tensor, Ratio, Initializer,
+               std::shared_ptr<Instance>, std::shared_ptr<List>, std::shared_ptr<Tuple>>
       storage;
 };
 

@@ -25,7 +25,8 @@ Variable *Elaborator::findVariable(const std::string &path) {
 // Initial values
 //===----------------------------------------------------------------------===//
 
-std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &dims, const std::string &path, Range range) {
+std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &dims,
+                                                const std::string &path, Range range) {
   if (init.isPoison())
     return std::nullopt;
   if (init.isNumber())
@@ -33,29 +34,33 @@ std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &d
   if (const auto *tensor = init.get<Tensor>()) {
     if (tensor->isFloat() && sameSizes(tensor->dims, dims))
       return *tensor;
-    error(range, "the initial value of `" + path + "` is " + describe(*tensor) + ", but the variable is f32" + describe(dims));
+    error(range, "the initial value of `" + path + "` is " + describe(*tensor) +
+                     ", but the variable is f32" + describe(dims));
     return std::nullopt;
   }
   const auto *recipe = init.get<Initializer>();
   if (!recipe) {
-    error(range, "an initial value is a number, `zeros()`, `normal(std = …)` or the like, not " + init.describe());
+    error(range, "an initial value is a number, `zeros()`, `normal(std = …)` or the like, not " +
+                     init.describe());
     return std::nullopt;
   }
   if (recipe->kind == Initializer::Kind::constant)
     return *constant(recipe->first, f32(), dims, range).get<Tensor>();
   bool normal = recipe->kind == Initializer::Kind::normal;
-  Tensor numbers{RandomOp::create(opBuilder, location(range), type(dims, f32()), initSeed, initZero, initZero,
-                                  normal ? Distribution::normal : Distribution::uniform, randomKey("init/" + path)),
+  Tensor numbers{RandomOp::create(opBuilder, location(range), type(dims, f32()), initSeed, initZero,
+                                  initZero, normal ? Distribution::normal : Distribution::uniform,
+                                  randomKey("init/" + path)),
                  dims};
   // normal: mean + std z; uniform: low + (high - low) u.
   double scale = normal ? recipe->second : recipe->second - recipe->first;
   Value scaled = binary(ast::BinaryOp::mul, numbers, scale, range);
-  Value result = recipe->first == 0 ? scaled : binary(ast::BinaryOp::add, scaled, recipe->first, range);
+  Value result =
+      recipe->first == 0 ? scaled : binary(ast::BinaryOp::add, scaled, recipe->first, range);
   return *result.get<Tensor>();
 }
 
-/// Makes what was emitted into init since `before` independent of other entries: a variable's value there is its initial
-/// value. False where something else of an entry is used.
+/// Makes what was emitted into init since `before` independent of other entries: a variable's value
+/// there is its initial value. False where something else of an entry is used.
 static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &result,
                    const std::map<std::string, Variable *> &variables) {
   auto initialOf = [&](mlir::Value value) -> mlir::Value {
@@ -77,8 +82,10 @@ static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &resu
   return result != nullptr;
 }
 
-Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, const std::string &path,
-                                      const std::function<std::optional<Tensor>()> &initial, Range range) {
+Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
+                                      const std::string &path,
+                                      const std::function<std::optional<Tensor>()> &initial,
+                                      Range range) {
   mlir::OpBuilder::InsertionGuard guard(opBuilder);
   mlir::Block &block = init.getBody().front();
   mlir::Operation *before = &block.back();
@@ -89,11 +96,13 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, co
   mlir::Value value = tensor->value;
   if (!rebase(block, before, value, variablesByPath)) {
     error(range, "the initial value of `" + name.text + "` depends on what is computed in a step")
-        .help("initial values are made before the first step, from numbers, shapes and other variables");
+        .help("initial values are made before the first step, from numbers, shapes and other "
+              "variables");
     return nullptr;
   }
-  auto variable = std::make_unique<Variable>(
-      Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range, location(name.range), value});
+  auto variable =
+      std::make_unique<Variable>(Variable{path, role, type(tensor->dims, tensor->element()),
+                                          tensor->dims, name.range, location(name.range), value});
   WriteOp::create(opBuilder, location(name.range), path, value);
   Variable *result = variable.get();
   variablesByPath[path] = result;
@@ -106,24 +115,29 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, co
 //===----------------------------------------------------------------------===//
 
 static bool isEntryName(const std::string &path) {
-  return path == "init" || path == "step" || path == "eval" || path == "eval_one" || path == "predict";
+  return path == "init" || path == "step" || path == "eval" || path == "eval_one" ||
+         path == "predict";
 }
 
 static bool isOwner(const ast::CallableItem *callable) {
-  return callable && (callable->callableKind == ast::CallableKind::block || callable->callableKind == ast::CallableKind::model);
+  return callable && (callable->callableKind == ast::CallableKind::block ||
+                      callable->callableKind == ast::CallableKind::model);
 }
 
 static std::string describeKind(const ast::CallableItem *callable) {
   if (!callable)
     return "the recipe";
-  return (callable->callableKind == ast::CallableKind::optimizer ? "the optimizer `" : "the fn `") + callable->name.text + "`";
+  return (callable->callableKind == ast::CallableKind::optimizer ? "the optimizer `" : "the fn `") +
+         callable->name.text + "`";
 }
 
 /// Declares a name once in a call; false, reported, the second time.
 static bool declareOnce(Elaborator &elaborator, const ast::Identifier &name) {
-  auto [place, isNew] = elaborator.frame().declared.try_emplace(name.text, Frame::Declared{nullptr, name.range});
+  auto [place, isNew] =
+      elaborator.frame().declared.try_emplace(name.text, Frame::Declared{nullptr, name.range});
   if (!isNew)
-    elaborator.error(name.range, "`" + name.text + "` is declared twice").note(place->second.range, "declared here");
+    elaborator.error(name.range, "`" + name.text + "` is declared twice")
+        .note(place->second.range, "declared here");
   return isNew;
 }
 
@@ -131,7 +145,8 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
   const std::string &name = stmt.name.text;
   Value value;
   if (!isOwner(current->callable)) {
-    error(stmt.name.range, "only a block or model may own parameters, and this is " + describeKind(current->callable));
+    error(stmt.name.range, "only a block or model may own parameters, and this is " +
+                               describeKind(current->callable));
     current->scope->names[name] = Binding{Value(), stmt.name.range, {}, {}, false};
     return;
   }
@@ -143,20 +158,23 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
   }
   std::string path = current->instance->path.empty() ? name : current->instance->path + "." + name;
   if (isEntryName(path)) {
-    error(stmt.name.range, "`" + path + "` is the name of an entry of the program; the parameter needs another");
+    error(stmt.name.range,
+          "`" + path + "` is the name of an entry of the program; the parameter needs another");
     dims.reset();
   }
   if (!dims)
     evaluate(*stmt.init); // for what else is wrong
   if (declareOnce(*this, stmt.name) && dims &&
-      claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range, "`" + name + "`"))
+      claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range,
+                "`" + name + "`"))
     value = declareAt(stmt.name, Role::parameter, path, *dims, [&] {
       return initialTensor(evaluate(*stmt.init), *dims, path, stmt.init->range);
     });
   current->scope->names[name] = Binding{std::move(value), stmt.name.range, {}, {}, false};
 }
 
-Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::string &path, std::optional<Dims> dims,
+Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::string &path,
+                            std::optional<Dims> dims,
                             const std::function<std::optional<Tensor>()> &initial) {
   Variable *variable = findVariable(path);
   if (!variable)
@@ -169,7 +187,8 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
     Diagnostic &report = error(name.range, "`" + path + "` is " + describe(*dims) + " here, but " +
                                                describe(variable->dims) + " elsewhere");
     if (entry()->kind == EntryKind::evalOne || entry()->kind == EntryKind::predict)
-      report.help("its shape depends on the size of the batch, which is 1 for remainders and predictions");
+      report.help(
+          "its shape depends on the size of the batch, which is 1 for remainders and predictions");
     return constant(0, f32(), *dims, name.range);
   }
   current->declared[name.text].variable = variable;
@@ -181,14 +200,16 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
   Value value;
   bool optimizer = current->target != nullptr;
   if (!isOwner(current->callable) && !optimizer) {
-    error(stmt.name.range, "only a block, model or optimizer may own state, and this is " + describeKind(current->callable));
+    error(stmt.name.range, "only a block, model or optimizer may own state, and this is " +
+                               describeKind(current->callable));
     current->scope->names[name] = Binding{Value(), stmt.name.range, {}, {}, false};
     return;
   }
   const std::string &owner = current->instance->path;
-  std::string path = optimizer       ? current->callable->name.text + "." + name + "/" + current->target->parameter->path
-                     : owner.empty() ? name
-                                     : owner + "." + name;
+  std::string path =
+      optimizer ? current->callable->name.text + "." + name + "/" + current->target->parameter->path
+      : owner.empty() ? name
+                      : owner + "." + name;
   std::optional<Dims> dims;
   bool good = declareOnce(*this, stmt.name);
   if (stmt.type) {
@@ -200,21 +221,27 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
     good &= dims.has_value();
   }
   if (isEntryName(path)) {
-    error(stmt.name.range, "`" + path + "` is the name of an entry of the program; the state needs another");
+    error(stmt.name.range,
+          "`" + path + "` is the name of an entry of the program; the state needs another");
     good = false;
   }
-  if (good && claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range, "`" + name + "`"))
-    value = declareAt(stmt.name, optimizer ? Role::optimizer : Role::state, path, dims, [&]() -> std::optional<Tensor> {
-      Value init = evaluate(*stmt.init);
-      if (dims)
-        return initialTensor(init, *dims, path, stmt.init->range);
-      if (auto tensor = asTensor(init, f32(), stmt.init->range); tensor && tensor->isFloat())
-        return tensor;
-      if (!init.isPoison())
-        error(stmt.init->range, "the state `" + name + "` has no type, and its initial value is " + init.describe())
-            .help("write `state " + name + ": […] = …`");
-      return std::nullopt;
-    });
+  if (good && claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range,
+                        "`" + name + "`"))
+    value = declareAt(stmt.name, optimizer ? Role::optimizer : Role::state, path, dims,
+                      [&]() -> std::optional<Tensor> {
+                        Value init = evaluate(*stmt.init);
+                        if (dims)
+                          return initialTensor(init, *dims, path, stmt.init->range);
+                        if (auto tensor = asTensor(init, f32(), stmt.init->range);
+                            tensor && tensor->isFloat())
+                          return tensor;
+                        if (!init.isPoison())
+                          error(stmt.init->range, "the state `" + name +
+                                                      "` has no type, and its initial value is " +
+                                                      init.describe())
+                              .help("write `state " + name + ": […] = …`");
+                        return std::nullopt;
+                      });
   current->scope->names[name] = Binding{std::move(value), stmt.name.range, {}, {}, false};
 }
 
@@ -234,7 +261,8 @@ mlir::Value Elaborator::readVariable(const Variable &variable, Range range) {
   return readAtTop(variable.path, variable.type, range);
 }
 
-mlir::Value Elaborator::readAtTop(const std::string &path, mlir::RankedTensorType type, Range range) {
+mlir::Value Elaborator::readAtTop(const std::string &path, mlir::RankedTensorType type,
+                                  Range range) {
   mlir::Value &value = entry()->reads[path];
   if (value)
     return value;
@@ -258,8 +286,9 @@ Value Elaborator::draw(const Dims &dims, Distribution distribution, Range range)
   if (!round)
     round = constant(0, i32(), {}, range).get<Tensor>()->value;
   int64_t key = randomKey("draw/" + current->instance->path + "#" + std::to_string(ordinal));
-  return Tensor{RandomOp::create(opBuilder, location(range), type(dims, f32()), readRun("seed", range),
-                                 readRun("step", range), round, distribution, key),
+  return Tensor{RandomOp::create(opBuilder, location(range), type(dims, f32()),
+                                 readRun("seed", range), readRun("step", range), round,
+                                 distribution, key),
                 dims};
 }
 
@@ -268,15 +297,17 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
   Value value = evaluate(*stmt.value);
   bool parameter = current->target && name == current->target->name;
   auto declared = current->declared.find(name);
-  if (!parameter && (declared == current->declared.end() ||
-                     (declared->second.variable && declared->second.variable->role == Role::parameter))) {
+  if (!parameter &&
+      (declared == current->declared.end() ||
+       (declared->second.variable && declared->second.variable->role == Role::parameter))) {
     std::vector<std::string> names;
     for (const auto &[other, what] : current->declared)
       names.push_back(other);
     if (current->target)
       names.push_back(current->target->name);
-    error(stmt.name.range, "`" + name + "` is no state of this " +
-                               (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
+    error(stmt.name.range,
+          "`" + name + "` is no state of this " +
+              (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
         .suggest(nearest(name, names));
     return;
   }
@@ -286,8 +317,10 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
   auto tensor = asTensor(value, f32(), stmt.value->range);
   if (tensor && tensor->rank() == 0 && !variable->dims.empty() && value.isNumber())
     tensor = broadcast(*tensor, variable->dims, stmt.value->range);
-  if (!tensor || tensor->element() != variable->type.getElementType() || !sameSizes(tensor->dims, variable->dims)) {
-    error(stmt.value->range, "`" + name + "` is f32" + describe(variable->dims) + ", but its next value is " + value.describe())
+  if (!tensor || tensor->element() != variable->type.getElementType() ||
+      !sameSizes(tensor->dims, variable->dims)) {
+    error(stmt.value->range, "`" + name + "` is f32" + describe(variable->dims) +
+                                 ", but its next value is " + value.describe())
         .note(variable->range, "declared here");
     return;
   }
@@ -308,7 +341,8 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
         report.note(next.range, "given here");
       return;
     }
-  entry()->nexts.push_back({variable->path, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)}});
+  entry()->nexts.push_back(
+      {variable->path, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)}});
 }
 
 } // namespace weir::elab

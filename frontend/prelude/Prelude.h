@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers, activations, losses, schedules and optimizers in the language itself, built into the compiler as text.
+// Layers, activations, losses, schedules and optimizers in the language itself, built into the
+// compiler as text.
 //
 //===----------------------------------------------------------------------===//
 

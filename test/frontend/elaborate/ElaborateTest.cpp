@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "frontend/Parser.h"
 #include "ir/weir/WeirDialect.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -32,9 +32,10 @@ struct Program {
     EXPECT_EQ(diagnostics.render(), "");
   }
 
-  mlir::func::FuncOp entry(const char *name) { return result.module->lookupSymbol<mlir::func::FuncOp>(name); }
-  template <typename Op>
-  std::vector<Op> all(const char *entryName) {
+  mlir::func::FuncOp entry(const char *name) {
+    return result.module->lookupSymbol<mlir::func::FuncOp>(name);
+  }
+  template <typename Op> std::vector<Op> all(const char *entryName) {
     std::vector<Op> ops;
     entry(entryName).walk([&](Op op) { ops.push_back(op); });
     return ops;
@@ -57,7 +58,8 @@ std::string modelFile(const std::string &name) {
 
 /// A recipe around a model `m(x: [b, 8]) -> [b, 8]`.
 std::string trained(const std::string &model, const std::string &extra = "") {
-  return model + "\ntrain {\n  input x: [4, 8]\n  steps 10\n  loss mse(m(x), x)\n" + extra + "  update sgd(lr = 0.1)\n}\n";
+  return model + "\ntrain {\n  input x: [4, 8]\n  steps 10\n  loss mse(m(x), x)\n" + extra +
+         "  update sgd(lr = 0.1)\n}\n";
 }
 
 TEST(Elaborate, ShippedModelsElaborate) {
@@ -70,7 +72,8 @@ TEST(Elaborate, ShippedModelsElaborate) {
 }
 
 TEST(Elaborate, SameInputsGiveTheSameText) {
-  EXPECT_EQ(Program(modelFile("gpt-char.weir")).print(), Program(modelFile("gpt-char.weir")).print());
+  EXPECT_EQ(Program(modelFile("gpt-char.weir")).print(),
+            Program(modelFile("gpt-char.weir")).print());
 }
 
 TEST(Elaborate, ParametersHaveTheNamesAndShapesOfCheckpoints) {
@@ -78,7 +81,8 @@ TEST(Elaborate, ParametersHaveTheNamesAndShapesOfCheckpoints) {
   auto variable = program.result.module->lookupSymbol<VariableOp>("h.0.attn.c_attn.weight");
   ASSERT_TRUE(variable);
   EXPECT_EQ(variable.getRole(), Role::parameter);
-  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape(), llvm::ArrayRef<int64_t>({384, 128}));
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape(),
+            llvm::ArrayRef<int64_t>({384, 128}));
   auto moment = program.result.module->lookupSymbol<VariableOp>("adamw.m/h.0.attn.c_attn.weight");
   ASSERT_TRUE(moment);
   EXPECT_EQ(moment.getRole(), Role::optimizer);
@@ -115,28 +119,33 @@ mlir::FileLineColLoc modelPlace(mlir::Location location) {
 }
 
 TEST(Elaborate, PreludeCodePointsBackToTheModel) {
-  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  y = relu(x)\n  return linear(y, w)\n}"));
+  Program program(
+      trained("model m(x: [b, w]) -> [b, w] {\n  y = relu(x)\n  return linear(y, w)\n}"));
   MatmulOp product = program.all<MatmulOp>("step").front();
   auto call = llvm::dyn_cast<mlir::CallSiteLoc>(product.getLoc());
   ASSERT_TRUE(call);
-  EXPECT_EQ(llvm::cast<mlir::FileLineColLoc>(call.getCallee()).getFilename(), "prelude/layers.weir");
+  EXPECT_EQ(llvm::cast<mlir::FileLineColLoc>(call.getCallee()).getFilename(),
+            "prelude/layers.weir");
   EXPECT_EQ(modelPlace(product.getLoc()).getFilename(), "test.weir");
   EXPECT_EQ(modelPlace(product.getLoc()).getLine(), 3u);
   EXPECT_EQ(modelPlace(program.all<MaxOp>("step").front().getLoc()).getLine(), 2u);
 }
 
 TEST(Elaborate, UsersOwnCopyOfALayerGivesTheSameProgram) {
-  const char *own = "block mine(x: [.., c], eps = 1e-5) -> [.., c] {\n  param weight: [c] = ones()\n"
-                    "  param bias: [c] = zeros()\n  return normalize(x, eps) * weight + bias\n}\n";
+  const char *own =
+      "block mine(x: [.., c], eps = 1e-5) -> [.., c] {\n  param weight: [c] = ones()\n"
+      "  param bias: [c] = zeros()\n  return normalize(x, eps) * weight + bias\n}\n";
   Program a(trained("model m(x: [b, w]) -> [b, w] { return layer_norm(x) as ln }"));
   Program b(trained(std::string(own) + "model m(x: [b, w]) -> [b, w] { return mine(x) as ln }"));
   EXPECT_EQ(a.print(), b.print());
 }
 
 TEST(Elaborate, AnInstanceCalledTwiceHasOneSetOfParameters) {
-  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  let e = linear(bias = false) as enc\n  return e(e(x, w), w)\n}"));
+  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  let e = linear(bias = false) as enc\n "
+                          " return e(e(x, w), w)\n}"));
   unsigned parameters = 0;
-  program.result.module->walk([&](VariableOp op) { parameters += op.getRole() == Role::parameter; });
+  program.result.module->walk(
+      [&](VariableOp op) { parameters += op.getRole() == Role::parameter; });
   EXPECT_EQ(parameters, 1u);
   EXPECT_EQ(program.all<MatmulOp>("step").size(), 2u);
 }
@@ -149,8 +158,9 @@ TEST(Elaborate, TrainingIsStatic) {
 }
 
 TEST(Elaborate, DrawsOfDifferentPlacesHaveDifferentKeys) {
-  Program program(trained("block d(x: [b, w]) -> [b, w] { return dropout(dropout(x, 0.5), 0.5) }\n"
-                          "model m(x: [b, w]) -> [b, w] {\n  return d(d(linear(x, w)) as one) as two\n}"));
+  Program program(
+      trained("block d(x: [b, w]) -> [b, w] { return dropout(dropout(x, 0.5), 0.5) }\n"
+              "model m(x: [b, w]) -> [b, w] {\n  return d(d(linear(x, w)) as one) as two\n}"));
   std::set<int64_t> keys;
   for (RandomOp op : program.all<RandomOp>("step"))
     keys.insert(op.getKey());
@@ -158,7 +168,8 @@ TEST(Elaborate, DrawsOfDifferentPlacesHaveDifferentKeys) {
 }
 
 TEST(Elaborate, StateIsWrittenInAStepOnlyAndGuarded) {
-  const char *model = "model m(x: [b, w]) -> [b, w] {\n  state mean: [w] = zeros()\n  next mean = mean(x, axes = [0])\n"
+  const char *model = "model m(x: [b, w]) -> [b, w] {\n  state mean: [w] = zeros()\n  next mean = "
+                      "mean(x, axes = [0])\n"
                       "  return linear(x - mean, w)\n}";
   Program program(trained(model));
   auto writes = [&](const char *entry) {
@@ -174,7 +185,8 @@ TEST(Elaborate, StateIsWrittenInAStepOnlyAndGuarded) {
 }
 
 TEST(Elaborate, MicrobatchesTakeSlicesOfMoreRows) {
-  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  state s: [w] = zeros()\n  next s = s + 1\n  return linear(x, w)\n}",
+  Program program(trained("model m(x: [b, w]) -> [b, w] {\n  state s: [w] = zeros()\n  next s = s "
+                          "+ 1\n  return linear(x, w)\n}",
                           "  accumulate 3\n"));
   auto ops = program.all<MicrobatchesOp>("step");
   ASSERT_EQ(ops.size(), 1u);
@@ -190,7 +202,8 @@ TEST(Elaborate, CountsThatDependOnTheDataComeFirst) {
   const char *model = "fn positive(y: [b, w], x: [b, w]) -> ratio {\n  mask = f32(x > 0)\n"
                       "  return ratio(sum((x - y) ^ 2 * mask), sum(mask))\n}\n"
                       "model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
-                      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss positive(m(x), x)\n  update sgd(lr = 0.1)\n}";
+                      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss "
+                      "positive(m(x), x)\n  update sgd(lr = 0.1)\n}";
   Program program(model);
   auto ops = program.all<MicrobatchesOp>("step");
   ASSERT_EQ(ops.size(), 2u);
@@ -203,7 +216,8 @@ TEST(Elaborate, CountsThatDependOnTheDataComeFirst) {
 TEST(Elaborate, RulesTakeParametersInOrder) {
   Program program("model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
                   "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n"
-                  "  update frozen() where ends_with(name, \"bias\")\n  update sgd(lr = 0.1, momentum = 0.9)\n}");
+                  "  update frozen() where ends_with(name, \"bias\")\n  update sgd(lr = 0.1, "
+                  "momentum = 0.9)\n}");
   std::set<std::string> written;
   for (WriteOp op : program.all<WriteOp>("step"))
     written.insert(op.getVariable().str());
@@ -211,9 +225,10 @@ TEST(Elaborate, RulesTakeParametersInOrder) {
 }
 
 TEST(Elaborate, AStateMayBeginAsTheParameter) {
-  Program program("optimizer slow(p, g) {\n  state s = p\n  next s = 0.9 * s + 0.1 * p\n  next p = p - g\n}\n"
-                  "model m(x: [b, w]) -> [b, w] { return linear(x, w, bias = false) }\n"
-                  "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n  update slow()\n}");
+  Program program(
+      "optimizer slow(p, g) {\n  state s = p\n  next s = 0.9 * s + 0.1 * p\n  next p = p - g\n}\n"
+      "model m(x: [b, w]) -> [b, w] { return linear(x, w, bias = false) }\n"
+      "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n  update slow()\n}");
   auto writes = program.all<WriteOp>("init");
   ASSERT_EQ(writes.size(), 2u);
   EXPECT_EQ(writes[0].getValue(), writes[1].getValue());
