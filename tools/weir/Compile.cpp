@@ -88,9 +88,10 @@ Exit Compilation::elaborate() {
       weir::elaborate(options.model, options.sets, sources, context, diagnostics);
   reporter.print(diagnostics);
   module = std::move(result.module);
-  if (module)
-    dump.write(elaborated.str(), *module);
-  return result.exit;
+  if (!module)
+    return result.usageError ? Exit::usage : Exit::model;
+  dump.write(elaborated.str(), *module);
+  return Exit::ok;
 }
 
 /// Fills `output` with the module's text if this is where to stop.
