@@ -167,9 +167,19 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
   }
   out << "Alive at the peak (" << (*largest)["entry"].get<std::string>() << ", action "
       << (*largest)["peak_action"] << "):\n";
-  Table alive({"bytes", "what", "at"}, {true, false, false});
-  for (const ordered_json &buffer : (*largest)["peak"])
-    alive.add({grouped(buffer["bytes"]), buffer["label"], buffer["at"]});
+  // A model's layers repeat: what is equal is one line.
+  std::vector<std::pair<ordered_json, unsigned>> counts;
+  for (const ordered_json &buffer : (*largest)["peak"]) {
+    auto known = std::find_if(counts.begin(), counts.end(),
+                              [&](auto &count) { return count.first == buffer; });
+    if (known == counts.end())
+      counts.emplace_back(buffer, 1);
+    else
+      ++known->second;
+  }
+  Table alive({"bytes each", "times", "what", "at"}, {true, true, false, false});
+  for (auto &[buffer, count] : counts)
+    alive.add({grouped(buffer["bytes"]), std::to_string(count), buffer["label"], buffer["at"]});
   alive.print(out);
   out << "\n";
 }
