@@ -109,6 +109,46 @@ bool invert(Operation *op, StridedView &view) {
   return false;
 }
 
+/// The pads that `value` is the sum of, if each element is in exactly one of them.
+SmallVector<PadOp> partition(Value value) {
+  SmallVector<PadOp> pads;
+  SmallVector<Value> terms{value};
+  while (!terms.empty()) {
+    Operation *op = terms.pop_back_val().getDefiningOp();
+    if (auto pad = dyn_cast_or_null<PadOp>(op)) {
+      pads.push_back(pad);
+    } else if (auto add = dyn_cast_or_null<AddOp>(op)) {
+      terms.push_back(add.getLhs());
+      terms.push_back(add.getRhs());
+    } else {
+      return {};
+    }
+  }
+  // Side by side along one dimension, without strides.
+  ArrayRef<int64_t> full = shapeOf(value);
+  std::optional<size_t> cut;
+  for (PadOp pad : pads)
+    for (size_t i = 0; i < full.size(); ++i) {
+      if (pad.getStrides()[i] != 1 && shapeOf(pad.getInput())[i] > 1)
+        return {};
+      if (shapeOf(pad.getInput())[i] == full[i])
+        continue;
+      if (cut && *cut != i)
+        return {};
+      cut = i;
+    }
+  if (!cut)
+    return {};
+  llvm::sort(pads, [&](PadOp a, PadOp b) { return a.getOffsets()[*cut] < b.getOffsets()[*cut]; });
+  int64_t next = 0;
+  for (PadOp pad : pads) {
+    if (pad.getOffsets()[*cut] != next)
+      return {};
+    next += shapeOf(pad.getInput())[*cut];
+  }
+  return next == full[*cut] ? pads : SmallVector<PadOp>();
+}
+
 std::optional<StridedView> destination(Value at, Value result, StridedView view) {
   if (at == result)
     return view;
@@ -123,6 +163,17 @@ std::optional<StridedView> destination(Value at, Value result, StridedView view)
       if (auto found = destination(input, result, part))
         return found;
       view.offset += shapeOf(input)[dimension] * view.strides[dimension];
+    }
+    return std::nullopt;
+  }
+  if (isa<PadOp, AddOp>(op)) {
+    for (PadOp pad : partition(at)) {
+      StridedView part = view;
+      part.shape = llvm::to_vector(shapeOf(pad.getInput()));
+      for (auto [offset, stride] : llvm::zip_equal(pad.getOffsets(), view.strides))
+        part.offset += offset * stride;
+      if (auto found = destination(pad.getInput(), result, part))
+        return found;
     }
     return std::nullopt;
   }

@@ -31,7 +31,7 @@ struct StridedView {
 StridedView stridedView(mlir::Value value);
 
 /// Where to store `result` so that `outer`, which is made of it by layout ops alone, is complete in its memory (`base` is
-/// `outer`). With a concat on the way, the other inputs complete it. None where strides do not express it, or `outer` is not
+/// `outer`). With a concat on the way, or a sum of pads that do not overlap, the other parts complete it. None where strides do not express it, or `outer` is not
 /// made of `result` in that way.
 std::optional<StridedView> stridedDestination(mlir::Value outer, mlir::Value result);
 

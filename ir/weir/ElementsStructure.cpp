@@ -72,28 +72,37 @@ Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf
   Value zero = s.constant(scalarType(tensorType(getInput()).getElementType()), 0);
   if (llvm::is_contained(input, 0))
     return zero;
-  // Reading the nearest element that exists and choosing between it and zero needs no branch.
   Value inside;
   auto require = [&](Value condition) {
     inside = inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
   };
-  Indices source;
+  SmallVector<Value> shifted;
   for (size_t i = 0; i < input.size(); ++i) {
     int64_t offset = getOffsets()[i], stride = getStrides()[i];
-    Value shifted = offset == 0 ? indices[i] : s.sub(indices[i], s.index(offset));
-    if (input[i] == result[i]) {
-      source.push_back(indices[i]);
+    shifted.push_back(offset == 0 ? indices[i] : s.sub(indices[i], s.index(offset)));
+    if (input[i] == result[i])
       continue;
-    }
     // Unsigned: an index below the offset wraps round to a large number.
-    require(s.compare(arith::CmpIPredicate::ult, shifted, s.index((input[i] - 1) * stride + 1)));
-    Value bounded = s.min(s.max(shifted, s.index(0)), s.index((input[i] - 1) * stride));
+    require(s.compare(arith::CmpIPredicate::ult, shifted[i], s.index((input[i] - 1) * stride + 1)));
     if (stride > 1)
-      require(s.compare(arith::CmpIPredicate::eq, s.rem(bounded, stride), s.index(0)));
-    source.push_back(s.div(bounded, stride));
+      require(s.compare(arith::CmpIPredicate::eq, s.rem(shifted[i], stride), s.index(0)));
   }
-  Value element = operand(0, source);
-  return inside ? s.select(inside, element, zero) : element;
+  auto read = [&] {
+    Indices source;
+    for (auto [index, stride] : llvm::zip_equal(shifted, getStrides()))
+      source.push_back(s.div(index, stride));
+    return operand(0, source);
+  };
+  if (!inside)
+    return read();
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(zero.getType()), inside, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, zero);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Value element = read();
+  scf::YieldOp::create(builder, loc, element);
+  return choice.getResult(0);
 }
 
 // The element of the inputs from `first` on; `index` counts from that input's beginning.

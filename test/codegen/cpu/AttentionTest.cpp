@@ -175,5 +175,50 @@ TEST(AttentionLayouts, readsAndWritesThroughViews) {
   EXPECT_LT(difference(results[1].as<float>(), expected.logSumExp), 2e-6);
 }
 
+TEST(AttentionLayouts, writesGradientsSideBySide) {
+  std::string body;
+  const char *names[] = {"q", "k", "v"};
+  for (int i = 0; i < 3; ++i) {
+    std::string n = names[i];
+    body += "%" + n + "1 = weir.transpose %d" + n +
+            " {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x20x8xf32> -> tensor<2x20x2x8xf32>\n%" + n +
+            "2 = weir.merge_dims %" + n + "1 {first = 2 : i64, count = 2 : i64} : tensor<2x20x2x8xf32> -> tensor<2x20x16xf32>\n%" +
+            n + "3 = weir.pad %" + n + "2 {offsets = array<i64: 0, 0, " + std::to_string(16 * i) +
+            ">, strides = array<i64: 1, 1, 1>} : tensor<2x20x16xf32> -> tensor<2x20x48xf32>\n";
+  }
+  std::string head = "tensor<2x2x20x8xf32>", row = "tensor<2x2x20xf32>", all = "tensor<2x20x48xf32>";
+  std::string types = head + ", " + head + ", " + head + ", " + head + ", " + row + ", " + head;
+  auto arguments = [&](const std::string &name) {
+    std::string text;
+    for (int i = 0; i < 6; ++i)
+      text += (i ? ", %" : "%") + name + std::to_string(i) + ": " + (i == 4 ? row : head);
+    return text;
+  };
+  CompiledKernel backward("func.func @f(" + arguments("x") + ") -> " + all +
+                          " {\n%r = weir.kernel attention(%x0, %x1, %x2, %x3, %x4, %x5) : (" + types + ") -> " + all +
+                          " {\n^bb0(" + arguments("a") +
+                          "):\n%dq, %dk, %dv = weir.attend_grad %a0, %a1, %a2, %a3, %a4, %a5 {scale = 0.25 : f64, causal} : " +
+                          head + ", " + head + ", " + row + "\n" + body + "%s = weir.add %v3, %q3 : " + all +
+                          "\n%t = weir.add %s, %k3 : " + all + "\nweir.yield %t : " + all + "\n}\nreturn %r : " + all +
+                          "\n}");
+  ASSERT_TRUE(backward.valid);
+  Case c{2, 2, 20, 20, 8, true, "cpu"};
+  auto q = randomFloats(640, 1), k = randomFloats(640, 2), v = randomFloats(640, 3), g = randomFloats(640, 4);
+  Reference expected(c, q, k, v, g);
+  std::vector<double> joined(2 * 20 * 48);
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 2; ++h)
+      for (int t = 0; t < 20; ++t)
+        for (int e = 0; e < 8; ++e) {
+          int from = ((b * 2 + h) * 20 + t) * 8 + e, to = (b * 20 + t) * 48 + h * 8 + e;
+          joined[to] = expected.queryGrad[from];
+          joined[to + 16] = expected.keyGrad[from];
+          joined[to + 32] = expected.valueGrad[from];
+        }
+  auto results = backward.run({Bytes(q), Bytes(k), Bytes(v), Bytes(floats(expected.output)),
+                               Bytes(floats(expected.logSumExp)), Bytes(g)});
+  EXPECT_LT(difference(results[0].as<float>(), joined), 5e-6);
+}
+
 } // namespace
 } // namespace weir
