@@ -72,7 +72,7 @@ class Artifacts(weirtest.Test):
             self.bad.write_bytes(raw)
             rehash(self.bad, self.bad)
             done = subprocess.run(
-                [BIN / "weir-run", self.bad, *map(str, self.options)], capture_output=True, text=True, timeout=120
+                [BIN / "weir-run", self.bad, *map(str, self.options)], capture_output=True, text=True, errors="replace", timeout=120
             )
             self.assertNotIn(done.returncode, CRASHED, f"byte {at}: {done.stderr[-2000:]}")
             refused += done.returncode == 3

@@ -30,7 +30,8 @@ def start(tool, *args, **more):
     environment = dict(os.environ, NO_COLOR="1", **more.pop("env", {}))
     return subprocess.Popen(
         [BIN / tool, *map(str, args)],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        errors="replace", **more,
     )
 
 
