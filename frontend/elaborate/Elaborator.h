@@ -125,6 +125,8 @@ struct Entry {
     mlir::Location location;
   };
   std::vector<std::pair<std::string, Next>> nexts;
+  /// A carried state's value after the microbatch.
+  mlir::Value nextOf(const std::string &path) const;
   std::map<std::string, std::pair<const Instance *, Range>> paths; ///< instances and variables
   std::map<std::string, std::pair<const Instance *, Range>> variablePaths;
   std::map<std::string, unsigned> draws;                 ///< random draws so far, by instance path

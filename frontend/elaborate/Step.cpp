@@ -7,6 +7,8 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
+#include <set>
+
 namespace weir::elab {
 
 mlir::Value Elaborator::spread(mlir::Value scalar, mlir::RankedTensorType type, Range range) {
@@ -139,6 +141,32 @@ static MicrobatchesOp finishBody(mlir::OpBuilder &builder, mlir::Location place,
   return op;
 }
 
+mlir::Value Entry::nextOf(const std::string &path) const {
+  for (const auto &[other, next] : nexts)
+    if (other == path)
+      return next.value;
+  return carriedValues.at(path);
+}
+
+/// The carried states that values of the body depend on, in this round or an earlier one.
+static std::set<std::string> statesBehind(std::vector<mlir::Value> open, const Entry &entry) {
+  std::set<std::string> states;
+  std::set<mlir::Operation *> seen;
+  while (!open.empty()) {
+    mlir::Value value = open.back();
+    open.pop_back();
+    if (mlir::Operation *op = value.getDefiningOp()) {
+      if (seen.insert(op).second)
+        open.insert(open.end(), op->operand_begin(), op->operand_end());
+      continue;
+    }
+    for (const auto &[path, state] : entry.carriedValues)
+      if (state == value && states.insert(path).second)
+        open.push_back(entry.nextOf(path));
+  }
+  return states;
+}
+
 /// The loss's counts that are not known when compiling, summed over all microbatches: null for the
 /// others. They come first, since every microbatch's gradient is divided by them.
 std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Value> inputs,
@@ -165,15 +193,23 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
       terms.push_back(i);
       yielded.push_back(term.count);
     }
-  for (const std::string &path : counting.carried) {
-    const Variable *state = findVariable(path);
-    carried.push_back(readAtTop(path, state->type, state->range));
-    mlir::Value next = counting.carriedValues[path];
-    for (const auto &[other, value] : counting.nexts)
-      if (other == path)
-        next = value.value;
-    yielded.push_back(next);
+  // Of the states only those that the counts depend on are carried: nothing that depends on a
+  // parameter may come through this op, where no gradient flows.
+  std::set<std::string> needed = statesBehind(yielded, counting);
+  for (size_t i = counting.carried.size(); i-- > 0;) {
+    const Variable *state = findVariable(counting.carried[i]);
+    mlir::Value old = readAtTop(state->path, state->type, state->range);
+    if (needed.count(state->path))
+      continue;
+    mlir::BlockArgument argument = body->getArgument(1 + inputs.size() + i);
+    argument.replaceAllUsesWith(old); // by ops that are dead
+    body->eraseArgument(argument.getArgNumber());
   }
+  for (const std::string &path : counting.carried)
+    if (needed.count(path)) {
+      carried.push_back(counting.reads[path]);
+      yielded.push_back(counting.nextOf(path));
+    }
   main.lastRead = counting.lastRead;
   main.reads = counting.reads;
   main.limitConfigs.insert(counting.limitConfigs.begin(), counting.limitConfigs.end());
@@ -249,15 +285,11 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
       if (term.count)
         yielded.push_back(term.count);
     }
-  std::map<std::string, size_t> nextOf;
+  std::map<std::string, size_t> resultOf;
   for (const std::string &path : entry.carried) {
-    mlir::Value value = entry.carriedValues[path];
-    for (const auto &[other, after] : entry.nexts)
-      if (other == path)
-        value = after.value;
     const Variable *state = findVariable(path);
-    nextOf[path] = yielded.size();
-    yielded.push_back(value);
+    resultOf[path] = yielded.size();
+    yielded.push_back(entry.nextOf(path));
     carried.push_back(readAtTop(path, state->type, state->range));
   }
   auto op =
@@ -265,7 +297,7 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
   entry.body = nullptr;
   entry.round = nullptr;
   for (auto &[path, after] : entry.nexts)
-    after.value = op.getResult(nextOf.at(path));
+    after.value = op.getResult(resultOf.at(path));
 
   size_t at = 0;
   for (Trained &one : trained)

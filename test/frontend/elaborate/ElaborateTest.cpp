@@ -213,6 +213,23 @@ TEST(Elaborate, CountsThatDependOnTheDataComeFirst) {
   EXPECT_FALSE(product) << "counting runs no model";
 }
 
+TEST(Elaborate, CountingCarriesNoStateThatTheCountsDoNotNeed) {
+  const char *model =
+      "fn positive(y: [b, w], x: [b, w]) -> ratio {\n  mask = f32(x > 0)\n"
+      "  return ratio(sum((x - y) ^ 2 * mask), sum(mask))\n}\n"
+      "block seen(x: [b, w]) -> [b, w] {\n  state mean: [w] = zeros()\n"
+      "  next mean = mean + mean(x, axes = [0])\n  return x - mean\n}\n"
+      "model m(x: [b, w]) -> [b, w] { return seen(linear(x, w)) }\n"
+      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss positive(m(x), x)\n"
+      "  update sgd(lr = 0.1)\n}";
+  Program program(model);
+  auto ops = program.all<MicrobatchesOp>("step");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].getCarried().size(), 0u);
+  EXPECT_EQ(ops[0].getNumResults(), 1u);
+  EXPECT_EQ(ops[1].getCarried().size(), 1u);
+}
+
 TEST(Elaborate, RulesTakeParametersInOrder) {
   Program program("model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
                   "train {\n  input x: [4, 8]\n  steps 1\n  loss mse(m(x), x)\n"
