@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
+#include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -31,6 +32,8 @@ static void simplify(OpPassManager &pm) {
 
 static void fuse(OpPassManager &pm) {
   pm.addPass(createFuse());
+  // What fusion computes again in a kernel may be there twice.
+  pm.addPass(createCSEPass());
   pm.addPass(createVerifyFused());
 }
 

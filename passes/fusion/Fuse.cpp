@@ -33,8 +33,6 @@ KernelShape shapeOfGroup(const Group &group) {
     for (Operation *op : group.ops)
       if (fusionClass(op) == FusionClass::root)
         root = op;
-    if (isa<AttendOp, AttendGradOp>(root))
-      return KernelShape::attention;
     if (isa<SegmentSumOp>(root))
       return KernelShape::segment;
     if (isa<MatmulOp>(root))
@@ -94,6 +92,20 @@ private:
   IRMapping mapping;
 };
 
+void outlineAttention(Block &block) {
+  for (RootKernel &root : attentionKernels(block)) {
+    OpBuilder builder(root.position->getContext());
+    builder.setInsertionPointAfter(root.position);
+    KernelOp kernel = Outliner().outline(builder, root.ops, root.results, KernelShape::attention);
+    for (auto [old, made] : llvm::zip(root.results, kernel.getResults()))
+      old.replaceAllUsesExcept(made, kernel);
+    for (Operation *op : llvm::reverse(root.ops)) {
+      assert(op->use_empty() && "the kernel computes it now");
+      op->erase();
+    }
+  }
+}
+
 /// Gives a kernel of its own to every cheap value that someone needs in memory.
 void materialize(Block &block) {
   SmallVector<OpOperand *> uses;
@@ -105,7 +117,7 @@ void materialize(Block &block) {
       return;
     for (OpOperand &operand : op->getOpOperands())
       if (Operation *definer = operand.get().getDefiningOp();
-          definer && fusionClass(definer) == FusionClass::cheap && !absorbsViews(op))
+          definer && fusionClass(definer) == FusionClass::cheap)
         uses.push_back(&operand);
   });
   llvm::DenseMap<Value, Value> made;
@@ -199,9 +211,10 @@ struct Unit {
 
 void outlineBlock(Block &block) {
   prepareRoots(block);
+  outlineAttention(block);
   materialize(block);
   Groups groups(block);
-  absorbRootViews(groups, block);
+  absorbNeighbours(groups, block);
   recompute(groups);
 
   std::vector<std::unique_ptr<Unit>> units;

@@ -12,8 +12,6 @@ using namespace mlir;
 
 namespace weir {
 
-bool absorbsViews(Operation *op) { return isa<AttendOp, AttendGradOp>(op); }
-
 static bool isView(Operation *op) {
   return op && isa<TransposeOp, SliceOp, SplitDimOp, MergeDimsOp>(op);
 }
@@ -122,26 +120,61 @@ void prepareRoots(Block &block) {
   llvm::for_each(attentions, oneLayout);
 }
 
-/// Clones the views behind an operand for this op alone, and adopts them.
-static void absorbOperand(OpOperand &operand, Group *group, Groups &groups) {
+/// Clones the views behind an operand for this op alone.
+static void absorbOperand(OpOperand &operand, llvm::SetVector<Operation *> &ops) {
   Operation *view = operand.get().getDefiningOp();
   if (!isView(view))
     return;
   OpBuilder builder(operand.getOwner());
   Operation *own = builder.clone(*view);
   operand.set(own->getResult(0));
-  groups.adopt(own, group);
-  absorbOperand(own->getOpOperand(0), group, groups);
+  absorbOperand(own->getOpOperand(0), ops);
+  ops.insert(own);
 }
 
-static void absorbResult(Value result, Group *group, Groups &groups) {
-  while (result.hasOneUse()) {
-    Operation *user = *result.user_begin();
-    if (!isa<TransposeOp, MergeDimsOp>(user) || user->getBlock() != result.getParentBlock())
-      return;
-    groups.adopt(user, group);
-    result = user->getResult(0);
+SmallVector<RootKernel> attentionKernels(Block &block) {
+  SmallVector<Operation *> roots;
+  for (Operation &op : block)
+    if (isa<AttendOp, AttendGradOp>(op))
+      roots.push_back(&op);
+  SmallVector<RootKernel> kernels;
+  for (Operation *root : roots) {
+    RootKernel kernel;
+    llvm::SetVector<Operation *> ops;
+    for (OpOperand &operand : root->getOpOperands())
+      absorbOperand(operand, ops);
+    ops.insert(root);
+    // Behind: where the results go without a copy, be it next to each other in one tensor (a sum of pads).
+    SmallVector<Value> ends(root->getResults());
+    bool grew = true;
+    while (grew) {
+      grew = false;
+      for (Value &end : ends) {
+        Operation *user = end.hasOneUse() ? *end.user_begin() : nullptr;
+        if (!user || user->getBlock() != &block || !isa<TransposeOp, MergeDimsOp, PadOp, AddOp>(user))
+          continue;
+        bool isOurs = llvm::all_of(user->getOperands(), [&](Value operand) {
+          bool isPart = isa_and_nonnull<PadOp, AddOp>(operand.getDefiningOp());
+          return llvm::is_contained(ends, operand) && operand.hasOneUse() && (!isa<AddOp>(user) || isPart);
+        });
+        if (!isOurs)
+          continue;
+        ops.insert(user);
+        end = user->getResult(0);
+        llvm::erase_if(ends, [&](Value other) { return llvm::is_contained(user->getOperands(), other); });
+        grew = true;
+        break;
+      }
+    }
+    for (Value end : ends)
+      if (!end.use_empty())
+        kernel.results.push_back(end);
+    kernel.ops.assign(ops.begin(), ops.end());
+    llvm::sort(kernel.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    kernel.position = root;
+    kernels.push_back(std::move(kernel));
   }
+  return kernels;
 }
 
 /// A reduction that is no row's computes its input on the way, where that takes no more than two tensors to read.
@@ -179,7 +212,7 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
   reduce.getInputMutable().assign(mapping.lookup(reduce.getInput()));
 }
 
-void absorbRootViews(Groups &groups, Block &block) {
+void absorbNeighbours(Groups &groups, Block &block) {
   SmallVector<Operation *> roots;
   for (Operation &op : block)
     if (fusionClass(&op) == FusionClass::root)
@@ -188,13 +221,6 @@ void absorbRootViews(Groups &groups, Block &block) {
     Group *group = groups.of(root);
     if (auto reduce = dyn_cast<ReduceOp>(root)) {
       absorbProducers(reduce, group, groups);
-      continue;
-    }
-    if (absorbsViews(root)) {
-      for (OpOperand &operand : root->getOpOperands())
-        absorbOperand(operand, group, groups);
-      for (Value result : root->getResults())
-        absorbResult(result, group, groups);
       continue;
     }
     if (!isa<MatmulOp>(root) || !root->hasOneUse() || shapeOf(root->getResult(0)).size() != 2)

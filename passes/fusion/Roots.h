@@ -20,11 +20,18 @@ namespace weir {
 /// Rewrites a block so that epilogues stand next to their products and attention's results have one layout.
 void prepareRoots(mlir::Block &block);
 
-/// Whether the op reads its operands through views, so that they need not be in memory themselves.
-bool absorbsViews(mlir::Operation *op);
+/// A kernel known before anything is grouped: its ops in order, what it yields, and the op to put it behind.
+struct RootKernel {
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::SmallVector<mlir::Value> results;
+  mlir::Operation *position;
+};
 
-/// Moves epilogues and views into the groups of the roots they belong to.
-void absorbRootViews(Groups &groups, mlir::Block &block);
+/// Attention with the views it reads and writes through; those it reads through are cloned for it alone.
+llvm::SmallVector<RootKernel> attentionKernels(mlir::Block &block);
+
+/// Moves epilogues into the groups of their products, and producers into those of reductions that are no row's.
+void absorbNeighbours(Groups &groups, mlir::Block &block);
 
 } // namespace weir
 
