@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An elementwise operation counts one for each element, whatever it is; a product of matrices two for each multiplication.
-// Layout ops move bytes only. Bytes are those of operands and results, each once.
+// An elementwise operation counts one for each element, whatever it is; a product of matrices two
+// for each multiplication. Layout ops move bytes only. Bytes are those of operands and results,
+// each once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +49,8 @@ Cost MatmulOp::cost() {
   return costOf(*this, 2 * elements(getResult()) * lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)]);
 }
 
-// The three convolutions multiply each result of the forward one with each weight of one output channel.
+// The three convolutions multiply each result of the forward one with each weight of one output
+// channel.
 static Cost convolutionCost(Operation *op, Value result, Value weight) {
   return costOf(op, 2 * elements(result) * llvm::product_of(shapeOf(weight).drop_front()));
 }
@@ -56,8 +58,12 @@ Cost ConvolutionOp::cost() { return convolutionCost(*this, getResult(), getWeigh
 Cost ConvolutionInputGradOp::cost() { return convolutionCost(*this, getCotangent(), getWeight()); }
 Cost ConvolutionWeightGradOp::cost() { return convolutionCost(*this, getCotangent(), getResult()); }
 
-Cost MaxPoolOp::cost() { return costOf(*this, elements(getResult()) * llvm::product_of(getWindow())); }
-Cost MaxPoolGradOp::cost() { return costOf(*this, elements(getCotangent()) * (llvm::product_of(getWindow()) + 1)); }
+Cost MaxPoolOp::cost() {
+  return costOf(*this, elements(getResult()) * llvm::product_of(getWindow()));
+}
+Cost MaxPoolGradOp::cost() {
+  return costOf(*this, elements(getCotangent()) * (llvm::product_of(getWindow()) + 1));
+}
 
 // Per element: two sums, and the operations of the formulas.
 Cost NormalizeOp::cost() { return costOf(*this, 6 * elements(getInput())); }
@@ -65,8 +71,8 @@ Cost NormalizeGradOp::cost() { return costOf(*this, 9 * elements(getInput())); }
 Cost SoftmaxCrossEntropyOp::cost() { return costOf(*this, 4 * elements(getLogits())); }
 Cost SoftmaxCrossEntropyGradOp::cost() { return costOf(*this, 4 * elements(getLogits())); }
 
-// `products` matrix products over the pairs of query and key, and five operations for each pair. With causal, query i of t
-// sees i + 1 + s - t of s keys: t * s - t * (t - 1) / 2 pairs.
+// `products` matrix products over the pairs of query and key, and five operations for each pair.
+// With causal, query i of t sees i + 1 + s - t of s keys: t * s - t * (t - 1) / 2 pairs.
 static Cost attentionCost(Operation *op, Value query, Value key, bool causal, int64_t products) {
   auto q = shapeOf(query);
   int64_t t = q[2], s = shapeOf(key)[2], pairs = t * s - (causal ? t * (t - 1) / 2 : 0);
@@ -75,9 +81,11 @@ static Cost attentionCost(Operation *op, Value query, Value key, bool causal, in
 Cost AttendOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
 Cost AttendGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }
 
-// Ten rounds of two products and four other operations; a normal number adds a logarithm, a root, a cosine and a few more.
+// Ten rounds of two products and four other operations; a normal number adds a logarithm, a root, a
+// cosine and a few more.
 Cost RandomOp::cost() {
-  return costOf(*this, elements(getResult()) * (getDistribution() == Distribution::uniform ? 62 : 72));
+  return costOf(*this,
+                elements(getResult()) * (getDistribution() == Distribution::uniform ? 62 : 72));
 }
 
 } // namespace weir

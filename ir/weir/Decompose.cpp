@@ -22,12 +22,10 @@ struct Rows {
   Value constant(Value like, double value) {
     return ConstantOp::create(builder, loc, tensorType(like), value);
   }
-  template <typename Op>
-  Value unary(Value a) {
+  template <typename Op> Value unary(Value a) {
     return Op::create(builder, loc, a.getType(), a, TypeAttr());
   }
-  template <typename Op>
-  Value binary(Value a, Value b) {
+  template <typename Op> Value binary(Value a, Value b) {
     return Op::create(builder, loc, a.getType(), a, b, TypeAttr());
   }
   Value add(Value a, Value b) { return binary<AddOp>(a, b); }
@@ -52,7 +50,8 @@ struct Rows {
     return div(total, constant(total, double(shapeOf(a).back())));
   }
   Value iota(Value like, int64_t dimension) {
-    return IotaOp::create(builder, loc, RankedTensorType::get(shapeOf(like), builder.getI32Type()), dimension);
+    return IotaOp::create(builder, loc, RankedTensorType::get(shapeOf(like), builder.getI32Type()),
+                          dimension);
   }
   Value select(Value condition, Value onTrue, Value onFalse) {
     return SelectOp::create(builder, loc, onTrue.getType(), condition, onTrue, onFalse);
@@ -63,7 +62,8 @@ struct Rows {
 
   /// Whether an element's column is its row's label.
   Value isLabel(Value like, Value labels) {
-    return CompareOp::create(builder, loc, Predicate::eq, iota(like, shapeOf(like).size() - 1), spread(labels, like));
+    return CompareOp::create(builder, loc, Predicate::eq, iota(like, shapeOf(like).size() - 1),
+                             spread(labels, like));
   }
   /// scale * q k^T, and minus infinity where query i may not see key j: j > i + s - t.
   Value scores(Value query, Value key, double scale, bool causal) {
@@ -82,7 +82,8 @@ struct DecomposeNormalize : OpRewritePattern<NormalizeOp> {
     Rows b{rewriter, op.getLoc()};
     Value x = op.getInput(), mean = b.average(x), centred = b.sub(x, b.spread(mean, x));
     Value variance = b.average(b.mul(centred, centred));
-    Value rstd = b.unary<RsqrtOp>(b.add(variance, b.constant(variance, op.getEps().convertToDouble())));
+    Value rstd =
+        b.unary<RsqrtOp>(b.add(variance, b.constant(variance, op.getEps().convertToDouble())));
     rewriter.replaceOp(op, {b.mul(centred, b.spread(rstd, x)), mean, rstd});
     return success();
   }
@@ -103,13 +104,15 @@ struct DecomposeNormalizeGrad : OpRewritePattern<NormalizeGradOp> {
 
 struct DecomposeSoftmaxCrossEntropy : OpRewritePattern<SoftmaxCrossEntropyOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SoftmaxCrossEntropyOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(SoftmaxCrossEntropyOp op,
+                                PatternRewriter &rewriter) const override {
     Rows b{rewriter, op.getLoc()};
     Value logits = op.getLogits(), largest = b.reduce(logits, Reduction::max);
     Value sum = b.sum(b.exp(b.sub(logits, b.spread(largest, logits))));
     Value logSumExp = b.add(largest, b.log(sum));
     // A sum with one term that is not zero is exact.
-    Value labelled = b.sum(b.select(b.isLabel(logits, op.getLabels()), logits, b.constant(logits, 0)));
+    Value labelled =
+        b.sum(b.select(b.isLabel(logits, op.getLabels()), logits, b.constant(logits, 0)));
     rewriter.replaceOp(op, {b.sub(logSumExp, labelled), logSumExp});
     return success();
   }
@@ -117,11 +120,13 @@ struct DecomposeSoftmaxCrossEntropy : OpRewritePattern<SoftmaxCrossEntropyOp> {
 
 struct DecomposeSoftmaxCrossEntropyGrad : OpRewritePattern<SoftmaxCrossEntropyGradOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SoftmaxCrossEntropyGradOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(SoftmaxCrossEntropyGradOp op,
+                                PatternRewriter &rewriter) const override {
     Rows b{rewriter, op.getLoc()};
     Value logits = op.getLogits();
     Value probability = b.exp(b.sub(logits, b.spread(op.getLogSumExp(), logits)));
-    Value one = b.select(b.isLabel(logits, op.getLabels()), b.constant(logits, 1), b.constant(logits, 0));
+    Value one =
+        b.select(b.isLabel(logits, op.getLabels()), b.constant(logits, 1), b.constant(logits, 0));
     rewriter.replaceOp(op, b.mul(b.sub(probability, one), b.spread(op.getCotangent(), logits)));
     return success();
   }
@@ -131,7 +136,8 @@ struct DecomposeAttend : OpRewritePattern<AttendOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttendOp op, PatternRewriter &rewriter) const override {
     Rows b{rewriter, op.getLoc()};
-    Value scores = b.scores(op.getQuery(), op.getKey(), op.getScale().convertToDouble(), op.getCausal());
+    Value scores =
+        b.scores(op.getQuery(), op.getKey(), op.getScale().convertToDouble(), op.getCausal());
     Value largest = b.reduce(scores, Reduction::max);
     Value weights = b.exp(b.sub(scores, b.spread(largest, scores))), sum = b.sum(weights);
     Value result = b.matmul(b.div(weights, b.spread(sum, weights)), op.getValue(), false, false);
@@ -149,10 +155,12 @@ struct DecomposeAttendGrad : OpRewritePattern<AttendGradOp> {
     Value scores = b.scores(op.getQuery(), op.getKey(), scale, op.getCausal());
     Value weights = b.exp(b.sub(scores, b.spread(op.getLogSumExp(), scores)));
     Value valueGrad = b.matmul(weights, g, true, false);
-    // Softmax's cotangent is p * (dp - sum(p * dp)), and sum(p * dp) over the keys is sum(output * g) over the features.
+    // Softmax's cotangent is p * (dp - sum(p * dp)), and sum(p * dp) over the keys is sum(output *
+    // g) over the features.
     Value weightGrad = b.matmul(g, op.getValue(), false, true);
     Value common = b.sum(b.mul(op.getOutput(), g));
-    Value scoreGrad = b.scaled(b.mul(weights, b.sub(weightGrad, b.spread(common, weightGrad))), scale);
+    Value scoreGrad =
+        b.scaled(b.mul(weights, b.sub(weightGrad, b.spread(common, weightGrad))), scale);
     Value queryGrad = b.matmul(scoreGrad, op.getKey(), false, false);
     Value keyGrad = b.matmul(scoreGrad, op.getQuery(), true, false);
     rewriter.replaceOp(op, {queryGrad, keyGrad, valueGrad});
@@ -163,7 +171,8 @@ struct DecomposeAttendGrad : OpRewritePattern<AttendGradOp> {
 
 void populateDecomposePatterns(RewritePatternSet &patterns) {
   patterns.add<DecomposeNormalize, DecomposeNormalizeGrad, DecomposeSoftmaxCrossEntropy,
-               DecomposeSoftmaxCrossEntropyGrad, DecomposeAttend, DecomposeAttendGrad>(patterns.getContext());
+               DecomposeSoftmaxCrossEntropyGrad, DecomposeAttend, DecomposeAttendGrad>(
+      patterns.getContext());
 }
 
 } // namespace weir

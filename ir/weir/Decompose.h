@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// normalize, softmax_cross_entropy, attend and their gradients in terms of reductions, elementwise ops and products: stable
-// (the largest score is subtracted before exp), and the meaning that fused implementations are compared with.
+// normalize, softmax_cross_entropy, attend and their gradients in terms of reductions, elementwise
+// ops and products: stable (the largest score is subtracted before exp), and the meaning that fused
+// implementations are compared with.
 //
 //===----------------------------------------------------------------------===//
 

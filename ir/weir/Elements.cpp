@@ -29,8 +29,9 @@ double reductionIdentity(Reduction kind, Type type) {
 }
 
 Value Scalars::constant(Type type, double value) {
-  TypedAttr attribute = isa<FloatType>(type) ? TypedAttr(builder.getFloatAttr(type, value))
-                                             : TypedAttr(builder.getIntegerAttr(type, int64_t(value)));
+  TypedAttr attribute = isa<FloatType>(type)
+                            ? TypedAttr(builder.getFloatAttr(type, value))
+                            : TypedAttr(builder.getIntegerAttr(type, int64_t(value)));
   return arith::ConstantOp::create(builder, loc, attribute);
 }
 
@@ -106,8 +107,9 @@ static bool runsOnce(Value low, Value high) {
   return first && end && *end == *first + 1;
 }
 
-static SmallVector<Value> nest(Scalars &s, ArrayRef<std::pair<Value, Value>> bounds, SmallVector<Value> &indices,
-                               ValueRange carried, Scalars::Body body) {
+static SmallVector<Value> nest(Scalars &s, ArrayRef<std::pair<Value, Value>> bounds,
+                               SmallVector<Value> &indices, ValueRange carried,
+                               Scalars::Body body) {
   if (indices.size() == bounds.size())
     return body(indices, carried);
   auto [low, high] = bounds[indices.size()];
@@ -128,7 +130,8 @@ static SmallVector<Value> nest(Scalars &s, ArrayRef<std::pair<Value, Value>> bou
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> Scalars::loops(ArrayRef<std::pair<Value, Value>> bounds, ValueRange initial, Body body) {
+SmallVector<Value> Scalars::loops(ArrayRef<std::pair<Value, Value>> bounds, ValueRange initial,
+                                  Body body) {
   SmallVector<Value> indices;
   return nest(*this, bounds, indices, initial, body);
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the implementations of Lowerable and Pointwise build with. Index arithmetic folds where it is trivial, so that loops
-// over dimensions of size 1 and products with stride 1 leave nothing behind.
+// What the implementations of Lowerable and Pointwise build with. Index arithmetic folds where it
+// is trivial, so that loops over dimensions of size 1 and products with stride 1 leave nothing
+// behind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,12 +62,15 @@ struct Scalars {
   mlir::Value linear(mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape);
   llvm::SmallVector<mlir::Value> delinear(mlir::Value position, llvm::ArrayRef<int64_t> shape);
 
-  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange indices, mlir::ValueRange carried)>;
-  /// A nest of loops over [low, high) of every dimension, the last innermost, carrying values along.
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange indices,
+                                                                 mlir::ValueRange carried)>;
+  /// A nest of loops over [low, high) of every dimension, the last innermost, carrying values
+  /// along.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> bounds,
                                        mlir::ValueRange initial, Body body);
   /// The same from 0 to each size.
-  llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> sizes, mlir::ValueRange initial, Body body);
+  llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> sizes, mlir::ValueRange initial,
+                                       Body body);
 
   using Term = llvm::function_ref<mlir::Value(mlir::ValueRange indices)>;
   /// The sum of a float term, in the order of the loops.

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each element computes its row's statistics again: the plain route. The fast ones start from decompose patterns.
+// Each element computes its row's statistics again: the plain route. The fast ones start from
+// decompose patterns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,8 @@ struct Row {
 };
 } // namespace
 
-Value NormalizeOp::element(OpBuilder &builder, unsigned result, ValueRange indices, ElementOf operand) {
+Value NormalizeOp::element(OpBuilder &builder, unsigned result, ValueRange indices,
+                           ElementOf operand) {
   Scalars s(builder, getLoc());
   int64_t size = shapeOf(getInput()).back();
   Row row{s, operand, SmallVector<Value>(indices.take_front(shapeOf(getMean()).size())), size};
@@ -43,32 +45,37 @@ Value NormalizeOp::element(OpBuilder &builder, unsigned result, ValueRange indic
     Value centred = s.subf(row.at(0, j[0]), mean);
     return s.mulf(centred, centred);
   });
-  Value rstd = math::RsqrtOp::create(builder, getLoc(), s.addf(variance, s.f32(getEps().convertToDouble())));
+  Value rstd =
+      math::RsqrtOp::create(builder, getLoc(), s.addf(variance, s.f32(getEps().convertToDouble())));
   if (result == 2)
     return rstd;
   return s.mulf(s.subf(operand(0, indices), mean), rstd);
 }
 
-Value NormalizeGradOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+Value NormalizeGradOp::element(OpBuilder &builder, unsigned, ValueRange indices,
+                               ElementOf operand) {
   Scalars s(builder, getLoc());
   Row row{s, operand, SmallVector<Value>(indices.drop_back()), shapeOf(getInput()).back()};
   Value mean = operand(1, indices.drop_back()), rstd = operand(2, indices.drop_back());
   auto normalized = [&](Value j) { return s.mulf(s.subf(row.at(0, j), mean), rstd); };
   Value gradient = row.average([&](ValueRange j) { return row.at(3, j[0]); });
-  Value product = row.average([&](ValueRange j) { return s.mulf(row.at(3, j[0]), normalized(j[0])); });
+  Value product =
+      row.average([&](ValueRange j) { return s.mulf(row.at(3, j[0]), normalized(j[0])); });
   Value centred = s.subf(operand(3, indices), gradient);
   return s.mulf(rstd, s.subf(centred, s.mulf(normalized(indices.back()), product)));
 }
 
-Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueRange indices, ElementOf operand) {
+Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueRange indices,
+                                     ElementOf operand) {
   Scalars s(builder, getLoc());
   int64_t classes = shapeOf(getLogits()).back();
   Row row{s, operand, SmallVector<Value>(indices), classes};
   // The largest logit is subtracted before exp, which then cannot overflow.
   Value lowest = s.f32(-std::numeric_limits<double>::infinity());
-  Value largest = s.loops(classes, lowest, [&](ValueRange j, ValueRange carried) -> SmallVector<Value> {
-    return {arith::MaximumFOp::create(builder, getLoc(), carried[0], row.at(0, j[0]))};
-  })[0];
+  Value largest =
+      s.loops(classes, lowest, [&](ValueRange j, ValueRange carried) -> SmallVector<Value> {
+        return {arith::MaximumFOp::create(builder, getLoc(), carried[0], row.at(0, j[0]))};
+      })[0];
   Value sum = s.sum(classes, [&](ValueRange j) { return s.exp(s.subf(row.at(0, j[0]), largest)); });
   Value logSumExp = s.addf(largest, s.log(sum));
   if (result == 1)
@@ -76,10 +83,12 @@ Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueR
   return s.subf(logSumExp, row.at(0, s.clampedIndex(operand(1, indices), classes)));
 }
 
-Value SoftmaxCrossEntropyGradOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+Value SoftmaxCrossEntropyGradOp::element(OpBuilder &builder, unsigned, ValueRange indices,
+                                         ElementOf operand) {
   Scalars s(builder, getLoc());
   auto row = indices.drop_back();
-  Value column = arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices.back());
+  Value column =
+      arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices.back());
   Value isLabel = s.compare(arith::CmpIPredicate::eq, column, operand(1, row));
   Value probability = s.exp(s.subf(operand(0, indices), operand(2, row)));
   Value difference = s.subf(probability, s.select(isLabel, s.f32(1), s.f32(0)));

@@ -34,7 +34,8 @@ static Value either(OpBuilder &builder, Location loc, ValueRange scalars) {
 Value NegOp::combine(OpBuilder &builder, ValueRange scalars) {
   if (isa<FloatType>(scalars[0].getType()))
     return arith::NegFOp::create(builder, getLoc(), scalars[0]);
-  return arith::SubIOp::create(builder, getLoc(), number(builder, getLoc(), scalars[0], 0), scalars[0]);
+  return arith::SubIOp::create(builder, getLoc(), number(builder, getLoc(), scalars[0], 0),
+                               scalars[0]);
 }
 
 Value AbsOp::combine(OpBuilder &builder, ValueRange scalars) {
@@ -73,12 +74,15 @@ Value SignOp::combine(OpBuilder &builder, ValueRange scalars) {
   Scalars s(builder, getLoc());
   Value x = scalars[0], zero = s.constant(x.getType(), 0);
   // Zeros and NaN stay as they are.
-  Value negative = s.select(s.compare(arith::CmpFPredicate::OLT, x, zero), s.constant(x.getType(), -1), x);
-  return s.select(s.compare(arith::CmpFPredicate::OGT, x, zero), s.constant(x.getType(), 1), negative);
+  Value negative =
+      s.select(s.compare(arith::CmpFPredicate::OLT, x, zero), s.constant(x.getType(), -1), x);
+  return s.select(s.compare(arith::CmpFPredicate::OGT, x, zero), s.constant(x.getType(), 1),
+                  negative);
 }
 
 Value NotOp::combine(OpBuilder &builder, ValueRange scalars) {
-  return arith::XOrIOp::create(builder, getLoc(), scalars[0], number(builder, getLoc(), scalars[0], 1));
+  return arith::XOrIOp::create(builder, getLoc(), scalars[0],
+                               number(builder, getLoc(), scalars[0], 1));
 }
 
 Value AddOp::combine(OpBuilder &builder, ValueRange scalars) {
@@ -106,10 +110,12 @@ Value OrOp::combine(OpBuilder &builder, ValueRange scalars) {
   return arith::OrIOp::create(builder, getLoc(), scalars);
 }
 
-// Integer division by 0, and of the lowest integer by -1, stops a program: both divisors are made 1, and their results chosen.
+// Integer division by 0, and of the lowest integer by -1, stops a program: both divisors are made
+// 1, and their results chosen.
 static std::tuple<Value, Value, Value> safeDivisor(Scalars &s, Value divisor) {
   Value isZero = s.compare(arith::CmpIPredicate::eq, divisor, s.constant(divisor.getType(), 0));
-  Value isMinusOne = s.compare(arith::CmpIPredicate::eq, divisor, s.constant(divisor.getType(), -1));
+  Value isMinusOne =
+      s.compare(arith::CmpIPredicate::eq, divisor, s.constant(divisor.getType(), -1));
   Value unsafe = arith::OrIOp::create(s.builder, s.loc, isZero, isMinusOne);
   return {s.select(unsafe, s.constant(divisor.getType(), 1), divisor), isZero, isMinusOne};
 }
@@ -128,7 +134,8 @@ Value DivOp::combine(OpBuilder &builder, ValueRange scalars) {
 Value RemOp::combine(OpBuilder &builder, ValueRange scalars) {
   Scalars s(builder, getLoc());
   // The remainder of a division by 1 is the 0 that is due for both.
-  return arith::RemSIOp::create(builder, getLoc(), scalars[0], std::get<0>(safeDivisor(s, scalars[1])));
+  return arith::RemSIOp::create(builder, getLoc(), scalars[0],
+                                std::get<0>(safeDivisor(s, scalars[1])));
 }
 
 Value CompareOp::combine(OpBuilder &builder, ValueRange scalars) {
@@ -154,9 +161,12 @@ Value SelectOp::combine(OpBuilder &builder, ValueRange scalars) {
   return arith::SelectOp::create(builder, getLoc(), scalars);
 }
 
-// A float as an integer of `bits` bits, truncated, within [low, high], which are floats; NaN goes to the lowest.
-static Value truncated(Scalars &s, Value value, unsigned bits, double low, double high, bool isSigned) {
-  Value bounded = arith::MaxNumFOp::create(s.builder, s.loc, value, s.constant(value.getType(), low));
+// A float as an integer of `bits` bits, truncated, within [low, high], which are floats; NaN goes
+// to the lowest.
+static Value truncated(Scalars &s, Value value, unsigned bits, double low, double high,
+                       bool isSigned) {
+  Value bounded =
+      arith::MaxNumFOp::create(s.builder, s.loc, value, s.constant(value.getType(), low));
   bounded = arith::MinNumFOp::create(s.builder, s.loc, bounded, s.constant(value.getType(), high));
   Type type = s.builder.getIntegerType(bits);
   return isSigned ? arith::FPToSIOp::create(s.builder, s.loc, type, bounded).getResult()
@@ -167,15 +177,18 @@ Value CastOp::combine(OpBuilder &builder, ValueRange scalars) {
   Scalars s(builder, getLoc());
   Location loc = getLoc();
   Value x = scalars[0];
-  Type from = tensorType(getInput()).getElementType(), to = tensorType(getResult()).getElementType();
+  Type from = tensorType(getInput()).getElementType(),
+       to = tensorType(getResult()).getElementType();
   if (from == to)
     return x;
   if (to.isInteger(1)) {
     Value zero = s.constant(x.getType(), 0);
-    return from.isF32() ? s.compare(arith::CmpFPredicate::UNE, x, zero) : s.compare(arith::CmpIPredicate::ne, x, zero);
+    return from.isF32() ? s.compare(arith::CmpFPredicate::UNE, x, zero)
+                        : s.compare(arith::CmpIPredicate::ne, x, zero);
   }
   if (from.isF32()) // 2147483520 is the largest float below 2^31.
-    return to.isInteger(8) ? truncated(s, x, 8, 0, 255, false) : truncated(s, x, 32, -2147483648.0, 2147483520.0, true);
+    return to.isInteger(8) ? truncated(s, x, 8, 0, 255, false)
+                           : truncated(s, x, 32, -2147483648.0, 2147483520.0, true);
   if (from.isInteger(32) && to.isInteger(8)) {
     Value low = arith::MaxSIOp::create(builder, loc, x, s.constant(x.getType(), 0));
     Value bounded = arith::MinSIOp::create(builder, loc, low, s.constant(x.getType(), 255));

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Philox4x32-10 as in runtime/data/Philox.h, in a form that vectorizes: 64-bit products of zero-extended 32-bit words, no
-// branches. Key words: seed, step. Counter words: element index low and high, `key` low and high.
+// Philox4x32-10 as in runtime/data/Philox.h, in a form that vectorizes: 64-bit products of
+// zero-extended 32-bit words, no branches. Key words: seed, step. Counter words: element index low
+// and high, `key` low and high.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,9 @@ struct Philox {
   Scalars &s;
 
   Value word(uint32_t value) { return s.constant(s.builder.getI32Type(), double(int32_t(value))); }
-  Value low(Value wide) { return arith::TruncIOp::create(s.builder, s.loc, s.builder.getI32Type(), wide); }
+  Value low(Value wide) {
+    return arith::TruncIOp::create(s.builder, s.loc, s.builder.getI32Type(), wide);
+  }
   Value high(Value wide) {
     Value shift = arith::ConstantIntOp::create(s.builder, s.loc, 32, 64);
     return low(arith::ShRUIOp::create(s.builder, s.loc, wide, shift));
@@ -32,14 +35,16 @@ struct Philox {
     return arith::MulIOp::create(s.builder, s.loc, wide, constant);
   }
   Value exclusive(Value a, Value b, Value c) {
-    return arith::XOrIOp::create(s.builder, s.loc, arith::XOrIOp::create(s.builder, s.loc, a, b), c);
+    return arith::XOrIOp::create(s.builder, s.loc, arith::XOrIOp::create(s.builder, s.loc, a, b),
+                                 c);
   }
   Value add(Value a, Value b) { return arith::AddIOp::create(s.builder, s.loc, a, b); }
 
   std::array<Value, 4> operator()(std::array<Value, 2> key, std::array<Value, 4> counter) {
     for (int round = 0; round < 10; ++round) {
       Value a = product(counter[0], 0xD2511F53), b = product(counter[2], 0xCD9E8D57);
-      counter = {exclusive(high(b), counter[1], key[0]), low(b), exclusive(high(a), counter[3], key[1]), low(a)};
+      counter = {exclusive(high(b), counter[1], key[0]), low(b),
+                 exclusive(high(a), counter[3], key[1]), low(a)};
       key = {add(key[0], word(0x9E3779B9)), add(key[1], word(0xBB67AE85))};
     }
     return counter;
@@ -62,7 +67,8 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   Philox philox{s};
   Type i64 = builder.getI64Type();
   auto type = tensorType(getResult());
-  Value position = arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()));
+  Value position =
+      arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()));
   Value round = arith::ExtUIOp::create(builder, loc, i64, operand(2, {}));
   Value elements = arith::ConstantIntOp::create(builder, loc, type.getNumElements(), 64);
   Value before = arith::MulIOp::create(builder, loc, round, elements);
@@ -73,8 +79,8 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
                        philox.word(uint32_t(key >> 32))});
   if (getDistribution() == Distribution::uniform)
     return philox.fraction(words[0], 0);
-  // Box and Muller, "A note on the generation of random normal deviates", 1958. The first fraction lies in (0, 1], so that its
-  // logarithm is finite.
+  // Box and Muller, "A note on the generation of random normal deviates", 1958. The first fraction
+  // lies in (0, 1], so that its logarithm is finite.
   Value logarithm = s.log(philox.fraction(words[0], 1));
   Value radius = math::SqrtOp::create(builder, loc, s.mulf(logarithm, s.f32(-2)));
   Value angle = s.mulf(philox.fraction(words[1], 0), s.f32(6.283185307179586));

@@ -21,7 +21,8 @@ Value ConstantOp::element(OpBuilder &builder, unsigned, ValueRange, ElementOf) {
 }
 
 Value IotaOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf) {
-  return arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices[getDimension()]);
+  return arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(),
+                                    indices[getDimension()]);
 }
 
 Value BroadcastOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
@@ -52,7 +53,8 @@ Value MergeDimsOp::element(OpBuilder &builder, unsigned, ValueRange indices, Ele
   Scalars s(builder, getLoc());
   int64_t first = getFirst();
   Indices source(indices.take_front(first));
-  llvm::append_range(source, s.delinear(indices[first], shapeOf(getInput()).slice(first, getCount())));
+  llvm::append_range(source,
+                     s.delinear(indices[first], shapeOf(getInput()).slice(first, getCount())));
   llvm::append_range(source, indices.drop_front(first + 1));
   return operand(0, source);
 }
@@ -61,7 +63,8 @@ Value SliceOp::element(OpBuilder &builder, unsigned, ValueRange indices, Element
   Scalars s(builder, getLoc());
   Indices source;
   for (auto [index, offset, stride] : llvm::zip_equal(indices, getOffsets(), getStrides()))
-    source.push_back(offset == 0 ? s.mul(index, stride) : s.add(s.mul(index, stride), s.index(offset)));
+    source.push_back(offset == 0 ? s.mul(index, stride)
+                                 : s.add(s.mul(index, stride), s.index(offset)));
   return operand(0, source);
 }
 
@@ -74,7 +77,8 @@ Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf
     return zero;
   Value inside;
   auto require = [&](Value condition) {
-    inside = inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
+    inside =
+        inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
   };
   SmallVector<Value> shifted;
   for (size_t i = 0; i < input.size(); ++i) {
@@ -106,7 +110,8 @@ Value PadOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf
 }
 
 // The element of the inputs from `first` on; `index` counts from that input's beginning.
-static Value concatenated(ConcatOp op, Scalars &s, unsigned first, Value index, ValueRange indices, ElementOf operand) {
+static Value concatenated(ConcatOp op, Scalars &s, unsigned first, Value index, ValueRange indices,
+                          ElementOf operand) {
   int64_t dimension = op.getDimension(), size = shapeOf(op.getInputs()[first])[dimension];
   auto read = [&] {
     Indices source(indices);
@@ -145,12 +150,13 @@ Value SegmentSumOp::element(OpBuilder &builder, unsigned, ValueRange indices, El
   Scalars s(builder, getLoc());
   Value segment = arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), indices[0]);
   auto row = indices.drop_front();
-  return s.loops(shapeOf(getIndices()), s.f32(0), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    Value mine = s.compare(arith::CmpIPredicate::eq, operand(1, at), segment);
-    Indices source(at);
-    llvm::append_range(source, row);
-    return {s.select(mine, s.addf(carried[0], operand(0, source)), carried[0])};
-  })[0];
+  return s.loops(shapeOf(getIndices()), s.f32(0),
+                 [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+                   Value mine = s.compare(arith::CmpIPredicate::eq, operand(1, at), segment);
+                   Indices source(at);
+                   llvm::append_range(source, row);
+                   return {s.select(mine, s.addf(carried[0], operand(0, source)), carried[0])};
+                 })[0];
 }
 
 } // namespace weir

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Constants are folded by running the op's own scalar form on them, so folding cannot disagree with what kernels compute.
-// Identities follow; those on floats hold for NaN and infinities too (x * 0 is no identity).
+// Constants are folded by running the op's own scalar form on them, so folding cannot disagree with
+// what kernels compute. Identities follow; those on floats hold for NaN and infinities too (x * 0
+// is no identity).
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,8 +73,7 @@ static bool is(Attribute scalar, double number) {
 }
 
 // x for f(f(x)).
-template <typename Op>
-static OpFoldResult involution(Op op) {
+template <typename Op> static OpFoldResult involution(Op op) {
   if (auto inner = op.getInput().template getDefiningOp<Op>())
     return inner.getInput();
   return {};
@@ -96,7 +96,9 @@ static OpFoldResult withoutNeutral(Op op, ArrayRef<Attribute> operands, double n
     return op.getRhs();
   return {};
 }
-OpFoldResult AddOp::identity(ArrayRef<Attribute> operands) { return withoutNeutral(*this, operands, 0); }
+OpFoldResult AddOp::identity(ArrayRef<Attribute> operands) {
+  return withoutNeutral(*this, operands, 0);
+}
 OpFoldResult MulOp::identity(ArrayRef<Attribute> operands) {
   if (tensorType(getResult()).getElementType().isInteger())
     for (Attribute operand : operands)
@@ -115,8 +117,7 @@ OpFoldResult PowOp::identity(ArrayRef<Attribute> operands) {
   return is(operands[1], 1) ? OpFoldResult(getLhs()) : OpFoldResult();
 }
 
-template <typename Op>
-static OpFoldResult ofEquals(Op op) {
+template <typename Op> static OpFoldResult ofEquals(Op op) {
   return op.getLhs() == op.getRhs() ? OpFoldResult(op.getLhs()) : OpFoldResult();
 }
 OpFoldResult MaxOp::identity(ArrayRef<Attribute>) { return ofEquals(*this); }
@@ -153,7 +154,8 @@ struct SquareByMultiplying : OpRewritePattern<PowOp> {
     Attribute exponent;
     if (!matchPattern(op.getRhs(), m_Constant(&exponent)) || !is(exponent, 2))
       return failure();
-    rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), op.getLhs(), op.getLhs(), op.getComputeAttr());
+    rewriter.replaceOpWithNewOp<MulOp>(op, op.getType(), op.getLhs(), op.getLhs(),
+                                       op.getComputeAttr());
     return success();
   }
 };

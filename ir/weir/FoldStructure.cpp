@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A layout op of a constant is the same constant, of another shape. Chains of the same op become one, in place.
+// A layout op of a constant is the same constant, of another shape. Chains of the same op become
+// one, in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ namespace weir {
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 static bool isIota(ArrayRef<int64_t> numbers) {
-  return llvm::all_of(llvm::enumerate(numbers), [](auto item) { return int64_t(item.index()) == item.value(); });
+  return llvm::all_of(llvm::enumerate(numbers),
+                      [](auto item) { return int64_t(item.index()) == item.value(); });
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
@@ -101,7 +103,9 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-OpFoldResult PadOp::fold(FoldAdaptor) { return getInput().getType() == getType() ? getInput() : OpFoldResult(); }
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  return getInput().getType() == getType() ? getInput() : OpFoldResult();
+}
 
 OpFoldResult GatherOp::fold(FoldAdaptor adaptor) { return adaptor.getTable(); }
 
@@ -109,7 +113,8 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
   if (getAxes().empty())
     return getInput();
   Attribute value = adaptor.getInput();
-  int64_t count = tensorType(getInput()).getNumElements() / std::max<int64_t>(1, tensorType(getResult()).getNumElements());
+  int64_t count = tensorType(getInput()).getNumElements() /
+                  std::max<int64_t>(1, tensorType(getResult()).getNumElements());
   if (!value || count == 0)
     return {};
   if (getKind() != Reduction::sum)

@@ -40,7 +40,8 @@ Shape transposed(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
   return result;
 }
 
-Shape matmulShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, bool transposeLhs, bool transposeRhs) {
+Shape matmulShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, bool transposeLhs,
+                  bool transposeRhs) {
   size_t rank = lhs.size();
   Shape result(lhs.drop_back(2));
   result.push_back(lhs[rank - (transposeLhs ? 1 : 2)]);
@@ -48,8 +49,8 @@ Shape matmulShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, bool transposeLh
   return result;
 }
 
-// The number of windows along one dimension. The division rounds down for negative extents too, so that a window that does
-// not fit by little gives none rather than one.
+// The number of windows along one dimension. Dividing rounds towards zero, which would make one
+// window of an extent that is a little too small.
 static int64_t windows(int64_t extent, int64_t window, int64_t stride) {
   return extent < window ? 0 : (extent - window) / stride + 1;
 }
@@ -80,7 +81,8 @@ std::string printed(ArrayRef<int64_t> shape) {
 LogicalResult expectShape(Operation *op, StringRef what, Value value, ArrayRef<int64_t> shape) {
   if (shapeOf(value) == shape)
     return success();
-  return op->emitOpError() << what << " should be " << printed(shape) << ", but is " << printed(shapeOf(value));
+  return op->emitOpError() << what << " should be " << printed(shape) << ", but is "
+                           << printed(shapeOf(value));
 }
 
 LogicalResult expectSameElements(Operation *op, Value a, Value b) {

@@ -26,14 +26,17 @@ Shape withoutAxes(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes);
 /// The shape without its last dimension.
 Shape withoutLast(llvm::ArrayRef<int64_t> shape);
 /// The shape with `sizes` in place of `count` dimensions from `first` on.
-Shape withReplaced(llvm::ArrayRef<int64_t> shape, int64_t first, int64_t count, llvm::ArrayRef<int64_t> sizes);
+Shape withReplaced(llvm::ArrayRef<int64_t> shape, int64_t first, int64_t count,
+                   llvm::ArrayRef<int64_t> sizes);
 Shape transposed(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);
-Shape matmulShape(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs, bool transposeLhs, bool transposeRhs);
+Shape matmulShape(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs, bool transposeLhs,
+                  bool transposeRhs);
 /// [n, o, h', w']; h' or w' is not positive where the weight does not fit.
-Shape convolutionShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weight, llvm::ArrayRef<int64_t> strides,
-                       llvm::ArrayRef<int64_t> padding);
+Shape convolutionShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weight,
+                       llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> padding);
 /// As above, for windows of the last two dimensions.
-Shape poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> window, llvm::ArrayRef<int64_t> strides);
+Shape poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> window,
+                llvm::ArrayRef<int64_t> strides);
 
 /// Emits an error of `op` unless the value has `shape`; `what` names the value.
 mlir::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, mlir::Value value,

@@ -38,20 +38,24 @@ LogicalResult MatmulOp::verify() {
   auto lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
   // C1
   if (lhs.size() < 2 || lhs.size() != rhs.size() || lhs.drop_back(2) != rhs.drop_back(2))
-    return emitOpError() << "needs equal ranks of at least 2 and equal leading dimensions, but has " << printed(lhs)
-                         << " and " << printed(rhs);
+    return emitOpError() << "needs equal ranks of at least 2 and equal leading dimensions, but has "
+                         << printed(lhs) << " and " << printed(rhs);
   // C2
   size_t rank = lhs.size();
-  int64_t left = lhs[rank - (getTransposeLhs() ? 2 : 1)], right = rhs[rank - (getTransposeRhs() ? 1 : 2)];
+  int64_t left = lhs[rank - (getTransposeLhs() ? 2 : 1)],
+          right = rhs[rank - (getTransposeRhs() ? 1 : 2)];
   if (left != right)
-    return emitOpError() << "sums over " << left << " elements on the left, but " << right << " on the right";
+    return emitOpError() << "sums over " << left << " elements on the left, but " << right
+                         << " on the right";
   // C3
-  return expectShape(*this, "the result", getResult(), matmulShape(lhs, rhs, getTransposeLhs(), getTransposeRhs()));
+  return expectShape(*this, "the result", getResult(),
+                     matmulShape(lhs, rhs, getTransposeLhs(), getTransposeRhs()));
 }
 
 // The three convolutions: `result` is that of convolving `input` with `weight`.
-static LogicalResult verifyConvolution(Operation *op, StringRef what, Value input, Value weight, Value result,
-                                       ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
+static LogicalResult verifyConvolution(Operation *op, StringRef what, Value input, Value weight,
+                                       Value result, ArrayRef<int64_t> strides,
+                                       ArrayRef<int64_t> padding) {
   for (Value value : {input, weight, result})
     if (shapeOf(value).size() != 4)
       return op->emitOpError() << "needs four dimensions, but has " << printed(shapeOf(value));
@@ -62,8 +66,8 @@ static LogicalResult verifyConvolution(Operation *op, StringRef what, Value inpu
     return op->emitOpError("needs positive strides, and padding that is not negative");
   // C2 of convolution
   if (shapeOf(input)[1] != shapeOf(weight)[1])
-    return op->emitOpError() << "has " << shapeOf(input)[1] << " channels in the image, but " << shapeOf(weight)[1]
-                             << " in the weight";
+    return op->emitOpError() << "has " << shapeOf(input)[1] << " channels in the image, but "
+                             << shapeOf(weight)[1] << " in the weight";
   // C3 of convolution, C1 of its gradients
   Shape expected = convolutionShape(shapeOf(input), shapeOf(weight), strides, padding);
   if (expected[2] <= 0 || expected[3] <= 0)
@@ -72,21 +76,22 @@ static LogicalResult verifyConvolution(Operation *op, StringRef what, Value inpu
 }
 
 LogicalResult ConvolutionOp::verify() {
-  return verifyConvolution(*this, "the result", getInput(), getWeight(), getResult(), getStrides(), getPadding());
+  return verifyConvolution(*this, "the result", getInput(), getWeight(), getResult(), getStrides(),
+                           getPadding());
 }
 
 LogicalResult ConvolutionInputGradOp::verify() {
-  return verifyConvolution(*this, "the cotangent", getResult(), getWeight(), getCotangent(), getStrides(),
-                           getPadding());
+  return verifyConvolution(*this, "the cotangent", getResult(), getWeight(), getCotangent(),
+                           getStrides(), getPadding());
 }
 
 LogicalResult ConvolutionWeightGradOp::verify() {
-  return verifyConvolution(*this, "the cotangent", getInput(), getResult(), getCotangent(), getStrides(),
-                           getPadding());
+  return verifyConvolution(*this, "the cotangent", getInput(), getResult(), getCotangent(),
+                           getStrides(), getPadding());
 }
 
-static LogicalResult verifyPool(Operation *op, StringRef what, Value input, Value result, ArrayRef<int64_t> window,
-                                ArrayRef<int64_t> strides) {
+static LogicalResult verifyPool(Operation *op, StringRef what, Value input, Value result,
+                                ArrayRef<int64_t> window, ArrayRef<int64_t> strides) {
   if (shapeOf(input).size() < 2)
     return op->emitOpError("needs two dimensions");
   // C1
@@ -112,7 +117,8 @@ LogicalResult MaxPoolGradOp::verify() {
 }
 
 // Whether each of `values` has the shape of `rows` without its last dimension.
-static LogicalResult expectRowValues(Operation *op, Value rows, std::initializer_list<std::pair<StringRef, Value>> values) {
+static LogicalResult expectRowValues(Operation *op, Value rows,
+                                     std::initializer_list<std::pair<StringRef, Value>> values) {
   if (shapeOf(rows).empty() || shapeOf(rows).back() == 0)
     return op->emitOpError("needs a last dimension, and elements in it");
   for (auto [what, value] : values)
@@ -138,22 +144,26 @@ LogicalResult NormalizeGradOp::verify() {
 
 LogicalResult SoftmaxCrossEntropyOp::verify() {
   // C1
-  return expectRowValues(*this, getLogits(), {{"the labels", getLabels()}, {"the loss", getLoss()}});
+  return expectRowValues(*this, getLogits(),
+                         {{"the labels", getLabels()}, {"the loss", getLoss()}});
 }
 
 LogicalResult SoftmaxCrossEntropyGradOp::verify() {
   // C1
-  return expectRowValues(*this, getLogits(), {{"the labels", getLabels()}, {"the cotangent", getCotangent()}});
+  return expectRowValues(*this, getLogits(),
+                         {{"the labels", getLabels()}, {"the cotangent", getCotangent()}});
 }
 
 // C1 of attend, and what both ops say of log_sum_exp.
-static LogicalResult verifyAttention(Operation *op, Value query, Value key, Value logSumExp, bool causal) {
+static LogicalResult verifyAttention(Operation *op, Value query, Value key, Value logSumExp,
+                                     bool causal) {
   auto q = shapeOf(query), k = shapeOf(key);
   if (q.size() != 4 || k.size() != 4 || q[0] != k[0] || q[1] != k[1] || q[3] != k[3])
-    return op->emitOpError() << "needs queries [b, h, t, d] and keys [b, h, s, d], but has " << printed(q) << " and "
-                             << printed(k);
+    return op->emitOpError() << "needs queries [b, h, t, d] and keys [b, h, s, d], but has "
+                             << printed(q) << " and " << printed(k);
   if (causal && k[2] < q[2])
-    return op->emitOpError() << "is causal and has more queries (" << q[2] << ") than keys (" << k[2] << ")";
+    return op->emitOpError() << "is causal and has more queries (" << q[2] << ") than keys ("
+                             << k[2] << ")";
   // C2
   return expectShape(op, "log_sum_exp", logSumExp, withoutLast(q));
 }

@@ -12,12 +12,14 @@ using namespace mlir;
 namespace weir {
 
 // C1 of read and write.
-static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr name, Type type) {
+static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols,
+                                    FlatSymbolRefAttr name, Type type) {
   auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
   if (!variable)
     return op->emitOpError() << "names no variable: " << name;
   if (variable.getType() != type) {
-    auto error = op->emitOpError() << "has type " << type << ", but the variable is " << variable.getType();
+    auto error = op->emitOpError()
+                 << "has type " << type << ", but the variable is " << variable.getType();
     error.attachNote(variable.getLoc()) << "the variable";
     return error;
   }
@@ -35,7 +37,8 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   // C2: looking at what follows is enough, since every write does.
   for (Operation *next = (*this)->getNextNode(); next; next = next->getNextNode())
-    if (auto other = dyn_cast<WriteOp>(next); other && other.getVariableAttr() == getVariableAttr()) {
+    if (auto other = dyn_cast<WriteOp>(next);
+        other && other.getVariableAttr() == getVariableAttr()) {
       auto error = other.emitOpError() << "is a second write of " << getVariableAttr();
       error.attachNote(getLoc()) << "the first";
       return error;
@@ -51,13 +54,15 @@ LogicalResult GradientOp::verify() {
 }
 
 // Whether two lists of types agree; `what` names the first list.
-static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types, TypeRange expected) {
+static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types,
+                                 TypeRange expected) {
   if (types.size() != expected.size())
-    return op->emitOpError() << "needs " << expected.size() << " " << what << ", but has " << types.size();
+    return op->emitOpError() << "needs " << expected.size() << " " << what << ", but has "
+                             << types.size();
   for (auto [i, type, other] : llvm::enumerate(types, expected))
     if (type != other)
-      return op->emitOpError() << "has type " << type << " for number " << i << " of its " << what << ", which should be "
-                               << other;
+      return op->emitOpError() << "has type " << type << " for number " << i << " of its " << what
+                               << ", which should be " << other;
   return success();
 }
 
@@ -78,16 +83,19 @@ LogicalResult MicrobatchesOp::verify() {
   for (Value value : getSliced()) {
     Shape shape(shapeOf(value));
     if (shape.empty() || shape[0] % getCount() != 0)
-      return emitOpError() << "cannot cut " << printed(shape) << " into " << getCount() << " equal parts";
+      return emitOpError() << "cannot cut " << printed(shape) << " into " << getCount()
+                           << " equal parts";
     shape[0] /= getCount();
     arguments.push_back(typeLike(value, shape));
   }
   // C2
   llvm::append_range(arguments, getCarried().getTypes());
-  if (failed(expectTypes(*this, "block arguments", getBody().front().getArgumentTypes(), arguments)))
+  if (failed(
+          expectTypes(*this, "block arguments", getBody().front().getArgumentTypes(), arguments)))
     return failure();
   YieldOp yield = yieldOf(*this);
-  if (!yield || failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
+  if (!yield ||
+      failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
     return failure();
   if (getNumResults() < getCarried().size())
     return emitOpError("needs a result for each carried value");
@@ -98,10 +106,12 @@ LogicalResult MicrobatchesOp::verify() {
 LogicalResult KernelOp::verify() {
   // C1
   Block &block = getBody().front();
-  if (failed(expectTypes(*this, "block arguments", block.getArgumentTypes(), getInputs().getTypes())))
+  if (failed(
+          expectTypes(*this, "block arguments", block.getArgumentTypes(), getInputs().getTypes())))
     return failure();
   YieldOp yield = yieldOf(*this);
-  if (!yield || failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
+  if (!yield ||
+      failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
     return failure();
   // C2
   for (Operation &op : block)

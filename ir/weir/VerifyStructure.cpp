@@ -15,7 +15,8 @@ LogicalResult ConstantOp::verify() {
   // C1
   Type element = tensorType(getResult()).getElementType();
   if (getValue().getType() != element)
-    return emitOpError() << "has a value of type " << getValue().getType() << " for elements of type " << element;
+    return emitOpError() << "has a value of type " << getValue().getType()
+                         << " for elements of type " << element;
   return success();
 }
 
@@ -38,7 +39,8 @@ LogicalResult BroadcastOp::verify() {
   auto dimensions = getDimensions();
   // C1
   if (dimensions.size() != input.size())
-    return emitOpError() << "needs " << input.size() << " dimensions, one for each of the input's, but has "
+    return emitOpError() << "needs " << input.size()
+                         << " dimensions, one for each of the input's, but has "
                          << dimensions.size();
   for (auto [i, dimension] : llvm::enumerate(dimensions)) {
     if (failed(expectDimension(*this, getResult(), dimension)))
@@ -49,7 +51,8 @@ LogicalResult BroadcastOp::verify() {
   // C2
   for (auto [i, dimension] : llvm::enumerate(dimensions))
     if (input[i] != 1 && input[i] != result[dimension])
-      return emitOpError() << "cannot make size " << input[i] << " of dimension " << i << " into " << result[dimension];
+      return emitOpError() << "cannot make size " << input[i] << " of dimension " << i << " into "
+                           << result[dimension];
   // C3
   return expectSameElements(*this, getInput(), getResult());
 }
@@ -64,7 +67,8 @@ LogicalResult TransposeOp::verify() {
   // C2
   if (failed(expectSameElements(*this, getInput(), getResult())))
     return failure();
-  return expectShape(*this, "the result", getResult(), transposed(shapeOf(getInput()), getPermutation()));
+  return expectShape(*this, "the result", getResult(),
+                     transposed(shapeOf(getInput()), getPermutation()));
 }
 
 LogicalResult SplitDimOp::verify() {
@@ -86,8 +90,8 @@ LogicalResult MergeDimsOp::verify() {
   int64_t first = getFirst(), count = getCount();
   // C1
   if (first < 0 || count < 0 || first > int64_t(input.size()) - count)
-    return emitOpError() << "cannot merge " << count << " dimensions from " << first << " on: " << printed(input)
-                         << " has " << input.size();
+    return emitOpError() << "cannot merge " << count << " dimensions from " << first
+                         << " on: " << printed(input) << " has " << input.size();
   // C2
   if (failed(expectSameElements(*this, getInput(), getResult())))
     return failure();
@@ -96,19 +100,21 @@ LogicalResult MergeDimsOp::verify() {
 }
 
 // C1 and C2 of slice and pad: elements of `small` at offset + i * stride of `large`.
-static LogicalResult verifyStrided(Operation *op, Value small, Value large, ArrayRef<int64_t> offsets,
-                                   ArrayRef<int64_t> strides) {
+static LogicalResult verifyStrided(Operation *op, Value small, Value large,
+                                   ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
   auto inner = shapeOf(small), outer = shapeOf(large);
   // C1
-  if (inner.size() != outer.size() || offsets.size() != inner.size() || strides.size() != inner.size())
+  if (inner.size() != outer.size() || offsets.size() != inner.size() ||
+      strides.size() != inner.size())
     return op->emitOpError("needs equal ranks, and an offset and a stride for each dimension");
   if (llvm::any_of(strides, [](int64_t stride) { return stride <= 0; }))
     return op->emitOpError("needs positive strides");
   // C2
   for (size_t i = 0; i < inner.size(); ++i)
     if (offsets[i] < 0 || (inner[i] > 0 && offsets[i] + (inner[i] - 1) * strides[i] >= outer[i]))
-      return op->emitOpError() << "reaches from " << offsets[i] << " to " << offsets[i] + (inner[i] - 1) * strides[i]
-                               << " in dimension " << i << " of size " << outer[i];
+      return op->emitOpError() << "reaches from " << offsets[i] << " to "
+                               << offsets[i] + (inner[i] - 1) * strides[i] << " in dimension " << i
+                               << " of size " << outer[i];
   return expectSameElements(op, small, large);
 }
 
@@ -116,7 +122,9 @@ LogicalResult SliceOp::verify() {
   return verifyStrided(*this, getResult(), getInput(), getOffsets(), getStrides());
 }
 
-LogicalResult PadOp::verify() { return verifyStrided(*this, getInput(), getResult(), getOffsets(), getStrides()); }
+LogicalResult PadOp::verify() {
+  return verifyStrided(*this, getInput(), getResult(), getOffsets(), getStrides());
+}
 
 LogicalResult ConcatOp::verify() {
   // C1
@@ -132,8 +140,8 @@ LogicalResult ConcatOp::verify() {
       return emitOpError("needs inputs of equal rank");
     expected[getDimension()] += std::exchange(like[getDimension()], shapeOf(first)[getDimension()]);
     if (ArrayRef<int64_t>(like) != shapeOf(first))
-      return emitOpError() << "cannot join " << printed(shapeOf(first)) << " and " << printed(shapeOf(input))
-                           << " along dimension " << getDimension();
+      return emitOpError() << "cannot join " << printed(shapeOf(first)) << " and "
+                           << printed(shapeOf(input)) << " along dimension " << getDimension();
     if (failed(expectSameElements(*this, first, input)))
       return failure();
   }
@@ -144,7 +152,8 @@ LogicalResult ConcatOp::verify() {
 }
 
 // C1 of gather and segment_sum: rows of `table`, one for each of `indices`.
-static LogicalResult verifyRows(Operation *op, StringRef what, Value rows, Value table, Value indices) {
+static LogicalResult verifyRows(Operation *op, StringRef what, Value rows, Value table,
+                                Value indices) {
   if (shapeOf(table).empty())
     return op->emitOpError("needs rows, but has a scalar");
   Shape expected(shapeOf(indices));

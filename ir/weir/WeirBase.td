@@ -45,9 +45,11 @@ class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemo
 // The type of elementwise work and that of sums; f32 where absent, and the only one there is so far.
 def Weir_WorkType : TypeAttrOf<F32>;
 
-// An op that computes tensors: pure, with a cost and a loop nest.
+// An op that computes tensors: pure, with a cost, and rules for precision and sharding.
 class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
-    : Weir_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>])>;
+    : Weir_Op<mnemonic, !listconcat(traits, [
+        Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>, DeclareOpInterfaceMethods<Castable, ["castRule"]>,
+        DeclareOpInterfaceMethods<Shardable, ["shardRule"]>])>;
 
 // The trait of an op whose vector-Jacobian product is in ir/weir/Gradients*.cpp.
 def Differentiated : DeclareOpInterfaceMethods<Differentiable, ["vjp"]>;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Registration and what tablegen generates for the dialect as a whole; the ops' generated definitions are four files in
-// the build tree.
+// Registration and what tablegen generates for the dialect as a whole; the ops' generated
+// definitions are four files in the build tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ namespace weir {
 
 void WeirDialect::initialize() { registerWeirDialectOperations(this); }
 
-Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
   auto typed = dyn_cast<TypedAttr>(value);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!typed || !tensor || typed.getType() != tensor.getElementType())

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The training step as tensors: see WeirBase.td for the dialect, WeirInterfaces.td for what passes ask of an op, and
-// WeirProgram.td for how a module is laid out.
+// The training step as tensors: see WeirBase.td for the dialect, WeirInterfaces.td for what passes
+// ask of an op, and WeirProgram.td for how a module is laid out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +36,37 @@ struct Cost {
   int64_t bytes = 0;
 };
 
+/// What may be stored as a low-precision float (never whole numbers, truth values or statistics);
+/// the work itself is done in the op's `compute` type. Sums of an op that accumulates are kept in
+/// its `accumulate` type, whatever its operands are.
+struct CastRule {
+  llvm::SmallVector<bool> operands;
+  llvm::SmallVector<bool> results;
+  bool accumulates = false;
+};
+
+/// A dimension of an op's iteration space, which may be cut into shards unless it is whole.
+struct Factor {
+  enum class Kind {
+    parallel, ///< each shard of the results from the same shard of the operands
+    sum,      ///< in no result: shards of the operands give results that are to be added,
+    max,      ///< or of which the largest
+    min,      ///< or the smallest is taken
+    whole,    ///< must not be cut
+  };
+  int64_t size;
+  Kind kind;
+};
+
+/// The factors that make up every dimension, the outermost first (a dimension of size 1 may have
+/// none). iota and random count in indices of the whole tensor.
+struct ShardRule {
+  using Dimension = llvm::SmallVector<unsigned, 1>;
+  llvm::SmallVector<Factor> factors;
+  llvm::SmallVector<llvm::SmallVector<Dimension>> operands;
+  llvm::SmallVector<llvm::SmallVector<Dimension>> results;
+};
+
 /// The scalar of an operand (by position) at indices; see Lowerable.
 using ElementOf = llvm::function_ref<mlir::Value(unsigned operand, mlir::ValueRange indices)>;
 
@@ -60,10 +91,13 @@ int64_t trafficBytes(mlir::Operation *op);
 #include "ir/weir/WeirInterfaces.h.inc"
 
 namespace weir {
-/// Folding, Lowerable and Costed for every Pointwise op.
+/// Folding and interfaces of every Pointwise op.
 mlir::OpFoldResult foldPointwise(Pointwise op, llvm::ArrayRef<mlir::Attribute> operands);
-mlir::Value elementwiseElement(Pointwise op, mlir::OpBuilder &builder, mlir::ValueRange indices, ElementOf operand);
+mlir::Value elementwiseElement(Pointwise op, mlir::OpBuilder &builder, mlir::ValueRange indices,
+                               ElementOf operand);
 Cost elementwiseCost(mlir::Operation *op);
+CastRule elementwiseCastRule(mlir::Operation *op);
+ShardRule elementwiseShardRule(mlir::Operation *op);
 } // namespace weir
 
 #define GET_OP_CLASSES

@@ -26,6 +26,8 @@ class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
       return ::weir::elementwiseElement(*this, builder, indices, operand);
     }
     ::weir::Cost $cppClass::cost() { return ::weir::elementwiseCost(*this); }
+    ::weir::CastRule $cppClass::castRule() { return ::weir::elementwiseCastRule(*this); }
+    ::weir::ShardRule $cppClass::shardRule() { return ::weir::elementwiseShardRule(*this); }
   }];
 }
 

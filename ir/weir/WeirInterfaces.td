@@ -48,6 +48,21 @@ def Pointwise : OpInterface<"Pointwise"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>];
 }
 
+def Castable : OpInterface<"Castable"> {
+  let cppNamespace = "::weir";
+  let description = [{Which operands and results may be stored as low-precision floats, and whether the op keeps sums.}];
+  let methods = [InterfaceMethod<"", "::weir::CastRule", "castRule", (ins)>];
+}
+
+def Shardable : OpInterface<"Shardable"> {
+  let cppNamespace = "::weir";
+  let description = [{
+    The op's factors: which dimensions of operands and results move together when they are cut into shards, which of them
+    are reduced (the results are then partial), and which have to be whole.
+  }];
+  let methods = [InterfaceMethod<"", "::weir::ShardRule", "shardRule", (ins)>];
+}
+
 def Simplifiable : OpInterface<"Simplifiable"> {
   let cppNamespace = "::weir";
   let description = [{A Pointwise op with identities, such as x + 0. Folding of constants alone needs none.}];

@@ -93,11 +93,14 @@ protected:
 };
 
 TEST_F(Elements, unary) {
-  for (std::string op : {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "stop_gradient"})
-    check("%x: tensor<2x5xf32>", "tensor<2x5xf32>", "%r = weir." + op + " %x : tensor<2x5xf32>\nreturn %r : tensor<2x5xf32>");
+  for (std::string op :
+       {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "stop_gradient"})
+    check("%x: tensor<2x5xf32>", "tensor<2x5xf32>",
+          "%r = weir." + op + " %x : tensor<2x5xf32>\nreturn %r : tensor<2x5xf32>");
   for (std::string op : {"log", "sqrt", "rsqrt"})
     check("%x: tensor<7xf32>", "tensor<7xf32>",
-          "%a = weir.abs %x : tensor<7xf32>\n%r = weir." + op + " %a : tensor<7xf32>\nreturn %r : tensor<7xf32>");
+          "%a = weir.abs %x : tensor<7xf32>\n%r = weir." + op +
+              " %a : tensor<7xf32>\nreturn %r : tensor<7xf32>");
 }
 
 TEST_F(Elements, binary) {
@@ -106,88 +109,118 @@ TEST_F(Elements, binary) {
           "%r = weir." + op + " %x, %y : tensor<9xf32>\nreturn %r : tensor<9xf32>");
   // Divisors of 0 and -1 among them.
   for (std::string op : {"add", "sub", "mul", "div", "rem", "max", "min"})
-    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi32>", "%one = weir.constant 1 : i32 -> tensor<9xi32>\n"
-          "%z = weir.sub %y, %one : tensor<9xi32>\n%r = weir." + op + " %x, %z : tensor<9xi32>\nreturn %r : tensor<9xi32>");
+    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi32>",
+          "%one = weir.constant 1 : i32 -> tensor<9xi32>\n"
+          "%z = weir.sub %y, %one : tensor<9xi32>\n%r = weir." +
+              op + " %x, %z : tensor<9xi32>\nreturn %r : tensor<9xi32>");
   for (std::string op : {"and", "or"})
     check("%x: tensor<9xi1>, %y: tensor<9xi1>", "tensor<9xi1>",
           "%r = weir." + op + " %x, %y : tensor<9xi1>\nreturn %r : tensor<9xi1>");
   check("%x: tensor<9xf32>, %y: tensor<9xf32>", "tensor<9xf32>",
-        "%a = weir.abs %x : tensor<9xf32>\n%r = weir.pow %a, %y : tensor<9xf32>\nreturn %r : tensor<9xf32>");
+        "%a = weir.abs %x : tensor<9xf32>\n%r = weir.pow %a, %y : tensor<9xf32>\nreturn %r : "
+        "tensor<9xf32>");
 }
 
 TEST_F(Elements, comparisons) {
   for (std::string predicate : {"eq", "ne", "lt", "le", "gt", "ge"}) {
-    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>", "%r = weir.compare " + predicate +
-          " %x, %y : tensor<9xi32> -> tensor<9xi1>\nreturn %r : tensor<9xi1>");
+    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>",
+          "%r = weir.compare " + predicate +
+              " %x, %y : tensor<9xi32> -> tensor<9xi1>\nreturn %r : tensor<9xi1>");
     // With NaN: 0 / 0.
-    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>", "%a = weir.cast %x : tensor<9xi32> -> tensor<9xf32>\n"
-          "%b = weir.cast %y : tensor<9xi32> -> tensor<9xf32>\n%q = weir.div %a, %b : tensor<9xf32>\n%r = weir.compare " +
-          predicate + " %q, %a : tensor<9xf32> -> tensor<9xi1>\nreturn %r : tensor<9xi1>");
+    check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>",
+          "%a = weir.cast %x : tensor<9xi32> -> tensor<9xf32>\n"
+          "%b = weir.cast %y : tensor<9xi32> -> tensor<9xf32>\n%q = weir.div %a, %b : "
+          "tensor<9xf32>\n%r = weir.compare " +
+              predicate + " %q, %a : tensor<9xf32> -> tensor<9xi1>\nreturn %r : tensor<9xi1>");
   }
-  check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>", "%a = weir.cast %x : tensor<9xi32> -> tensor<9xf32>\n"
+  check("%x: tensor<9xi32>, %y: tensor<9xi32>", "tensor<9xi1>",
+        "%a = weir.cast %x : tensor<9xi32> -> tensor<9xf32>\n"
         "%b = weir.cast %y : tensor<9xi32> -> tensor<9xf32>\n%q = weir.div %a, %b : tensor<9xf32>\n"
         "%r = weir.is_finite %q : tensor<9xf32> -> tensor<9xi1>\nreturn %r : tensor<9xi1>");
   check("%c: tensor<9xi1>, %x: tensor<9xf32>, %y: tensor<9xf32>", "tensor<9xf32>",
-        "%n = weir.not %c : tensor<9xi1>\n%r = weir.select %n, %x, %y : tensor<9xi1>, tensor<9xf32>\nreturn %r : tensor<9xf32>");
+        "%n = weir.not %c : tensor<9xi1>\n%r = weir.select %n, %x, %y : tensor<9xi1>, "
+        "tensor<9xf32>\nreturn %r : tensor<9xf32>");
 }
 
 TEST_F(Elements, casts) {
   for (std::string from : {"f32", "i32", "ui8", "i1"})
     for (std::string to : {"f32", "i32", "ui8", "i1"})
       if (from != to && !(from == "f32" && to == "ui8"))
-        check("%x: tensor<9x" + from + ">", "tensor<9x" + to + ">", "%r = weir.cast %x : tensor<9x" + from +
-              "> -> tensor<9x" + to + ">\nreturn %r : tensor<9x" + to + ">");
+        check("%x: tensor<9x" + from + ">", "tensor<9x" + to + ">",
+              "%r = weir.cast %x : tensor<9x" + from + "> -> tensor<9x" + to +
+                  ">\nreturn %r : tensor<9x" + to + ">");
 }
 
 TEST_F(Elements, structure) {
   check("%x: tensor<3x1xf32>", "tensor<2x3x4xf32>",
-        "%r = weir.broadcast %x {dimensions = array<i64: 1, 2>} : tensor<3x1xf32> -> tensor<2x3x4xf32>\nreturn %r : tensor<2x3x4xf32>");
+        "%r = weir.broadcast %x {dimensions = array<i64: 1, 2>} : tensor<3x1xf32> -> "
+        "tensor<2x3x4xf32>\nreturn %r : tensor<2x3x4xf32>");
   check("%x: tensor<2x3x4xf32>", "tensor<4x2x3xf32>",
-        "%r = weir.transpose %x {permutation = array<i64: 2, 0, 1>} : tensor<2x3x4xf32> -> tensor<4x2x3xf32>\nreturn %r : tensor<4x2x3xf32>");
+        "%r = weir.transpose %x {permutation = array<i64: 2, 0, 1>} : tensor<2x3x4xf32> -> "
+        "tensor<4x2x3xf32>\nreturn %r : tensor<4x2x3xf32>");
   check("%x: tensor<2x12xf32>", "tensor<2x3x1x4xf32>",
-        "%r = weir.split_dim %x {dimension = 1 : i64, sizes = array<i64: 3, 1, 4>} : tensor<2x12xf32> -> tensor<2x3x1x4xf32>\nreturn %r : tensor<2x3x1x4xf32>");
+        "%r = weir.split_dim %x {dimension = 1 : i64, sizes = array<i64: 3, 1, 4>} : "
+        "tensor<2x12xf32> -> tensor<2x3x1x4xf32>\nreturn %r : tensor<2x3x1x4xf32>");
   check("%x: tensor<2x3x1x4xf32>", "tensor<2x12xf32>",
-        "%r = weir.merge_dims %x {first = 1 : i64, count = 3 : i64} : tensor<2x3x1x4xf32> -> tensor<2x12xf32>\nreturn %r : tensor<2x12xf32>");
+        "%r = weir.merge_dims %x {first = 1 : i64, count = 3 : i64} : tensor<2x3x1x4xf32> -> "
+        "tensor<2x12xf32>\nreturn %r : tensor<2x12xf32>");
   check("%x: tensor<2x3xf32>", "tensor<2x1x3xf32>",
-        "%r = weir.merge_dims %x {first = 1 : i64, count = 0 : i64} : tensor<2x3xf32> -> tensor<2x1x3xf32>\nreturn %r : tensor<2x1x3xf32>");
+        "%r = weir.merge_dims %x {first = 1 : i64, count = 0 : i64} : tensor<2x3xf32> -> "
+        "tensor<2x1x3xf32>\nreturn %r : tensor<2x1x3xf32>");
   check("%x: tensor<4x9xf32>", "tensor<2x3xf32>",
-        "%r = weir.slice %x {offsets = array<i64: 1, 2>, strides = array<i64: 2, 3>} : tensor<4x9xf32> -> tensor<2x3xf32>\nreturn %r : tensor<2x3xf32>");
+        "%r = weir.slice %x {offsets = array<i64: 1, 2>, strides = array<i64: 2, 3>} : "
+        "tensor<4x9xf32> -> tensor<2x3xf32>\nreturn %r : tensor<2x3xf32>");
   check("%x: tensor<2x3xf32>", "tensor<5x10xf32>",
-        "%r = weir.pad %x {offsets = array<i64: 1, 2>, strides = array<i64: 2, 3>} : tensor<2x3xf32> -> tensor<5x10xf32>\nreturn %r : tensor<5x10xf32>");
+        "%r = weir.pad %x {offsets = array<i64: 1, 2>, strides = array<i64: 2, 3>} : "
+        "tensor<2x3xf32> -> tensor<5x10xf32>\nreturn %r : tensor<5x10xf32>");
   check("%x: tensor<2x3xf32>, %y: tensor<2x1xf32>", "tensor<2x7xf32>",
-        "%r = weir.concat %x, %y, %x {dimension = 1 : i64} : tensor<2x3xf32>, tensor<2x1xf32>, tensor<2x3xf32> -> tensor<2x7xf32>\nreturn %r : tensor<2x7xf32>");
-  check("", "tensor<2x3xi32>", "%r = weir.iota {dimension = 1 : i64} -> tensor<2x3xi32>\nreturn %r : tensor<2x3xi32>");
+        "%r = weir.concat %x, %y, %x {dimension = 1 : i64} : tensor<2x3xf32>, tensor<2x1xf32>, "
+        "tensor<2x3xf32> -> tensor<2x7xf32>\nreturn %r : tensor<2x7xf32>");
+  check("", "tensor<2x3xi32>",
+        "%r = weir.iota {dimension = 1 : i64} -> tensor<2x3xi32>\nreturn %r : tensor<2x3xi32>");
   check("%x: tensor<3x4xf32>, %i: tensor<2x5xi32>", "tensor<2x5x4xf32>",
-        "%r = weir.gather %x, %i : tensor<3x4xf32>, tensor<2x5xi32> -> tensor<2x5x4xf32>\nreturn %r : tensor<2x5x4xf32>");
+        "%r = weir.gather %x, %i : tensor<3x4xf32>, tensor<2x5xi32> -> tensor<2x5x4xf32>\nreturn "
+        "%r : tensor<2x5x4xf32>");
   check("%x: tensor<2x5x4xf32>, %i: tensor<2x5xi32>", "tensor<3x4xf32>",
-        "%r = weir.segment_sum %x, %i : tensor<2x5x4xf32>, tensor<2x5xi32> -> tensor<3x4xf32>\nreturn %r : tensor<3x4xf32>");
+        "%r = weir.segment_sum %x, %i : tensor<2x5x4xf32>, tensor<2x5xi32> -> "
+        "tensor<3x4xf32>\nreturn %r : tensor<3x4xf32>");
 }
 
 TEST_F(Elements, gatherOutsideReadsTheNearestRow) {
-  check("%x: tensor<2x4xf32>, %i: tensor<9xi32>", "tensor<9x4xf32>", "%one = weir.constant 1 : i32 -> tensor<9xi32>\n"
+  check("%x: tensor<2x4xf32>, %i: tensor<9xi32>", "tensor<9x4xf32>",
+        "%one = weir.constant 1 : i32 -> tensor<9xi32>\n"
         "%two = weir.constant 2 : i32 -> tensor<9xi32>\n%a = weir.sub %i, %one : tensor<9xi32>\n"
-        "%b = weir.mul %a, %two : tensor<9xi32>\n%r = weir.gather %x, %b : tensor<2x4xf32>, tensor<9xi32> -> tensor<9x4xf32>\n"
+        "%b = weir.mul %a, %two : tensor<9xi32>\n%r = weir.gather %x, %b : tensor<2x4xf32>, "
+        "tensor<9xi32> -> tensor<9x4xf32>\n"
         "return %r : tensor<9x4xf32>");
 }
 
 TEST_F(Elements, reductions) {
   for (std::string kind : {"sum", "max", "min"}) {
-    check("%x: tensor<2x3x4xf32>", "tensor<3xf32>", "%r = weir.reduce " + kind +
-          " %x {axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>\nreturn %r : tensor<3xf32>");
-    check("%x: tensor<2x3xi32>", "tensor<i32>", "%r = weir.reduce " + kind +
-          " %x {axes = array<i64: 0, 1>} : tensor<2x3xi32> -> tensor<i32>\nreturn %r : tensor<i32>");
+    check("%x: tensor<2x3x4xf32>", "tensor<3xf32>",
+          "%r = weir.reduce " + kind +
+              " %x {axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>\nreturn %r : "
+              "tensor<3xf32>");
+    check("%x: tensor<2x3xi32>", "tensor<i32>",
+          "%r = weir.reduce " + kind +
+              " %x {axes = array<i64: 0, 1>} : tensor<2x3xi32> -> tensor<i32>\nreturn %r : "
+              "tensor<i32>");
   }
   check("%x: tensor<2x5x3xf32>", "tensor<2x3xi32>",
-        "%r = weir.argmax %x {axis = 1 : i64} : tensor<2x5x3xf32> -> tensor<2x3xi32>\nreturn %r : tensor<2x3xi32>");
+        "%r = weir.argmax %x {axis = 1 : i64} : tensor<2x5x3xf32> -> tensor<2x3xi32>\nreturn %r : "
+        "tensor<2x3xi32>");
   check("%x: tensor<2x5xi32>", "tensor<2xi32>", // with equals
-        "%r = weir.argmax %x {axis = 1 : i64} : tensor<2x5xi32> -> tensor<2xi32>\nreturn %r : tensor<2xi32>");
+        "%r = weir.argmax %x {axis = 1 : i64} : tensor<2x5xi32> -> tensor<2xi32>\nreturn %r : "
+        "tensor<2xi32>");
 }
 
 TEST_F(Elements, products) {
   check("%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>", "tensor<2x3x5xf32>",
-        "%r = weir.matmul %a, %b : tensor<2x3x4xf32>, tensor<2x4x5xf32> -> tensor<2x3x5xf32>\nreturn %r : tensor<2x3x5xf32>");
+        "%r = weir.matmul %a, %b : tensor<2x3x4xf32>, tensor<2x4x5xf32> -> "
+        "tensor<2x3x5xf32>\nreturn %r : tensor<2x3x5xf32>");
   check("%a: tensor<4x3xf32>, %b: tensor<5x4xf32>", "tensor<3x5xf32>",
-        "%r = weir.matmul %a, %b {transpose_lhs, transpose_rhs} : tensor<4x3xf32>, tensor<5x4xf32> -> tensor<3x5xf32>\nreturn %r : tensor<3x5xf32>");
+        "%r = weir.matmul %a, %b {transpose_lhs, transpose_rhs} : tensor<4x3xf32>, tensor<5x4xf32> "
+        "-> tensor<3x5xf32>\nreturn %r : tensor<3x5xf32>");
 }
 
 TEST_F(Elements, convolutions) {
@@ -198,63 +231,100 @@ TEST_F(Elements, convolutions) {
                {"2, 3", "0, 1", "1x2x8x7", "3x2x3x3", "1x3x3x3"},
                {"3, 3", "3, 3", "1x1x2x2", "1x1x5x5", "1x1x2x2"}};
   for (auto &c : cases) {
-    std::string x = "tensor<" + c.image + "xf32>", w = "tensor<" + c.weight + "xf32>", y = "tensor<" + c.result + "xf32>";
-    std::string attributes = " {strides = array<i64: " + c.strides + ">, padding = array<i64: " + c.padding + ">} : ";
-    check("%x: " + x + ", %w: " + w, y, "%r = weir.convolution %x, %w" + attributes + x + ", " + w + " -> " + y + "\nreturn %r : " + y);
-    check("%g: " + y + ", %w: " + w, x, "%r = weir.convolution_input_grad %g, %w" + attributes + y + ", " + w + " -> " + x + "\nreturn %r : " + x);
-    check("%x: " + x + ", %g: " + y, w, "%r = weir.convolution_weight_grad %x, %g" + attributes + x + ", " + y + " -> " + w + "\nreturn %r : " + w);
+    std::string x = "tensor<" + c.image + "xf32>", w = "tensor<" + c.weight + "xf32>",
+                y = "tensor<" + c.result + "xf32>";
+    std::string attributes =
+        " {strides = array<i64: " + c.strides + ">, padding = array<i64: " + c.padding + ">} : ";
+    check("%x: " + x + ", %w: " + w, y,
+          "%r = weir.convolution %x, %w" + attributes + x + ", " + w + " -> " + y +
+              "\nreturn %r : " + y);
+    check("%g: " + y + ", %w: " + w, x,
+          "%r = weir.convolution_input_grad %g, %w" + attributes + y + ", " + w + " -> " + x +
+              "\nreturn %r : " + x);
+    check("%x: " + x + ", %g: " + y, w,
+          "%r = weir.convolution_weight_grad %x, %g" + attributes + x + ", " + y + " -> " + w +
+              "\nreturn %r : " + w);
   }
 }
 
 TEST_F(Elements, pools) {
   for (std::string strides : {"1, 1", "2, 2", "3, 1"}) {
-    std::string y = strides == "1, 1" ? "tensor<2x5x4xf32>" : strides == "2, 2" ? "tensor<2x3x2xf32>" : "tensor<2x2x4xf32>";
-    std::string attributes = " {window = array<i64: 2, 3>, strides = array<i64: " + strides + ">} : tensor<2x6x6xf32>";
-    check("%x: tensor<2x6x6xf32>", y, "%r = weir.max_pool %x" + attributes + " -> " + y + "\nreturn %r : " + y);
+    std::string y = strides == "1, 1"   ? "tensor<2x5x4xf32>"
+                    : strides == "2, 2" ? "tensor<2x3x2xf32>"
+                                        : "tensor<2x2x4xf32>";
+    std::string attributes =
+        " {window = array<i64: 2, 3>, strides = array<i64: " + strides + ">} : tensor<2x6x6xf32>";
+    check("%x: tensor<2x6x6xf32>", y,
+          "%r = weir.max_pool %x" + attributes + " -> " + y + "\nreturn %r : " + y);
     check("%x: tensor<2x6x6xf32>, %g: " + y, "tensor<2x6x6xf32>",
-          "%r = weir.max_pool_grad %x, %g" + attributes + ", " + y + " -> tensor<2x6x6xf32>\nreturn %r : tensor<2x6x6xf32>");
+          "%r = weir.max_pool_grad %x, %g" + attributes + ", " + y +
+              " -> tensor<2x6x6xf32>\nreturn %r : tensor<2x6x6xf32>");
   }
 }
 
-const char *normalize = "%y, %m, %s = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<3x7xf32> -> tensor<3xf32>\n"
-                        "return %y, %m, %s : tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>";
-const char *normalizeGrad = "%r = weir.normalize_grad %x, %m, %s, %g : tensor<3x7xf32>, tensor<3xf32>\nreturn %r : tensor<3x7xf32>";
-const char *crossEntropy = "%l, %e = weir.softmax_cross_entropy %x, %i : tensor<4x5xf32>, tensor<4xi32> -> tensor<4xf32>\n"
-                           "return %l, %e : tensor<4xf32>, tensor<4xf32>";
-const char *crossEntropyGrad = "%r = weir.softmax_cross_entropy_grad %x, %i, %e, %g : tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>\n"
+const char *normalize =
+    "%y, %m, %s = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<3x7xf32> -> tensor<3xf32>\n"
+    "return %y, %m, %s : tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>";
+const char *normalizeGrad = "%r = weir.normalize_grad %x, %m, %s, %g : tensor<3x7xf32>, "
+                            "tensor<3xf32>\nreturn %r : tensor<3x7xf32>";
+const char *crossEntropy =
+    "%l, %e = weir.softmax_cross_entropy %x, %i : tensor<4x5xf32>, tensor<4xi32> -> tensor<4xf32>\n"
+    "return %l, %e : tensor<4xf32>, tensor<4xf32>";
+const char *crossEntropyGrad = "%r = weir.softmax_cross_entropy_grad %x, %i, %e, %g : "
+                               "tensor<4x5xf32>, tensor<4xi32>, tensor<4xf32>\n"
                                "return %r : tensor<4x5xf32>";
 
 TEST_F(Elements, composites) {
   check("%x: tensor<3x7xf32>", "tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>", normalize);
-  check("%x: tensor<3x7xf32>, %m: tensor<3xf32>, %s: tensor<3xf32>, %g: tensor<3x7xf32>", "tensor<3x7xf32>", normalizeGrad);
+  check("%x: tensor<3x7xf32>, %m: tensor<3xf32>, %s: tensor<3xf32>, %g: tensor<3x7xf32>",
+        "tensor<3x7xf32>", normalizeGrad);
   check("%x: tensor<4x5xf32>, %i: tensor<4xi32>", "tensor<4xf32>, tensor<4xf32>", crossEntropy);
-  check("%x: tensor<4x5xf32>, %i: tensor<4xi32>, %e: tensor<4xf32>, %g: tensor<4xf32>", "tensor<4x5xf32>", crossEntropyGrad);
+  check("%x: tensor<4x5xf32>, %i: tensor<4xi32>, %e: tensor<4xf32>, %g: tensor<4xf32>",
+        "tensor<4x5xf32>", crossEntropyGrad);
 }
 
 TEST_F(Elements, random) {
   for (std::string distribution : {"uniform", "normal"})
-    check("%s: tensor<i32>, %t: tensor<i32>, %r: tensor<i32>", "tensor<5x7xf32>", "%x = weir.random " + distribution +
-          " seed %s step %t round %r {key = -1234567890123 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5x7xf32>\n"
-          "return %x : tensor<5x7xf32>");
+    check("%s: tensor<i32>, %t: tensor<i32>, %r: tensor<i32>", "tensor<5x7xf32>",
+          "%x = weir.random " + distribution +
+              " seed %s step %t round %r {key = -1234567890123 : i64} : (tensor<i32>, tensor<i32>, "
+              "tensor<i32>) -> tensor<5x7xf32>\n"
+              "return %x : tensor<5x7xf32>");
 }
 
 TEST_F(Elements, decompositions) {
   auto function = [](std::string arguments, std::string results, std::string body) {
     return "func.func @f(" + arguments + ") -> (" + results + ") {\n" + body + "\n}";
   };
-  checkDecomposed(function("%x: tensor<3x7xf32>", "tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>", normalize));
-  checkDecomposed(function("%x: tensor<3x7xf32>, %m: tensor<3xf32>, %s: tensor<3xf32>, %g: tensor<3x7xf32>", "tensor<3x7xf32>", normalizeGrad));
-  checkDecomposed(function("%x: tensor<4x5xf32>, %i: tensor<4xi32>", "tensor<4xf32>, tensor<4xf32>", crossEntropy));
-  checkDecomposed(function("%x: tensor<4x5xf32>, %i: tensor<4xi32>, %e: tensor<4xf32>, %g: tensor<4xf32>", "tensor<4x5xf32>", crossEntropyGrad));
+  checkDecomposed(
+      function("%x: tensor<3x7xf32>", "tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>", normalize));
+  checkDecomposed(
+      function("%x: tensor<3x7xf32>, %m: tensor<3xf32>, %s: tensor<3xf32>, %g: tensor<3x7xf32>",
+               "tensor<3x7xf32>", normalizeGrad));
+  checkDecomposed(function("%x: tensor<4x5xf32>, %i: tensor<4xi32>", "tensor<4xf32>, tensor<4xf32>",
+                           crossEntropy));
+  checkDecomposed(
+      function("%x: tensor<4x5xf32>, %i: tensor<4xi32>, %e: tensor<4xf32>, %g: tensor<4xf32>",
+               "tensor<4x5xf32>", crossEntropyGrad));
   for (std::string causal : {"", "causal, "}) {
-    checkDecomposed("func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>) -> (tensor<2x1x3x4xf32>, tensor<2x1x3xf32>) {\n"
-                    "%y, %l = weir.attend %q, %k, %v {" + causal + "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
-                    "return %y, %l : tensor<2x1x3x4xf32>, tensor<2x1x3xf32>\n}");
-    checkDecomposed("func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>, %g: tensor<2x1x3x4xf32>)"
-                    " -> (tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>) {\n"
-                    "%y, %l = weir.attend %q, %k, %v {" + causal + "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
-                    "%a, %b, %c = weir.attend_grad %q, %k, %v, %y, %l, %g {" + causal + "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x3xf32>\n"
-                    "return %a, %b, %c : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>\n}");
+    checkDecomposed(
+        "func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>) "
+        "-> (tensor<2x1x3x4xf32>, tensor<2x1x3xf32>) {\n"
+        "%y, %l = weir.attend %q, %k, %v {" +
+        causal +
+        "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
+        "return %y, %l : tensor<2x1x3x4xf32>, tensor<2x1x3xf32>\n}");
+    checkDecomposed(
+        "func.func @f(%q: tensor<2x1x3x4xf32>, %k: tensor<2x1x5x4xf32>, %v: tensor<2x1x5x4xf32>, "
+        "%g: tensor<2x1x3x4xf32>)"
+        " -> (tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>) {\n"
+        "%y, %l = weir.attend %q, %k, %v {" +
+        causal +
+        "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32> -> tensor<2x1x3xf32>\n"
+        "%a, %b, %c = weir.attend_grad %q, %k, %v, %y, %l, %g {" +
+        causal +
+        "scale = 0.5 : f64} : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x3xf32>\n"
+        "return %a, %b, %c : tensor<2x1x3x4xf32>, tensor<2x1x5x4xf32>, tensor<2x1x5x4xf32>\n}");
   }
 }
 

@@ -53,26 +53,31 @@ static OwningOpRef<ModuleOp> lowered(func::FuncOp function) {
   builder.setInsertionPointToStart(body);
 
   IRMapping bufferOf;
-  bufferOf.map(function.getArguments(), body->getArguments().take_front(function.getNumArguments()));
+  bufferOf.map(function.getArguments(),
+               body->getArguments().take_front(function.getNumArguments()));
   Operation *terminator = function.getBody().front().getTerminator();
   for (Operation &op : function.getBody().front().without_terminator()) {
     auto element = [&](unsigned operand, ValueRange indices) -> Value {
-      return memref::LoadOp::create(builder, op.getLoc(), bufferOf.lookup(op.getOperand(operand)), indices);
+      return memref::LoadOp::create(builder, op.getLoc(), bufferOf.lookup(op.getOperand(operand)),
+                                    indices);
     };
     for (OpResult result : op.getResults()) {
       Value buffer = memref::AllocOp::create(builder, op.getLoc(), bufferType(result.getType()));
       bufferOf.map(result, buffer);
       Scalars s(builder, op.getLoc());
-      s.loops(shapeOf(result), ValueRange(), [&](ValueRange indices, ValueRange) -> SmallVector<Value> {
-        Value value = cast<Lowerable>(op).element(builder, result.getResultNumber(), indices, element);
-        memref::StoreOp::create(builder, op.getLoc(), value, buffer, indices);
-        return {};
-      });
+      s.loops(
+          shapeOf(result), ValueRange(), [&](ValueRange indices, ValueRange) -> SmallVector<Value> {
+            Value value =
+                cast<Lowerable>(op).element(builder, result.getResultNumber(), indices, element);
+            memref::StoreOp::create(builder, op.getLoc(), value, buffer, indices);
+            return {};
+          });
     }
   }
   for (OpOperand &operand : terminator->getOpOperands())
-    memref::CopyOp::create(builder, loc, bufferOf.lookup(operand.get()),
-                           body->getArgument(function.getNumArguments() + operand.getOperandNumber()));
+    memref::CopyOp::create(
+        builder, loc, bufferOf.lookup(operand.get()),
+        body->getArgument(function.getNumArguments() + operand.getOperandNumber()));
   func::ReturnOp::create(builder, loc);
   return module;
 }
@@ -113,7 +118,8 @@ FailureOr<Tensors> runCompiled(func::FuncOp function, ArrayRef<Tensor> inputs) {
   passes.addPass(createConvertMathToLibmPass());
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createFinalizeMemRefToLLVMConversionPass());
-  passes.addPass(createConvertFuncToLLVMPass(ConvertFuncToLLVMPassOptions{.useBarePtrCallConv = true}));
+  passes.addPass(
+      createConvertFuncToLLVMPass(ConvertFuncToLLVMPassOptions{.useBarePtrCallConv = true}));
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
   if (failed(verify(*module)) || failed(passes.run(*module)))
@@ -124,7 +130,8 @@ FailureOr<Tensors> runCompiled(func::FuncOp function, ArrayRef<Tensor> inputs) {
 
   std::vector<std::vector<char>> buffers;
   std::vector<void *> pointers;
-  auto types = llvm::to_vector(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()));
+  auto types = llvm::to_vector(
+      llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()));
   for (auto [i, type] : llvm::enumerate(types)) {
     auto tensor = cast<RankedTensorType>(type);
     int64_t bytes = storageBytes(type) / std::max<int64_t>(1, tensor.getNumElements());

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Test support: a function of weir ops, each op as one loop nest over its results' elements (the Lowerable interface alone),
-// compiled and run in this process.
+// Test support: a function of weir ops, each op as one loop nest over its results' elements (the
+// Lowerable interface alone), compiled and run in this process.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,10 +2,10 @@
 
 // CHECK-LABEL: @reductions
 func.func @reductions(%x: tensor<2x3x4xf32>, %i: tensor<2x3xi32>) {
-  // CHECK: weir.reduce sum %{{.*}} {axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>
-  weir.reduce sum %x {axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>
-  // CHECK: weir.reduce max %{{.*}} {accumulate = f32, axes = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x4xf32>
-  weir.reduce max %x {axes = array<i64: 1>, accumulate = f32} : tensor<2x3x4xf32> -> tensor<2x4xf32>
+  // CHECK: weir.reduce sum %{{.*}} {accumulate = f32, axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>
+  weir.reduce sum %x {axes = array<i64: 0, 2>, accumulate = f32} : tensor<2x3x4xf32> -> tensor<3xf32>
+  // CHECK: weir.reduce max %{{.*}} {axes = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x4xf32>
+  weir.reduce max %x {axes = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x4xf32>
   // CHECK: weir.reduce min %{{.*}} {axes = array<i64: 0, 1>} : tensor<2x3xi32> -> tensor<i32>
   weir.reduce min %i {axes = array<i64: 0, 1>} : tensor<2x3xi32> -> tensor<i32>
   // CHECK: weir.argmax %{{.*}} {axis = 1 : i64} : tensor<2x3x4xf32> -> tensor<2x4xi32>

@@ -1,0 +1,296 @@
+//===- InterfacesTest.cpp - Every op has its interfaces, and they are true -===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/reference/Interpreter.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+using namespace weir;
+
+namespace {
+
+class Interfaces : public testing::Test {
+protected:
+  Interfaces() {
+    registry.insert<WeirDialect, mlir::func::FuncDialect>();
+    registerReferenceInterpreter(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    // The roundtrip tests hold every op.
+    for (const char *file : {"elementwise", "structure", "compute", "program"}) {
+      std::string path = WEIR_TEST_SOURCES "/" + std::string(file) + ".mlir";
+      modules.push_back(mlir::parseSourceFile<mlir::ModuleOp>(path, &context));
+    }
+  }
+
+  void forEachOp(llvm::function_ref<void(mlir::Operation *)> visit) {
+    for (auto &module : modules) {
+      ASSERT_TRUE(module);
+      module->walk([&](mlir::Operation *op) {
+        if (llvm::isa_and_nonnull<WeirDialect>(op->getDialect()))
+          visit(op);
+      });
+    }
+  }
+
+  /// The first op of a kind in the roundtrip tests.
+  template <typename Op> Op first() {
+    Op found;
+    forEachOp([&](mlir::Operation *op) {
+      if (auto match = llvm::dyn_cast<Op>(op); match && !found)
+        found = match;
+    });
+    return found;
+  }
+
+  mlir::DialectRegistry registry;
+  mlir::MLIRContext context;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+};
+
+TEST_F(Interfaces, everyOpHasThem) {
+  // What an op lacks, and why.
+  const char *program = "a part of the program, which computes no tensor by itself";
+  const char *noFloats = "its results are no floats, or do not depend on any";
+  const char *noSecond = "second-order gradients are not offered";
+  const char *fused = "it is decomposed or has a kernel of its own";
+  std::map<std::string, std::map<std::string, const char *>> lacking;
+  for (const char *name :
+       {"variable", "read", "write", "gradient", "microbatches", "yield", "kernel"})
+    for (const char *interface : {"Costed", "Castable", "Shardable", "Lowerable", "Differentiable"})
+      lacking[name][interface] = program;
+  for (const char *name :
+       {"not", "rem", "and", "or", "compare", "is_finite", "constant", "iota", "argmax", "random"})
+    lacking[name]["Differentiable"] = noFloats;
+  for (const char *name :
+       {"max_pool_grad", "normalize_grad", "softmax_cross_entropy_grad", "attend_grad"})
+    lacking[name]["Differentiable"] = noSecond;
+  for (const char *name : {"attend", "attend_grad"})
+    lacking[name]["Lowerable"] = fused;
+
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperationsByDialect("weir")) {
+    std::string name = op.getStringRef().substr(5).str();
+    std::pair<const char *, bool> present[] = {
+        {"Costed", op.hasInterface<Costed>()},
+        {"Castable", op.hasInterface<Castable>()},
+        {"Shardable", op.hasInterface<Shardable>()},
+        {"Lowerable", op.hasInterface<Lowerable>()},
+        {"Differentiable", op.hasInterface<Differentiable>()}};
+    for (auto [interface, has] : present)
+      EXPECT_NE(has, lacking[name].contains(interface)) << name << " and " << interface;
+  }
+}
+
+TEST_F(Interfaces, roundtripTestsHoldEveryOp) {
+  std::set<llvm::StringRef> seen;
+  forEachOp([&](mlir::Operation *op) { seen.insert(op->getName().getStringRef()); });
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperationsByDialect("weir"))
+    EXPECT_TRUE(seen.contains(op.getStringRef())) << op.getStringRef().str();
+}
+
+TEST_F(Interfaces, castRulesAreOfFloatsOnly) {
+  forEachOp([](mlir::Operation *op) {
+    auto castable = llvm::dyn_cast<Castable>(op);
+    if (!castable)
+      return;
+    CastRule rule = castable.castRule();
+    ASSERT_EQ(rule.operands.size(), op->getNumOperands());
+    ASSERT_EQ(rule.results.size(), op->getNumResults());
+    auto isFloat = [](mlir::Type type) {
+      return llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32();
+    };
+    for (auto [low, type] : llvm::zip_equal(rule.operands, op->getOperandTypes()))
+      EXPECT_TRUE(!low || isFloat(type)) << op->getName().getStringRef().str();
+    for (auto [low, type] : llvm::zip_equal(rule.results, op->getResultTypes()))
+      EXPECT_TRUE(!low || isFloat(type)) << op->getName().getStringRef().str();
+    // What accumulates says in what, unless f32 is all there is.
+    if (op->hasAttr("accumulate"))
+      EXPECT_TRUE(rule.accumulates) << op->getName().getStringRef().str();
+  });
+}
+
+TEST_F(Interfaces, statisticsAndSumsStayHigh) {
+  using Flags = llvm::SmallVector<bool>;
+  EXPECT_EQ(first<NormalizeOp>().castRule().results, (Flags{true, false, false}));
+  EXPECT_EQ(first<SoftmaxCrossEntropyOp>().castRule().results, (Flags{false, false}));
+  EXPECT_EQ(first<AttendOp>().castRule().results, (Flags{true, false}));
+  EXPECT_EQ(first<ReduceOp>().castRule().results, (Flags{false}));
+  EXPECT_EQ(first<MatmulOp>().castRule().operands, (Flags{true, true}));
+  EXPECT_TRUE(first<MatmulOp>().castRule().accumulates);
+  EXPECT_FALSE(first<AddOp>().castRule().accumulates);
+}
+
+TEST_F(Interfaces, costs) {
+  auto expect = [](Cost cost, int64_t flops, int64_t bytes) {
+    EXPECT_EQ(cost.flops, flops);
+    EXPECT_EQ(cost.bytes, bytes);
+  };
+  expect(first<MatmulOp>().cost(), 2 * 2 * 3 * 4, 4 * (6 + 12 + 8));
+  expect(first<AddOp>().cost(), 6, 4 * 3 * 6);
+  expect(first<NotOp>().cost(), 4, 8);
+  expect(first<ConvolutionOp>().cost(), 2 * 27 * 18, 4 * (50 + 54 + 27));
+  // Queries 0, 1 and 2 of 3 see 3, 4 and 5 of 5 keys, in each of 2 heads.
+  expect(first<AttendOp>().cost(), 2 * 12 * (2 * 2 * 4 + 5), 4 * (2 * 24 + 2 * 40 + 6));
+}
+
+/// The size of a dimension made of factors.
+int64_t sizeOf(const ShardRule &rule, const ShardRule::Dimension &dimension) {
+  int64_t size = 1;
+  for (unsigned factor : dimension)
+    size *= rule.factors[factor].size;
+  return size;
+}
+
+TEST_F(Interfaces, factorsMakeUpEveryDimension) {
+  forEachOp([](mlir::Operation *op) {
+    auto shardable = llvm::dyn_cast<Shardable>(op);
+    if (!shardable)
+      return;
+    ShardRule rule = shardable.shardRule();
+    auto check = [&](auto values, auto &sides) {
+      ASSERT_EQ(values.size(), sides.size()) << op->getName().getStringRef().str();
+      for (auto [value, dimensions] : llvm::zip_equal(values, sides)) {
+        ASSERT_EQ(shapeOf(value).size(), dimensions.size()) << op->getName().getStringRef().str();
+        for (auto [size, dimension] : llvm::zip_equal(shapeOf(value), dimensions))
+          EXPECT_EQ(size, sizeOf(rule, dimension)) << op->getName().getStringRef().str();
+      }
+    };
+    check(op->getOperands(), rule.operands);
+    check(op->getResults(), rule.results);
+  });
+}
+
+/// Part `part` of `parts` of a tensor, cut where a dimension's outermost factor is `factor`. A
+/// tensor without it stays whole.
+Tensor shardOf(const Tensor &tensor, const llvm::SmallVector<ShardRule::Dimension> &dimensions,
+               unsigned factor, int64_t part, int64_t parts) {
+  Shape shape = tensor.shape, offset(shape.size(), 0);
+  for (auto [i, dimension] : llvm::enumerate(dimensions))
+    if (!dimension.empty() && dimension[0] == factor) {
+      shape[i] /= parts;
+      offset[i] = part * shape[i];
+    }
+  Tensor shard(shape);
+  forEachIndex(shape, [&](llvm::ArrayRef<int64_t> index) {
+    Shape source;
+    for (auto [i, o] : llvm::zip_equal(index, offset))
+      source.push_back(i + o);
+    shard.at(index) = tensor.at(source);
+  });
+  return shard;
+}
+
+/// Runs a copy of the op on operands, with results of the given shapes; failure where it does not
+/// verify.
+mlir::FailureOr<Tensors> runOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                               llvm::ArrayRef<Shape> results) {
+  auto retyped = [](mlir::Type type, llvm::ArrayRef<int64_t> shape) -> mlir::Type {
+    return llvm::cast<mlir::RankedTensorType>(type).clone(shape);
+  };
+  mlir::Block block;
+  mlir::OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&block);
+  mlir::OperationState state(op->getLoc(), op->getName());
+  state.addAttributes(op->getAttrs());
+  for (auto [type, tensor] : llvm::zip_equal(op->getOperandTypes(), operands))
+    state.addOperands(block.addArgument(retyped(type, tensor.shape), op->getLoc()));
+  for (auto [type, shape] : llvm::zip_equal(op->getResultTypes(), results))
+    state.addTypes(retyped(type, shape));
+  mlir::Operation *copy = builder.create(state);
+  mlir::ScopedDiagnosticHandler quiet(op->getContext(),
+                                      [](mlir::Diagnostic &) { return mlir::success(); });
+  if (mlir::failed(mlir::verify(copy)))
+    return mlir::failure();
+  mlir::func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+  return Interpreter().run(block, operands);
+}
+
+TEST_F(Interfaces, shardsGiveTheWholesShards) {
+  std::mt19937 random(3);
+  unsigned factorsTried = 0;
+  forEachOp([&](mlir::Operation *op) {
+    auto shardable = llvm::dyn_cast<Shardable>(op);
+    // They count in indices of the whole tensor, which the op alone does not know; and sizes are an
+    // attribute of split_dim.
+    if (!shardable || llvm::isa<IotaOp, RandomOp, SplitDimOp>(op))
+      return;
+    ShardRule rule = shardable.shardRule();
+    Tensors whole;
+    for (mlir::Value operand : op->getOperands()) {
+      whole.emplace_back(shapeOf(operand));
+      bool isFloat = tensorType(operand).getElementType().isF32();
+      for (double &value : whole.back().values)
+        value = isFloat ? 0.5 + double(random() % 1000) / 1000 : double(1 + random() % 2);
+      if (tensorType(operand).getElementType().isInteger(1))
+        for (double &value : whole.back().values)
+          value -= 1;
+    }
+    llvm::SmallVector<Shape> shapes;
+    for (mlir::Value result : op->getResults())
+      shapes.emplace_back(shapeOf(result));
+    auto expected = runOp(op, whole, shapes);
+    ASSERT_TRUE(mlir::succeeded(expected)) << op->getName().getStringRef().str();
+
+    for (auto [number, factor] : llvm::enumerate(rule.factors)) {
+      if (factor.kind == Factor::Kind::whole || factor.size < 2)
+        continue;
+      // Only the outermost factor of a dimension is cut here: the inner ones are its neighbours'
+      // elements.
+      auto isInner = [&](const ShardRule::Dimension &dimension) {
+        return llvm::is_contained(llvm::drop_begin(dimension, dimension.empty() ? 0 : 1), number);
+      };
+      auto hasInner = [&](auto &sides) {
+        return llvm::any_of(sides,
+                            [&](auto &dimensions) { return llvm::any_of(dimensions, isInner); });
+      };
+      if (hasInner(rule.operands) || hasInner(rule.results))
+        continue;
+      ++factorsTried;
+      int64_t parts = factor.size;
+      Tensors combined;
+      for (int64_t part = 0; part < parts; ++part) {
+        Tensors shards, wanted;
+        llvm::SmallVector<Shape> shardShapes;
+        for (auto [tensor, dimensions] : llvm::zip_equal(whole, rule.operands))
+          shards.push_back(shardOf(tensor, dimensions, number, part, parts));
+        for (auto [tensor, dimensions] : llvm::zip_equal(*expected, rule.results)) {
+          wanted.push_back(shardOf(tensor, dimensions, number, part, parts));
+          shardShapes.push_back(wanted.back().shape);
+        }
+        auto got = runOp(op, shards, shardShapes);
+        ASSERT_TRUE(mlir::succeeded(got))
+            << op->getName().getStringRef().str() << ", factor " << number;
+        if (factor.kind == Factor::Kind::parallel) {
+          for (auto [a, b] : llvm::zip_equal(*got, wanted))
+            EXPECT_EQ(a.values, b.values)
+                << op->getName().getStringRef().str() << ", factor " << number;
+          continue;
+        }
+        if (combined.empty()) {
+          combined = *got;
+          continue;
+        }
+        for (auto [total, partial] : llvm::zip_equal(combined, *got))
+          for (auto [a, b] : llvm::zip_equal(total.values, partial.values))
+            a = factor.kind == Factor::Kind::sum   ? a + b
+                : factor.kind == Factor::Kind::max ? std::max(a, b)
+                                                   : std::min(a, b);
+      }
+      for (auto [total, value] : llvm::zip(combined, *expected))
+        for (auto [a, b] : llvm::zip_equal(total.values, value.values))
+          EXPECT_NEAR(a, b, 1e-12 * (1 + std::abs(b)))
+              << op->getName().getStringRef().str() << ", factor " << number;
+    }
+  });
+  EXPECT_GT(factorsTried, 100u);
+}
+
+} // namespace
