@@ -30,6 +30,17 @@ bool Elaborator::matches(const ast::UpdateEntry &rule, const Variable &parameter
   return result;
 }
 
+static bool hasNext(const ast::Body &body) {
+  return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
+    if (const auto *loop = llvm::dyn_cast<ast::ForStmt>(stmt.get()))
+      return hasNext(loop->body);
+    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt.get());
+    if (!branch)
+      return llvm::isa<ast::NextStmt>(stmt.get());
+    return hasNext(branch->then) || (branch->otherwise && hasNext(*branch->otherwise));
+  });
+}
+
 std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
   std::vector<Trained> trained;
   for (auto &variable : variables) {
@@ -39,6 +50,11 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
     for (const ast::UpdateEntry *rule : recipe.updates)
       if (!taken && matches(*rule, *variable))
         taken = rule;
+    const ast::CallableItem *optimizer =
+        taken ? findCallable(taken->optimizer->callee.text) : nullptr;
+    // An optimizer that changes nothing needs no gradient, and its parameters are not in the norm.
+    if (optimizer && !hasNext(optimizer->body))
+      continue;
     if (taken)
       trained.push_back({variable.get(), taken, nullptr});
     else if (!recipe.updates.empty())
@@ -49,7 +65,8 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
                 "is");
   }
   if (trained.empty() && !recipe.updates.empty() && !diagnostics.hasErrors())
-    error(recipe.item->keyword, "the model has no parameters: there is nothing to train");
+    error(recipe.item->keyword,
+          "there is nothing to train: the model has no parameters, or all are frozen");
   return trained;
 }
 

@@ -239,6 +239,7 @@ TEST(Elaborate, RulesTakeParametersInOrder) {
   for (WriteOp op : program.all<WriteOp>("step"))
     written.insert(op.getVariable().str());
   EXPECT_EQ(written, (std::set<std::string>{"linear.weight", "sgd.m/linear.weight", "run/step"}));
+  EXPECT_EQ(program.all<GradientOp>("step").front().getSources().size(), 1u);
 }
 
 TEST(Elaborate, AStateMayBeginAsTheParameter) {
