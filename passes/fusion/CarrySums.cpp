@@ -7,7 +7,8 @@
 //
 // Runs before fusion, so that each addition joins the kernel that computes what is added:
 //
-//   %s = weir.microbatches .. { weir.yield %x }     ->    %s = weir.microbatches .. carried(zero) { ^(%sum) yield %sum + %x }
+//   %s = weir.microbatches .. { weir.yield %x }     ->    %s = weir.microbatches .. carried(zero) {
+//   ^(%sum) yield %sum + %x }
 //
 //===----------------------------------------------------------------------===//
 

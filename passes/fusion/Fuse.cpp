@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs once the step is differentiated and simplified: every op that computes ends in a weir.kernel. What stays outside are
-// reads, writes, regions of microbatches, and the aliases split_dim and merge_dims.
+// Runs once the step is differentiated and simplified: every op that computes ends in a
+// weir.kernel. What stays outside are reads, writes, regions of microbatches, and the aliases
+// split_dim and merge_dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,13 +48,15 @@ KernelShape shapeOfGroup(const Group &group) {
 /// Clones ops, and the cheap ones they use, into a kernel that takes what they need from outside.
 class Outliner {
 public:
-  KernelOp outline(OpBuilder &builder, ArrayRef<Operation *> ops, ArrayRef<Value> results, KernelShape shape) {
+  KernelOp outline(OpBuilder &builder, ArrayRef<Operation *> ops, ArrayRef<Value> results,
+                   KernelShape shape) {
     inside.insert(ops.begin(), ops.end());
     for (Operation *op : ops)
       for (Value operand : op->getOperands())
         collect(operand);
     SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
-    auto kernel = KernelOp::create(builder, ops.back()->getLoc(), types, shape, inputs.getArrayRef());
+    auto kernel =
+        KernelOp::create(builder, ops.back()->getLoc(), types, shape, inputs.getArrayRef());
     Block *body = builder.createBlock(&kernel.getBody());
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
@@ -93,9 +96,15 @@ private:
 };
 
 void outlineAttention(Block &block) {
-  for (RootKernel &root : attentionKernels(block)) {
-    OpBuilder builder(root.position->getContext());
-    builder.setInsertionPointAfter(root.position);
+  SmallVector<Operation *> attentions;
+  for (Operation &op : block)
+    if (isa<AttendOp, AttendGradOp>(op))
+      attentions.push_back(&op);
+  // One after the other: a backward kernel reads what the forward one yields.
+  for (Operation *op : attentions) {
+    RootKernel root = attentionKernel(op);
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
     KernelOp kernel = Outliner().outline(builder, root.ops, root.results, KernelShape::attention);
     for (auto [old, made] : llvm::zip(root.results, kernel.getResults()))
       old.replaceAllUsesExcept(made, kernel);
@@ -137,8 +146,8 @@ void materialize(Block &block) {
   }
 }
 
-/// Computes pointwise values again where that spares reading them: a full value of another group is cloned into this one when
-/// all it needs is read here anyway.
+/// Computes pointwise values again where that spares reading them: a full value of another group is
+/// cloned into this one when all it needs is read here anyway.
 void recompute(Groups &groups) {
   for (Group *group : groups.all()) {
     if (!group->fused)
@@ -148,7 +157,8 @@ void recompute(Groups &groups) {
     for (Operation *op : group->ops)
       for (Source source : sources(op))
         if (Operation *definer = source.value.getDefiningOp();
-            source.direct && shapeOf(source.value) == full && !(definer && group->ops.contains(definer)))
+            source.direct && shapeOf(source.value) == full &&
+            !(definer && group->ops.contains(definer)))
           external.insert(source.value);
     for (Value value : llvm::to_vector(external)) {
       llvm::SetVector<Operation *> chain;
@@ -165,7 +175,8 @@ void recompute(Groups &groups) {
         chain.insert(op);
         for (Source source : sources(op)) {
           spared &= source.direct;
-          if (shapeOf(source.value) != full || (source.value != value && external.contains(source.value)))
+          if (shapeOf(source.value) != full ||
+              (source.value != value && external.contains(source.value)))
             continue;
           Operation *definer = source.value.getDefiningOp();
           if (definer && group->ops.contains(definer))
@@ -191,7 +202,8 @@ void recompute(Groups &groups) {
   }
 }
 
-/// Whether a user of a group's value needs it in memory; a cheap op only if one of its own users does.
+/// Whether a user of a group's value needs it in memory; a cheap op only if one of its own users
+/// does.
 bool usedOutside(Operation *user, Group *group) {
   if (group->ops.contains(user))
     return false;

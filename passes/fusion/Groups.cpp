@@ -19,7 +19,8 @@ FusionClass fusionClass(Operation *op) {
     return FusionClass::alias;
   if (isa<Pointwise>(op) || isa<GatherOp, RandomOp, ConcatOp>(op))
     return FusionClass::fused;
-  if (isa<ReduceOp, NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(op))
+  if (isa<ReduceOp, NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(
+          op))
     return reductionSplit(op) ? FusionClass::fused : FusionClass::root;
   if (isa<Lowerable, AttendOp, AttendGradOp>(op))
     return FusionClass::root;
@@ -94,7 +95,8 @@ SmallVector<Group *> Groups::all() {
     group->ops.clear();
     group->ops.insert(sorted.begin(), sorted.end());
   }
-  llvm::stable_sort(live, [](Group *a, Group *b) { return a->ops.front()->isBeforeInBlock(b->ops.front()); });
+  llvm::stable_sort(
+      live, [](Group *a, Group *b) { return a->ops.front()->isBeforeInBlock(b->ops.front()); });
   return live;
 }
 
@@ -119,8 +121,8 @@ void Groups::mergeAlongEdges() {
   }
 }
 
-/// Groups that read the same full tensor are one pass over it, if they do not wait for each other. Maps gain nothing worth
-/// the longer lifetimes; rows with reductions do.
+/// Groups that read the same full tensor are one pass over it, if they do not wait for each other.
+/// Maps gain nothing worth the longer lifetimes; rows with reductions do.
 void Groups::mergeSiblings() {
   llvm::MapVector<Value, SmallVector<Operation *>> readers;
   for (Operation &op : block)
@@ -167,13 +169,14 @@ bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) 
   return false;
 }
 
-/// Follows a value through broadcasts to `user` and tells whether it is used element by element (same shape) or, being a value
-/// per row, broadcast along the columns.
+/// Follows a value through broadcasts to `user` and tells whether it is used element by element
+/// (same shape) or, being a value per row, broadcast along the columns.
 static bool fitsDomain(Value value, Operation *user, const Group &merged) {
   SmallVector<std::pair<Value, bool>> walk;
   ArrayRef<int64_t> shape = shapeOf(value), full = merged.shape;
   bool isFull = shape == full;
-  bool isRow = merged.rows >= 0 && shape == full.take_front(merged.rows) && int64_t(shape.size()) == merged.rows;
+  bool isRow = merged.rows >= 0 && shape == full.take_front(merged.rows) &&
+               int64_t(shape.size()) == merged.rows;
   for (Value operand : user->getOperands()) {
     if (operand == value) {
       if (!isFull && !isRow)
@@ -207,13 +210,15 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
       Operation *from = source.value.getDefiningOp();
       if (!from || !producer->ops.contains(from))
         continue;
-      if (!source.direct || isCompleteOnlyAtTheEnd(source.value) || !fitsDomain(source.value, op, merged))
+      if (!source.direct || isCompleteOnlyAtTheEnd(source.value) ||
+          !fitsDomain(source.value, op, merged))
         return false;
     }
   return true;
 }
 
-/// Whether `to` waits for `from` through a third group; with `direct`, an edge between the two themselves does not count.
+/// Whether `to` waits for `from` through a third group; with `direct`, an edge between the two
+/// themselves does not count.
 bool Groups::otherPath(Group *from, Group *to, bool direct) {
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> work;
@@ -244,7 +249,8 @@ bool Groups::otherPath(Group *from, Group *to, bool direct) {
         if (inTarget && direct) {
           for (Value value : definer->getOperands())
             if (Operation *behind = value.getDefiningOp())
-              if (!from->ops.contains(behind) && behind->getBlock() == &block && seen.insert(behind).second)
+              if (!from->ops.contains(behind) && behind->getBlock() == &block &&
+                  seen.insert(behind).second)
                 work.push_back(behind);
           continue;
         }

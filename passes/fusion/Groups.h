@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A group is a set of ops of one block that becomes one weir.kernel. A fused group has a domain: a full shape S and, once a
-// reduction is in it, a split p of S into rows (the first p dimensions) and columns. Its values are full (S), per row
-// (S[:p]), per column (S[p:]) or scalars; what is summed over rows (per column, or a scalar) is complete only when the
-// kernel ends, so nothing of the same group may use it.
+// A group is a set of ops of one block that becomes one weir.kernel. A fused group has a domain: a
+// full shape S and, once a reduction is in it, a split p of S into rows (the first p dimensions)
+// and columns. Its values are full (S), per row (S[:p]), per column (S[p:]) or scalars; what is
+// summed over rows (per column, or a scalar) is complete only when the kernel ends, so nothing of
+// the same group may use it.
 //
-// Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs one clones it. split_dim and
-// merge_dims change no memory and stay outside kernels as aliases.
+// Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs
+// one clones it. split_dim and merge_dims change no memory and stay outside kernels as aliases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,27 +27,27 @@ namespace weir {
 
 /// What fusion does with an op.
 enum class FusionClass {
-  fused,    ///< grows into map and row kernels
-  cheap,    ///< cloned into every kernel that uses it
-  alias,    ///< split_dim, merge_dims: another shape of the same memory
-  root,     ///< a kernel of its own: products, convolutions, attention, segment sums, plain nests
-  outside,  ///< reads, writes, regions, terminators
+  fused,   ///< grows into map and row kernels
+  cheap,   ///< cloned into every kernel that uses it
+  alias,   ///< split_dim, merge_dims: another shape of the same memory
+  root,    ///< a kernel of its own: products, convolutions, attention, segment sums, plain nests
+  outside, ///< reads, writes, regions, terminators
 };
 
 FusionClass fusionClass(mlir::Operation *op);
 
-/// How a reduction divides its input's dimensions; `rows` is the split p. Null when its axes are neither the leading nor the
-/// trailing ones.
+/// How a reduction divides its input's dimensions; `rows` is the split p. Null when its axes are
+/// neither the leading nor the trailing ones.
 struct ReductionSplit {
   int64_t rows;
-  bool alongRow;   ///< a value per row results
+  bool alongRow; ///< a value per row results
 };
 std::optional<ReductionSplit> reductionSplit(mlir::Operation *op);
 
 struct Group {
-  llvm::SetVector<mlir::Operation *> ops;   ///< in program order once sorted
-  llvm::SmallVector<int64_t> shape;         ///< S; the shape of rows when the group is rows only
-  int64_t rows = -1;                        ///< p, -1 while any split will do
+  llvm::SetVector<mlir::Operation *> ops; ///< in program order once sorted
+  llvm::SmallVector<int64_t> shape;       ///< S; the shape of rows when the group is rows only
+  int64_t rows = -1;                      ///< p, -1 while any split will do
   bool fused = false;
 };
 
@@ -76,8 +77,8 @@ private:
   llvm::DenseMap<mlir::Operation *, Group *> groupOf;
 };
 
-/// The op's operands, looking through the cheap ops it would clone: values that come from memory or from a group. `direct`
-/// is false where anything but a broadcast lies between.
+/// The op's operands, looking through the cheap ops it would clone: values that come from memory or
+/// from a group. `direct` is false where anything but a broadcast lies between.
 struct Source {
   mlir::Value value;
   bool direct;

@@ -42,16 +42,19 @@ static void sinkSplit(MatmulOp matmul) {
   if (!bias)
     return;
   OpBuilder builder(add);
-  Value wide = BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
-  Value sum = AddOp::create(builder, add.getLoc(), matmul.getType(), matmul.getResult(), wide, TypeAttr());
-  Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum, split.getDimensionAttr(),
-                                    split.getSizesAttr());
+  Value wide =
+      BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
+  Value sum =
+      AddOp::create(builder, add.getLoc(), matmul.getType(), matmul.getResult(), wide, TypeAttr());
+  Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum,
+                                    split.getDimensionAttr(), split.getSizesAttr());
   add.replaceAllUsesWith(shaped);
   add.erase();
   split.erase();
 }
 
-/// Where attention's result leaves through transpose and merge_dims, its other users read it back through their inverses.
+/// Where attention's result leaves through transpose and merge_dims, its other users read it back
+/// through their inverses.
 static void oneLayout(AttendOp attend) {
   Value result = attend.getResult();
   for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
@@ -61,7 +64,8 @@ static void oneLayout(AttendOp attend) {
     auto merge = dyn_cast<MergeDimsOp>(*transpose->user_begin());
     if (!merge || merge.getFirst() != 2 || merge.getCount() != 2)
       continue;
-    ArrayRef<int64_t> shape = shapeOf(transpose.getResult()), permutation = transpose.getPermutation();
+    ArrayRef<int64_t> shape = shapeOf(transpose.getResult()),
+                      permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse(permutation.size());
     for (auto [i, d] : llvm::enumerate(permutation))
       inverse[d] = i;
@@ -74,10 +78,12 @@ static void oneLayout(AttendOp attend) {
     OpBuilder builder(merge->getContext());
     builder.setInsertionPointAfter(merge);
     for (OpOperand *use : others)
-      if (use->getOwner()->getBlock() != merge->getBlock() || !merge->isBeforeInBlock(use->getOwner()))
+      if (use->getOwner()->getBlock() != merge->getBlock() ||
+          !merge->isBeforeInBlock(use->getOwner()))
         return;
-    Value apart = SplitDimOp::create(builder, merge.getLoc(), transpose.getType(), merge.getResult(),
-                                     builder.getI64IntegerAttr(2), builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    Value apart = SplitDimOp::create(builder, merge.getLoc(), transpose.getType(),
+                                     merge.getResult(), builder.getI64IntegerAttr(2),
+                                     builder.getDenseI64ArrayAttr(shape.drop_front(2)));
     Value back = TransposeOp::create(builder, merge.getLoc(), result.getType(), apart,
                                      builder.getDenseI64ArrayAttr(inverse));
     for (OpOperand *use : others)
@@ -92,7 +98,8 @@ static bool isZero(Value value) {
   return number && number.getValue().isZero();
 }
 
-/// 0 >= x is 0 >= max(0, x): the mask of a relu's gradient then needs the result alone, and x need not be kept.
+/// 0 >= x is 0 >= max(0, x): the mask of a relu's gradient then needs the result alone, and x need
+/// not be kept.
 static void maskFromResult(MaxOp relu) {
   Value zero = relu.getLhs(), input = relu.getRhs();
   if (!isZero(zero) || isZero(input))
@@ -100,7 +107,8 @@ static void maskFromResult(MaxOp relu) {
   for (OpOperand &use : llvm::make_early_inc_range(input.getUses())) {
     auto compare = dyn_cast<CompareOp>(use.getOwner());
     if (compare && compare.getPredicate() == Predicate::ge && isZero(compare.getLhs()) &&
-        use.getOperandNumber() == 1 && compare->getBlock() == relu->getBlock() && relu->isBeforeInBlock(compare))
+        use.getOperandNumber() == 1 && compare->getBlock() == relu->getBlock() &&
+        relu->isBeforeInBlock(compare))
       use.set(relu.getResult());
   }
 }
@@ -132,52 +140,48 @@ static void absorbOperand(OpOperand &operand, llvm::SetVector<Operation *> &ops)
   ops.insert(own);
 }
 
-SmallVector<RootKernel> attentionKernels(Block &block) {
-  SmallVector<Operation *> roots;
-  for (Operation &op : block)
-    if (isa<AttendOp, AttendGradOp>(op))
-      roots.push_back(&op);
-  SmallVector<RootKernel> kernels;
-  for (Operation *root : roots) {
-    RootKernel kernel;
-    llvm::SetVector<Operation *> ops;
-    for (OpOperand &operand : root->getOpOperands())
-      absorbOperand(operand, ops);
-    ops.insert(root);
-    // Behind: where the results go without a copy, be it next to each other in one tensor (a sum of pads).
-    SmallVector<Value> ends(root->getResults());
-    bool grew = true;
-    while (grew) {
-      grew = false;
-      for (Value &end : ends) {
-        Operation *user = end.hasOneUse() ? *end.user_begin() : nullptr;
-        if (!user || user->getBlock() != &block || !isa<TransposeOp, MergeDimsOp, PadOp, AddOp>(user))
-          continue;
-        bool isOurs = llvm::all_of(user->getOperands(), [&](Value operand) {
-          bool isPart = isa_and_nonnull<PadOp, AddOp>(operand.getDefiningOp());
-          return llvm::is_contained(ends, operand) && operand.hasOneUse() && (!isa<AddOp>(user) || isPart);
-        });
-        if (!isOurs)
-          continue;
-        ops.insert(user);
-        end = user->getResult(0);
-        llvm::erase_if(ends, [&](Value other) { return llvm::is_contained(user->getOperands(), other); });
-        grew = true;
-        break;
-      }
+RootKernel attentionKernel(Operation *root) {
+  RootKernel kernel;
+  llvm::SetVector<Operation *> ops;
+  for (OpOperand &operand : root->getOpOperands())
+    absorbOperand(operand, ops);
+  ops.insert(root);
+  // Behind: where the results go without a copy, be it next to each other in one tensor (a sum of
+  // pads).
+  SmallVector<Value> ends(root->getResults());
+  bool grew = true;
+  while (grew) {
+    grew = false;
+    for (Value &end : ends) {
+      Operation *user = end.hasOneUse() ? *end.user_begin() : nullptr;
+      if (!user || user->getBlock() != root->getBlock() ||
+          !isa<TransposeOp, MergeDimsOp, PadOp, AddOp>(user))
+        continue;
+      bool isOurs = llvm::all_of(user->getOperands(), [&](Value operand) {
+        bool isPart = isa_and_nonnull<PadOp, AddOp>(operand.getDefiningOp());
+        return llvm::is_contained(ends, operand) && operand.hasOneUse() &&
+               (!isa<AddOp>(user) || isPart);
+      });
+      if (!isOurs)
+        continue;
+      ops.insert(user);
+      end = user->getResult(0);
+      llvm::erase_if(ends,
+                     [&](Value other) { return llvm::is_contained(user->getOperands(), other); });
+      grew = true;
+      break;
     }
-    for (Value end : ends)
-      if (!end.use_empty())
-        kernel.results.push_back(end);
-    kernel.ops.assign(ops.begin(), ops.end());
-    llvm::sort(kernel.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    kernel.position = root;
-    kernels.push_back(std::move(kernel));
   }
-  return kernels;
+  for (Value end : ends)
+    if (!end.use_empty())
+      kernel.results.push_back(end);
+  kernel.ops.assign(ops.begin(), ops.end());
+  llvm::sort(kernel.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return kernel;
 }
 
-/// A reduction that is no row's computes its input on the way, where that takes no more than two tensors to read.
+/// A reduction that is no row's computes its input on the way, where that takes no more than two
+/// tensors to read.
 static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
   constexpr unsigned mostOps = 16, mostReads = 2;
   ArrayRef<int64_t> full = shapeOf(reduce.getInput());
@@ -189,7 +193,8 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
     Operation *op = value.getDefiningOp();
     if (op && producers.contains(op))
       continue;
-    if (!op || !isa<Pointwise>(op) || op->getBlock() != reduce->getBlock() || producers.size() == mostOps) {
+    if (!op || !isa<Pointwise>(op) || op->getBlock() != reduce->getBlock() ||
+        producers.size() == mostOps) {
       reads.insert(value);
       continue;
     }

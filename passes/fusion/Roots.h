@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product takes its bias and relu along as the library's post-ops; attention reads and writes through layout views, so that
-// heads are never copied together or apart.
+// A product takes its bias and relu along as the library's post-ops; attention reads and writes
+// through layout views, so that heads are never copied together or apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,20 +17,22 @@
 
 namespace weir {
 
-/// Rewrites a block so that epilogues stand next to their products and attention's results have one layout.
+/// Rewrites a block so that epilogues stand next to their products and attention's results have one
+/// layout.
 void prepareRoots(mlir::Block &block);
 
-/// A kernel known before anything is grouped: its ops in order, what it yields, and the op to put it behind.
+/// A kernel known before anything is grouped: its ops in order, and what it yields.
 struct RootKernel {
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<mlir::Value> results;
-  mlir::Operation *position;
 };
 
-/// Attention with the views it reads and writes through; those it reads through are cloned for it alone.
-llvm::SmallVector<RootKernel> attentionKernels(mlir::Block &block);
+/// Attention (`root`) with the views it reads and writes through; those it reads through are cloned
+/// for it alone.
+RootKernel attentionKernel(mlir::Operation *root);
 
-/// Moves epilogues into the groups of their products, and producers into those of reductions that are no row's.
+/// Moves epilogues into the groups of their products, and producers into those of reductions that
+/// are no row's.
 void absorbNeighbours(Groups &groups, mlir::Block &block);
 
 } // namespace weir
