@@ -25,7 +25,7 @@ constexpr int64_t mostTiles = 16;
 static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
   pieces = std::clamp<int64_t>(pieces, 1, std::max<int64_t>(size / grain, 1));
   int64_t tile = (size + pieces - 1) / pieces;
-  return tile >= 4 * grain ? (tile + grain - 1) / grain * grain : tile;
+  return tile >= 4 * grain ? std::min((tile + grain - 1) / grain * grain, size) : tile;
 }
 
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while columns cut below 256 cost it a
