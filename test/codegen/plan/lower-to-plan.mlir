@@ -1,0 +1,62 @@
+// RUN: weir-opt --weir-fuse --weir-lower-to-plan="target=cpu:x86-64-v3" --weir-assign-offsets --split-input-file %s | FileCheck %s
+
+// Parameters are updated in place: the kernel reads and writes the variable, and equal kernels are one.
+module {
+  weir.variable parameter @v : tensor<8xf32>
+  weir.variable parameter @w : tensor<8xf32>
+  // CHECK: plan.entry @step
+  func.func @step(%g: tensor<8xf32> {weir.input = "g"}) -> (tensor<8xf32> {weir.output = "old", weir.part = "tensor"}) {
+    // CHECK-DAG: %[[V:.*]] = plan.use @v
+    // CHECK-DAG: %[[W:.*]] = plan.use @w
+    // CHECK: plan.launch @kernel_0 0(%[[V]], %[[G:.*]], %[[V]])
+    // CHECK: plan.launch @kernel_0 0(%[[W]], %[[G]], %[[NEW:.*]])
+    // w's old value is an output: it is kept before the new one arrives.
+    // CHECK: plan.copy %[[W]] to %[[OLD:.*]] 32
+    // CHECK: plan.copy %[[NEW]] to %[[W]] 32
+    // CHECK: plan.port "tensor" "old" %[[OLD]]
+    // CHECK: plan.kernel "map" @kernel_0
+    // CHECK-NOT: plan.kernel
+    %v = weir.read @v : tensor<8xf32>
+    %w = weir.read @w : tensor<8xf32>
+    %v1 = weir.sub %v, %g : tensor<8xf32>
+    %w1 = weir.sub %w, %g : tensor<8xf32>
+    weir.write @v, %v1 : tensor<8xf32>
+    weir.write @w, %w1 : tensor<8xf32>
+    return %w : tensor<8xf32>
+  }
+}
+
+// -----
+
+// A product's tiles depend on its sizes alone.
+module {
+  // CHECK: plan.entry @predict
+  // CHECK: plan.product {{.*}} bias {{.*}} relu, sizes = array<i64: 1, 768, 384, 128>, tile = array<i64: 1, 86, 384>
+  func.func @predict(%x: tensor<768x128xf32> {weir.input = "x"}, %w: tensor<384x128xf32> {weir.input = "w"}, %b: tensor<384xf32> {weir.input = "b"}) -> (tensor<768x384xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %p = weir.matmul %x, %w {transpose_rhs} : tensor<768x128xf32>, tensor<384x128xf32> -> tensor<768x384xf32>
+    %bias = weir.broadcast %b {dimensions = array<i64: 1>} : tensor<384xf32> -> tensor<768x384xf32>
+    %t = weir.add %p, %bias : tensor<768x384xf32>
+    %zero = weir.constant 0.0 : f32 -> tensor<768x384xf32>
+    %y = weir.max %zero, %t : tensor<768x384xf32>
+    return %y : tensor<768x384xf32>
+  }
+}
+
+// -----
+
+// Microbatches repeat their body over slices of the input; what is carried has one buffer.
+module {
+  // CHECK: plan.repeat 2
+  // CHECK: plan.part %{{.*}} at 0 {stride = 16 : i64}
+  // CHECK: plan.launch {{.*}}(%[[SUM:.*]], %{{.*}}, %[[SUM]])
+  func.func @step(%x: tensor<2x4xf32> {weir.input = "x"}) -> (tensor<4xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %zero = weir.constant 0.0 : f32 -> tensor<4xf32>
+    %0 = weir.microbatches 2 sliced(%x) carried(%zero) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %slice: tensor<1x4xf32>, %sum: tensor<4xf32>):
+      %row = weir.merge_dims %slice {first = 0, count = 2} : tensor<1x4xf32> -> tensor<4xf32>
+      %next = weir.add %sum, %row : tensor<4xf32>
+      weir.yield %next : tensor<4xf32>
+    }
+    return %0 : tensor<4xf32>
+  }
+}

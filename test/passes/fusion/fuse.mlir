@@ -1,0 +1,98 @@
+// RUN: weir-opt --weir-fuse --cse --split-input-file %s | FileCheck %s
+
+// A product takes its bias along, though a split stands between; what follows is one map.
+// CHECK-LABEL: func @linear
+func.func @linear(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xf32>) -> tensor<3x4x6xf32> {
+  // CHECK: %[[P:.*]] = weir.kernel product
+  // CHECK: weir.matmul
+  // CHECK: weir.add
+  // CHECK: %[[S:.*]] = weir.split_dim %[[P]]
+  // CHECK: weir.kernel map(%[[S]])
+  // CHECK: weir.tanh
+  // CHECK-NEXT: weir.mul
+  // CHECK-NOT: weir.kernel
+  %p = weir.matmul %x, %w {transpose_rhs} : tensor<12x8xf32>, tensor<6x8xf32> -> tensor<12x6xf32>
+  %s = weir.split_dim %p {dimension = 0, sizes = array<i64: 3, 4>} : tensor<12x6xf32> -> tensor<3x4x6xf32>
+  %bias = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<3x4x6xf32>
+  %t = weir.add %s, %bias : tensor<3x4x6xf32>
+  %u = weir.tanh %t : tensor<3x4x6xf32>
+  %v = weir.mul %u, %t : tensor<3x4x6xf32>
+  return %v : tensor<3x4x6xf32>
+}
+
+// -----
+
+// Reductions along rows and over rows of one tensor are one pass over it.
+// CHECK-LABEL: func @siblings
+func.func @siblings(%x: tensor<5x7xf32>, %g: tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>, tensor<7xf32>) {
+  // CHECK: weir.kernel row
+  // CHECK: weir.normalize
+  // CHECK: weir.reduce sum
+  // CHECK: weir.reduce sum
+  // CHECK-NOT: weir.kernel
+  %n, %m, %r = weir.normalize %x {eps = 1.0e-5} : tensor<5x7xf32> -> tensor<5xf32>
+  %p = weir.mul %n, %g : tensor<5x7xf32>
+  %a = weir.reduce sum %p {axes = array<i64: 0>} : tensor<5x7xf32> -> tensor<7xf32>
+  %b = weir.reduce sum %g {axes = array<i64: 0>} : tensor<5x7xf32> -> tensor<7xf32>
+  return %p, %a, %b : tensor<5x7xf32>, tensor<7xf32>, tensor<7xf32>
+}
+
+// -----
+
+// A column's sum is complete only when the kernel ends: what uses it is another kernel, and so is what needs both.
+// CHECK-LABEL: func @waits
+func.func @waits(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  // CHECK: %[[K:.*]]:2 = weir.kernel row
+  // CHECK: weir.exp
+  // CHECK: weir.reduce sum
+  // CHECK: weir.kernel map({{.*}}%[[K]]#
+  // CHECK: weir.div
+  %e = weir.exp %x : tensor<5x7xf32>
+  %s = weir.reduce sum %e {axes = array<i64: 0>} : tensor<5x7xf32> -> tensor<7xf32>
+  %b = weir.broadcast %s {dimensions = array<i64: 1>} : tensor<7xf32> -> tensor<5x7xf32>
+  %d = weir.div %e, %b : tensor<5x7xf32>
+  return %d : tensor<5x7xf32>
+}
+
+// -----
+
+// The forward kernel hands over nothing but its result: the backward one computes the tanh again from what it reads anyway.
+// CHECK-LABEL: func @recompute
+func.func @recompute(%x: tensor<16x8xf32>, %w: tensor<8x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  // CHECK: %[[F:.*]] = weir.kernel map(%{{.*}}) : (tensor<16x8xf32>) -> tensor<16x8xf32>
+  // CHECK: weir.kernel product
+  // CHECK: weir.kernel map
+  // CHECK: weir.tanh
+  // CHECK: weir.mul
+  %t = weir.tanh %x : tensor<16x8xf32>
+  %y = weir.mul %t, %x : tensor<16x8xf32>
+  %p = weir.matmul %y, %w : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+  %a = weir.mul %p, %t : tensor<16x8xf32>
+  %b = weir.mul %a, %x : tensor<16x8xf32>
+  return %y, %b : tensor<16x8xf32>, tensor<16x8xf32>
+}
+
+// -----
+
+// Attention reads its heads out of the one tensor they were computed in, and writes them back together.
+// CHECK-LABEL: func @attention
+func.func @attention(%qkv: tensor<2x5x24xf32>) -> tensor<2x5x8xf32> {
+  // CHECK: weir.kernel attention(%{{.*}}) : (tensor<2x5x24xf32>) -> tensor<2x5x8xf32>
+  // CHECK: weir.slice
+  // CHECK: weir.attend
+  // CHECK: weir.merge_dims
+  // CHECK-NOT: weir.kernel
+  %q0 = weir.slice %qkv {offsets = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 1>} : tensor<2x5x24xf32> -> tensor<2x5x8xf32>
+  %k0 = weir.slice %qkv {offsets = array<i64: 0, 0, 8>, strides = array<i64: 1, 1, 1>} : tensor<2x5x24xf32> -> tensor<2x5x8xf32>
+  %v0 = weir.slice %qkv {offsets = array<i64: 0, 0, 16>, strides = array<i64: 1, 1, 1>} : tensor<2x5x24xf32> -> tensor<2x5x8xf32>
+  %q1 = weir.split_dim %q0 {dimension = 2, sizes = array<i64: 2, 4>} : tensor<2x5x8xf32> -> tensor<2x5x2x4xf32>
+  %k1 = weir.split_dim %k0 {dimension = 2, sizes = array<i64: 2, 4>} : tensor<2x5x8xf32> -> tensor<2x5x2x4xf32>
+  %v1 = weir.split_dim %v0 {dimension = 2, sizes = array<i64: 2, 4>} : tensor<2x5x8xf32> -> tensor<2x5x2x4xf32>
+  %q = weir.transpose %q1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
+  %k = weir.transpose %k1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
+  %v = weir.transpose %v1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x5x2x4xf32> -> tensor<2x2x5x4xf32>
+  %y, %l = weir.attend %q, %k, %v {causal, scale = 0.5} : tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32> -> tensor<2x2x5xf32>
+  %t = weir.transpose %y {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x5x4xf32> -> tensor<2x5x2x4xf32>
+  %m = weir.merge_dims %t {first = 2, count = 2} : tensor<2x5x2x4xf32> -> tensor<2x5x8xf32>
+  return %m : tensor<2x5x8xf32>
+}
