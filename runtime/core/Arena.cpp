@@ -41,6 +41,10 @@ Arena::Arena(uint64_t size, const char *purpose) : bytes(size) {
   uint64_t address = reinterpret_cast<uint64_t>(mapping);
   begin = reinterpret_cast<std::byte *>((address + hugePage - 1) & ~(hugePage - 1));
   madvise(begin, size, MADV_HUGEPAGE);
+  // Pages are made now, not in the middle of the first step. Where the kernel cannot (before Linux 5.14), they are made then.
+#ifdef MADV_POPULATE_WRITE
+  madvise(begin, size, MADV_POPULATE_WRITE);
+#endif
 }
 
 Arena::~Arena() {
