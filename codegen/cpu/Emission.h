@@ -100,6 +100,10 @@ mlir::LogicalResult emitNest(Emission &emission);
 mlir::LogicalResult emitSegment(Emission &emission);
 mlir::LogicalResult emitAttention(Emission &emission);
 
+/// A function for a result that is a pool, or a pool's gradient, of windows side by side; false for any other result.
+/// `time` is its estimate, in nanoseconds.
+bool emitPool(Emission &emission, unsigned result, llvm::StringRef suffix, double time);
+
 /// Nanoseconds of a kernel, roughly: only the size of tasks hangs on it.
 double estimatedTime(KernelOp kernel);
 
