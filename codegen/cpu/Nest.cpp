@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function per result. Pools of windows side by side and sums along contiguous axes have loops of their own (Pool.cpp,
-// `reduction`); of any other result every element is computed on its own, and what sums over loops does so inside.
+// One function per result. Pools of windows side by side and sums along contiguous axes have loops
+// of their own (Pool.cpp, `emitReduction`); of any other result every element is computed on its
+// own, and what sums over loops does so inside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,8 @@ namespace weir {
 
 namespace {
 
-/// The axes of a reduction of an innermost contiguous stretch, as three numbers that count through them.
+/// The axes of a reduction of an innermost contiguous stretch, as three numbers that count through
+/// them.
 struct ReductionLoops {
   explicit ReductionLoops(ReduceOp op) : op(op) {
     ArrayRef<int64_t> input = shapeOf(op.getInput());
@@ -40,8 +42,10 @@ struct ReductionLoops {
   }
 
   /// The row-major position in the input.
-  AffineExpr position(IndexSpace &space, AffineExpr keptAt, AffineExpr outerAt, AffineExpr innerAt) {
-    auto keptIndices = space.delinearize(keptAt, kept), outerIndices = space.delinearize(outerAt, outer);
+  AffineExpr position(IndexSpace &space, AffineExpr keptAt, AffineExpr outerAt,
+                      AffineExpr innerAt) {
+    auto keptIndices = space.delinearize(keptAt, kept),
+         outerIndices = space.delinearize(outerAt, outer);
     SmallVector<AffineExpr> indices;
     size_t nextKept = 0, nextOuter = 0;
     for (size_t axis = 0; axis < kept.size() + outer.size(); ++axis) {
@@ -64,7 +68,8 @@ bool emitReduction(Emission &e, unsigned result, StringRef suffix, double time) 
   if (!op)
     return false;
   ReductionLoops loops(op);
-  int64_t rows = loops.product(loops.kept), outer = loops.product(loops.outer), columns = loops.product(loops.inner);
+  int64_t rows = loops.product(loops.kept), outer = loops.product(loops.outer),
+          columns = loops.product(loops.inner);
   if (columns < fewestColumns || rows * outer == 0)
     return false;
   int64_t grain = std::clamp<int64_t>(int64_t(taskTime / time * double(rows)), 1, rows);
@@ -73,14 +78,16 @@ bool emitReduction(Emission &e, unsigned result, StringRef suffix, double time) 
   scf::ForOp rowLoop = e.loop(begin, end);
   AffineExpr row = e.space->declare(rowLoop.getInductionVar(), rows);
   Type type = scalarType(tensorType(op.getInput()).getElementType());
-  scf::ForOp outerLoop = e.loop(e.index(0), e.index(outer), neutralOf(e.builder, e.loc, op.getKind(), type));
+  scf::ForOp outerLoop =
+      e.loop(e.index(0), e.index(outer), neutralOf(e.builder, e.loc, op.getKind(), type));
   scf::ForOp columnLoop = e.loop(e.index(0), e.index(columns), outerLoop.getRegionIterArg(0));
   columnLoop->setAttr(lanesName, e.builder.getUnitAttr());
   AffineExpr position =
       loops.position(*e.space, row, e.space->declare(outerLoop.getInductionVar(), outer),
                      e.space->declare(columnLoop.getInductionVar(), columns));
   Value element = e.elements->at(op.getInput(), position);
-  e.done(columnLoop, combine(e.builder, e.loc, op.getKind(), columnLoop.getRegionIterArg(0), element));
+  e.done(columnLoop,
+         combine(e.builder, e.loc, op.getKind(), columnLoop.getRegionIterArg(0), element));
   e.done(outerLoop, columnLoop.getResult(0));
   e.storeResult(result, row, outerLoop.getResult(0));
   e.done(rowLoop);

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Vector code by hand: a task is some rows of windows. The elements of some windows of a row are read side by side and
-// parted into one vector per tap; a gradient is put together the other way round, each element written once. The last
-// windows of a row may be worked on twice, which changes nothing: results are not read.
+// Vector code by hand: a task is some rows of windows. The elements of some windows of a row are
+// read side by side and parted into one vector per tap; a gradient is put together the other way
+// round, each element written once. The last windows of a row may be worked on twice, which changes
+// nothing: results are not read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,14 +30,15 @@ constexpr int64_t largestWindow = 9;
 class PoolEmitter {
 public:
   PoolEmitter(Emission &e, unsigned result, ArrayRef<int64_t> window)
-      : e(e), b(e.builder), loc(e.loc), op(e.yielded(result).getDefiningOp()), result(result), tapRows(window[0]),
-        tapColumns(window[1]) {
+      : e(e), b(e.builder), loc(e.loc), op(e.yielded(result).getDefiningOp()), result(result),
+        tapRows(window[0]), tapColumns(window[1]) {
     ArrayRef<int64_t> input = shapeOf(op->getOperand(0));
     height = input[input.size() - 2];
     width = input.back();
     rows = height / tapRows;
     columns = width / tapColumns;
-    planes = height * width == 0 ? 0 : tensorType(op->getOperand(0)).getNumElements() / (height * width);
+    planes =
+        height * width == 0 ? 0 : tensorType(op->getOperand(0)).getNumElements() / (height * width);
     for (lanes = e.target.vectorBits / 32; lanes > columns && lanes > 1;)
       lanes /= 2;
   }
@@ -79,18 +81,21 @@ public:
   }
 
 private:
-  unsigned numberOf(unsigned operand) { return cast<BlockArgument>(op->getOperand(operand)).getArgNumber(); }
+  unsigned numberOf(unsigned operand) {
+    return cast<BlockArgument>(op->getOperand(operand)).getArgNumber();
+  }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value add(Value x, int64_t y) { return y ? add(x, e.index(y)) : x; }
   Value mul(Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, e.index(y)); }
 
   Value addressOf(Value base, Value position) {
     Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), position);
-    return LLVM::GEPOp::create(b, loc, base.getType(), b.getF32Type(), base, ArrayRef<LLVM::GEPArg>{offset},
-                               LLVM::GEPNoWrapFlags::inbounds);
+    return LLVM::GEPOp::create(b, loc, base.getType(), b.getF32Type(), base,
+                               ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
   }
   Value load(Value base, Value position, int64_t count) {
-    return LLVM::LoadOp::create(b, loc, VectorType::get({count}, b.getF32Type()), addressOf(base, position), 4);
+    return LLVM::LoadOp::create(b, loc, VectorType::get({count}, b.getF32Type()),
+                                addressOf(base, position), 4);
   }
   void store(Value base, Value position, Value vector) {
     LLVM::StoreOp::create(b, loc, vector, addressOf(base, position), 4);
@@ -160,7 +165,8 @@ private:
     for (int64_t r = 0; r < tapRows; ++r) {
       SmallVector<Value> parts;
       for (int64_t c = 0; c < tapColumns; ++c) {
-        Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, best, splat(int32_t(r * tapColumns + c)));
+        Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, best,
+                                           splat(int32_t(r * tapColumns + c)));
         parts.push_back(arith::SelectOp::create(b, loc, mine, gradient, zero));
       }
       store(output, add(inRow, r * width), interleave(parts));
@@ -183,7 +189,8 @@ private:
     int64_t restRows = height - rows * tapRows;
     if (!restRows)
       return;
-    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rowInPlane, e.index(rows - 1));
+    Value last =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rowInPlane, e.index(rows - 1));
     auto branch = scf::IfOp::create(b, loc, last, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&branch.getThenRegion().front());

@@ -39,7 +39,13 @@ TEST_P(Pools, takeTheFirstLargest) {
       }
       return %k#0, %k#1 : tensor<NxRxCxf32>, tensor<NxHxWxf32>
     })",
-                                 {{"N", planes}, {"H", height}, {"W", width}, {"R", rows}, {"C", columns}, {"I", tapRows}, {"J", tapColumns}}));
+                                 {{"N", planes},
+                                  {"H", height},
+                                  {"W", width},
+                                  {"R", rows},
+                                  {"C", columns},
+                                  {"I", tapRows},
+                                  {"J", tapColumns}}));
   ASSERT_TRUE(kernel.valid);
   // Few values: most windows have several largest elements.
   std::vector<float> x, g = randomFloats(planes * rows * columns, 2);
@@ -107,8 +113,9 @@ TEST_P(ChannelSums, sumWhatIsComputed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ChannelSums,
-                         testing::Values(std::array{8, 5, 28}, std::array{3, 7, 13}, std::array{1, 1, 3},
-                                         std::array{5, 3, 2}, std::array{64, 3, 14}));
+                         testing::Values(std::array{8, 5, 28}, std::array{3, 7, 13},
+                                         std::array{1, 1, 3}, std::array{5, 3, 2},
+                                         std::array{64, 3, 14}));
 
 } // namespace
 } // namespace weir
