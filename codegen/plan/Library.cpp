@@ -21,22 +21,24 @@ bool isLibraryKernel(KernelOp kernel) {
 constexpr int64_t tileWork = 4 << 20;
 constexpr int64_t mostTiles = 16;
 
-/// Cuts `size` into at most `pieces` of at least `grain`, as even as can be: the library is slow on thin remainders.
+/// Cuts `size` into at most `pieces` of at least `grain`, as even as can be: the library is slow on
+/// thin remainders.
 static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
   pieces = std::clamp<int64_t>(pieces, 1, std::max<int64_t>(size / grain, 1));
   int64_t tile = (size + pieces - 1) / pieces;
   return tile >= 4 * grain ? std::min((tile + grain - 1) / grain * grain, size) : tile;
 }
 
-/// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while columns cut below 256 cost it a
-/// tenth to a third (oneDNN 2.6.3, one thread; test/bench).
+/// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
+/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; test/bench).
 static void chooseTiles(cpu::ProductSpec &spec) {
   int64_t work = spec.m * spec.n * spec.k;
   spec.tileBatch = 1;
   spec.tileM = spec.m;
   spec.tileN = spec.n;
   if (spec.batch > 1) {
-    int64_t tiles = std::clamp<int64_t>(work * spec.batch / tileWork, 1, std::min(spec.batch, mostTiles));
+    int64_t tiles =
+        std::clamp<int64_t>(work * spec.batch / tileWork, 1, std::min(spec.batch, mostTiles));
     spec.tileBatch = (spec.batch + tiles - 1) / tiles;
     return;
   }
@@ -46,14 +48,16 @@ static void chooseTiles(cpu::ProductSpec &spec) {
   spec.tileN = tileOf(spec.n, tiles / rows, 256);
 }
 
-static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const LibraryOperands &operands) {
+static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
+                                      const LibraryOperands &operands) {
   MatmulOp matmul;
   Value bias;
   bool relu = false;
   for (Operation &op : kernel.getBody().front()) {
     if (auto found = dyn_cast<MatmulOp>(op))
       matmul = found;
-    if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && isa<BlockArgument>(broadcast.getInput()))
+    if (auto broadcast = dyn_cast<BroadcastOp>(op);
+        broadcast && isa<BlockArgument>(broadcast.getInput()))
       bias = operands.inputs[cast<BlockArgument>(broadcast.getInput()).getArgNumber()];
     relu |= isa<MaxOp>(op);
   }
@@ -62,7 +66,8 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const
     return argument ? operands.inputs[argument.getArgNumber()] : Value();
   };
   Value a = buffer(matmul.getLhs()), b = buffer(matmul.getRhs());
-  if (!a || !b)
+  bool adds = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<AddOp>(op); });
+  if (!a || !b || (adds && !bias))
     return kernel.emitError("a product's operands must be in memory");
   ArrayRef<int64_t> c = shapeOf(matmul.getResult());
   cpu::ProductSpec spec;
@@ -88,8 +93,9 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const
       builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
       builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
       builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
-      builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}), relu ? builder.getUnitAttr() : UnitAttr(),
-      UnitAttr(), builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
+      builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}),
+      relu ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
+      builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
   (void)product;
   return int64_t(cpu::productScratch(spec));
 }
@@ -134,21 +140,23 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
   Value partials;
   if (spec.kind == cpu::ConvolutionSpec::Kind::backwardWeight && spec.tiles() > 1)
-    partials = plan::BufferOp::create(builder, kernel.getLoc(), plan::BufferType::get(builder.getContext()),
+    partials = plan::BufferOp::create(builder, kernel.getLoc(),
+                                      plan::BufferType::get(builder.getContext()),
                                       builder.getI64IntegerAttr(spec.tiles() * spec.weights() * 4),
-                                      builder.getStringAttr("partial weight gradients"), IntegerAttr(),
-                                      IntegerAttr(), IntegerAttr());
+                                      builder.getStringAttr("partial weight gradients"),
+                                      IntegerAttr(), IntegerAttr(), IntegerAttr());
   plan::ConvolutionOp::create(
-      builder, kernel.getLoc(), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input, weight,
-      output, partials,
-      builder.getDenseI64ArrayAttr({spec.images, spec.channels, spec.height, spec.width, spec.filters,
-                                    spec.kernelHeight, spec.kernelWidth}),
+      builder, kernel.getLoc(), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input,
+      weight, output, partials,
+      builder.getDenseI64ArrayAttr({spec.images, spec.channels, spec.height, spec.width,
+                                    spec.filters, spec.kernelHeight, spec.kernelWidth}),
       builder.getDenseI64ArrayAttr(strides), builder.getDenseI64ArrayAttr(padding),
       builder.getI64IntegerAttr(spec.tileImages));
   return int64_t(cpu::convolutionScratch(spec));
 }
 
-FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel, const LibraryOperands &operands) {
+FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
+                                   const LibraryOperands &operands) {
   return kernel.getShape() == KernelShape::product ? emitProduct(builder, kernel, operands)
                                                    : emitConvolution(builder, kernel, operands);
 }

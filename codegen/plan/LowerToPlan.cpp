@@ -51,8 +51,6 @@ int64_t costOf(KernelOp kernel, bool bytes) {
 FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   std::string key;
   llvm::raw_string_ostream stream(key);
-  OpPrintingFlags flags;
-  flags.useLocalScope().assumeVerified().elideLargeElementsAttrs(1 << 20);
   stream << stringifyKernelShape(kernel.getShape());
   // Operands are named by where they come from; the meaning is in the types and the body.
   stream << kernel.getOperandTypes() << kernel.getResultTypes();
@@ -73,8 +71,10 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
     return &entry;
 
   FailureOr<KernelPlan> schedule = planKernel(kernel, target);
-  if (failed(schedule))
+  if (failed(schedule)) {
+    entries.erase(found);
     return failure();
+  }
   entry.schedule = *schedule;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
@@ -98,10 +98,12 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   std::string symbol = "kernel_" + std::to_string(entries.size() - 1);
   entry.op = plan::KernelOp::create(
       builder, kernel.getLoc(), builder.getStringAttr(symbol),
-      builder.getStringAttr(stringifyKernelShape(kernel.getShape())), builder.getArrayAttr(suffixes),
-      builder.getDenseI64ArrayAttr(tasks), builder.getDenseI64ArrayAttr(sizes),
-      builder.getDenseBoolArrayAttr(written), builder.getI64IntegerAttr(schedule->threadScratch),
-      builder.getI64IntegerAttr(costOf(kernel, false)), builder.getI64IntegerAttr(costOf(kernel, true)));
+      builder.getStringAttr(stringifyKernelShape(kernel.getShape())),
+      builder.getArrayAttr(suffixes), builder.getDenseI64ArrayAttr(tasks),
+      builder.getDenseI64ArrayAttr(sizes), builder.getDenseBoolArrayAttr(written),
+      builder.getI64IntegerAttr(schedule->threadScratch),
+      builder.getI64IntegerAttr(costOf(kernel, false)),
+      builder.getI64IntegerAttr(costOf(kernel, true)));
   Block *body = builder.createBlock(&entry.op.getBody());
   IRMapping mapping;
   for (Value input : kernel.getInputs())
@@ -136,11 +138,9 @@ private:
   OpBuilder builder;
   KernelTable &kernels;
   Type bufferType;
-  llvm::DenseMap<Value, Value> bufferOf;      ///< tensor -> plan buffer
+  llvm::DenseMap<Value, Value> bufferOf; ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
-  llvm::DenseMap<Value, Value> targetOf;      ///< a kernel's result -> the buffer it goes to directly
-  llvm::DenseMap<Value, int64_t> lastUse;     ///< memory (alias-free value) -> order of the last op that uses it
-  llvm::DenseMap<Operation *, int64_t> order;
+  llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
 };
 
 /// The value whose memory an alias shows.
@@ -154,9 +154,7 @@ Value memoryOf(Value value) {
 }
 
 /// The op of `block` that contains the user.
-Operation *ancestorIn(Block &block, Operation *user) {
-  return block.findAncestorOpInBlock(*user);
-}
+Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestorOpInBlock(*user); }
 
 template <typename Fn> void forEachUse(Value memory, Fn &&fn) {
   for (OpOperand &use : memory.getUses()) {
@@ -172,7 +170,8 @@ StringRef labelOf(Value value) {
   auto kernel = dyn_cast_or_null<KernelOp>(op);
   if (!kernel)
     return op ? op->getName().stripDialect() : "input";
-  Value yielded = kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  Value yielded =
+      kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
   while (isa_and_nonnull<TransposeOp, MergeDimsOp, SplitDimOp>(yielded.getDefiningOp()))
     yielded = yielded.getDefiningOp()->getOperand(0);
   Operation *maker = yielded.getDefiningOp();
@@ -183,7 +182,11 @@ Location locationOf(Value value) {
   auto kernel = value.getDefiningOp<KernelOp>();
   if (!kernel)
     return value.getLoc();
-  return kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()).getLoc();
+  return kernel.getBody()
+      .front()
+      .getTerminator()
+      ->getOperand(cast<OpResult>(value).getResultNumber())
+      .getLoc();
 }
 
 Value EntryLowering::use(StringRef variable, Location loc) {
@@ -202,15 +205,16 @@ Value EntryLowering::use(StringRef variable, Location loc) {
 Value EntryLowering::allocate(Value tensor, StringRef label) {
   return plan::BufferOp::create(builder, locationOf(tensor), bufferType,
                                 builder.getI64IntegerAttr(storageBytes(tensor.getType())),
-                                builder.getStringAttr(label), IntegerAttr(), IntegerAttr(), IntegerAttr());
+                                builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
+                                IntegerAttr());
 }
 
 void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
   plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
 }
 
-/// Whether a kernel's result may be stored where the old values are: whoever else reads those has done so, and the kernel
-/// itself reads each element before it writes it.
+/// Whether a kernel's result may be stored where the old values are: whoever else reads those has
+/// done so, and the kernel itself reads each element before it writes it.
 bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block) {
   auto kernel = value.getDefiningOp<KernelOp>();
   if (!kernel || kernel->getBlock() != &block)
@@ -219,8 +223,11 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
   for (Value old : oldValues)
     forEachUse(old, [&](OpOperand &use) {
       Operation *user = ancestorIn(block, use.getOwner());
-      if (isa<WriteOp>(use.getOwner()))
+      // Another variable gets the old value, by a copy at the entry's end.
+      if (isa<WriteOp>(use.getOwner())) {
+        allowed = false;
         return;
+      }
       if (!user || user->isBeforeInBlock(kernel))
         return;
       if (user != kernel) {
@@ -232,7 +239,8 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
         return;
       }
       auto entry = kernels.of(kernel);
-      std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(), use.getOperandNumber());
+      std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(),
+                                         use.getOperandNumber());
       allowed &= succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
     });
   return allowed;
@@ -278,10 +286,12 @@ LogicalResult EntryLowering::run() {
   }
   SmallVector<std::tuple<Value, Value, WriteOp>> late;
   for (WriteOp write : block.getOps<WriteOp>()) {
-    Value from = bufferOf.lookup(memoryOf(write.getValue())), to = use(write.getVariable(), write.getLoc());
+    Value from = bufferOf.lookup(memoryOf(write.getValue())),
+          to = use(write.getVariable(), write.getLoc());
     if (from == to)
       continue;
-    if (isa<plan::UseOp>(plan::placeOf(from).memory) && write.getValue().getDefiningOp<ReadOp>()) {
+    if (isa<plan::UseOp>(plan::placeOf(from).memory) &&
+        memoryOf(write.getValue()).getDefiningOp<ReadOp>()) {
       Value kept = allocate(write.getValue(), "kept value");
       copy(from, kept, write.getValue().getType(), write.getLoc());
       from = kept;
@@ -296,18 +306,16 @@ LogicalResult EntryLowering::run() {
     auto part = cast<StringAttr>(attribute("weir.part"));
     auto term = dyn_cast_or_null<IntegerAttr>(attribute("weir.term"));
     auto weight = dyn_cast_or_null<FloatAttr>(attribute("weir.weight"));
-    plan::PortOp::create(builder, result.getOperand(i).getLoc(), part, cast<StringAttr>(attribute("weir.output")),
-                         TypeAttr::get(result.getOperand(i).getType()), buffer,
-                         term ? term : builder.getI64IntegerAttr(0),
-                         weight ? weight : builder.getF64FloatAttr(1.0), builder.getI64IntegerAttr(0),
-                         StringAttr());
+    plan::PortOp::create(
+        builder, result.getOperand(i).getLoc(), part, cast<StringAttr>(attribute("weir.output")),
+        TypeAttr::get(result.getOperand(i).getType()), buffer,
+        term ? term : builder.getI64IntegerAttr(0), weight ? weight : builder.getF64FloatAttr(1.0),
+        builder.getI64IntegerAttr(0), StringAttr());
   }
   return success();
 }
 
 LogicalResult EntryLowering::lowerBlock(Block &block) {
-  for (auto [i, op] : llvm::enumerate(block))
-    order[&op] = i;
   for (Operation &op : block.without_terminator()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
@@ -332,13 +340,15 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   if (!isLibraryKernel(kernel) && failed(entry = kernels.of(kernel)))
     return failure();
 
-  // An input that dies here lends its place to a result that is computed element by element from it.
+  // An input that dies here lends its place to a result that is computed element by element from
+  // it.
   auto borrowed = [&](unsigned result) -> Value {
     if (!*entry)
       return {};
     for (auto [to, from] : (*entry)->schedule.inPlace) {
       Value input = memoryOf(kernel.getInputs()[from]);
-      if (to != result || input.getParentBlock() != kernel->getBlock() || isa<BlockArgument>(input) ||
+      if (to != result || input.getParentBlock() != kernel->getBlock() ||
+          isa<BlockArgument>(input) ||
           storageBytes(input.getType()) != storageBytes(kernel.getResult(result).getType()) ||
           llvm::is_contained(results, inputs[from]) ||
           !isa<plan::BufferOp>(inputs[from].getDefiningOp()))
@@ -350,7 +360,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
         if (user == kernel)
           ++here;
         else
-          dies &= user && user->isBeforeInBlock(kernel);
+          dies &= user && user->isBeforeInBlock(kernel) && !isa<WriteOp>(use.getOwner());
       });
       if (dies && here == 1)
         return inputs[from];
@@ -376,10 +386,9 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, results);
   for (int64_t size : (*entry)->schedule.workspaces)
-    operands.push_back(plan::BufferOp::create(builder, kernel.getLoc(), bufferType,
-                                              builder.getI64IntegerAttr(size),
-                                              builder.getStringAttr("partial sums"), IntegerAttr(),
-                                              IntegerAttr(), IntegerAttr()));
+    operands.push_back(plan::BufferOp::create(
+        builder, kernel.getLoc(), bufferType, builder.getI64IntegerAttr(size),
+        builder.getStringAttr("partial sums"), IntegerAttr(), IntegerAttr(), IntegerAttr()));
   SmallVector<Location> locations;
   for (Operation &op : kernel.getBody().front().without_terminator())
     locations.push_back(op.getLoc());
@@ -390,14 +399,16 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   return success();
 }
 
-/// Carried values live in buffers of their own from round to round; slices are parts of their operand.
+/// Carried values live in buffers of their own from round to round; slices are parts of their
+/// operand.
 LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   assert(op.numSums() == 0 && "sums are carried by now");
   Block &body = op.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   Location loc = op.getLoc();
   Value round = plan::BufferOp::create(builder, loc, bufferType, builder.getI64IntegerAttr(4),
-                                       builder.getStringAttr("round"), IntegerAttr(), IntegerAttr(), IntegerAttr());
+                                       builder.getStringAttr("round"), IntegerAttr(), IntegerAttr(),
+                                       IntegerAttr());
   bufferOf[op.round()] = round;
   SmallVector<Value> carried;
   unsigned firstCarried = 1 + op.getSliced().size();
@@ -408,7 +419,8 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
     bufferOf[body.getArgument(firstCarried + i)] = buffer;
     bufferOf[op.getResult(i)] = buffer;
   }
-  auto repeat = plan::RepeatOp::create(builder, loc, builder.getI64IntegerAttr(op.getCount()), round);
+  auto repeat =
+      plan::RepeatOp::create(builder, loc, builder.getI64IntegerAttr(op.getCount()), round);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&repeat.getBody());
   for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
@@ -419,7 +431,8 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   }
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
     Value memory = memoryOf(next);
-    if (!targetOf.contains(memory) && mayWriteDirectly(memory, {body.getArgument(firstCarried + i)}, body))
+    if (!targetOf.contains(memory) &&
+        mayWriteDirectly(memory, {body.getArgument(firstCarried + i)}, body))
       targetOf[memory] = carried[i];
   }
   if (failed(lowerBlock(body)))
@@ -451,8 +464,12 @@ struct LowerToPlan : PassWrapper<LowerToPlan, OperationPass<ModuleOp>> {
   LowerToPlan(const LowerToPlan &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "weir-lower-to-plan"; }
-  StringRef getDescription() const override { return "tensors become buffers, kernels launches and library calls"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<plan::PlanDialect>(); }
+  StringRef getDescription() const override {
+    return "tensors become buffers, kernels launches and library calls";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<plan::PlanDialect>();
+  }
 
   void runOnOperation() override {
     std::optional<Target> parsed = Target::parse(target);
@@ -475,7 +492,8 @@ void registerLowerToPlan() { PassRegistration<LowerToPlan>(); }
 SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
   SmallVector<NamedKernel> kernels;
   for (auto kernel : plan.getOps<plan::KernelOp>())
-    kernels.push_back({*kernel.getBody().front().getOps<KernelOp>().begin(), kernel.getSymName().str()});
+    kernels.push_back(
+        {*kernel.getBody().front().getOps<KernelOp>().begin(), kernel.getSymName().str()});
   return kernels;
 }
 

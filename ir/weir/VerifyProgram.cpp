@@ -79,6 +79,8 @@ LogicalResult MicrobatchesOp::verify() {
   // C1
   if (getCount() <= 0)
     return emitOpError("needs a positive count");
+  if (getOperation()->getParentOfType<MicrobatchesOp>())
+    return emitOpError("cannot stand inside other microbatches");
   SmallVector<Type> arguments{RankedTensorType::get({}, IntegerType::get(getContext(), 32))};
   for (Value value : getSliced()) {
     Shape shape(shapeOf(value));

@@ -64,12 +64,13 @@ SmallVector<Source> sources(Operation *op) {
 }
 
 Groups::Groups(Block &block) : block(block) {
-  for (Operation &op : block) {
+  for (auto [position, op] : llvm::enumerate(block)) {
     FusionClass kind = fusionClass(&op);
     if (kind != FusionClass::fused && kind != FusionClass::root)
       continue;
     auto group = std::make_unique<Group>();
     group->ops.insert(&op);
+    group->first = group->last = position;
     group->fused = kind == FusionClass::fused;
     if (group->fused) {
       auto split = reductionSplit(&op);
@@ -222,10 +223,21 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
 bool Groups::otherPath(Group *from, Group *to, bool direct) {
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> work;
-  Operation *first = nullptr;
-  for (Operation *op : from->ops)
-    if (!first || op->isBeforeInBlock(first))
-      first = op;
+  // A group that ends before `from` begins cannot wait for it.
+  auto follow = [&](Operation *op) {
+    Group *group = groupOf.lookup(op);
+    if (!group) {
+      if (seen.insert(op).second)
+        work.push_back(op);
+      return;
+    }
+    if (group->last < from->first || !seen.insert(op).second)
+      return;
+    work.push_back(op);
+    for (Operation *member : group->ops)
+      if (seen.insert(member).second)
+        work.push_back(member);
+  };
   for (Operation *op : to->ops)
     work.push_back(op);
   while (!work.empty()) {
@@ -249,21 +261,13 @@ bool Groups::otherPath(Group *from, Group *to, bool direct) {
         if (inTarget && direct) {
           for (Value value : definer->getOperands())
             if (Operation *behind = value.getDefiningOp())
-              if (!from->ops.contains(behind) && behind->getBlock() == &block &&
-                  seen.insert(behind).second)
-                work.push_back(behind);
+              if (!from->ops.contains(behind) && !to->ops.contains(behind) &&
+                  behind->getBlock() == &block)
+                follow(behind);
           continue;
         }
       }
-      if (!seen.insert(definer).second)
-        continue;
-      if (Group *group = groupOf.lookup(definer)) {
-        for (Operation *member : group->ops)
-          if (member == definer || seen.insert(member).second)
-            work.push_back(member);
-      } else {
-        work.push_back(definer);
-      }
+      follow(definer);
     }
   }
   return false;
@@ -290,6 +294,8 @@ void Groups::absorb(Group *into, Group *from, const Group &merged) {
   from->ops.clear();
   into->shape = shape;
   into->rows = rows;
+  into->first = std::min(into->first, from->first);
+  into->last = std::max(into->last, from->last);
 }
 
 } // namespace weir

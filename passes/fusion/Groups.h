@@ -49,6 +49,7 @@ struct Group {
   llvm::SmallVector<int64_t> shape;       ///< S; the shape of rows when the group is rows only
   int64_t rows = -1;                      ///< p, -1 while any split will do
   bool fused = false;
+  unsigned first = 0, last = 0; ///< positions in the block of its first and last op
 };
 
 class Groups {

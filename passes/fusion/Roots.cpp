@@ -7,6 +7,7 @@
 
 #include "passes/fusion/Roots.h"
 #include "mlir/IR/IRMapping.h"
+#include <utility>
 
 using namespace mlir;
 
@@ -25,7 +26,9 @@ static Value biasOf(Value value) {
   if (broadcast.getDimensions()[0] != int64_t(shape.size()) - 1 ||
       shapeOf(broadcast.getInput())[0] != shape.back())
     return {};
-  return broadcast.getInput();
+  Operation *source = broadcast.getInput().getDefiningOp();
+  // A view would have to be cloned into the product, and the library reads memory.
+  return source && fusionClass(source) == FusionClass::cheap ? Value() : broadcast.getInput();
 }
 
 /// split(a b) + bias becomes split(a b + bias): the sum then belongs to the product.
@@ -140,38 +143,75 @@ static void absorbOperand(OpOperand &operand, llvm::SetVector<Operation *> &ops)
   ops.insert(own);
 }
 
+/// Whether pads of one result each fill a stretch of one dimension, and together all of it.
+static bool tile(ArrayRef<PadOp> pads) {
+  ArrayRef<int64_t> whole = shapeOf(PadOp(pads.front()).getResult());
+  SmallVector<std::pair<int64_t, int64_t>> stretches;
+  std::optional<size_t> along;
+  for (PadOp pad : pads) {
+    ArrayRef<int64_t> part = shapeOf(pad.getInput());
+    if (shapeOf(pad.getResult()) != whole ||
+        llvm::any_of(pad.getStrides(), [](int64_t s) { return s != 1; }))
+      return false;
+    for (size_t d = 0; d < whole.size(); ++d)
+      if (part[d] != whole[d]) {
+        if (along.value_or(d) != d)
+          return false;
+        along = d;
+      }
+    if (!along)
+      return false;
+    stretches.push_back({pad.getOffsets()[*along], part[*along]});
+  }
+  llvm::sort(stretches);
+  int64_t end = 0;
+  for (auto [offset, size] : stretches) {
+    if (offset != end)
+      return false;
+    end += size;
+  }
+  return end == whole[*along];
+}
+
 RootKernel attentionKernel(Operation *root) {
   RootKernel kernel;
   llvm::SetVector<Operation *> ops;
   for (OpOperand &operand : root->getOpOperands())
     absorbOperand(operand, ops);
   ops.insert(root);
-  // Behind: where the results go without a copy, be it next to each other in one tensor (a sum of
-  // pads).
+  // Behind: where the results go without a copy.
   SmallVector<Value> ends(root->getResults());
-  bool grew = true;
-  while (grew) {
-    grew = false;
-    for (Value &end : ends) {
-      Operation *user = end.hasOneUse() ? *end.user_begin() : nullptr;
-      if (!user || user->getBlock() != root->getBlock() ||
-          !isa<TransposeOp, MergeDimsOp, PadOp, AddOp>(user))
-        continue;
-      bool isOurs = llvm::all_of(user->getOperands(), [&](Value operand) {
-        bool isPart = isa_and_nonnull<PadOp, AddOp>(operand.getDefiningOp());
-        return llvm::is_contained(ends, operand) && operand.hasOneUse() &&
-               (!isa<AddOp>(user) || isPart);
-      });
-      if (!isOurs)
-        continue;
-      ops.insert(user);
-      end = user->getResult(0);
-      llvm::erase_if(ends,
-                     [&](Value other) { return llvm::is_contained(user->getOperands(), other); });
-      grew = true;
-      break;
-    }
-  }
+  auto grow = [&](auto &&takes) {
+    for (bool grew = true; std::exchange(grew, false);)
+      for (Value &end : ends) {
+        Operation *user = end.hasOneUse() ? *end.user_begin() : nullptr;
+        bool isOurs = user && user->getBlock() == root->getBlock() && takes(user) &&
+                      llvm::all_of(user->getOperands(), [&](Value operand) {
+                        return llvm::is_contained(ends, operand) && operand.hasOneUse();
+                      });
+        if (!isOurs)
+          continue;
+        ops.insert(user);
+        end = user->getResult(0);
+        llvm::erase_if(ends,
+                       [&](Value other) { return llvm::is_contained(user->getOperands(), other); });
+        grew = true;
+        break;
+      }
+  };
+  grow([](Operation *op) { return isa<TransposeOp, MergeDimsOp>(op); });
+  // Next to each other in one tensor: a sum of pads that leaves no gap.
+  auto apart = std::pair(ops, ends);
+  SmallVector<PadOp> pads;
+  grow([&](Operation *op) {
+    if (auto pad = dyn_cast<PadOp>(op))
+      pads.push_back(pad);
+    return isa<PadOp>(op) || (isa<AddOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
+                                return isa_and_nonnull<PadOp, AddOp>(operand.getDefiningOp());
+                              }));
+  });
+  if (!pads.empty() && (ends.size() != 1 || !tile(pads)))
+    std::tie(ops, ends) = apart;
   for (Value end : ends)
     if (!end.use_empty())
       kernel.results.push_back(end);

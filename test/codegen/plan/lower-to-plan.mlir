@@ -60,3 +60,27 @@ module {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// Old values that other variables get are kept until the end, through aliases too.
+module {
+  weir.variable state @a : tensor<2x4xf32>
+  weir.variable state @b : tensor<8xf32>
+  weir.variable state @c : tensor<8xf32>
+  // CHECK: plan.entry @swap
+  // CHECK-DAG: %[[A:.*]] = plan.use @a
+  // CHECK-DAG: %[[B:.*]] = plan.use @b
+  // CHECK: plan.launch @kernel_{{.*}} 0(%[[B]], %[[NEW:.*]])
+  // CHECK: plan.copy %[[B]] to %[[KEPT:.*]] 32
+  // CHECK: plan.copy %[[KEPT]] to %[[A]] 32
+  // CHECK: plan.copy %[[NEW]] to %[[B]] 32
+  func.func @swap() {
+    %b = weir.read @b : tensor<8xf32>
+    %split = weir.split_dim %b {dimension = 0, sizes = array<i64: 2, 4>} : tensor<8xf32> -> tensor<2x4xf32>
+    weir.write @a, %split : tensor<2x4xf32>
+    %n = weir.neg %b : tensor<8xf32>
+    weir.write @b, %n : tensor<8xf32>
+    return
+  }
+}

@@ -96,3 +96,39 @@ func.func @attention(%qkv: tensor<2x5x24xf32>) -> tensor<2x5x8xf32> {
   %m = weir.merge_dims %t {first = 2, count = 2} : tensor<2x5x2x4xf32> -> tensor<2x5x8xf32>
   return %m : tensor<2x5x8xf32>
 }
+
+// -----
+
+// The library reads its bias from memory: one that is part of another vector is added behind the product.
+// CHECK-LABEL: func @sliced_bias
+func.func @sliced_bias(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<12xf32>) -> tensor<4x6xf32> {
+  // CHECK: weir.kernel product
+  // CHECK-NOT: weir.add
+  // CHECK: weir.kernel map
+  // CHECK: weir.add
+  %p = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %s = weir.slice %b {offsets = array<i64: 6>, strides = array<i64: 1>} : tensor<12xf32> -> tensor<6xf32>
+  %bias = weir.broadcast %s {dimensions = array<i64: 1>} : tensor<6xf32> -> tensor<4x6xf32>
+  %t = weir.add %p, %bias : tensor<4x6xf32>
+  return %t : tensor<4x6xf32>
+}
+
+// -----
+
+// %t cannot join the kernel of %f: it also waits for %r, which is computed with %h, which waits for %f.
+// CHECK-LABEL: func @no_cycle
+func.func @no_cycle(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK: weir.kernel map
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: weir.exp
+  // CHECK-NEXT: weir.yield
+  // CHECK: weir.kernel row
+  // CHECK: weir.reduce
+  %f = weir.exp %y : tensor<4x4xf32>
+  %r = weir.reduce sum %x {axes = array<i64: 1>} : tensor<4x4xf32> -> tensor<4xf32>
+  %rb = weir.broadcast %r {dimensions = array<i64: 0>} : tensor<4xf32> -> tensor<4x4xf32>
+  %ft = weir.transpose %f {permutation = array<i64: 1, 0>} : tensor<4x4xf32> -> tensor<4x4xf32>
+  %h = weir.mul %rb, %ft : tensor<4x4xf32>
+  %t = weir.mul %f, %rb : tensor<4x4xf32>
+  return %h, %t : tensor<4x4xf32>, tensor<4x4xf32>
+}
