@@ -8,6 +8,7 @@
 #include "codegen/plan/Library.h"
 #include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Product.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -42,7 +43,8 @@ static void chooseTiles(cpu::ProductSpec &spec) {
     spec.tileBatch = (spec.batch + tiles - 1) / tiles;
     return;
   }
-  int64_t tiles = std::clamp<int64_t>(work / tileWork, 1, mostTiles);
+  // A power of two shares out evenly among most numbers of cores.
+  int64_t tiles = llvm::bit_floor(uint64_t(std::clamp<int64_t>(work / tileWork, 1, mostTiles)));
   spec.tileM = tileOf(spec.m, tiles, 32);
   int64_t rows = (spec.m + spec.tileM - 1) / spec.tileM;
   spec.tileN = tileOf(spec.n, tiles / rows, 256);

@@ -31,7 +31,7 @@ module {
 // A product's tiles depend on its sizes alone.
 module {
   // CHECK: plan.entry @predict
-  // CHECK: plan.product {{.*}} bias {{.*}} relu, sizes = array<i64: 1, 768, 384, 128>, tile = array<i64: 1, 86, 384>
+  // CHECK: plan.product {{.*}} bias {{.*}} relu, sizes = array<i64: 1, 768, 384, 128>, tile = array<i64: 1, 96, 384>
   func.func @predict(%x: tensor<768x128xf32> {weir.input = "x"}, %w: tensor<384x128xf32> {weir.input = "w"}, %b: tensor<384xf32> {weir.input = "b"}) -> (tensor<768x384xf32> {weir.output = "y", weir.part = "tensor"}) {
     %p = weir.matmul %x, %w {transpose_rhs} : tensor<768x128xf32>, tensor<384x128xf32> -> tensor<768x384xf32>
     %bias = weir.broadcast %b {dimensions = array<i64: 1>} : tensor<384xf32> -> tensor<768x384xf32>
