@@ -67,6 +67,11 @@ std::vector<int64_t> CheckpointStore::steps() const {
   return found;
 }
 
+void CheckpointStore::lock() {
+  if (!locked && fs::is_directory(directory))
+    locked.emplace(directory);
+}
+
 void CheckpointStore::prepare(size_t bytes) {
   std::string sofar;
   for (const fs::path &part : fs::path(directory)) {
@@ -87,6 +92,7 @@ void CheckpointStore::prepare(size_t bytes) {
                   concat("the checkpoint directory cannot be written: ", failure.what()));
   }
   disk.removeFile(probe);
+  lock();
   struct statvfs space;
   if (statvfs(directory.c_str(), &space) == 0 && uint64_t{space.f_bavail} * space.f_frsize < bytes)
     throw Failure(Exit::storage,

@@ -8,13 +8,15 @@
 // DIR/step-00000100/{model.safetensors, state.safetensors, manifest.json}. A save writes
 // DIR/step-00000100.tmp, makes every file and the directory durable, renames it, makes the rename
 // durable, and only then removes what is no longer kept: at every moment the newest whole
-// checkpoint is either the old one or the new one. What ends in .tmp is never read.
+// checkpoint is either the old one or the new one. What ends in .tmp is never read. DIR/.lock keeps
+// a second run out.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_CHECKPOINT_CHECKPOINTSTORE_H
 #define WEIR_RUNTIME_CHECKPOINT_CHECKPOINTSTORE_H
 
+#include "runtime/checkpoint/DirectoryLock.h"
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/checkpoint/SafeTensors.h"
 #include <functional>
@@ -38,8 +40,12 @@ public:
   /// not exist.
   std::vector<int64_t> steps() const;
 
-  /// Creates the directory if need be and makes sure that a checkpoint of `bytes` could be written
-  /// now. Throws Failure(Exit::storage).
+  /// Keeps other runs out of the directory, where it exists, as long as the store lives. Throws
+  /// Failure(Exit::usage) where another run is in it.
+  void lock();
+
+  /// Creates the directory if need be, locks it and makes sure that a checkpoint of `bytes` could
+  /// be written now. Throws Failure(Exit::storage).
   void prepare(size_t bytes);
 
   /// Saves; `manifest.files` is filled in. Returns the checkpoint's path. Throws
@@ -64,6 +70,7 @@ private:
   std::string directory;
   int keep;
   Disk &disk;
+  std::optional<DirectoryLock> locked;
   std::map<int64_t, bool> whole; // what is already known of each step
 };
 

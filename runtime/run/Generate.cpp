@@ -11,7 +11,7 @@
 #include "runtime/core/Text.h"
 #include "runtime/data/Philox.h"
 #include "runtime/run/Ports.h"
-#include <CLI/CLI.hpp>
+#include "runtime/run/Within.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -64,6 +64,13 @@ public:
       tokens.push_back(number);
     }
     return tokens;
+  }
+
+  /// What to go on from without a prompt.
+  int32_t start() const {
+    if (format == "bytes")
+      return '\n';
+    return format == "text" ? std::max(vocabulary.number('\n'), 0) : 0;
   }
 
   std::string decode(int32_t token) const {
@@ -140,7 +147,9 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--checkpoint", options.checkpoint, "the checkpoint directory of a training run")
       ->type_name("DIR")
       ->required();
-  app.add_option("--prompt", options.prompt, "the text to go on from (default: a new line)")
+  app.add_option(
+         "--prompt", options.prompt,
+         "the text to go on from (default: a new line, or the first character the model knows)")
       ->type_name("TEXT");
   app.add_option("--length", options.tokens, "how many tokens to generate (default 500)")
       ->type_name("N")
@@ -148,7 +157,7 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--temperature", options.temperature,
                  "higher is more surprising, 0 always the likeliest (default 0.8)")
       ->type_name("T")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(within(0.0, 100.0, "a number from 0 to 100"));
   app.add_option("--top-k", options.topK, "draw among the K likeliest only")
       ->type_name("K")
       ->check(CLI::PositiveNumber);
@@ -193,7 +202,8 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
   if (!manifest.data.contains(name) && manifest.data.size() == 1)
     name = manifest.data.begin()->first;
   Codec codec(manifest, name);
-  std::vector<int32_t> tokens = codec.encode(options.prompt);
+  std::vector<int32_t> tokens =
+      options.prompt ? codec.encode(*options.prompt) : std::vector<int32_t>{codec.start()};
   if (tokens.empty())
     throw Failure(Exit::usage, "--prompt: is empty; give at least one character");
   for (int32_t token : tokens)

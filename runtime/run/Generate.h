@@ -17,6 +17,7 @@
 #include "runtime/core/Error.h"
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,11 +29,11 @@ class App;
 namespace weir {
 
 struct GenerateOptions {
-  std::string checkpoint; ///< the directory of a run
-  std::string prompt = "\n";
-  int64_t tokens = 500;     ///< to generate
-  double temperature = 0.8; ///< 0: always the likeliest
-  int64_t topK = 0;         ///< draw among the likeliest K; 0: among all
+  std::string checkpoint;            ///< the directory of a run
+  std::optional<std::string> prompt; ///< none: a new line, or the first token there is
+  int64_t tokens = 500;              ///< to generate
+  double temperature = 0.8;          ///< 0: always the likeliest
+  int64_t topK = 0;                  ///< draw among the likeliest K; 0: among all
   int64_t seed = 1;
   int threads = 0;
 };

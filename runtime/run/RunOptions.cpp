@@ -7,22 +7,11 @@
 
 #include "runtime/run/RunOptions.h"
 #include "runtime/core/Text.h"
-#include <CLI/CLI.hpp>
+#include "runtime/run/Within.h"
 #include <limits>
 
 namespace weir {
 namespace {
-
-/// A number in [least, most]; unlike CLI11's own it adds nothing to the option's name in the help.
-template <typename Number> CLI::Validator within(Number least, Number most, const char *wanted) {
-  return CLI::Validator(
-      [=](std::string &text) {
-        Number value{};
-        bool good = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
-        return good ? std::string() : concat("expected ", wanted, ", found '", text, "'");
-      },
-      "");
-}
 
 constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
 

@@ -11,8 +11,10 @@
 namespace weir {
 
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
+  // Before anything that takes long: a signal while loading counts after the first step.
+  Signals signals;
   Training training(std::move(artifact), options);
-  return training.run();
+  return training.run(signals);
 }
 
 } // namespace weir

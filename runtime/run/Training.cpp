@@ -31,6 +31,17 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
   return bytes;
 }
 
+bool usesWholeVocabulary(const Array &text) {
+  std::vector<bool> used(text.vocabulary->size());
+  size_t left = used.size();
+  for (int64_t i = 0; i < text.count() && left > 0; ++i) {
+    int64_t number = integerAt(text, i);
+    left -= !used[number];
+    used[number] = true;
+  }
+  return left == 0;
+}
+
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
@@ -40,6 +51,8 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   findCheckpoint();
   bindData();
   decideSteps();
+  if (!resumed && !options.init.empty())
+    openInitialWeights(options.init, program.variables());
 }
 
 void Training::say(const std::string &line) { std::cerr << line << std::endl; }
@@ -56,6 +69,7 @@ void Training::findCheckpoint() {
     return;
   }
   store.emplace(options.checkpoint, options.keep, disk);
+  store->lock();
   if (!options.resume) {
     if (!store->steps().empty())
       throw Failure(Exit::usage,
@@ -91,6 +105,8 @@ void Training::bindData() {
   if (resumed)
     vocabularies = resumed->manifest.vocabularies;
   Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
+  if (resumed)
+    checkVocabularies(all);
   vocabularies = all.vocabularies();
   if (!options.evalData.empty())
     heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data",
@@ -111,6 +127,28 @@ void Training::bindData() {
   int64_t window = dataset->window();
   unit = window ? "tokens" : "samples";
   unitsPerStep = static_cast<double>(stepRows * std::max<int64_t>(window - 1, 1));
+}
+
+void Training::checkVocabularies(const Dataset &all) const {
+  const Manifest &before = resumed->manifest;
+  for (size_t i = 0; i < all.inputs().size(); ++i) {
+    const std::string &name = all.inputs()[i].name;
+    const Array &source = all.source(i);
+    auto data = before.data.find(name);
+    auto vocabulary = before.vocabularies.find(name);
+    bool wasText = vocabulary != before.vocabularies.end();
+    if (wasText != source.vocabulary.has_value() && (wasText || data != before.data.end()))
+      throw Failure(Exit::data,
+                    concat(source.path, ": is read as ", source.format, ", but the run in ",
+                           options.checkpoint, " was trained on ",
+                           wasText ? "text" : data->second.format, " for the input '", name,
+                           "', where the numbers mean something else; give it ",
+                           wasText ? "text" : data->second.format, ", or begin another run"));
+    if (wasText && !usesWholeVocabulary(source))
+      say(concat(source.path, ": has fewer than the ", vocabulary->second.size(),
+                 " characters that the run was begun with; they keep the numbers of ",
+                 resumed->path));
+  }
 }
 
 void Training::decideSteps() {
@@ -199,8 +237,7 @@ void Training::announce() const {
     say("the weights will not be kept: add --checkpoint DIR to keep them");
 }
 
-Exit Training::run() {
-  Signals signals;
+Exit Training::run(const Signals &signals) {
   announce();
   initialize();
   openReports();

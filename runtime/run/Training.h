@@ -31,13 +31,14 @@ public:
   Training(std::vector<std::byte> artifact, const RunOptions &options);
 
   /// Everything from the first step to the last report.
-  Exit run();
+  Exit run(const Signals &signals);
 
 private:
   using Clock = std::chrono::steady_clock;
 
   void findCheckpoint();
   void bindData();
+  void checkVocabularies(const Dataset &all) const;
   void decideSteps();
   void openReports();
   void initialize();

@@ -140,5 +140,23 @@ TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {
       says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }), {"no space"}));
 }
 
+TEST(CheckpointLock, OneStoreAtATime) {
+  TestFolder folder;
+  std::string directory = folder / "kept";
+  Disk disk;
+  CheckpointStore early(directory, 3, disk);
+  early.lock(); // nothing to lock yet
+  {
+    CheckpointStore first(directory, 3, disk);
+    first.prepare(1);
+    EXPECT_TRUE(
+        says(messageOf(Exit::usage, [&] { early.prepare(1); }), {directory, "another run"}));
+    EXPECT_TRUE(says(messageOf(Exit::usage, [&] { early.lock(); }), {directory, "another run"}));
+  }
+  early.lock();
+  CheckpointStore last(directory, 3, disk);
+  EXPECT_TRUE(says(messageOf(Exit::usage, [&] { last.lock(); }), {directory}));
+}
+
 } // namespace
 } // namespace weir

@@ -72,5 +72,13 @@ TEST_F(TensorsTest, ListsEveryDifference) {
   EXPECT_EQ(stored(0), std::vector<float>(4, -1));
 }
 
+TEST_F(TensorsTest, WantsAWholeFile) {
+  std::string absent = folder / "absent";
+  EXPECT_TRUE(
+      says(messageOf(Exit::data, [&] { loadInitialWeights(absent, variables); }), {absent}));
+  std::string other = folder.write("other", "no safetensors");
+  EXPECT_TRUE(says(messageOf(Exit::data, [&] { openInitialWeights(other, variables); }), {other}));
+}
+
 } // namespace
 } // namespace weir

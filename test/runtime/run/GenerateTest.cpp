@@ -8,6 +8,7 @@
 #include "runtime/run/Generate.h"
 #include "runtime/run/Train.h"
 #include "test/runtime/run/TestModel.h"
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 namespace weir {
@@ -90,6 +91,42 @@ TEST_F(Generate, Tokens) {
   EXPECT_TRUE(says(messageOf(Exit::usage, [&] { generate(options); }), {"numbers"}));
   options.prompt = "12";
   EXPECT_TRUE(says(messageOf(Exit::usage, [&] { generate(options); }), {"[0, 10)"}));
+}
+
+TEST_F(Generate, WithoutAPrompt) {
+  GenerateOptions options = train(folder.write("t.txt", "bcdbcdbcd"));
+  options.tokens = 2;
+  EXPECT_EQ(generate(options).substr(0, 2), "bc");
+}
+
+TEST_F(Generate, WithoutAPromptFromANewLine) {
+  GenerateOptions options = train(folder.write("t.txt", "a\tb\na\tb\na\tb\n"));
+  options.tokens = 2;
+  // '\t', '\n', 'a', 'b' are 0 to 3.
+  EXPECT_EQ(generate(options), "\nab\n");
+}
+
+TEST_F(Generate, WithoutAPromptFromTheFirstToken) {
+  GenerateOptions options = train(folder.write("t.bin", raw(uint16_t{3}) + raw(uint16_t{1}) +
+                                                            raw(uint16_t{2}) + raw(uint16_t{3})));
+  options.tokens = 2;
+  EXPECT_EQ(generate(options), "0 1 2 \n");
+}
+
+TEST(GenerateOptions, TemperatureIsFinite) {
+  for (const char *bad : {"nan", "-nan", "inf", "-1", "1e999", "warm", "101"}) {
+    CLI::App app;
+    GenerateOptions options;
+    addGenerateOptions(app, options);
+    EXPECT_THROW(app.parse(std::vector<std::string>{bad, "--temperature", "kept", "--checkpoint"}),
+                 CLI::ParseError)
+        << bad;
+  }
+  CLI::App app;
+  GenerateOptions options;
+  addGenerateOptions(app, options);
+  app.parse(std::vector<std::string>{"0.5", "--temperature", "kept", "--checkpoint"});
+  EXPECT_EQ(options.temperature, 0.5);
 }
 
 TEST_F(Generate, WithoutACheckpoint) {

@@ -244,6 +244,76 @@ TEST_F(Train, ResumedTextKeepsItsNumbers) {
   EXPECT_TRUE(says(refused(Exit::data, resume), {"'x'", "trained with"}));
 }
 
+TEST_F(Train, ResumesWithDataOfTheSameKind) {
+  run(options("a"));
+  RunOptions resume = options("a");
+  resume.resume = resume.extend = true;
+  resume.steps = 40;
+  std::string tokens;
+  for (uint16_t i = 0; i < 40; ++i)
+    tokens += raw(static_cast<uint16_t>(i % 5));
+  std::string binary = "window=" + folder.write("t.bin", tokens);
+  resume.data = {binary};
+  EXPECT_TRUE(says(refused(Exit::data, resume), {"t.bin", "was trained on text", "'window'"}));
+  resume.data = {"window=bytes:" + folder.write("small", std::string(40, '\3'))};
+  EXPECT_TRUE(says(refused(Exit::data, resume), {"is read as bytes", "was trained on text"}));
+  resume.data = {"window=" + folder.write("few.txt", "eeeeeeeee")};
+  EXPECT_EQ(run(resume), Exit::ok);
+  EXPECT_TRUE(says(err, {"few.txt: has fewer than the 4 characters"}));
+  // A part of the text that has all characters is nothing to speak of.
+  resume.steps = 50;
+  resume.data = {"window=" + folder.write("all.txt", "ecbaecba")};
+  EXPECT_EQ(run(resume), Exit::ok);
+  EXPECT_FALSE(says(err, {"characters"}));
+
+  RunOptions numbers = options("b");
+  numbers.data = {binary};
+  EXPECT_EQ(run(numbers), Exit::ok);
+  numbers.resume = true;
+  EXPECT_EQ(run(numbers), Exit::ok);
+  numbers.data = {data};
+  EXPECT_TRUE(says(refused(Exit::data, numbers), {"is read as text", "where the numbers mean"}));
+}
+
+TEST_F(Train, OneRunInADirectory) {
+  run(options("a"));
+  RunOptions resume = options("a");
+  resume.resume = true;
+  {
+    DirectoryLock other(resume.checkpoint);
+    EXPECT_TRUE(says(refused(Exit::usage, resume), {resume.checkpoint, "another run"}));
+  }
+  EXPECT_EQ(run(resume), Exit::ok);
+}
+
+TEST_F(Train, StopsOnASignalWhileLoading) {
+  RunOptions all = options("a");
+  all.steps = 100000000;
+  all.every = 100000000;
+  all.resume = true;
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(pipes[1], STDERR_FILENO);
+    close(pipes[0]);
+    _exit(static_cast<int>(runTraining(testModel(), all)));
+  }
+  close(pipes[1]);
+  // "no checkpoint in ... yet" comes before the data are opened.
+  char byte;
+  EXPECT_EQ(read(pipes[0], &byte, 1), 1);
+  kill(child, SIGTERM);
+  while (read(pipes[0], &byte, 1) > 0) {
+  }
+  close(pipes[0]);
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 75);
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
+}
+
 TEST_F(Train, Epochs) {
   RunOptions all = options("a");
   all.epochs = 2;
@@ -261,7 +331,11 @@ TEST_F(Train, Init) {
   EXPECT_NE(metrics("a"), metrics("b"));
   again = options("c");
   again.init = folder / "absent";
-  EXPECT_TRUE(says(refused(Exit::model, again), {"absent"}));
+  EXPECT_TRUE(says(refused(Exit::data, again), {"absent"}));
+  EXPECT_EQ(err, "");
+  again.init = folder.write("text", "no safetensors");
+  EXPECT_TRUE(says(refused(Exit::data, again), {"text", "safetensors"}));
+  EXPECT_FALSE(std::filesystem::exists(again.checkpoint));
 }
 
 TEST_F(Train, Traces) {
