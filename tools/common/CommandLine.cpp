@@ -7,6 +7,7 @@
 
 #include "tools/common/CommandLine.h"
 #include "runtime/core/Text.h"
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -108,7 +109,11 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
 
 int guarded(const std::function<Exit()> &body) {
   try {
-    return static_cast<int>(body());
+    Exit exit = body();
+    if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))
+      throw Failure(Exit::storage, "standard output: cannot write all of the results; is its disk "
+                                   "full?");
+    return static_cast<int>(exit);
   } catch (const Failure &failure) {
     std::cerr << "error: " << failure.what() << "\n";
     return static_cast<int>(failure.exit);

@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <iostream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace weir;
 
@@ -82,6 +86,24 @@ TEST(Guarded, TurnsFailuresIntoStatuses) {
             "error: short.idx: too short\n"
             "error: out of memory\n"
             "error: a fault of Weir's own, please report it: x\n");
+}
+
+TEST(Guarded, FullStandardOutput) {
+  for (auto [place, wanted] : {std::pair("/dev/full", Exit::storage), {"/dev/null", Exit::ok}}) {
+    pid_t child = fork();
+    if (child == 0) {
+      dup2(open(place, O_WRONLY), STDOUT_FILENO);
+      dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+      _exit(guarded([] {
+        std::cout << "loss 1\n";
+        return Exit::ok;
+      }));
+    }
+    int status;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(wanted)) << place;
+  }
 }
 
 } // namespace
