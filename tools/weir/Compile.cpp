@@ -36,6 +36,18 @@ Exit usage(const std::string &message) {
   return Exit::usage;
 }
 
+/// `exit`, where standard output took all JSON diagnostics. (LLVM would abort at the process's
+/// end.)
+Exit written(Exit exit) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return exit;
+  std::string reason = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  llvm::errs() << "error: standard output: cannot write all of the results: " << reason << "\n";
+  return Exit::storage;
+}
+
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names = {elaborated.str()};
   for (const Phase &phase : phases())
@@ -153,7 +165,7 @@ Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) 
 
 } // namespace
 
-Exit checkModel(const CompileOptions &options) { return Compilation(options).elaborate(); }
+Exit checkModel(const CompileOptions &options) { return written(Compilation(options).elaborate()); }
 
 Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output) {
   if (std::string problem = unknownPhase(options.stopAfter); !problem.empty())
@@ -166,7 +178,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   Compilation compilation(options);
   if (std::string problem = compilation.prepare(); !problem.empty())
     return usage(problem);
-  return compilation.compile(*target, output);
+  return written(compilation.compile(*target, output));
 }
 
 } // namespace weir
