@@ -59,6 +59,7 @@ std::vector<const Diagnostic *> Diagnostics::sorted() const {
 
 namespace {
 
+constexpr unsigned maxShown = 20;
 constexpr const char *bold = "\033[1m", *red = "\033[1;31m", *yellow = "\033[1;33m",
                      *cyan = "\033[1;36m", *green = "\033[1;32m", *plain = "\033[0m";
 
@@ -193,8 +194,12 @@ void place(std::string &out, Range range, const std::string &message) {
 
 std::string Diagnostics::render(bool colour) const {
   Renderer renderer(colour);
+  unsigned shown = 0;
   for (const Diagnostic *diagnostic : sorted())
-    renderer.render(*diagnostic);
+    if (diagnostic->severity != Severity::error || ++shown <= maxShown)
+      renderer.render(*diagnostic);
+  if (shown > maxShown)
+    renderer.out += "too many errors, " + std::to_string(shown - maxShown) + " more not shown\n";
   return std::move(renderer.out);
 }
 

@@ -73,6 +73,7 @@ public:
 
   /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps.
   /// `colour` adds ANSI colours; whether to is the caller's decision (terminal, NO_COLOR).
+  /// Errors beyond the first 20 are only counted.
   std::string render(bool colour = false) const;
   /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes,
   /// helps, suggestion.

@@ -59,6 +59,12 @@ public:
   std::vector<Token> run() {
     if (text.substr(0, 3) == "\xEF\xBB\xBF") // a byte-order mark
       position = 3;
+    if (size_t zero = text.find('\0'); zero != text.npos) {
+      position = zero;
+      error(zero, "this is no text: it has a byte of value 0 here");
+      text = text.substr(0, 0);
+      position = 0;
+    }
     while (skipBlanks(), position < text.size())
       token();
     startsLine = true;
@@ -210,6 +216,13 @@ private:
     do
       ++position;
     while (isStray(peek()));
+    // Several runs with nothing but blanks between them are one mistake.
+    bool goesOn = !tokens.empty() && tokens.size() == afterStray;
+    afterStray = tokens.size() + 1;
+    if (goesOn) {
+      push(TokenKind::invalid, begin);
+      return;
+    }
     std::string_view run = text.substr(begin, position - begin);
     bool printable = run.size() <= 16;
     for (unsigned char c : run)
@@ -292,6 +305,7 @@ private:
   Diagnostics &diagnostics;
   std::vector<Token> tokens;
   size_t position = 0;
+  size_t afterStray = 0; ///< the number of tokens after the last stray one
   bool startsLine = true;
 };
 

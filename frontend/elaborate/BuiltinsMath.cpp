@@ -11,10 +11,24 @@
 
 namespace weir::elab {
 
+static Value outOfRange(BuiltinCall &call) {
+  std::string text;
+  for (const Value &value : call.values)
+    text += (text.empty() ? "" : ", ") + std::to_string(*value.get<int64_t>());
+  call.error(std::string(call.builtin.name) + "(" + text + ") does not fit into 64 bits");
+  return {};
+}
+
 /// A function of one float, of numbers known now or of tensors.
 template <typename Op, double (*onNumber)(double)> static Value floatFunction(BuiltinCall &call) {
-  if (call.value(0).isNumber())
-    return onNumber(call.value(0).number());
+  if (call.value(0).isNumber()) {
+    double argument = call.value(0).number(), result = onNumber(argument);
+    if (std::isfinite(result))
+      return result;
+    call.error(std::string(call.builtin.name) + "(" + describe(argument) +
+               ") is not a finite number");
+    return {};
+  }
   const auto *tensor = call.value(0).get<Tensor>();
   if (!tensor || !tensor->isFloat())
     return call.wrong(0, "a float or a tensor of floats");
@@ -28,8 +42,11 @@ static double signOf(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 static double identity(double x) { return x; }
 
 static Value absolute(BuiltinCall &call) {
-  if (const auto *number = call.value(0).get<int64_t>())
+  if (const auto *number = call.value(0).get<int64_t>()) {
+    if (*number == INT64_MIN)
+      return outOfRange(call);
     return *number < 0 ? -*number : *number;
+  }
   if (const auto *number = call.value(0).get<double>())
     return std::fabs(*number);
   const auto *tensor = call.value(0).get<Tensor>();
@@ -61,6 +78,8 @@ static Value divide(BuiltinCall &call) {
     return {};
   }
   if (a && b) {
+    if (*a == INT64_MIN && *b == -1)
+      return outOfRange(call);
     int64_t quotient = *a / *b;
     return quotient - (*a % *b != 0 && (*a < 0) != (*b < 0));
   }

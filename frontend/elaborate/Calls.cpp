@@ -128,6 +128,25 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
 // Calls
 //===----------------------------------------------------------------------===//
 
+static bool isInProgress(const Frame *frame, const ast::CallableItem *callable) {
+  for (; frame; frame = frame->caller)
+    if (frame->callable == callable)
+      return true;
+  return false;
+}
+
+void Elaborator::reportRecursion(const ast::CallableItem &callable, Range range,
+                                 const std::string &message) {
+  // From the call at fault back to the one that began it; each note is a call in between.
+  std::vector<const Frame *> chain;
+  if (isInProgress(current, &callable))
+    for (const Frame *frame = current; frame->callable != &callable; frame = frame->caller)
+      chain.push_back(frame);
+  Diagnostic &report = stop(range, message);
+  for (const Frame *frame : llvm::reverse(chain))
+    report.note(frame->callSite, "which calls `" + frame->callable->name.text + "` here");
+}
+
 Value Elaborator::call(const ast::CallExpr &expr) {
   const std::string &name = expr.callee.text;
   Binding *binding = current->scope->find(name);
@@ -173,6 +192,10 @@ Value Elaborator::call(const ast::CallExpr &expr) {
     return {};
   }
   std::shared_ptr<Instance> instance = current->instance;
+  if (callable->callableKind == ast::CallableKind::model && isInProgress(current, callable)) {
+    reportRecursion(*callable, expr.callee.range, "the model `" + name + "` calls itself");
+    return {};
+  }
   if (owns) {
     instance = instantiate(*callable, expr.path, expr.callee.range);
     if (!instance)
@@ -259,9 +282,12 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
                                std::shared_ptr<Instance> instance,
                                std::vector<CallArgument> arguments, Range range,
                                OptimizerTarget *target) {
+  if (stopped)
+    return {};
   if (current->depth >= maxDepth) {
-    error(range, "calls nest more than " + std::to_string(maxDepth) + " deep: `" +
-                     callable.name.text + "` seems to call itself");
+    reportRecursion(callable, range,
+                    "calls nest more than " + std::to_string(maxDepth) + " deep: `" +
+                        callable.name.text + "` seems to call itself");
     return {};
   }
   called.insert(&callable);

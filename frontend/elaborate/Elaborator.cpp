@@ -56,7 +56,15 @@ FileScope *Elaborator::fileOf(const ast::CallableItem &callable) {
   return nullptr;
 }
 
+Diagnostic &Elaborator::stop(Range range, std::string message) {
+  Diagnostic &report = error(range, std::move(message));
+  stopped = true;
+  return report;
+}
+
 Diagnostic &Elaborator::error(Range range, std::string message) {
+  if (stopped)
+    return discarded = Diagnostic();
   const Frame *frame = current;
   if (!frame || !frame->file->prelude || range.file == model.file)
     return diagnostics.error(range, std::move(message));
@@ -126,7 +134,7 @@ void Elaborator::checkUncalled() {
   auto keptByPath = std::exchange(variablesByPath, {});
   auto kept = std::make_tuple(init, initSeed, initZero);
   for (const ast::CallableItem *callable : callables) {
-    if (called.count(callable))
+    if (called.count(callable) || stopped)
       continue;
     module = mlir::ModuleOp::create(location(callable->name.range));
     beginInit(module->getLoc());
@@ -166,8 +174,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, st
   file.scope = &modelFile.globals;
   current = &file;
   usage = false;
-  evaluateGlobals(sets, usage);
-  if (usage)
+  if (!evaluateGlobals(sets, usage) || usage)
     return nullptr;
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
@@ -182,7 +189,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, st
   beginInit(place);
   emitStep();
   current = &file;
-  checkUncalled();
+  if (!stopped)
+    checkUncalled();
   if (!diagnostics.hasErrors()) {
     emitEval(EntryKind::eval, "eval");
     emitEval(EntryKind::evalOne, "eval_one");

@@ -172,6 +172,8 @@ public:
   /// At the user's own code: what goes wrong inside the prelude is reported at the call that led
   /// there, with a note.
   Diagnostic &error(Range range, std::string message);
+  /// For what leads to no end: nothing is walked or reported after it.
+  Diagnostic &stop(Range range, std::string message);
   mlir::Location location(Range range);
   mlir::OpBuilder &builder() { return opBuilder; }
   Frame &frame() { return *current; }
@@ -218,6 +220,8 @@ public:
   //===--- Statements (Statements.cpp) --------------------------------------------------------===//
 
   void execute(const ast::Body &body);
+  /// Stops where models unroll without measure.
+  void countWork(Range range);
   void execute(const ast::Stmt &stmt);
   void assign(const ast::AssignStmt &stmt);
   void bind(const ast::Identifier &target, Value value, std::string config = {});
@@ -232,6 +236,8 @@ public:
   Value callCallable(const ast::CallableItem &callable, std::shared_ptr<Instance> instance,
                      std::vector<CallArgument> arguments, Range range,
                      OptimizerTarget *target = nullptr);
+  /// Reports a call that leads back to itself, with the calls in between, and stops.
+  void reportRecursion(const ast::CallableItem &callable, Range range, const std::string &message);
   const ast::CallableItem *findCallable(const std::string &name);
   std::vector<CallArgument> evaluateArguments(const std::vector<ast::Argument> &arguments);
   /// The full path of what stands after `as`, or `fallback`; nothing, reported, where it is not
@@ -274,7 +280,8 @@ public:
 
   //===--- The recipe and the entries (Recipe.cpp, Entries.cpp, Update.cpp) ------------------===//
 
-  void evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage);
+  /// False where a requirement does not hold: the rest would only repeat that in other words.
+  bool evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage);
   void readRecipe();
 
 private:
@@ -283,6 +290,7 @@ private:
     std::vector<Metric> metrics;
   };
 
+  Value evaluateAnySize(const ast::Expr &expr);
   Value name(const ast::NameExpr &expr);
   Value builtinName(const std::string &name, Range range, bool &known);
   Value staticBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
@@ -364,6 +372,9 @@ private:
   Recipe recipe;
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;
+  uint64_t work = 0; ///< statements executed and loop rounds begun
+  bool stopped = false;
+  Diagnostic discarded; ///< what is said after a stop
 };
 
 /// What leaves an entry.

@@ -16,6 +16,15 @@
 namespace weir::elab {
 
 Value Elaborator::evaluate(const ast::Expr &expr) {
+  Value value = evaluateAnySize(expr);
+  const auto *tensor = value.get<Tensor>();
+  if (!tensor || fits(tensor->dims))
+    return value;
+  error(expr.range, describe(*tensor) + tooLarge);
+  return {};
+}
+
+Value Elaborator::evaluateAnySize(const ast::Expr &expr) {
   if (const auto *node = llvm::dyn_cast<ast::IntegerExpr>(&expr))
     return node->value;
   if (const auto *node = llvm::dyn_cast<ast::FloatingExpr>(&expr))
@@ -167,6 +176,8 @@ static bool equal(const Value &a, const Value &b) {
 
 /// Nothing where the result does not fit into 64 bits.
 static std::optional<int64_t> integerPower(int64_t base, int64_t exponent) {
+  if (base == -1)
+    return exponent % 2 ? -1 : 1;
   int64_t result = 1;
   for (int64_t i = 0; i < exponent; ++i)
     if (__builtin_mul_overflow(result, base, &result))
@@ -196,6 +207,12 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
     return {};
   }
   double x = lhs.number(), y = rhs.number();
+  auto finite = [&](double result) {
+    if (std::isfinite(result))
+      return Value(result);
+    error(range, describe(x) + " " + spelling(op) + " " + describe(y) + " is not a finite number");
+    return Value();
+  };
   switch (op) {
   case BinaryOp::lt:
     return x < y;
@@ -237,11 +254,14 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
             .help("`div(a, b)` rounds down; `a / " + std::to_string(b) + ".0` gives a float");
         return {};
       }
-      result = op == BinaryOp::div ? a / b : ((a % b) + b) % b;
+      result = op == BinaryOp::div ? a / b : a % b;
+      // A remainder has the divisor's sign.
+      if (op == BinaryOp::mod && result != 0 && (result < 0) != (b < 0))
+        result += b;
       break;
     case BinaryOp::pow:
       if (b < 0)
-        return std::pow(x, y);
+        return finite(std::pow(x, y));
       if (auto power = integerPower(a, b))
         return *power;
       overflow = true;
@@ -259,19 +279,19 @@ Value Elaborator::staticBinary(ast::BinaryOp op, const Value &lhs, const Value &
   }
   switch (op) {
   case BinaryOp::add:
-    return x + y;
+    return finite(x + y);
   case BinaryOp::sub:
-    return x - y;
+    return finite(x - y);
   case BinaryOp::mul:
-    return x * y;
+    return finite(x * y);
   case BinaryOp::div:
     if (y == 0) {
       error(range, "division by zero: " + describe(x) + " / " + describe(y));
       return {};
     }
-    return x / y;
+    return finite(x / y);
   case BinaryOp::pow:
-    return std::pow(x, y);
+    return finite(std::pow(x, y));
   default:
     error(range, std::string("`") + spelling(op) + "` wants " +
                      (op == BinaryOp::mod ? "ints" : "tensors") + ", not " + lhs.describe() +
@@ -321,8 +341,12 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &operand, Range range) {
     error(range, "`not` wants a truth value, not " + operand.describe());
     return {};
   }
-  if (const auto *number = operand.get<int64_t>())
-    return -*number;
+  if (const auto *number = operand.get<int64_t>()) {
+    if (*number != INT64_MIN)
+      return -*number;
+    error(range, "-(" + std::to_string(*number) + ") does not fit into 64 bits");
+    return {};
+  }
   if (const auto *number = operand.get<double>())
     return -*number;
   if (const auto *ratio = operand.get<Ratio>())

@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 namespace weir::elab {
 
 //===----------------------------------------------------------------------===//
@@ -49,11 +51,11 @@ bool Elaborator::overrideConfig(const std::string &text, Value &value, const std
     }
     wanted = "an int";
   } else if (value.get<double>()) {
-    if (!written.empty() && !written.getAsDouble(real)) {
+    if (!written.empty() && !written.getAsDouble(real) && std::isfinite(real)) {
       value = real;
       return true;
     }
-    wanted = "a number";
+    wanted = "a finite number";
   } else if (value.get<bool>()) {
     if (written == "true" || written == "false") {
       value = written == "true";
@@ -80,7 +82,7 @@ static std::string textOf(const Value &value) {
   return text ? *text : "";
 }
 
-void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage) {
+bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage) {
   checkNames();
   opBuilder.setInsertionPointToEnd(&scratch);
   std::vector<std::string> configs;
@@ -99,7 +101,7 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
       usage = true;
     }
   if (usage)
-    return;
+    return false;
 
   auto evaluateStatic = [&](const ast::NamedValue &entry, const char *what) {
     Value value = evaluate(*entry.value);
@@ -135,16 +137,20 @@ void Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
                     "the const `" + entry.name.text + "`", false};
     }
   }
+  bool holdAll = true;
   for (const ast::ItemPtr &item : model.items) {
     const auto *require = llvm::dyn_cast<ast::RequireItem>(item.get());
     if (!require)
       continue;
     auto holds = evaluateCondition(*require->condition, "a requirement");
-    if (holds && !*holds)
-      error(require->condition->range, "the model requires `" +
-                                           std::string(require->condition->range.text()) +
-                                           "`: " + require->message);
+    if (!holds || *holds)
+      continue;
+    error(require->condition->range, "the model requires `" +
+                                         std::string(require->condition->range.text()) +
+                                         "`: " + require->message);
+    holdAll = false;
   }
+  return holdAll;
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +202,9 @@ void Elaborator::readRecipe() {
     target = number.value_or(1);
     if (target < 1) {
       error(entry.value->range, what + " must be at least 1, but is " + std::to_string(target));
+      target = 1;
+    } else if (target > INT32_MAX) {
+      error(entry.value->range, what + " is at most 2147483647, but is " + std::to_string(target));
       target = 1;
     }
   };
@@ -253,6 +262,10 @@ void Elaborator::readRecipe() {
           .note(place->second, "the other one");
     if (input.dims.empty())
       continue;
+    if (!fits(input.dims, recipe.accumulate))
+      error(input.entry->type->range, "the input of one step, " +
+                                          std::to_string(recipe.accumulate) + " microbatches of " +
+                                          describe(input.dims) + "," + tooLarge);
     if (!first) {
       first = &input;
       recipe.batch = input.dims[0].size;

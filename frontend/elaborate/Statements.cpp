@@ -10,7 +10,9 @@
 namespace weir::elab {
 
 /// Loops are unrolled; more rounds than this are a mistake.
-constexpr int64_t maxRounds = 100000;
+constexpr uint64_t maxRounds = 100000;
+/// Statements and rounds of all entries together: a few seconds of work.
+constexpr uint64_t maxWork = 1000000;
 
 static const char inOneBranch[] = "is bound in only one branch of an `if`";
 
@@ -19,10 +21,18 @@ void Elaborator::execute(const ast::Body &body) {
     const ast::Stmt &stmt = *body.statements[i];
     if (i > 0 && llvm::isa<ast::ReturnStmt>(body.statements[i - 1].get()))
       error(stmt.range, "this is never reached: the `return` above ends the body");
-    if (current->returned)
+    if (current->returned || stopped)
       return; // a branch taken above returned
+    countWork(stmt.range);
     execute(stmt);
   }
+}
+
+void Elaborator::countWork(Range range) {
+  if (++work > maxWork && !stopped)
+    stop(range, "the model unrolls into more than " + std::to_string(maxWork) + " statements")
+        .help("every loop is unrolled and every call walked when compiling; put more into each "
+              "tensor and less into loops");
 }
 
 void Elaborator::execute(const ast::Stmt &stmt) {
@@ -160,8 +170,10 @@ void Elaborator::let(const ast::LetStmt &stmt) {
 void Elaborator::forLoop(const ast::ForStmt &stmt) {
   auto begin = evaluateInt(*stmt.begin, "the beginning of a range");
   auto end = evaluateInt(*stmt.end, "the end of a range");
-  if (begin && end && *end - *begin > maxRounds) {
-    error(stmt.begin->range, "a loop of " + std::to_string(*end - *begin) +
+  // Unsigned, since a range may span more than half of the ints.
+  uint64_t rounds = begin && end && *begin < *end ? uint64_t(*end) - uint64_t(*begin) : 0;
+  if (rounds > maxRounds) {
+    error(stmt.begin->range, "a loop of " + std::to_string(rounds) +
                                  " rounds; loops are unrolled and have at most " +
                                  std::to_string(maxRounds));
     end = *begin;
@@ -176,8 +188,10 @@ void Elaborator::forLoop(const ast::ForStmt &stmt) {
   };
   if (!begin || !end)
     return round({}); // once, for what else is wrong inside
-  for (int64_t i = *begin; i < *end && !current->returned; ++i)
+  for (int64_t i = *begin; i < *end && !current->returned && !stopped; ++i) {
+    countWork(stmt.begin->range);
     round(i);
+  }
 }
 
 /// The names that every way through `body` binds.

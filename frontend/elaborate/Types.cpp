@@ -127,15 +127,6 @@ std::optional<Dim> Elaborator::evaluateDim(const ast::Expr &expr) {
   return dim;
 }
 
-/// Not more elements than an i32 index counts, in bytes.
-static bool fits(const Dims &dims) {
-  int64_t bytes = 4;
-  for (const Dim &dim : dims)
-    if (__builtin_mul_overflow(bytes, dim.size, &bytes))
-      return false;
-  return bytes <= (int64_t(1) << 46);
-}
-
 std::optional<Dims> Elaborator::evaluateDims(const ast::TensorType &type) {
   Dims dims;
   bool good = true;
@@ -155,7 +146,7 @@ std::optional<Dims> Elaborator::evaluateDims(const ast::TensorType &type) {
     }
   }
   if (good && !fits(dims)) {
-    error(type.range, "a tensor of " + describe(dims) + " is too large");
+    error(type.range, "a tensor of " + describe(dims) + tooLarge);
     return std::nullopt;
   }
   return good ? std::optional<Dims>(dims) : std::nullopt;

@@ -124,4 +124,12 @@ Dim unnamed(int64_t size) {
   return dim;
 }
 
+bool fits(const Dims &dims, int64_t times) {
+  int64_t elements = times;
+  for (const Dim &dim : dims)
+    if (__builtin_mul_overflow(elements, dim.size, &elements))
+      return false;
+  return elements <= INT32_MAX;
+}
+
 } // namespace weir::elab

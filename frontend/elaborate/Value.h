@@ -148,6 +148,9 @@ std::string describe(double number);
 bool sameSizes(const Dims &a, const Dims &b);
 std::vector<int64_t> sizes(const Dims &dims);
 Dim unnamed(int64_t size);
+/// Whether so many tensors of that shape have no more elements together than an i32 counts.
+bool fits(const Dims &dims, int64_t times = 1);
+inline constexpr char tooLarge[] = " is too large: a tensor has at most 2147483647 elements";
 
 } // namespace weir::elab
 
