@@ -222,6 +222,7 @@ void Elaborator::emitEval(EntryKind kind, llvm::StringRef name) {
 void Elaborator::emitPredict(const Entry &evalOne) {
   Entry entry;
   entry.kind = EntryKind::predict;
+  work = 0;
   currentEntry = &entry;
   current = &recipeFrame;
   std::vector<mlir::Type> types;

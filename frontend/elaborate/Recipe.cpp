@@ -294,6 +294,7 @@ static bool isReserved(const std::string &metric) {
 Elaborator::Forward Elaborator::walkRecipe(llvm::ArrayRef<mlir::Value> inputs) {
   recipeScope = Scope();
   recipeFrame.scope = &recipeScope;
+  work = 0;
   for (auto [input, value] : llvm::zip(recipe.inputs, inputs)) {
     const ast::Identifier &name = input.entry->name;
     Value tensor;

@@ -11,7 +11,7 @@ namespace weir::elab {
 
 /// Loops are unrolled; more rounds than this are a mistake.
 constexpr uint64_t maxRounds = 100000;
-/// Statements and rounds of all entries together: a few seconds of work.
+/// Statements and rounds of one walk over the recipe: a few seconds of work.
 constexpr uint64_t maxWork = 1000000;
 
 static const char inOneBranch[] = "is bound in only one branch of an `if`";
