@@ -90,15 +90,13 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   spec.bias = bool(bias);
   spec.relu = relu;
   chooseTiles(spec);
-  auto product = plan::ProductOp::create(
-      builder, kernel.getLoc(), a, b, operands.result, bias,
-      builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
-      builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
-      builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
-      builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}),
-      relu ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
-      builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
-  (void)product;
+  plan::ProductOp::create(builder, kernel.getLoc(), a, b, operands.result, bias,
+                          builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
+                          builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
+                          builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
+                          builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}),
+                          relu ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
+                          builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
   return int64_t(cpu::productScratch(spec));
 }
 
