@@ -17,33 +17,44 @@ using namespace mlir;
 
 namespace weir {
 
-static void differentiate(OpPassManager &pm) {
-  // Equal subexpressions first: what is merged is differentiated once.
-  pm.addNestedPass<func::FuncOp>(createSimplify());
-  pm.addNestedPass<func::FuncOp>(createAutodiff());
-  pm.addNestedPass<func::FuncOp>(createVerifyDifferentiated());
+template <auto create> static void onModule(OpPassManager &pm) { pm.addPass(create()); }
+template <auto create> static void onEntries(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(create());
 }
 
-static void simplify(OpPassManager &pm) {
-  // Before simplification, so that a sum's zero and its additions are simplified too.
-  pm.addNestedPass<func::FuncOp>(createCarrySums());
-  pm.addNestedPass<func::FuncOp>(createSimplify());
-}
+static constexpr PipelinePass differentiatePasses[] = {
+    // Equal subexpressions first: what is merged is differentiated once.
+    {"simplify-forward", true, onEntries<createSimplify>},
+    {"autodiff", false, onEntries<createAutodiff>},
+    {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
+};
 
-static void fuse(OpPassManager &pm) {
-  pm.addPass(createFuse());
-  // What fusion computes again in a kernel may be there twice.
-  pm.addPass(createCSEPass());
-  pm.addPass(createVerifyFused());
-}
+static constexpr PipelinePass simplifyPasses[] = {
+    // Before simplification, so that a sum's zero and its additions are simplified too.
+    {"carry-sums", false, onEntries<createCarrySums>},
+    {"simplify", true, onEntries<createSimplify>},
+};
+
+static constexpr PipelinePass fusePasses[] = {
+    {"fuse", false, onModule<createFuse>},
+    // What fusion computes again in a kernel may be there twice.
+    {"merge-in-kernels", true, onModule<createCSEPass>},
+    {"verify-fused", false, onModule<createVerifyFused>},
+};
 
 ArrayRef<Phase> phases() {
   static const Phase all[] = {
-      {"differentiate", "gradients become ops", differentiate},
-      {"simplify", "folding, common subexpressions, dead code", simplify},
-      {"fuse", "everything that computes is in a kernel", fuse},
+      {"differentiate", "gradients become ops", differentiatePasses},
+      {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
+      {"fuse", "everything that computes is in a kernel", fusePasses},
   };
   return all;
+}
+
+void Phase::add(OpPassManager &manager, ArrayRef<StringRef> without) const {
+  for (const PipelinePass &pass : passes)
+    if (!llvm::is_contained(without, pass.name))
+      pass.add(manager);
 }
 
 } // namespace weir

@@ -12,11 +12,21 @@
 
 namespace weir {
 
+/// A pass at its place in the compile.
+struct PipelinePass {
+  llvm::StringRef name; ///< tells the places apart where a pass stands in several
+  bool optional;        ///< the program compiles, to the same results, without it
+  void (*add)(mlir::OpPassManager &);
+};
+
 /// A stretch of the compile with a name one can stop after.
 struct Phase {
   llvm::StringRef name;
   llvm::StringRef summary;
-  void (*add)(mlir::OpPassManager &);
+  llvm::ArrayRef<PipelinePass> passes;
+
+  /// Adds all passes but those named.
+  void add(mlir::OpPassManager &manager, llvm::ArrayRef<llvm::StringRef> without = {}) const;
 };
 
 /// Every phase on weir IR, in order. The frontend comes before them, planning (codegen/plan) after.
