@@ -15,19 +15,19 @@
 #include "ir/reference/Interpretable.cpp.inc"
 
 namespace weir {
-namespace {
 
 /// Whether no op of the block after this one uses the value.
-bool diesAt(mlir::Value value, mlir::Operation &op) {
-  return llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
+bool Interpreter::diesAt(mlir::Value value, mlir::Operation &op) const {
+  auto isOver = [&](mlir::Operation *user) {
     mlir::Operation *inBlock = op.getBlock()->findAncestorOpInBlock(*user);
     return inBlock && (inBlock == &op || inBlock->isBeforeInBlock(&op));
-  });
+  };
+  auto path = paths.find(value);
+  return llvm::all_of(value.getUsers(), isOver) &&
+         (path == paths.end() || llvm::all_of(path->second, isOver));
 }
 
-} // namespace
-
-mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
+mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op) {
   auto interpretable = llvm::dyn_cast<Interpretable>(op);
   if (!interpretable)
     return op.emitOpError("has no reference semantics");
@@ -45,10 +45,45 @@ mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
            llvm::ArrayRef<int64_t>(tensor.shape));
     values[value] = std::move(tensor);
   }
-  for (mlir::Value operand : op.getOperands())
-    if (operand.getParentBlock() == op.getBlock() && diesAt(operand, op))
-      values.erase(operand);
   return mlir::success();
+}
+
+mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
+  if (mlir::failed(evaluate(op)))
+    return mlir::failure();
+  auto forget = [&](mlir::Value value) {
+    if (value.getParentBlock() == op.getBlock() && diesAt(value, op))
+      values.erase(value);
+  };
+  llvm::for_each(op.getOperands(), forget);
+  if (llvm::isa<GradientOp, MicrobatchesOp>(op))
+    for (const auto &[value, gradients] : paths)
+      forget(value);
+  return mlir::success();
+}
+
+mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, mlir::Value changed, Tensor other,
+                                             llvm::ArrayRef<mlir::Operation *> ops) {
+  llvm::SmallVector<std::pair<mlir::Value, Tensor>> kept{{changed, values.at(changed)}};
+  for (mlir::Operation *op : ops)
+    for (mlir::Value value : op->getResults())
+      if (auto found = values.find(value); found != values.end())
+        kept.emplace_back(value, found->second);
+  auto watching = std::exchange(observe, nullptr);
+
+  values[changed] = std::move(other);
+  bool ok = llvm::all_of(ops, [&](mlir::Operation *op) { return succeeded(evaluate(*op)); });
+  mlir::FailureOr<Tensor> answer = mlir::failure();
+  if (ok)
+    answer = values.at(result);
+
+  observe = std::move(watching);
+  for (mlir::Operation *op : ops)
+    for (mlir::Value value : op->getResults())
+      values.erase(value);
+  for (auto &[value, tensor] : kept)
+    values[value] = std::move(tensor);
+  return answer;
 }
 
 mlir::FailureOr<Tensors> Interpreter::run(mlir::Block &block, llvm::ArrayRef<Tensor> arguments) {
@@ -68,6 +103,17 @@ mlir::FailureOr<Tensors> Interpreter::run(mlir::func::FuncOp function,
                                           llvm::ArrayRef<Tensor> inputs) {
   values.clear();
   next.clear();
+  paths.clear();
+  function.walk([&](GradientOp gradient) {
+    llvm::SetVector<mlir::Value> read;
+    for (mlir::Value source : gradient.getSources())
+      for (mlir::Operation *op : gradientPath(gradient, source))
+        op->walk([&](mlir::Operation *inner) {
+          read.insert(inner->operand_begin(), inner->operand_end());
+        });
+    for (mlir::Value value : read)
+      paths[value].push_back(gradient);
+  });
   mlir::FailureOr<Tensors> results = run(function.getBody().front(), inputs);
   values.clear();
   if (mlir::succeeded(results))

@@ -37,12 +37,36 @@ public:
   std::map<std::string, Tensor> next;
   /// Called after every op, where set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> observe;
+  /// Supplies the results of a weir.gradient, where set: its own are differences, two executions of
+  /// what leads to the loss for every element of every source.
+  std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;
+
+  /// What `result` would be if `changed` were `other`: executes `ops`, which lead from the one to
+  /// the other, once more. Nothing else remembers it. Known are the values of the block that runs
+  /// and of those around it that are used later, in weir.gradient's paths included.
+  mlir::FailureOr<Tensor> wouldBe(mlir::Value result, mlir::Value changed, Tensor other,
+                                  llvm::ArrayRef<mlir::Operation *> ops);
+  const Tensor &valueOf(mlir::Value value) const { return values.at(value); }
 
 private:
+  mlir::LogicalResult evaluate(mlir::Operation &op);
   mlir::LogicalResult execute(mlir::Operation &op);
+  bool diesAt(mlir::Value value, mlir::Operation &op) const;
 
   llvm::DenseMap<mlir::Value, Tensor> values;
+  /// The gradient ops of the function that runs, by the values that their paths read.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> paths;
 };
+
+/// The ops that lead from a source of a gradient op to its loss, in program order. No gradient
+/// flows through weir.stop_gradient, so none leads through it.
+llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp op, mlir::Value source);
+
+/// The derivative of a gradient op's loss along a direction of its source number `source`: the
+/// central difference of two executions of the path. For use while the op is evaluated, in
+/// Interpreter::gradients.
+mlir::FailureOr<double> directionalDerivative(GradientOp op, unsigned source,
+                                              const Tensor &direction, Interpreter &interpreter);
 
 /// Gives every weir op that computes something its Interpretable interface.
 void registerReferenceInterpreter(mlir::DialectRegistry &registry);

@@ -1,0 +1,47 @@
+//===- PlanInterpreter.cpp - Running a plan action by action --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/reference/PlanInterpreter.h"
+
+#include "ir/reference/Executable.cpp.inc"
+
+namespace weir {
+
+PlanInterpreter::PlanInterpreter(mlir::ModuleOp plan, Memory &memory, Interpreter &interpreter)
+    : memory(memory), interpreter(interpreter) {
+  for (auto kernel : plan.getOps<plan::KernelOp>())
+    kernels[kernel.getSymName()] = kernel;
+}
+
+plan::KernelOp PlanInterpreter::kernelOf(plan::LaunchOp launch) const {
+  return kernels.lookup(launch.getKernel());
+}
+
+KernelOp meaningOf(plan::KernelOp kernel) {
+  return *kernel.getBody().front().getOps<KernelOp>().begin();
+}
+
+bool completes(plan::LaunchOp launch, plan::KernelOp kernel) {
+  return launch.getPart() + 1 == kernel.getSuffixes().size();
+}
+
+mlir::LogicalResult PlanInterpreter::run(mlir::Block &block) {
+  for (mlir::Operation &op : block) {
+    auto action = llvm::dyn_cast<Executable>(op);
+    if (!action)
+      continue;
+    if (before)
+      before(&op);
+    if (mlir::failed(action.execute(*this)))
+      return mlir::failure();
+    if (after)
+      after(&op);
+  }
+  return mlir::success();
+}
+
+} // namespace weir
