@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Values are forgotten after their last use in their block, so that a whole training step fits.
+// What leads to a loss is used once more by the gradient op.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Interpreter.h"
 #include "ir/reference/Models.h"
+#include <utility>
 
 #include "ir/reference/Interpretable.cpp.inc"
 
@@ -99,18 +101,25 @@ mlir::FailureOr<Tensors> Interpreter::run(mlir::Block &block, llvm::ArrayRef<Ten
   return results;
 }
 
+/// The values that a gradient's paths read, those of a gradient of a gradient included.
+static void collectReads(GradientOp gradient, llvm::DenseSet<mlir::Value> &read) {
+  for (mlir::Value source : gradient.getSources())
+    for (mlir::Operation *op : gradientPath(gradient, source))
+      op->walk([&](mlir::Operation *inner) {
+        read.insert(inner->operand_begin(), inner->operand_end());
+        if (auto other = llvm::dyn_cast<GradientOp>(inner))
+          collectReads(other, read);
+      });
+}
+
 mlir::FailureOr<Tensors> Interpreter::run(mlir::func::FuncOp function,
                                           llvm::ArrayRef<Tensor> inputs) {
   values.clear();
   next.clear();
   paths.clear();
   function.walk([&](GradientOp gradient) {
-    llvm::SetVector<mlir::Value> read;
-    for (mlir::Value source : gradient.getSources())
-      for (mlir::Operation *op : gradientPath(gradient, source))
-        op->walk([&](mlir::Operation *inner) {
-          read.insert(inner->operand_begin(), inner->operand_end());
-        });
+    llvm::DenseSet<mlir::Value> read;
+    collectReads(gradient, read);
     for (mlir::Value value : read)
       paths[value].push_back(gradient);
   });
@@ -131,6 +140,7 @@ void registerReferenceInterpreter(mlir::DialectRegistry &registry) {
     reference::attachComposites(*context);
     reference::attachRandom(*context);
     reference::attachProgram(*context);
+    reference::attachGradient(*context);
   });
 }
 

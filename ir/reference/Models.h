@@ -44,6 +44,7 @@ void attachConvolutions(mlir::MLIRContext &context);
 void attachComposites(mlir::MLIRContext &context);
 void attachRandom(mlir::MLIRContext &context);
 void attachProgram(mlir::MLIRContext &context);
+void attachGradient(mlir::MLIRContext &context);
 
 } // namespace weir::reference
 
