@@ -15,7 +15,7 @@ namespace weir {
 
 ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets,
                           SourceManager &sources, mlir::MLIRContext &context,
-                          Diagnostics &diagnostics) {
+                          Diagnostics &diagnostics, const ElaborateOptions &options) {
   context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
   std::vector<std::unique_ptr<ast::Module>> parsed;
   std::vector<const ast::Module *> prelude;
@@ -27,13 +27,13 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
     return {};
   ElaborateResult result;
   result.module =
-      elab::Elaborator(model, prelude, context, diagnostics).run(sets, result.usageError);
+      elab::Elaborator(model, prelude, options, context, diagnostics).run(sets, result.usageError);
   return result;
 }
 
 ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,
                           SourceManager &sources, mlir::MLIRContext &context,
-                          Diagnostics &diagnostics) {
+                          Diagnostics &diagnostics, const ElaborateOptions &options) {
   std::string reason;
   const SourceFile *file = sources.load(path, reason);
   if (!file) {
@@ -43,7 +43,7 @@ ElaborateResult elaborate(const std::string &path, const std::map<std::string, s
   std::unique_ptr<ast::Module> model = parse(*file, diagnostics);
   if (diagnostics.hasErrors())
     return {};
-  return elaborate(*model, sets, sources, context, diagnostics);
+  return elaborate(*model, sets, sources, context, diagnostics, options);
 }
 
 } // namespace weir

@@ -25,6 +25,12 @@
 
 namespace weir {
 
+struct ElaborateOptions {
+  /// The step gives every trained parameter's gradient too, as a tensor output `gradient/PATH`: of
+  /// the loss, summed over the microbatches, before clipping.
+  bool gradients = false;
+};
+
 struct ElaborateResult {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported
   bool usageError = false; ///< where it is null: an option is wrong, not the model
@@ -34,12 +40,12 @@ struct ElaborateResult {
 /// point into `sources`, which must outlive them.
 ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, std::string> &sets,
                           SourceManager &sources, mlir::MLIRContext &context,
-                          Diagnostics &diagnostics);
+                          Diagnostics &diagnostics, const ElaborateOptions &options = {});
 
 /// The same for a file, which is read and parsed first.
 ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,
                           SourceManager &sources, mlir::MLIRContext &context,
-                          Diagnostics &diagnostics);
+                          Diagnostics &diagnostics, const ElaborateOptions &options = {});
 
 } // namespace weir
 

@@ -32,8 +32,9 @@ static void collectCallables(FileScope &file) {
 }
 
 Elaborator::Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
-                       mlir::MLIRContext &context, Diagnostics &diagnostics)
-    : model(model), context(context), diagnostics(diagnostics), opBuilder(&context) {
+                       const ElaborateOptions &options, mlir::MLIRContext &context,
+                       Diagnostics &diagnostics)
+    : model(model), options(options), context(context), diagnostics(diagnostics), opBuilder(&context) {
   modelFile.module = &model;
   collectCallables(modelFile);
   for (const ast::Module *module : prelude) {

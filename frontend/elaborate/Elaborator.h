@@ -20,6 +20,7 @@
 #define WEIR_FRONTEND_ELABORATE_ELABORATOR_H
 
 #include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Elaborate.h"
 #include "frontend/elaborate/Value.h"
 
 #include <functional>
@@ -161,7 +162,7 @@ struct Recipe {
 class Elaborator {
 public:
   Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
-             mlir::MLIRContext &context, Diagnostics &diagnostics);
+             const ElaborateOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);
 
   /// Null where errors were reported. `usage`: it was the options that were wrong.
   mlir::OwningOpRef<mlir::ModuleOp> run(const std::map<std::string, std::string> &sets,
@@ -351,6 +352,7 @@ private:
   mlir::Value spread(mlir::Value scalar, mlir::RankedTensorType type, Range range);
 
   const ast::Module &model;
+  const ElaborateOptions &options;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
   mlir::OpBuilder opBuilder;
@@ -380,7 +382,7 @@ private:
 /// What leaves an entry.
 struct Output {
   std::string name;
-  std::string part; ///< scalar, sum, count
+  std::string part; ///< scalar, sum, count, tensor
   mlir::Value value;
   int64_t term = 0;
   double weight = 1;

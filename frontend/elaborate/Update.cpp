@@ -134,6 +134,10 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
 void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
                             std::vector<Output> &outputs) {
   Range range = recipe.clip ? recipe.clip->range : recipe.item->keyword;
+  std::vector<Output> gradients;
+  if (options.gradients)
+    for (const Trained &one : trained)
+      gradients.push_back({"gradient/" + one.parameter->path, "tensor", one.gradient});
   mlir::Value norm = clip(trained, range);
 
   std::optional<Tensor> rate;
@@ -224,6 +228,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   mlir::Value skipped = NotOp::create(opBuilder, place, truth, finite, mlir::TypeAttr());
   outputs.push_back(
       {"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});
+  outputs.insert(outputs.end(), gradients.begin(), gradients.end());
 }
 
 } // namespace weir::elab

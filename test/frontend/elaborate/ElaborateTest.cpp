@@ -25,10 +25,11 @@ struct Program {
   Diagnostics diagnostics;
   ElaborateResult result;
 
-  explicit Program(const std::string &text, const std::map<std::string, std::string> &sets = {}) {
+  explicit Program(const std::string &text, const std::map<std::string, std::string> &sets = {},
+                   const ElaborateOptions &options = {}) {
     auto model = parse(sources.add("test.weir", text), diagnostics);
     if (!diagnostics.hasErrors())
-      result = elaborate(*model, sets, sources, context, diagnostics);
+      result = elaborate(*model, sets, sources, context, diagnostics, options);
     EXPECT_EQ(diagnostics.render(), "");
   }
 
@@ -240,6 +241,41 @@ TEST(Elaborate, RulesTakeParametersInOrder) {
     written.insert(op.getVariable().str());
   EXPECT_EQ(written, (std::set<std::string>{"linear.weight", "sgd.m/linear.weight", "run/step"}));
   EXPECT_EQ(program.all<GradientOp>("step").front().getSources().size(), 1u);
+}
+
+/// The outputs of the step that are gradients: name and what is given.
+std::map<std::string, mlir::Value> gradientOutputs(Program &program) {
+  mlir::func::FuncOp step = program.entry("step");
+  auto result = llvm::cast<mlir::func::ReturnOp>(step.getBody().front().getTerminator());
+  std::map<std::string, mlir::Value> found;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto name = step.getResultAttrOfType<mlir::StringAttr>(i, "weir.output").getValue();
+    if (!name.consume_front("gradient/"))
+      continue;
+    EXPECT_EQ(step.getResultAttrOfType<mlir::StringAttr>(i, "weir.part").getValue(), "tensor");
+    found[name.str()] = result.getOperand(i);
+  }
+  return found;
+}
+
+TEST(Elaborate, GradientsAreOutputsWhereAskedFor) {
+  for (const char *microbatches : {"", "  accumulate 3\n"}) {
+    std::string text =
+        trained("model m(x: [b, w]) -> [b, w] { return linear(x, w) }",
+                std::string(microbatches) + "  clip global_norm(1.0)\n"
+                                            "  update frozen() where ends_with(name, \"bias\")\n");
+    Program plain(text), asked(text, {}, {/*gradients=*/true});
+    EXPECT_TRUE(gradientOutputs(plain).empty());
+    auto found = gradientOutputs(asked);
+    ASSERT_EQ(found.size(), 1u) << "what is frozen has no gradient";
+    mlir::Value gradient = found.at("linear.weight");
+    // Neither clipped nor of one microbatch.
+    if (*microbatches)
+      EXPECT_TRUE(gradient.getDefiningOp<MicrobatchesOp>());
+    else
+      EXPECT_TRUE(gradient.getDefiningOp<GradientOp>());
+    EXPECT_EQ(asked.entry("eval").getNumResults(), plain.entry("eval").getNumResults());
+  }
 }
 
 TEST(Elaborate, AStateMayBeginAsTheParameter) {
