@@ -56,10 +56,10 @@ LogicalResult MatmulOp::verify() {
 static LogicalResult verifyConvolution(Operation *op, StringRef what, Value input, Value weight,
                                        Value result, ArrayRef<int64_t> strides,
                                        ArrayRef<int64_t> padding) {
+  // C1 of convolution
   for (Value value : {input, weight, result})
     if (shapeOf(value).size() != 4)
       return op->emitOpError() << "needs four dimensions, but has " << printed(shapeOf(value));
-  // C1 of convolution
   if (strides.size() != 2 || padding.size() != 2)
     return op->emitOpError("needs two strides and two paddings");
   if (strides[0] <= 0 || strides[1] <= 0 || padding[0] < 0 || padding[1] < 0)
@@ -92,9 +92,9 @@ LogicalResult ConvolutionWeightGradOp::verify() {
 
 static LogicalResult verifyPool(Operation *op, StringRef what, Value input, Value result,
                                 ArrayRef<int64_t> window, ArrayRef<int64_t> strides) {
+  // C1
   if (shapeOf(input).size() < 2)
     return op->emitOpError("needs two dimensions");
-  // C1
   if (window.size() != 2 || strides.size() != 2)
     return op->emitOpError("needs two window sizes and two strides");
   if (window[0] <= 0 || window[1] <= 0 || strides[0] <= 0 || strides[1] <= 0)
@@ -111,6 +111,7 @@ LogicalResult MaxPoolOp::verify() {
 }
 
 LogicalResult MaxPoolGradOp::verify() {
+  // C2
   if (getInput().getType() != getResult().getType())
     return emitOpError("needs a result of the input's type");
   return verifyPool(*this, "the cotangent", getInput(), getCotangent(), getWindow(), getStrides());

@@ -79,6 +79,7 @@ LogicalResult MicrobatchesOp::verify() {
   // C1
   if (getCount() <= 0)
     return emitOpError("needs a positive count");
+  // C3
   if (getOperation()->getParentOfType<MicrobatchesOp>())
     return emitOpError("cannot stand inside other microbatches");
   SmallVector<Type> arguments{RankedTensorType::get({}, IntegerType::get(getContext(), 32))};

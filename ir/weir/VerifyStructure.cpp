@@ -99,7 +99,7 @@ LogicalResult MergeDimsOp::verify() {
   return expectShape(*this, "the result", getResult(), withReplaced(input, first, count, size));
 }
 
-// C1 and C2 of slice and pad: elements of `small` at offset + i * stride of `large`.
+// C1 to C3 of slice and pad: elements of `small` at offset + i * stride of `large`.
 static LogicalResult verifyStrided(Operation *op, Value small, Value large,
                                    ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
   auto inner = shapeOf(small), outer = shapeOf(large);
@@ -115,6 +115,7 @@ static LogicalResult verifyStrided(Operation *op, Value small, Value large,
       return op->emitOpError() << "reaches from " << offsets[i] << " to "
                                << offsets[i] + (inner[i] - 1) * strides[i] << " in dimension " << i
                                << " of size " << outer[i];
+  // C3
   return expectSameElements(op, small, large);
 }
 

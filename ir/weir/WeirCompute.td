@@ -63,7 +63,7 @@ class Weir_ConvolutionFamilyOp<string mnemonic, list<Trait> traits> : Weir_Tenso
 def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated]> {
   let summary = "two-dimensional cross-correlation of images [n, c, h, w] with weights [o, c, kh, kw]";
   let description = [{
-    C1: strides positive, padding not negative, two of each.  C2: channels agree.
+    C1: four dimensions each; strides positive, padding not negative, two of each.  C2: channels agree.
     C3: the result is [n, o, (h + 2 ph - kh) / sh + 1, (w + 2 pw - kw) / sw + 1], rounded down, not empty.
   }];
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$weight, DenseI64ArrayAttr:$strides,
@@ -94,7 +94,10 @@ def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_
 
 def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
   let summary = "the largest element of each window of the last two dimensions";
-  let description = "C1: window and strides are positive, two of each.  C2: the result has (h - kh) / sh + 1 rows, rounded down.";
+  let description = [{
+    C1: at least two dimensions; window and strides are positive, two of each.
+    C2: the result is [.., (h - kh) / sh + 1, (w - kw) / sw + 1], rounded down, not empty.
+  }];
   let arguments = (ins Weir_FloatTensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
@@ -105,7 +108,7 @@ def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
 
 def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
   let summary = "the cotangent of max_pool's input: each goes to the first largest element of its window";
-  let description = "C1: a max_pool of the input has the cotangent's shape.";
+  let description = "C1: a max_pool of the input has the cotangent's shape.  C2: the result has the input's type.";
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$cotangent, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides);
   let results = (outs Weir_FloatTensor:$result);
@@ -116,7 +119,10 @@ def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
 def Weir_NormalizeOp : Weir_TensorOp<"normalize", [Differentiated, Lowered, AllTypesMatch<["input", "normalized"]>,
     AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "(x - mean) * rstd along the last dimension, rstd = 1 / sqrt(variance + eps)";
-  let description = "C1: normalized has the input's type, mean and rstd lack its last dimension.  C2: eps is not negative.";
+  let description = [{
+    C1: normalized has the input's type, mean and rstd lack its last dimension, which is not empty.
+    C2: eps is not negative.
+  }];
   let arguments = (ins Weir_FloatTensor:$input, F64Attr:$eps, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$normalized, Weir_FloatTensor:$mean, Weir_FloatTensor:$rstd);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($mean)";

@@ -34,6 +34,7 @@ class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
 class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
     : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
   let summary = text;
+  let description = "C1: the operand and the result have one type.";
   let arguments = (ins type:$input, OptionalAttr<Weir_WorkType>:$compute);
   let results = (outs type:$result);
   let assemblyFormat = "$input attr-dict `:` type($result)";
@@ -42,6 +43,7 @@ class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits =
 class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
     : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
   let summary = text;
+  let description = "C1: the operands and the result have one type.";
   let arguments = (ins type:$lhs, type:$rhs, OptionalAttr<Weir_WorkType>:$compute);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
@@ -85,6 +87,7 @@ def Weir_Predicate : I32EnumAttr<"Predicate", "how compare compares", [
 
 def Weir_CompareOp : Weir_ElementwiseOp<"compare", [SameTypeOperands]> {
   let summary = "a comparison, as truth values; false where either is NaN, but for ne";
+  let description = "C1: the operands have one type.  C2: the result has their shape.";
   let arguments = (ins Weir_Predicate:$predicate, Weir_NumberTensor:$lhs, Weir_NumberTensor:$rhs);
   let results = (outs Weir_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
@@ -93,6 +96,7 @@ def Weir_CompareOp : Weir_ElementwiseOp<"compare", [SameTypeOperands]> {
 
 def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", []> {
   let summary = "neither infinite nor NaN";
+  let description = "C1: the operand and the result have one shape.";
   let arguments = (ins Weir_FloatTensor:$input);
   let results = (outs Weir_BoolTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
@@ -100,6 +104,7 @@ def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", []> {
 
 def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
   let summary = "onTrue where the condition holds, else onFalse";
+  let description = "C1: onTrue, onFalse and the result have one type.  C2: the condition has their shape.";
   let arguments = (ins Weir_BoolTensor:$condition, Weir_Tensor:$onTrue, Weir_Tensor:$onFalse);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
@@ -107,6 +112,7 @@ def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, Al
 
 def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
   let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
+  let description = "C1: the operand and the result have one shape.";
   let arguments = (ins Weir_Tensor:$input);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";

@@ -65,7 +65,8 @@ def Weir_MicrobatchesOp : Weir_Op<"microbatches", [SingleBlock, AttrSizedOperand
     The body gets the round (i32), a slice of each of `sliced` (1 / count of the leading dimension, in order) and the carried
     values. It yields first the values to sum over the rounds, then the next carried ones. The op's results are the sums
     and the last carried values. The body may read values from outside.
-    C1: leading dimensions are divisible by count.  C2: block arguments and yielded types agree with operands and results.
+    C1: count is positive and divides the leading dimensions.  C2: block arguments and yielded types agree with operands
+    and results.  C3: it does not stand inside other microbatches.
   }];
   let arguments = (ins I64Attr:$count, Variadic<Weir_Tensor>:$sliced, Variadic<Weir_Tensor>:$carried);
   let results = (outs Variadic<Weir_Tensor>:$results);
@@ -81,6 +82,7 @@ def Weir_MicrobatchesOp : Weir_Op<"microbatches", [SingleBlock, AttrSizedOperand
 
 def Weir_YieldOp : Weir_Op<"yield", [Terminator, Pure, ParentOneOf<["MicrobatchesOp", "KernelOp"]>]> {
   let summary = "the results of a region";
+  let description = "C1: it ends the region of microbatches or of a kernel.";
   let arguments = (ins Variadic<Weir_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }

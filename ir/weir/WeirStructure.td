@@ -53,7 +53,7 @@ def Weir_BroadcastOp : Weir_ViewOp<"broadcast"> {
 
 def Weir_TransposeOp : Weir_ViewOp<"transpose"> {
   let summary = "dimension i of the result is dimension permutation[i] of the input";
-  let description = "C1: permutation is one of the input's dimensions.  C2: sizes and element type follow it.";
+  let description = "C1: permutation is one of the input's dimensions.  C2: sizes follow it, and the element types are equal.";
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let hasFolder = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$permutation)>];
@@ -61,7 +61,10 @@ def Weir_TransposeOp : Weir_ViewOp<"transpose"> {
 
 def Weir_SplitDimOp : Weir_ViewOp<"split_dim"> {
   let summary = "cuts one dimension into several";
-  let description = "C1: dimension is one of the input's.  C2: the product of sizes is its size, and sizes take its place.";
+  let description = [{
+    C1: dimension is one of the input's.  C2: the product of sizes is its size, and sizes take its place; the element types
+    are equal.
+  }];
   let arguments = (ins Weir_Tensor:$input, I64Attr:$dimension, DenseI64ArrayAttr:$sizes);
   let hasFolder = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$dimension, "::mlir::ArrayRef<int64_t>":$sizes)>];
@@ -69,7 +72,10 @@ def Weir_SplitDimOp : Weir_ViewOp<"split_dim"> {
 
 def Weir_MergeDimsOp : Weir_ViewOp<"merge_dims"> {
   let summary = "makes `count` dimensions from `first` on into one; count 0 inserts a dimension of size 1";
-  let description = "C1: the dimensions exist.  C2: the result's dimension is their product, the others are unchanged.";
+  let description = [{
+    C1: the dimensions exist.  C2: the result's dimension is their product, the others are unchanged; the element types are
+    equal.
+  }];
   let arguments = (ins Weir_Tensor:$input, I64Attr:$first, I64Attr:$count);
   let hasFolder = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$first, "int64_t":$count)>];
@@ -77,14 +83,20 @@ def Weir_MergeDimsOp : Weir_ViewOp<"merge_dims"> {
 
 def Weir_SliceOp : Weir_ViewOp<"slice"> {
   let summary = "elements offsets[d] + i * strides[d] of every dimension d";
-  let description = "C1: one offset and stride per dimension, strides positive.  C2: the last element lies in the input.";
+  let description = [{
+    C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last
+    element lies in the input.  C3: the element types are equal.
+  }];
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
   let hasFolder = 1;
 }
 
 def Weir_PadOp : Weir_ViewOp<"pad"> {
   let summary = "the input at offsets[d] + i * strides[d], zero elsewhere: slice's transpose";
-  let description = "C1: one offset and stride per dimension, strides positive.  C2: the last element lies in the result.";
+  let description = [{
+    C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last
+    element lies in the result.  C3: the element types are equal.
+  }];
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
   let hasFolder = 1;
 }
@@ -104,7 +116,8 @@ def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated]> {
 def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
   let summary = "rows of a table: result[i.., r..] = table[indices[i..], r..]";
   let description = [{
-    C1: the result's shape is the indices' followed by the table's without its first dimension; element types are equal.
+    C1: the table has rows, the result's shape is the indices' followed by the table's without its first dimension, and
+    the element types are equal.
     An index outside the table reads its nearest row; inputs are checked before they get here.
   }];
   let arguments = (ins Weir_Tensor:$table, Weir_IntTensor:$indices);

@@ -205,3 +205,19 @@ func.func @attend_grad_c1(%q: tensor<1x2x3x4xf32>, %l: tensor<1x2xf32>) {
   weir.attend_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2xf32>
   return
 }
+
+// -----
+
+func.func @max_pool_grad_c2(%x: tensor<2x6xf32>, %g: tensor<1x3xf32>) {
+  // expected-error @below {{needs a result of the input's type}}
+  "weir.max_pool_grad"(%x, %g) {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<2x6xf32>, tensor<1x3xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @convolution_c1_rank(%x: tensor<2x5x5xf32>, %w: tensor<3x2x3x3xf32>) {
+  // expected-error @below {{needs four dimensions, but has 2x5x5}}
+  weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<2x5x5xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x3x3xf32>
+  return
+}

@@ -1,8 +1,240 @@
 // RUN: weir-opt %s --split-input-file --verify-diagnostics
 
-func.func @shapes_differ(%x: tensor<2xf32>, %i: tensor<3xi1>) {
+func.func @neg_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.neg"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @abs_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.abs"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @exp_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.exp"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @log_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.log"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @sqrt_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.sqrt"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rsqrt_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.rsqrt"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @tanh_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.tanh"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @sin_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.sin"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @cos_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.cos"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @erf_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.erf"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @sign_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.sign"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @floor_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.floor"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @stop_gradient_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.stop_gradient"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @not_c1(%x: tensor<2xi1>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.not"(%x) : (tensor<2xi1>) -> tensor<3xi1>
+  return
+}
+
+// -----
+
+func.func @add_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.add"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sub_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.sub"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @mul_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.mul"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @div_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.div"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @max_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.max"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @min_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.min"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @pow_c1(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.pow"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @rem_c1(%x: tensor<2xi32>, %y: tensor<3xi32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.rem"(%x, %y) : (tensor<2xi32>, tensor<3xi32>) -> tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @and_c1(%x: tensor<2xi1>, %y: tensor<3xi1>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.and"(%x, %y) : (tensor<2xi1>, tensor<3xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @or_c1(%x: tensor<2xi1>, %y: tensor<3xi1>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.or"(%x, %y) : (tensor<2xi1>, tensor<3xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @compare_c1(%x: tensor<2xf32>, %i: tensor<2xi32>) {
+  // expected-error @below {{requires all operands to have the same type}}
+  "weir.compare"(%x, %i) {predicate = 0 : i32} : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @compare_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same shape for all operands and results}}
+  weir.compare lt %x, %x : tensor<2xf32> -> tensor<3xi1>
+  return
+}
+
+// -----
+
+func.func @is_finite_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same shape for all operands and results}}
+  weir.is_finite %x : tensor<2xf32> -> tensor<3xi1>
+  return
+}
+
+// -----
+
+func.func @select_c1(%c: tensor<2xi1>, %x: tensor<2xf32>, %i: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that all of {onTrue, onFalse, result} have same type}}
+  "weir.select"(%c, %x, %i) : (tensor<2xi1>, tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @select_c2(%x: tensor<2xf32>, %i: tensor<3xi1>) {
   // expected-error @below {{requires the same shape for all operands and results}}
   weir.select %i, %x, %x : tensor<3xi1>, tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @cast_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same shape for all operands and results}}
+  weir.cast %x : tensor<2xf32> -> tensor<3xi32>
   return
 }
 

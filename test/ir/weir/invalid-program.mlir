@@ -101,3 +101,25 @@ func.func @kernel_c2(%x: tensor<f32>) {
   }
   return
 }
+
+// -----
+
+func.func @microbatches_c3(%x: tensor<4xf32>) {
+  weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> () {
+  ^bb0(%i: tensor<i32>, %a: tensor<2xf32>):
+    // expected-error @below {{cannot stand inside other microbatches}}
+    weir.microbatches 2 sliced(%a) carried() : (tensor<2xf32>) -> () {
+    ^bb0(%j: tensor<i32>, %b: tensor<1xf32>):
+      weir.yield
+    }
+    weir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @yield_c1(%x: tensor<4xf32>) {
+  // expected-error @below {{expects parent op to be one of 'weir.microbatches, weir.kernel'}}
+  weir.yield %x : tensor<4xf32>
+}

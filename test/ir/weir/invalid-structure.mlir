@@ -197,3 +197,43 @@ func.func @segment_sum_c1(%x: tensor<2x6xf32>, %i: tensor<4xi32>) {
   weir.segment_sum %x, %i : tensor<2x6xf32>, tensor<4xi32> -> tensor<3x6xf32>
   return
 }
+
+// -----
+
+func.func @slice_c2_offset(%x: tensor<2x6xf32>) {
+  // expected-error @below {{reaches from -1 to 2 in dimension 1 of size 6}}
+  weir.slice %x {offsets = array<i64: 0, -1>, strides = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @slice_c3(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs equal element types, but has 'i32' and 'f32'}}
+  weir.slice %x {offsets = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<2x6xi32>
+  return
+}
+
+// -----
+
+func.func @pad_c3(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs equal element types, but has 'f32' and 'i32'}}
+  weir.pad %x {offsets = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<2x6xi32>
+  return
+}
+
+// -----
+
+func.func @transpose_c2_elements(%x: tensor<2x6xf32>) {
+  // expected-error @below {{needs equal element types, but has 'f32' and 'i32'}}
+  weir.transpose %x {permutation = array<i64: 1, 0>} : tensor<2x6xf32> -> tensor<6x2xi32>
+  return
+}
+
+// -----
+
+func.func @gather_c1_empty(%x: tensor<0x6xf32>, %i: tensor<4xi32>) {
+  // expected-error @below {{needs a table with at least one row}}
+  weir.gather %x, %i : tensor<0x6xf32>, tensor<4xi32> -> tensor<4x6xf32>
+  return
+}
