@@ -116,6 +116,11 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                  "write where the time of some steps went, for chrome://tracing or Perfetto")
       ->type_name("FILE.json")
       ->group(reports);
+  app.add_option("--gradients", options.gradients,
+                 "write the gradients of the last step, before clipping; `weir run` needs an "
+                 "artifact that was compiled with --gradients")
+      ->type_name("FILE.safetensors")
+      ->group(reports);
   if (!app.get_option_no_throw("--json"))
     app.add_flag("--json", options.json, "results on standard output as one JSON object")
         ->group(reports);

@@ -53,6 +53,8 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   decideSteps();
   if (!resumed && !options.init.empty())
     openInitialWeights(options.init, program.variables());
+  if (!options.gradients.empty())
+    gradients.emplace(program, stepEntry, options.gradients);
 }
 
 void Training::say(const std::string &line) { std::cerr << line << std::endl; }
@@ -195,6 +197,8 @@ void Training::openReports() {
     constexpr size_t newestEvents = 1 << 16;
     program.trace(newestEvents);
   }
+  if (gradients)
+    gradients->create();
 }
 
 void Training::initialize() {
@@ -262,6 +266,8 @@ void Training::step(const Batch &batch) {
   program.run(stepEntry);
   outputs.clear();
   outputs.add();
+  if (gradients)
+    gradients->keep();
   ++done;
 
   StepRecord record;
@@ -294,6 +300,7 @@ void Training::checkFinite(const StepRecord &record) {
                          left ? "the step changed no weight" : "no gradient was affected"));
     return;
   }
+  writeGradients();
   throw Failure(Exit::numeric,
                 concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite. ",
                        saved >= 0
@@ -349,8 +356,15 @@ void Training::writeTrace() {
     writeChromeTrace(options.trace, program.plan(), trace->events());
 }
 
+void Training::writeGradients() {
+  if (gradients && !gradients->write())
+    progress->say(concat("--gradients ", options.gradients,
+                         ": there was no step left to run, so nothing is in it"));
+}
+
 Exit Training::stop(int signal) {
   writeTrace();
+  writeGradients();
   if (metrics)
     metrics->event("stop", done, {}, secondsSince(began));
   if (store) {
@@ -369,6 +383,7 @@ Exit Training::finish() {
   if (store)
     save();
   writeTrace();
+  writeGradients();
   evaluate();
   double seconds = secondsSince(began);
   Values results = held;

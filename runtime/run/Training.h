@@ -19,6 +19,7 @@
 #include "runtime/report/Progress.h"
 #include "runtime/report/TensorBoard.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/Gradients.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Signals.h"
 
@@ -48,6 +49,7 @@ private:
   void evaluate();
   void save();
   void writeTrace();
+  void writeGradients();
   Exit finish();
   Exit stop(int signal);
   Manifest manifest() const;
@@ -71,6 +73,7 @@ private:
   std::optional<Evaluator> evaluator;
   std::optional<MetricsFile> metrics;
   std::optional<TensorBoard> tensorboard;
+  std::optional<Gradients> gradients;
   std::optional<Progress> progress;
   int64_t saved = -1;     // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1; // the step that `held` is of

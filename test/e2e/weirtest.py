@@ -4,6 +4,7 @@ Each *-test.py is a unittest program that CTest runs; WEIR_BIN names the folder 
 """
 
 import json
+import math
 import os
 import pathlib
 import random
@@ -128,6 +129,34 @@ def data(**paths):
 
 def eval_data(**paths):
     return [word for name, path in paths.items() for word in ("--eval-data", f"{name}={path}")]
+
+
+def npy(path, kind, shape, numbers):
+    """Writes an .npy file of little-endian numbers; `kind` is struct's letter (i, f, B)."""
+    dtype = {"i": "<i4", "f": "<f4", "B": "|u1"}[kind]
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+    path.write_bytes(content + struct.pack(f"<{len(numbers)}{kind}", *numbers))
+    return path
+
+
+def floats(path):
+    """The tensors of a safetensors file of float32: name -> (shape, numbers)."""
+    content = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", content)
+    tensors = {}
+    for name, entry in json.loads(content[8 : 8 + length]).items():
+        if name == "__metadata__":
+            continue
+        begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        assert entry["dtype"] == "F32", entry
+        tensors[name] = entry["shape"], struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
+    return tensors
+
+
+def norm(numbers):
+    return math.sqrt(sum(x * x for x in numbers))
 
 
 def mnist():

@@ -27,6 +27,7 @@ struct CompileOptions {
   std::string target = "cpu";              ///< cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
+  bool gradients = false;                  ///< the step gives its gradients too
   bool json = false;                       ///< diagnostics as JSON lines on standard output
   bool colour = false;                     ///< of diagnostics on standard error
 };

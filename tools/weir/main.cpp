@@ -96,6 +96,8 @@ Command addCompile(CLI::App &app, State &state) {
          "--stop-after", state.compile.stopAfter,
          "Write the IR after this phase instead of an artifact, by default to standard output")
       ->type_name("PHASE");
+  app.add_flag("--gradients", state.compile.gradients,
+               "The artifact's step gives its gradients too, for weir run --gradients");
   app.add_flag("--json", state.compile.json,
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
@@ -122,6 +124,7 @@ Command addTrain(CLI::App &app, State &state) {
   addRunOptions(app, state.run);
   return [&] {
     readSets(state.sets, state.compile);
+    state.compile.gradients = !state.run.gradients.empty();
     std::vector<std::byte> artifact;
     if (Exit exit = compileModel(state.compile, artifact); exit != Exit::ok)
       return exit;
@@ -175,13 +178,15 @@ Examples:
 
 Examples:
   weir compile models/gpt-char.weir -o gpt.weirx
-  weir compile models/gpt-char.weir --set layers=6 --target cpu:x86-64-v3 -o gpt.weirx)",
+  weir compile models/gpt-char.weir --set layers=6 --target cpu:x86-64-v3 -o gpt.weirx
+  weir compile models/gpt-char.weir --gradients -o gpt.weirx)",
      addCompile},
     {"run", R"(Train from an artifact.
 
 Examples:
   weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
-  weir run gpt.weirx --data window=input.txt --checkpoint kept --resume)",
+  weir run gpt.weirx --data window=input.txt --checkpoint kept --resume
+  weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors)",
      addRun},
     {"train", R"(Compile a model file and train it.
 

@@ -1,0 +1,85 @@
+//===- Gradients.cpp - The gradients of a run's last step ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Gradients.h"
+#include "runtime/checkpoint/Tensors.h"
+#include "runtime/core/Text.h"
+#include <cstring>
+#include <fcntl.h>
+
+namespace weir {
+namespace {
+
+constexpr std::string_view prefix = "gradient/";
+
+/// What is asked for by name is written anew, and may be no regular file.
+class PlainDisk : public Disk {
+public:
+  int create(const std::string &path) override {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  int sync(int) override { return 0; }
+};
+
+size_t bytesOf(const artifact::Port &port) {
+  size_t count = 1;
+  for (int64_t size : *port.shape())
+    count *= static_cast<size_t>(size);
+  return count * sizeof(float);
+}
+
+} // namespace
+
+Gradients::Gradients(Program &program, const artifact::Entry &step, std::string path)
+    : program(program), step(step), path(std::move(path)) {
+  for (const artifact::Port *port : *step.outputs()) {
+    std::string_view name = port->name()->string_view();
+    if (port->kind() != artifact::PortKind::tensor || !name.starts_with(prefix))
+      continue;
+    if (port->dtype() != artifact::DType::f32)
+      throw Failure(Exit::model, concat("the output '", name, "' is no float32 tensor"));
+    Kept kept{port, {}, std::vector<std::byte>(bytesOf(*port))};
+    kept.tensor.name = name.substr(prefix.size());
+    kept.tensor.dtype = storedDType(port->dtype());
+    kept.tensor.shape.assign(port->shape()->begin(), port->shape()->end());
+    kept.tensor.data = kept.bytes.data();
+    kept.tensor.size = kept.bytes.size();
+    all.push_back(std::move(kept));
+  }
+  if (all.empty())
+    throw Failure(Exit::usage,
+                  concat("--gradients ", this->path, ": the artifact of '",
+                         program.plan().model()->str(),
+                         "' does not give its gradients; compile it with `weir compile "
+                         "--gradients`"));
+}
+
+void Gradients::create() const {
+  PlainDisk disk;
+  FileWriter(disk, path).finish();
+}
+
+void Gradients::keep() {
+  for (Kept &kept : all)
+    std::memcpy(kept.bytes.data(), program.port(step, *kept.port), kept.bytes.size());
+  any = true;
+}
+
+bool Gradients::write() const {
+  if (!any)
+    return false;
+  std::vector<StoredTensor> tensors;
+  for (const Kept &kept : all)
+    tensors.push_back(kept.tensor);
+  PlainDisk disk;
+  FileWriter file(disk, path);
+  writeSafeTensors(file, tensors);
+  file.finish();
+  return true;
+}
+
+} // namespace weir

@@ -1,0 +1,56 @@
+//===- Gradients.h - The gradients of a run's last step -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An artifact compiled with --gradients gives each trained parameter's gradient as a tensor output
+// of its step, `gradient/PATH`: of the loss, summed over the microbatches, before clipping. An
+// output's place is used again by the next entry that runs, so they are copied out after each step.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_GRADIENTS_H
+#define WEIR_RUNTIME_RUN_GRADIENTS_H
+
+#include "runtime/checkpoint/SafeTensors.h"
+#include "runtime/core/Program.h"
+#include <string>
+#include <vector>
+
+namespace weir {
+
+class Gradients {
+public:
+  /// For the outputs of `step`, to be written to `path` (--gradients). Throws Failure(Exit::usage)
+  /// where the artifact gives no gradients. `program` has to outlive it.
+  Gradients(Program &program, const artifact::Entry &step, std::string path);
+
+  /// Makes an empty file, so that a place that cannot be written is known before the run. Throws
+  /// Failure(Exit::storage).
+  void create() const;
+
+  /// Copies them; right after the step.
+  void keep();
+
+  /// Writes what was kept last as a safetensors file, under the parameters' paths; false where no
+  /// step was run, and nothing is written. Throws Failure(Exit::storage).
+  bool write() const;
+
+private:
+  struct Kept {
+    const artifact::Port *port;
+    StoredTensor tensor;
+    std::vector<std::byte> bytes;
+  };
+  Program &program;
+  const artifact::Entry &step;
+  std::string path;
+  std::vector<Kept> all;
+  bool any = false;
+};
+
+} // namespace weir
+
+#endif
