@@ -36,7 +36,7 @@ struct RunOptions {
   bool resume = false, extend = false;
   std::string metrics, tensorboard, trace;
   std::string gradients; ///< a safetensors file for those of the last step; "": none
-  int threads = 0; ///< 0: the cores this process may use
+  int threads = 0;       ///< 0: the cores this process may use
   bool poison = false;
   bool json = false; ///< results as one JSON object
 

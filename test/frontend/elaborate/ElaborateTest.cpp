@@ -270,10 +270,11 @@ TEST(Elaborate, GradientsAreOutputsWhereAskedFor) {
     ASSERT_EQ(found.size(), 1u) << "what is frozen has no gradient";
     mlir::Value gradient = found.at("linear.weight");
     // Neither clipped nor of one microbatch.
-    if (*microbatches)
+    if (*microbatches) {
       EXPECT_TRUE(gradient.getDefiningOp<MicrobatchesOp>());
-    else
+    } else {
       EXPECT_TRUE(gradient.getDefiningOp<GradientOp>());
+    }
     EXPECT_EQ(asked.entry("eval").getNumResults(), plain.entry("eval").getNumResults());
   }
 }
