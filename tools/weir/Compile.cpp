@@ -96,9 +96,8 @@ private:
 
 Exit Compilation::elaborate() {
   Diagnostics diagnostics;
-  ElaborateResult result =
-      weir::elaborate(options.model, options.sets, sources, context, diagnostics,
-                      {/*gradients=*/options.gradients});
+  ElaborateResult result = weir::elaborate(options.model, options.sets, sources, context,
+                                           diagnostics, {/*gradients=*/options.gradients});
   reporter.print(diagnostics);
   module = std::move(result.module);
   if (!module)
