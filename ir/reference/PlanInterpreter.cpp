@@ -44,4 +44,26 @@ mlir::LogicalResult PlanInterpreter::run(mlir::Block &block) {
   return mlir::success();
 }
 
+mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory,
+                                  plan::EntryOp entry, llvm::ArrayRef<Tensor> inputs,
+                                  std::map<std::string, Tensor> &variables) {
+  auto module = entry->getParentOfType<mlir::ModuleOp>();
+  memory.forgetScratch();
+  for (auto variable : module.getOps<plan::VariableOp>())
+    memory.storeVariable(variable, variables.at(variable.getSymName().str()));
+  size_t given = 0;
+  for (auto port : entry.getBody().getOps<plan::PortOp>())
+    if (port.getKind() == "input")
+      memory.store(port.getBuffer(), port.getType(), inputs[given++]);
+  if (mlir::failed(machine.run(entry.getBody().front())))
+    return mlir::failure();
+  Tensors outputs;
+  for (auto port : entry.getBody().getOps<plan::PortOp>())
+    if (port.getKind() != "input")
+      outputs.push_back(memory.load(port.getBuffer(), port.getType()));
+  for (auto variable : module.getOps<plan::VariableOp>())
+    variables[variable.getSymName().str()] = memory.loadVariable(variable);
+  return outputs;
+}
+
 } // namespace weir

@@ -1,0 +1,37 @@
+//===- Locations.cpp - Lines of the model file ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Locations.h"
+
+namespace weir {
+
+mlir::FileLineColLoc modelLine(mlir::Location loc) {
+  if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(loc))
+    return line;
+  if (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(loc)) {
+    if (auto line = modelLine(call.getCaller()))
+      return line;
+    return modelLine(call.getCallee());
+  }
+  if (auto name = llvm::dyn_cast<mlir::NameLoc>(loc))
+    return modelLine(name.getChildLoc());
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc))
+    for (mlir::Location part : fused.getLocations())
+      if (auto line = modelLine(part))
+        return line;
+  return {};
+}
+
+std::string describe(mlir::Location loc) {
+  mlir::FileLineColLoc line = modelLine(loc);
+  if (!line)
+    return "an unknown place";
+  return line.getFilename().str() + ":" + std::to_string(line.getLine()) + ":" +
+         std::to_string(line.getColumn());
+}
+
+} // namespace weir

@@ -1,0 +1,25 @@
+//===- Locations.h - Lines of the model file ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_LOCATIONS_H
+#define WEIR_IR_WEIR_LOCATIONS_H
+
+#include "mlir/IR/Location.h"
+#include <string>
+
+namespace weir {
+
+/// The line of the model file behind a location: of a call of library code, the outermost caller's.
+/// Null where there is none.
+mlir::FileLineColLoc modelLine(mlir::Location loc);
+
+/// "models/gpt-char.weir:12:9", or "an unknown place".
+std::string describe(mlir::Location loc);
+
+} // namespace weir
+
+#endif

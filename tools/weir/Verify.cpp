@@ -1,0 +1,75 @@
+//===- Verify.cpp - weir verify -------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/Verify.h"
+#include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/reference/PlanInterpreter.h"
+#include "tools/weir/ReportDiagnostics.h"
+#include "verify/Verify.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned seed,
+                bool gradients) {
+  DialectRegistry registry;
+  registerReferenceInterpreter(registry);
+  registerPlanInterpreter(registry);
+  MLIRContext context(registry);
+  context.disableMultithreading();
+  ReportDiagnostics reporter(context, options);
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateOptions how;
+  how.gradients = gradients;
+  ElaborateResult elaborated =
+      elaborate(options.model, options.sets, sources, context, diagnostics, how);
+  reporter.print(diagnostics);
+  if (!elaborated.module)
+    return elaborated.usageError ? Exit::usage : Exit::model;
+
+  llvm::errs() << options.model
+               << (gradients ? ", with every gradient as an output:\n" : ", as it is trained:\n");
+  VerifyOptions verify;
+  verify.target = target;
+  verify.seed = seed;
+  verify.progress = [](const std::string &line) { llvm::errs() << "  " << line << "\n"; };
+  FailureOr<VerifyReport> report = verifyProgram(*elaborated.module, verify);
+  if (failed(report))
+    return reporter.exit();
+  if (report->fault) {
+    llvm::errs() << "error: " << options.model << ": " << report->fault->message
+                 << "\n  this is a fault of Weir's, not of the model; --seed " << seed
+                 << " shows it again\n";
+    return Exit::internal;
+  }
+  llvm::outs() << llvm::formatv("verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n",
+                                report->passes, report->gradients, report->kernels,
+                                report->results, gradients ? " with gradients" : "");
+  return Exit::ok;
+}
+
+} // namespace
+
+Exit verifyModel(const CompileOptions &options, unsigned seed) {
+  std::optional<Target> target = Target::parse(options.target);
+  if (!target) {
+    llvm::errs() << "error: --target " << options.target
+                 << ": expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least "
+                    "x86-64-v3\n";
+    return Exit::usage;
+  }
+  Exit exit = verifyOnce(options, *target, seed, false);
+  return exit == Exit::ok ? verifyOnce(options, *target, seed, true) : exit;
+}
+
+} // namespace weir

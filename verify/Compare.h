@@ -1,0 +1,43 @@
+//===- Compare.h - When two tensors agree ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Floating-point results are compared by norms, never element by element: a correct f32 step differs
+// by 1e-2 in single elements of a gradient. The tolerances below are of f32 against the
+// interpreter's f64.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_COMPARE_H
+#define WEIR_VERIFY_COMPARE_H
+
+#include "ir/reference/Tensor.h"
+
+namespace weir {
+
+struct Difference {
+  double absolute = 0;    ///< ||actual - truth||
+  double relative = 0;    ///< that over the norm it was compared with
+  int64_t worstIndex = 0; ///< row-major, of the largest difference
+  bool agrees = true;
+};
+
+/// ||actual - truth|| <= tolerance * max(||truth||, largest / 1000), where `largest` is the largest
+/// norm among the tensors that are compared together: what is zero in mathematics is noise in f32.
+/// Elements that are NaN or infinite have to be the same in both. Tensors of different shapes do not
+/// agree.
+Difference compare(const Tensor &actual, const Tensor &truth, double tolerance, double largest = 0);
+
+double norm(const Tensor &tensor);
+
+/// A loss against its truth, and a gradient.
+constexpr double lossTolerance = 1e-5, gradientTolerance = 1e-5;
+/// Between two programs that are both run in f64.
+constexpr double exactTolerance = 1e-9;
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,143 @@
+//===- Compiled.cpp - A module of the weir dialect on this machine --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Compiled.h"
+#include "codegen/artifact/Writer.h"
+#include "codegen/plan/LowerToPlan.h"
+#include "passes/Passes.h"
+#include "passes/Pipeline.h"
+#include <cstring>
+
+namespace weir {
+namespace {
+
+template <typename Element> void write(const Tensor &tensor, std::byte *to) {
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    auto value = static_cast<Element>(tensor.values[i]);
+    std::memcpy(to + i * sizeof(Element), &value, sizeof(Element));
+  }
+}
+
+template <typename Element> void read(const std::byte *from, Tensor &tensor) {
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    Element value;
+    std::memcpy(&value, from + i * sizeof(Element), sizeof(Element));
+    tensor.values[i] = static_cast<double>(value);
+  }
+}
+
+void write(const Tensor &tensor, artifact::DType type, std::byte *to) {
+  switch (type) {
+  case artifact::DType::f32:
+    return write<float>(tensor, to);
+  case artifact::DType::i32:
+    return write<int32_t>(tensor, to);
+  case artifact::DType::u8:
+  case artifact::DType::b8:
+    return write<uint8_t>(tensor, to);
+  }
+}
+
+Tensor read(const std::byte *from, artifact::DType type, llvm::ArrayRef<int64_t> shape) {
+  Tensor tensor(shape);
+  switch (type) {
+  case artifact::DType::f32:
+    read<float>(from, tensor);
+    break;
+  case artifact::DType::i32:
+    read<int32_t>(from, tensor);
+    break;
+  case artifact::DType::u8:
+  case artifact::DType::b8:
+    read<uint8_t>(from, tensor);
+    break;
+  }
+  return tensor;
+}
+
+/// The name in the IR: the artifact's run scalars have none of its prefix.
+std::string nameOf(const TensorView &variable) {
+  return (variable.role == artifact::Role::run ? "run/" : "") + variable.name;
+}
+
+} // namespace
+
+void nameEntryPorts(mlir::ModuleOp module) {
+  mlir::Builder builder(module.getContext());
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (!function.getArgAttr(i, "weir.input"))
+        function.setArgAttr(i, "weir.input", builder.getStringAttr("input" + std::to_string(i)));
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      if (!function.getResultAttr(i, "weir.output"))
+        function.setResultAttr(i, "weir.output",
+                               builder.getStringAttr("output" + std::to_string(i)));
+      if (!function.getResultAttr(i, "weir.part"))
+        function.setResultAttr(i, "weir.part", builder.getStringAttr("tensor"));
+    }
+  }
+}
+
+mlir::LogicalResult planModule(mlir::ModuleOp module, const Target &target) {
+  if (mlir::failed(lowerToPlan(module, target)))
+    return mlir::failure();
+  mlir::PassManager manager(module.getContext());
+  manager.addPass(createAssignOffsets());
+  return manager.run(module);
+}
+
+mlir::FailureOr<std::vector<std::byte>> assemble(mlir::ModuleOp plan, const Target &target) {
+  mlir::FailureOr<std::vector<char>> code = compileKernels(kernelsOf(plan), target);
+  if (mlir::failed(code))
+    return mlir::failure();
+  return writeArtifact(plan, *code);
+}
+
+mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, const Target &target,
+                                                      llvm::ArrayRef<llvm::StringRef> without) {
+  nameEntryPorts(module);
+  mlir::PassManager manager(module.getContext());
+  for (const Phase &phase : phases())
+    phase.add(manager, without);
+  if (mlir::failed(manager.run(module)) || mlir::failed(planModule(module, target)))
+    return mlir::failure();
+  return assemble(module, target);
+}
+
+CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, int threads)
+    : loaded(std::make_unique<Program>(std::move(artifact), ProgramOptions{threads, true})) {}
+
+void CompiledProgram::setVariables(const std::map<std::string, Tensor> &values) {
+  for (const TensorView &variable : loaded->variables())
+    if (auto found = values.find(nameOf(variable)); found != values.end()) {
+      assert(found->second.shape == Shape(variable.shape.begin(), variable.shape.end()));
+      write(found->second, variable.dtype, variable.data);
+    }
+}
+
+std::map<std::string, Tensor> CompiledProgram::variables() const {
+  std::map<std::string, Tensor> values;
+  for (const TensorView &variable : loaded->variables())
+    values[nameOf(variable)] = read(variable.data, variable.dtype, variable.shape);
+  return values;
+}
+
+Tensors CompiledProgram::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs) {
+  const artifact::Entry *entry = loaded->entry(name);
+  assert(entry && inputs.size() == entry->inputs()->size());
+  for (auto [port, tensor] : llvm::zip(*entry->inputs(), inputs))
+    write(tensor, port->dtype(), loaded->port(*entry, *port));
+  loaded->run(*entry);
+  Tensors outputs;
+  for (const artifact::Port *port : *entry->outputs())
+    outputs.push_back(
+        read(loaded->port(*entry, *port), port->dtype(),
+             llvm::ArrayRef<int64_t>(port->shape()->data(), port->shape()->size())));
+  return outputs;
+}
+
+} // namespace weir

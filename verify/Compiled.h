@@ -1,0 +1,64 @@
+//===- Compiled.h - A module of the weir dialect on this machine ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler and the runtime as a function from tensors to tensors, to be compared with the
+// interpreter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_COMPILED_H
+#define WEIR_VERIFY_COMPILED_H
+
+#include "codegen/cpu/Kernels.h"
+#include "ir/reference/Tensor.h"
+#include "runtime/core/Program.h"
+#include <map>
+#include <memory>
+
+namespace weir {
+
+/// Gives arguments and results of entries that lack a name the names input0, input1, .. and output0,
+/// output1, .., the results as whole tensors.
+void nameEntryPorts(mlir::ModuleOp module);
+
+/// Plans a module that has been through all phases, offsets included; it becomes plan IR.
+mlir::LogicalResult planModule(mlir::ModuleOp module, const Target &target);
+
+/// An artifact of a planned module.
+mlir::FailureOr<std::vector<std::byte>> assemble(mlir::ModuleOp plan, const Target &target);
+
+/// Compiles weir IR as the frontend makes it, or anything up to fusion, through every phase but the
+/// optional passes named in `without` (passes/Pipeline.h). The module is consumed: it is plan IR
+/// afterwards. Failure comes with a diagnostic.
+mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, const Target &target,
+                                                      llvm::ArrayRef<llvm::StringRef> without = {});
+
+/// An artifact loaded here. Elements are rounded to their storage type on the way in.
+class CompiledProgram {
+public:
+  /// Scratch, outputs included, is filled with NaN before each entry runs, and what is dead after it
+  /// was used last. Throws Failure as Program does.
+  explicit CompiledProgram(std::vector<std::byte> artifact, int threads = 1);
+
+  /// By the names of weir.variable, such as "wte.weight" or "run/step". Names that the program does
+  /// not have are passed over, and variables that are not named stay as they are.
+  void setVariables(const std::map<std::string, Tensor> &values);
+  std::map<std::string, Tensor> variables() const;
+
+  /// Runs an entry that exists; inputs and outputs in the order of the function's arguments and
+  /// results.
+  Tensors run(llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs);
+
+  Program &program() { return *loaded; }
+
+private:
+  std::unique_ptr<Program> loaded;
+};
+
+} // namespace weir
+
+#endif

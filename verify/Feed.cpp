@@ -1,0 +1,106 @@
+//===- Feed.cpp - What a verified program is run on -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Feed.h"
+#include <random>
+
+namespace weir {
+namespace {
+
+/// The schedule's middle: after any warmup, before the end.
+constexpr double atStep = 25, ofSteps = 60;
+
+class Draw {
+public:
+  explicit Draw(unsigned seed) : generator(seed) {}
+
+  double between(double low, double high) {
+    // Not std::uniform_real_distribution: its numbers differ between libraries.
+    return low + (high - low) * (generator() * 0x1p-64);
+  }
+  double below(double limit) { return std::floor(between(0, limit)); }
+
+private:
+  std::mt19937_64 generator;
+};
+
+void perturb(Tensor &tensor, Role role, Draw &draw) {
+  for (double &value : tensor.values)
+    switch (role) {
+    case Role::parameter:
+      value += draw.between(-0.2, 0.2);
+      break;
+    case Role::state: // a variance stays positive
+      value += draw.between(0.1, 0.5);
+      break;
+    case Role::optimizer:
+      value += draw.between(0.01, 0.02);
+      break;
+    case Role::run:
+      break;
+    }
+}
+
+Tensor randomInput(mlir::func::FuncOp function, unsigned argument, Draw &draw) {
+  auto type = llvm::cast<mlir::RankedTensorType>(function.getArgumentTypes()[argument]);
+  auto limit = function.getArgAttrOfType<mlir::IntegerAttr>(argument, "weir.limit");
+  Tensor tensor(type.getShape());
+  for (double &value : tensor.values)
+    if (type.getElementType().isF32())
+      value = draw.between(-2, 2);
+    else if (type.getElementType().isInteger(1))
+      value = draw.below(2);
+    else if (limit && limit.getInt() > 0)
+      value = draw.below(static_cast<double>(limit.getInt()));
+    else
+      value = draw.below(type.getElementType().isInteger(8) ? 256 : 10);
+  roundTo(type, tensor);
+  return tensor;
+}
+
+} // namespace
+
+void roundTo(mlir::Type type, Tensor &tensor) {
+  if (llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32())
+    for (double &value : tensor.values)
+      value = static_cast<float>(value);
+}
+
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed) {
+  Draw draw(seed);
+  Feed feed;
+  Interpreter interpreter;
+  for (auto variable : module.getOps<VariableOp>()) {
+    auto type = llvm::cast<mlir::RankedTensorType>(variable.getType());
+    interpreter.variables[variable.getSymName().str()] = Tensor(type.getShape());
+  }
+  auto scalar = [&](const char *name, double value) {
+    if (auto found = interpreter.variables.find(name); found != interpreter.variables.end())
+      found->second.values[0] = value;
+  };
+  scalar("run/seed", 1 + seed % 1000);
+  if (auto init = module.lookupSymbol<mlir::func::FuncOp>("init"))
+    if (init.getNumArguments() == 0 && mlir::failed(interpreter.run(init, {})))
+      return mlir::failure();
+  scalar("run/step", atStep);
+  scalar("run/total_steps", ofSteps);
+  feed.variables = std::move(interpreter.variables);
+  for (auto variable : module.getOps<VariableOp>()) {
+    Tensor &tensor = feed.variables[variable.getSymName().str()];
+    if (llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType().isF32())
+      perturb(tensor, variable.getRole(), draw);
+    roundTo(variable.getType(), tensor);
+  }
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    Tensors &inputs = feed.inputs[function.getSymName().str()];
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      inputs.push_back(randomInput(function, i, draw));
+  }
+  return feed;
+}
+
+} // namespace weir

@@ -1,0 +1,35 @@
+//===- Feed.h - What a verified program is run on -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Random numbers under which a fault shows: no parameter is zero or one, no state is what it was
+// initialised to, and optimizers stand in the middle of a run, where their updates are well
+// conditioned (the first step of Adam divides noise by noise).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_FEED_H
+#define WEIR_VERIFY_FEED_H
+
+#include "ir/reference/Interpreter.h"
+
+namespace weir {
+
+struct Feed {
+  std::map<std::string, Tensor> variables;
+  std::map<std::string, Tensors> inputs; ///< of each entry, in the order of its arguments
+};
+
+/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Runs
+/// @init, if there is one, on the interpreter. Fails with a diagnostic.
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed);
+
+/// Each element as `type` stores it.
+void roundTo(mlir::Type type, Tensor &tensor);
+
+} // namespace weir
+
+#endif

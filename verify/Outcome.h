@@ -1,0 +1,86 @@
+//===- Outcome.h - What a program computes --------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The results of every entry of a program, by names that no pass changes, so that two forms of it
+// can be compared.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_OUTCOME_H
+#define WEIR_VERIFY_OUTCOME_H
+
+#include "verify/Compiled.h"
+#include "verify/Feed.h"
+
+namespace weir {
+
+/// What a tensor is compared with as one of.
+enum class ResultKind { gradient, parameter, state, optimizer, output };
+
+/// One result of one entry.
+struct Result {
+  std::string name; ///< "loss.sum", "gradient/wte.weight", "wte.weight"
+  ResultKind kind;
+  bool exact; ///< integers and truth values
+  Tensor value;
+  Tensor before;      ///< of a variable: what it was
+  mlir::Location loc; ///< the line of the model it comes from
+};
+
+using Outcome = std::map<std::string, std::vector<Result>>; ///< by entry
+
+/// What the interpreter makes of a module of weir IR. Where weir.gradient is left, `interpreter`'s
+/// hook or differences give its results. Fails with a diagnostic.
+mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
+                                   Interpreter &interpreter);
+
+/// The names and kinds of a program's results, taken from weir IR; run on something else by `run`,
+/// which gives an entry's outputs and changes the variables.
+using RunEntry = llvm::function_ref<mlir::FailureOr<Tensors>(
+    llvm::StringRef entry, const Tensors &inputs, std::map<std::string, Tensor> &variables)>;
+class Results {
+public:
+  explicit Results(mlir::ModuleOp module);
+  mlir::FailureOr<Outcome> collect(const Feed &feed, RunEntry run) const;
+
+private:
+  struct Described {
+    std::string name;
+    ResultKind kind;
+    bool exact;
+    mlir::Location loc;
+  };
+  struct Entry {
+    std::string name;
+    std::vector<Described> outputs;
+  };
+  std::vector<Entry> entries;
+  std::vector<Described> variables;
+};
+
+/// A plan on the interpreter; with its offsets, or with memory of its own for every buffer.
+mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
+                                       const Feed &feed, bool offsets);
+
+/// One result that two programs disagree about.
+struct Disagreement {
+  std::string entry, name;
+  mlir::Location loc;
+  double relative;
+  int64_t index; ///< row-major, of the worst element
+  double expected, found;
+};
+
+/// All results that are not what they should be; `largest` gets the largest relative difference.
+/// `inF32` is for programs that were compiled: losses, gradients and outputs by the norms of
+/// Compare.h, and of what an update changed, how much it changed it.
+std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
+                                        double &largest);
+
+} // namespace weir
+
+#endif

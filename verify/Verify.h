@@ -1,0 +1,59 @@
+//===- Verify.h - Every pass proven by running it -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs a program on the reference interpreter as the frontend makes it, after every pass, as a plan
+// with and without its offsets; then every compiled kernel against its meaning; then the artifact. The
+// gradients of the first form are compared with central differences. All forms have to agree on every
+// output, every gradient and every variable.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_VERIFY_H
+#define WEIR_VERIFY_VERIFY_H
+
+#include "codegen/cpu/Kernels.h"
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace weir {
+
+struct VerifyOptions {
+  Target target;
+  unsigned seed = 1; ///< of the random numbers the program is run on
+  /// One line after every stage, where set.
+  std::function<void(const std::string &)> progress;
+  /// For tests that plant faults: called after every pass with its name and the module it has made,
+  /// after code generation with "codegen" and the kernels' module before it is vectorized.
+  std::function<void(llvm::StringRef pass, mlir::ModuleOp module)> tamper;
+};
+
+/// The first thing that is wrong.
+struct VerifyFault {
+  std::string pass;    ///< the stage after which it shows: "fuse", "lower-to-plan", "codegen"
+  std::string result;  ///< "`wte.weight` after @step"
+  std::string op;      ///< the first op that differs; empty where none was found
+  std::string place;   ///< its line of the model
+  std::string message; ///< all of it in one text, without a final newline
+};
+
+struct VerifyReport {
+  unsigned passes = 0, gradients = 0, kernels = 0, results = 0;
+  double largestExact = 0;   ///< relative, between forms run in f64
+  double largestSlope = 0;   ///< relative, of gradients to differences
+  double largestKernel = 0;  ///< relative, of kernels in f32
+  double largestResult = 0;  ///< relative, of the artifact's results
+  std::optional<VerifyFault> fault;
+};
+
+/// `module` is as the frontend makes it and consumed. Failure, with a diagnostic, if a form of the
+/// program cannot be compiled or run at all.
+mlir::FailureOr<VerifyReport> verifyProgram(mlir::ModuleOp module, const VerifyOptions &options);
+
+} // namespace weir
+
+#endif
