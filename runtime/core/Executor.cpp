@@ -171,6 +171,8 @@ void Executor::run() {
 
 void Executor::runAll(std::vector<Numbered> &list, uint32_t round) {
   for (Numbered &numbered : list) {
+    if (machine.observer)
+      machine.observer->before({index, numbered.action, round});
     if (machine.trace) {
       int64_t start = Trace::now();
       numbered.step->run(round);
@@ -178,6 +180,8 @@ void Executor::runAll(std::vector<Numbered> &list, uint32_t round) {
     } else {
       numbered.step->run(round);
     }
+    if (machine.observer)
+      machine.observer->after({index, numbered.action, round});
     for (const Range &range : numbered.dead)
       std::memset(range.begin, 0xff, range.size);
   }

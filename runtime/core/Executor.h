@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_CORE_EXECUTOR_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/core/Observer.h"
 #include "runtime/core/ThreadPool.h"
 #include "runtime/core/Trace.h"
 #include "runtime/cpu/Convolution.h"
@@ -42,6 +43,7 @@ struct Machine {
   ThreadPool *pool;
   bool poison = false;
   Trace *trace = nullptr;
+  Observer *observer = nullptr;
   std::vector<KernelFunction> kernels;
 
   // Equal products and convolutions, as those of repeated layers, are made once.

@@ -136,4 +136,10 @@ void Program::trace(size_t capacity) {
 
 const Trace *Program::trace() const { return impl->trace.get(); }
 
+void Program::observe(Observer *observer) { impl->machine.observer = observer; }
+
+std::span<const std::byte> Program::arena() const {
+  return {impl->arena->data(), impl->arena->size()};
+}
+
 } // namespace weir

@@ -14,10 +14,12 @@
 #define WEIR_RUNTIME_CORE_PROGRAM_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/core/Observer.h"
 #include "runtime/core/Trace.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +73,12 @@ public:
 
   /// What was recorded; null when not tracing. An event's action is numbered as in the artifact, within `Event::entry`.
   const Trace *trace() const;
+
+  /// From now on `observer` is called around every action; null stops. It has to outlive this, or what it observes.
+  void observe(Observer *observer);
+
+  /// All of the arena; variables and buffers lie in it where the artifact says.
+  std::span<const std::byte> arena() const;
 
 private:
   struct Impl;

@@ -245,6 +245,58 @@ TEST(Program, PoisonShowsDeadReads) {
   }
 }
 
+/// Notes the calls, and what the variable holds at each.
+class Noting : public Observer {
+public:
+  explicit Noting(const std::byte *value) : value(value) {}
+  void before(const ActionPlace &place) override { note('<', place); }
+  void after(const ActionPlace &place) override { note('>', place); }
+  std::string text;
+
+private:
+  void note(char side, const ActionPlace &place) {
+    text += std::to_string(place.entry) + "." + std::to_string(place.action) + "." + std::to_string(place.round) + side +
+            std::to_string(int(*value)) + " ";
+  }
+  const std::byte *value;
+};
+
+TEST(Program, AnObserverSeesEveryAction) {
+  Builder test;
+  uint32_t x = test.variable("x", {}, artifact::DType::u8), ordinal = test.variable("ordinal", {}, artifact::DType::i32);
+  test.add(Builder::fill(Builder::var(x), 1, 1));
+  artifact::RepeatT repeat;
+  repeat.count = 2;
+  repeat.ordinal = Builder::var(ordinal);
+  repeat.body.push_back(Builder::action(Builder::copy(Builder::var(ordinal), Builder::var(x), 1)));
+  test.add(std::move(repeat));
+  Program program(test.file(), {});
+  Noting noting(program.arena().data() + program.plan().variables()->Get(x)->offset());
+  program.observe(&noting);
+  step(program);
+  EXPECT_EQ(noting.text, "1.0.0<0 1.0.0>1 1.1.0<1 1.2.0<1 1.2.0>0 1.2.1<0 1.2.1>1 1.1.0>1 ");
+  program.observe(nullptr);
+  noting.text.clear();
+  step(program);
+  EXPECT_EQ(noting.text, "");
+}
+
+TEST(Program, WhatAnObserverThrowsEndsTheRun) {
+  struct Refusing : Observer {
+    void before(const ActionPlace &) override {}
+    void after(const ActionPlace &) override { throw Failure(Exit::internal, "enough"); }
+  } refusing;
+  Builder test;
+  uint32_t x = test.variable("x", {2}, artifact::DType::u8);
+  test.add(Builder::fill(Builder::var(x), 1, 1));
+  test.add(Builder::fill(Builder::var(x, 1), 1, 1));
+  Program program(test.file(), {});
+  program.observe(&refusing);
+  EXPECT_THROW(step(program), Failure);
+  EXPECT_EQ(program.variables()[x].data[0], std::byte(1));
+  EXPECT_EQ(program.variables()[x].data[1], std::byte(0));
+}
+
 static void expectFailure(const Builder &test, Exit exit, const std::string &part) {
   try {
     Program program(test.file(), {});
