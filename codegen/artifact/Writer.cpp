@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Writer.h"
+#include "codegen/artifact/Meaning.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
+#include "runtime/artifact/Reader.h"
 
 using namespace mlir;
 namespace fb = weir::artifact;
@@ -36,24 +38,6 @@ template <typename Enum> Enum enumNamed(StringRef name, const char *const *names
     if (name == names[i])
       return Enum(i);
   llvm_unreachable("the plan names what the schema has");
-}
-
-/// The line of the model file behind a location: of a call of library code, the outermost caller's.
-FileLineColLoc modelLine(Location loc) {
-  if (auto line = dyn_cast<FileLineColLoc>(loc))
-    return line;
-  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    if (auto line = modelLine(call.getCaller()))
-      return line;
-    return modelLine(call.getCallee());
-  }
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return modelLine(name.getChildLoc());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (auto line = modelLine(part))
-        return line;
-  return {};
 }
 
 class Writer {
@@ -105,22 +89,36 @@ private:
   }
 
   std::unique_ptr<fb::Location> locate(Location loc) {
-    FileLineColLoc line = modelLine(loc);
+    FileLineColLoc line = plan::modelLine(loc);
     if (!line)
       return nullptr;
     auto found = files.insert({line.getFilename().getValue(), uint32_t(files.size())});
     return std::make_unique<fb::Location>(found.first->second, line.getLine(), line.getColumn());
   }
 
+  /// The place of the location's line in `lines`, where it is put if it is not there; noLine where it has none.
+  uint16_t placeIn(std::vector<fb::Location> &lines, Location loc) {
+    auto line = locate(loc);
+    if (!line)
+      return artifact::noLine;
+    auto found = llvm::find_if(lines, [&](const fb::Location &other) {
+      return other.file() == line->file() && other.line() == line->line();
+    });
+    size_t place = found - lines.begin();
+    if (place >= artifact::noLine)
+      return artifact::noLine;
+    if (found == lines.end())
+      lines.push_back(*line);
+    return place;
+  }
+
   std::vector<fb::Location> linesOf(Location loc) {
-    llvm::SmallVector<Location> parts{loc};
-    if (auto fused = dyn_cast<FusedLoc>(loc))
-      parts.assign(fused.getLocations().begin(), fused.getLocations().end());
     std::vector<fb::Location> lines;
-    llvm::SmallDenseSet<std::pair<uint32_t, uint32_t>> seen;
-    for (Location part : parts)
-      if (auto line = locate(part); line && seen.insert({line->file(), line->line()}).second)
-        lines.push_back(*line);
+    if (auto fused = dyn_cast<FusedLoc>(loc))
+      for (Location part : fused.getLocations())
+        placeIn(lines, part);
+    else
+      placeIn(lines, loc);
     return lines;
   }
 
@@ -144,7 +142,9 @@ private:
     KernelOp meaning = *op.getBody().front().getOps<KernelOp>().begin();
     for (auto [i, suffix] : llvm::enumerate(op.getSuffixes())) {
       auto kernel = std::make_unique<fb::KernelT>();
-      kernel->symbol = (op.getSymName() + cast<StringAttr>(suffix).getValue()).str();
+      kernel->suffix = cast<StringAttr>(suffix).getValue().str();
+      kernel->symbol = op.getSymName().str() + kernel->suffix;
+      kernel->part = i;
       kernel->shape = op.getShape().str();
       kernel->tasks = op.getTasks()[i];
       kernel->thread_scratch = op.getThreadScratch();
@@ -159,6 +159,7 @@ private:
       if (i == 0) {
         kernel->flops = op.getFlops();
         kernel->bytes = op.getBytes();
+        kernel->meaning = printMeaning(op);
       }
       kernels[{op.getSymName(), i}] = program.kernels.size();
       program.kernels.push_back(std::move(kernel));
@@ -223,6 +224,12 @@ private:
       if (action->work.type == fb::Work::NONE)
         continue;
       action->locations = linesOf(op.getLoc());
+      if (fb::LaunchT *launch = action->work.AsLaunch()) {
+        size_t count = program.kernels[launch->kernel]->ops.size();
+        if (auto fused = dyn_cast<FusedLoc>(op.getLoc()); fused && fused.getMetadata())
+          for (Location line : plan::locationsOfOps(fused, count))
+            launch->lines.push_back(placeIn(action->locations, line));
+      }
       actions.push_back(std::move(action));
     }
     return actions;

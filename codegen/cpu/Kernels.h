@@ -66,7 +66,8 @@ struct NamedKernel {
 /// Sees the module of all kernels after a phase: "emitted", "vectorized", "lowered".
 using DumpKernels = llvm::function_ref<void(llvm::StringRef phase, mlir::ModuleOp)>;
 
-/// The bytes of an ELF shared object that exports every launch of the kernels and has no undefined symbol.
+/// The bytes of an ELF shared object that exports every launch of the kernels and has no undefined symbol; none at all where
+/// there are no kernels, as in a program of library calls alone.
 ///
 /// Linking resets llvm::cl options to their defaults: read them before.
 mlir::FailureOr<std::vector<char>> compileKernels(llvm::ArrayRef<NamedKernel> kernels, const Target &target,

@@ -392,7 +392,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   SmallVector<Location> locations;
   for (Operation &op : kernel.getBody().front().without_terminator())
     locations.push_back(op.getLoc());
-  Location loc = FusedLoc::get(builder.getContext(), locations);
+  Location loc = plan::locationOfOps(builder.getContext(), locations);
   plan::KernelOp planned = (*entry)->op;
   for (size_t part = 0; part < (*entry)->schedule.launches.size(); ++part)
     plan::LaunchOp::create(builder, loc, planned.getSymName(), part, operands);

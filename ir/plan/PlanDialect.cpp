@@ -7,6 +7,7 @@
 
 #include "ir/plan/PlanDialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -40,6 +41,51 @@ Place placeOf(Value buffer) {
   place.memory = buffer.getDefiningOp();
   assert((isa<BufferOp, UseOp>(place.memory)) && "a buffer is memory or part of it");
   return place;
+}
+
+Location locationOfOps(MLIRContext *context, ArrayRef<Location> ops) {
+  llvm::SmallSetVector<Location, 8> distinct;
+  SmallVector<int64_t> indices;
+  for (Location op : ops) {
+    if (isa<UnknownLoc>(op)) { // A fused location does not keep them.
+      indices.push_back(-1);
+      continue;
+    }
+    distinct.insert(op);
+    indices.push_back(std::distance(distinct.begin(), llvm::find(distinct, op)));
+  }
+  return FusedLoc::get(distinct.getArrayRef(), DenseI64ArrayAttr::get(context, indices), context);
+}
+
+SmallVector<Location> locationsOfOps(Location loc, size_t count) {
+  auto fused = dyn_cast<FusedLoc>(loc);
+  auto indices = fused ? dyn_cast_or_null<DenseI64ArrayAttr>(fused.getMetadata()) : nullptr;
+  if (!indices || size_t(indices.size()) != count)
+    return SmallVector<Location>(count, loc);
+  ArrayRef<Location> parts = fused.getLocations();
+  SmallVector<Location> ops;
+  for (int64_t index : indices.asArrayRef())
+    ops.push_back(index >= 0 && size_t(index) < parts.size()
+                      ? parts[index]
+                      : Location(UnknownLoc::get(loc.getContext())));
+  return ops;
+}
+
+FileLineColLoc modelLine(Location loc) {
+  if (auto line = dyn_cast<FileLineColLoc>(loc))
+    return line;
+  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    if (auto line = modelLine(call.getCaller()))
+      return line;
+    return modelLine(call.getCallee());
+  }
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return modelLine(name.getChildLoc());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (auto line = modelLine(part))
+        return line;
+  return {};
 }
 
 } // namespace weir::plan

@@ -30,6 +30,16 @@ struct Place {
 };
 Place placeOf(mlir::Value buffer);
 
+/// A launch's location: those of the ops of its kernel's meaning, in order. Equal ones are kept once; which op has which, -1 for
+/// an unknown one, is the fused location's metadata, so that it survives printing.
+mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> ops);
+
+/// The inverse, for a location that locationOfOps() made of `count` ops; else `loc` for each of them.
+llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
+
+/// The line of the model file behind a location, that of the outermost caller for library code; null if there is none.
+mlir::FileLineColLoc modelLine(mlir::Location loc);
+
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.
 constexpr int64_t alignment = 64;
 

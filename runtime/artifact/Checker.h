@@ -39,7 +39,11 @@ public:
 
 private:
   void checkVariables();
+  void checkConfigs();
   void checkKernels();
+  void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
+  void checkActions(const std::string &where,
+                    const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
   void checkLocation(const std::string &where, const Location *location);
 
   const Program &program;

@@ -62,7 +62,9 @@ void EntryChecker::checkBuffers() {
     require(buffer->offset() <= program.arena() &&
                 buffer->size() <= program.arena() - buffer->offset(),
             name + " lies outside the arena");
-    require(buffer->first() <= buffer->last() && buffer->last() < actionCount,
+    // Where there are no actions the outputs are inputs.
+    require(buffer->first() <= buffer->last() &&
+                buffer->last() < std::max<uint32_t>(actionCount, 1),
             name + "'s lifetime is not within the entry's actions");
     // In the next round its place would hold something else.
     auto repeat = repeats.upper_bound(buffer->last());

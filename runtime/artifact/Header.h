@@ -21,7 +21,7 @@
 namespace weir::artifact {
 
 /// Grows with every change of the schema or of what a field means.
-constexpr uint32_t formatVersion = 1;
+constexpr uint32_t formatVersion = 2;
 
 struct Header {
   char magic[8];

@@ -37,6 +37,7 @@ void ProgramChecker::check() {
           "it is out of range");
   require((program.steps() != 0) != (program.epochs() != 0), "recipe",
           "exactly one of steps and epochs must be set");
+  checkConfigs();
   checkVariables();
   checkKernels();
 
@@ -44,12 +45,13 @@ void ProgramChecker::check() {
   for (const Entry *entry : *program.entries()) {
     require(names.insert(entry->name()->string_view()).second, "entry " + quoted(entry->name()),
             "there are two of that name");
+    std::string where = "entry " + quoted(entry->name());
     for (const Buffer *buffer : *entry->buffers())
-      checkLocation("entry " + quoted(entry->name()), buffer->location());
-    for (const Action *action : *entry->actions())
-      if (action->locations())
-        for (const Location *location : *action->locations())
-          checkLocation("entry " + quoted(entry->name()), location);
+      checkLocation(where, buffer->location());
+    for (const auto *ports : {entry->inputs(), entry->outputs()})
+      for (const Port *port : *ports)
+        checkLocation(where, port->location());
+    checkActions(where, *entry->actions(), 0);
     EntryChecker(program, *entry).check();
   }
   for (const char *name : {"init", "step"})
@@ -88,7 +90,56 @@ void ProgramChecker::checkVariables() {
   }
 }
 
+void ProgramChecker::checkConfigs() {
+  std::set<std::string_view> names;
+  if (program.configs())
+    for (const Config *config : *program.configs()) {
+      std::string where = "config " + quoted(config->name());
+      require(config->name()->size() > 0, where, "it has no name");
+      require(names.insert(config->name()->string_view()).second, where,
+              "there are two of that name");
+    }
+}
+
+void ProgramChecker::checkActions(
+    const std::string &where, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
+    int depth) {
+  for (const Action *action : actions) {
+    size_t count = action->locations() ? action->locations()->size() : 0;
+    for (size_t i = 0; i < count; ++i)
+      checkLocation(where, action->locations()->Get(i));
+    if (const Launch *launch = action->work_as_Launch(); launch && launch->lines())
+      for (uint16_t line : *launch->lines())
+        require(line < count || line == noLine, where, "the line of an op of a launch is unknown");
+    // Deeper ones are refused by EntryChecker.
+    if (const Repeat *repeat = action->work_as_Repeat(); repeat && depth == 0)
+      checkActions(where, *repeat->body(), depth + 1);
+  }
+}
+
+void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
+                               const Kernel *before) {
+  std::string_view symbol = kernel.symbol()->string_view();
+  std::string_view suffix = kernel.suffix() ? kernel.suffix()->string_view() : "";
+  require(symbol.size() > suffix.size() && symbol.ends_with(suffix), where,
+          "its symbol does not end with its suffix");
+  if (kernel.part() == 0)
+    return;
+  require(before && before->part() + 1 == kernel.part(), where,
+          "the launch before it is missing");
+  bool alike = before->shape()->string_view() == kernel.shape()->string_view() &&
+               before->thread_scratch() == kernel.thread_scratch() &&
+               before->operands()->size() == kernel.operands()->size();
+  for (uint32_t i = 0; alike && i < kernel.operands()->size(); ++i) {
+    const Operand &a = *before->operands()->Get(i), &b = *kernel.operands()->Get(i);
+    alike = a.size() == b.size() && a.written() == b.written();
+  }
+  require(alike, where, "it is unlike the launch before it");
+  require(!kernel.meaning(), where, "only the first launch has a meaning");
+}
+
 void ProgramChecker::checkKernels() {
+  const Kernel *before = nullptr;
   for (const Kernel *kernel : *program.kernels()) {
     std::string where = "kernel " + quoted(kernel->symbol());
     require(kernel->symbol()->size() > 0, where, "its symbol is empty");
@@ -99,6 +150,8 @@ void ProgramChecker::checkKernels() {
     require(kernel->operands()->size() <= maxOperands, where, "it takes too many operands");
     for (const Operand *operand : *kernel->operands())
       require(operand->size() <= maxArena, where, "an operand is larger than any arena");
+    checkPart(where, *kernel, before);
+    before = kernel;
   }
   require(program.kernels()->size() == 0 || (program.code() && program.code()->size() > 0), "code",
           "there are kernels, but no code");

@@ -27,6 +27,9 @@ const Program &verify(std::span<const std::byte> file);
 /// The semantic half alone: what the FlatBuffers verifier cannot see. verify() calls it.
 void verifySemantics(const Program &program);
 
+/// Where a launch's lines have no place in the action's locations.
+constexpr uint16_t noLine = 65535;
+
 /// Bytes of one element.
 uint64_t elementSize(DType dtype);
 

@@ -75,6 +75,20 @@ TEST(Reader, AcceptsTheWholeProgram) {
   EXPECT_EQ(verify(file).model()->str(), "test");
 }
 
+TEST(Reader, AcceptsKernelsOfManyLaunches) {
+  Builder test = whole();
+  test.program.kernels[0]->meaning = "what it means";
+  KernelT second = *test.program.kernels[0];
+  second.part = 1;
+  second.symbol = "k_1";
+  second.suffix = "_1";
+  second.meaning.clear();
+  test.program.kernels.push_back(std::make_unique<KernelT>(second));
+  test.step().actions[0]->locations = {Location(0, 7, 3)};
+  test.step().actions[0]->work.AsLaunch()->lines = {0, 65535};
+  EXPECT_EQ(messageOf(test.file()), "");
+}
+
 TEST(Reader, RefusesEveryTruncation) {
   std::vector<std::byte> file = whole().file();
   for (size_t length = 0; length < file.size(); ++length)
@@ -93,7 +107,7 @@ TEST(Reader, TellsDamageApart) {
     return messageOf(copy);
   };
   EXPECT_NE(changed(0).find("not a Weir artifact"), std::string::npos);
-  EXPECT_NE(changed(8).find("format version 5, this Weir reads version 1"), std::string::npos);
+  EXPECT_NE(changed(8).find("format version 6, this Weir reads version 2"), std::string::npos);
   for (size_t at : {size_t(12), size_t(24), size_t(32), file.size() - 1})
     EXPECT_NE(changed(at).find("damaged"), std::string::npos) << at;
   std::vector<std::byte> noise(1000, std::byte(0x5a));
@@ -128,6 +142,18 @@ static VariableT &variable(Builder &t, int i) { return *t.program.variables[i]; 
 static BufferT &buffer(Builder &t, int i) { return *t.step().buffers[i]; }
 static LaunchT &launch(Builder &t) { return *t.step().actions[0]->work.AsLaunch(); }
 
+static void addConfig(Builder &t, const char *name) {
+  t.program.configs.push_back(std::make_unique<ConfigT>());
+  t.program.configs.back()->name = name;
+}
+
+/// A second launch of the kernel, in order as it is.
+static KernelT &addPart(Builder &t) {
+  t.program.kernels.push_back(std::make_unique<KernelT>(*t.program.kernels[0]));
+  t.program.kernels.back()->part = 1;
+  return *t.program.kernels.back();
+}
+
 static const Fault faults[] = {
     {"more than 1 TiB", [](Builder &t) { t.program.arena = uint64_t(1) << 41; }},
     {"larger than the arena", [](Builder &t) { t.program.persistent = t.program.arena + 1; }},
@@ -156,6 +182,21 @@ static const Fault faults[] = {
     {"its symbol is empty", [](Builder &t) { t.program.kernels[0]->symbol = ""; }},
     {"number of tasks is out of range", [](Builder &t) { t.program.kernels[0]->tasks = 0; }},
     {"more scratch than the program", [](Builder &t) { t.program.kernels[0]->thread_scratch = 1; }},
+    {"config 'a': there are two", [](Builder &t) { addConfig(t, "a"), addConfig(t, "a"); }},
+    {"config '': it has no name", [](Builder &t) { addConfig(t, ""); }},
+    {"does not end with its suffix", [](Builder &t) { t.program.kernels[0]->suffix = "_1"; }},
+    {"does not end with its suffix", [](Builder &t) { t.program.kernels[0]->suffix = "k"; }},
+    {"the launch before it is missing", [](Builder &t) { t.program.kernels[0]->part = 1; }},
+    {"the launch before it is missing", [](Builder &t) { addPart(t).part = 2; }},
+    {"unlike the launch before it", [](Builder &t) { addPart(t).shape = "row"; }},
+    {"unlike the launch before it", [](Builder &t) { addPart(t).operands[1]->written = true; }},
+    {"unlike the launch before it", [](Builder &t) { addPart(t).operands.pop_back(); }},
+    {"only the first launch has a meaning", [](Builder &t) { addPart(t).meaning = "?"; }},
+    {"the line of an op of a launch", [](Builder &t) { launch(t).lines = {65535, 0}; }},
+    {"entry 'step': its source file is unknown",
+     [](Builder &t) { t.step().outputs[0]->location = std::make_unique<Location>(1, 1, 1); }},
+    {"entry 'step': its source file is unknown",
+     [](Builder &t) { repeat(t).body[0]->locations = {Location(1, 1, 1)}; }},
     {"there are kernels, but no code", [](Builder &t) { t.program.code.clear(); }},
 
     {"buffer 0 is empty", [](Builder &t) { buffer(t, 0).size = 0; }},

@@ -1,0 +1,108 @@
+//===- Meaning.cpp - The text of a kernel's meaning -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/artifact/Meaning.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// MLIR's parser recurses into brackets, as deep as the text goes.
+constexpr int deepest = 64;
+
+bool isTooDeep(StringRef text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted) {
+      i += c == '\\';
+      quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    if (StringRef("([{<").contains(c) && ++depth > deepest)
+      return true;
+    if (StringRef(")]}").contains(c) || (c == '>' && (i == 0 || text[i - 1] != '-')))
+      --depth;
+  }
+  return false;
+}
+
+/// Bytes of a tensor; none if an int64_t does not hold them.
+std::optional<int64_t> bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  int64_t bytes = storageBytes(RankedTensorType::get({}, tensor.getElementType()));
+  for (int64_t size : tensor.getShape())
+    if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+LogicalResult fits(KernelOp meaning, plan::KernelOp kernel) {
+  auto error = [&] { return kernel.emitOpError("has a meaning that is not its own: "); };
+  if (stringifyKernelShape(meaning.getShape()) != kernel.getShape())
+    return error() << "it is of shape " << stringifyKernelShape(meaning.getShape());
+  SmallVector<Type> types(meaning->getOperandTypes());
+  llvm::append_range(types, meaning->getResultTypes());
+  ArrayRef<int64_t> sizes = kernel.getSizes();
+  if (types.size() > sizes.size())
+    return error() << "it has " << types.size() << " inputs and results, the kernel "
+                   << sizes.size() << " operands";
+  for (auto [i, type] : llvm::enumerate(types))
+    if (bytesOf(type) != sizes[i])
+      return error() << "operand " << i << " of " << sizes[i] << " bytes is a " << type;
+  for (Operation &op : meaning.getBody().front())
+    if (op.getNumRegions() != 0 || isa<ReadOp, WriteOp, GradientOp>(op))
+      return error() << op.getName() << " cannot be in a kernel";
+  return success();
+}
+
+} // namespace
+
+std::string printMeaning(plan::KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  AsmState state(kernel, OpPrintingFlags().useLocalScope());
+  kernel.getBody().front().print(stream, state);
+  return text;
+}
+
+LogicalResult parseMeaning(StringRef text, plan::KernelOp kernel) {
+  if (text.empty())
+    return kernel.emitOpError("has no meaning in the artifact: compile the model again");
+  if (isTooDeep(text))
+    return kernel.emitOpError("has a meaning with more than ")
+           << deepest << " brackets in each other";
+  // A kernel around the text, which is a region's and not a whole program's.
+  std::string whole =
+      "plan.kernel \"\" @meaning attributes {suffixes = [], tasks = array<i64>, sizes = "
+      "array<i64>, "
+      "written = array<i1>, thread_scratch = 0 : i64, flops = 0 : i64, bytes = 0 : i64} {\n" +
+      text.str() + "\n}\n";
+  ParserConfig config(kernel.getContext());
+  OwningOpRef<ModuleOp> parsed =
+      parseSourceString<ModuleOp>(whole, config, ("meaning of " + kernel.getSymName()).str());
+  if (!parsed)
+    return failure();
+  auto &ops = parsed->getBody()->getOperations();
+  auto outer = ops.size() == 1 ? dyn_cast<plan::KernelOp>(ops.front()) : plan::KernelOp();
+  auto inner = outer && outer.getBody().front().getOperations().size() == 1
+                   ? dyn_cast<KernelOp>(outer.getBody().front().front())
+                   : KernelOp();
+  if (!inner)
+    return kernel.emitOpError("has a meaning that is not one weir.kernel");
+  if (failed(fits(inner, kernel)))
+    return failure();
+  kernel.getBody().takeBody(outer.getBody());
+  return success();
+}
+
+} // namespace weir

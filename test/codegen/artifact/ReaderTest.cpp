@@ -1,0 +1,233 @@
+//===- ReaderTest.cpp -----------------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/artifact/Reader.h"
+#include "codegen/artifact/Writer.h"
+#include "codegen/cpu/Kernels.h"
+#include "codegen/plan/LowerToPlan.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "passes/Pipeline.h"
+#include "runtime/artifact/Header.h"
+#include "runtime/artifact/Reader.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace weir;
+
+static std::string printed(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream, OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+  return text;
+}
+
+/// Everything but machine code, which is not looked at.
+static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
+  PassManager manager(module->getContext());
+  for (const Phase &phase : phases())
+    phase.add(manager);
+  PassManager last(module->getContext());
+  last.addPass(createAssignOffsets());
+  if (failed(manager.run(*module)) ||
+      failed(lowerToPlan(*module, *Target::parse("cpu:x86-64-v3"))) || failed(last.run(*module)))
+    return {};
+  return module;
+}
+
+static OwningOpRef<ModuleOp>
+plannedModel(const char *model, std::map<std::string, std::string> sets, MLIRContext &context) {
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateResult result =
+      elaborate(std::string(MODELS "/") + model, sets, sources, context, diagnostics);
+  return result.module ? planned(std::move(result.module)) : nullptr;
+}
+
+static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &context) {
+  context.loadDialect<WeirDialect, func::FuncDialect>();
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context), "small.weir");
+  return module ? planned(std::move(module)) : nullptr;
+}
+
+const std::vector<char> code(100, 'c');
+
+constexpr char attributes[] =
+    R"(weir.model = "small", weir.batch = 1 : i64, weir.accumulate = 1 : i64, weir.steps = 3 : i64)";
+
+TEST(ArtifactReader, ReadsTheModelsBack) {
+  for (auto [model, sets] : {std::pair("gpt-char.weir",
+                                       std::map<std::string, std::string>{
+                                           {"layers", "2"}, {"width", "32"}, {"context", "16"}}),
+                             std::pair("mnist-mlp.weir", std::map<std::string, std::string>{}),
+                             std::pair("mnist-cnn.weir", std::map<std::string, std::string>{})}) {
+    MLIRContext context;
+    OwningOpRef<ModuleOp> made = plannedModel(model, sets, context);
+    ASSERT_TRUE(made) << model;
+    std::vector<std::byte> bytes = writeArtifact(*made, code);
+    OwningOpRef<ModuleOp> plan = readPlan(bytes, context);
+    ASSERT_TRUE(plan) << model;
+    EXPECT_TRUE(writeArtifact(*plan, code) == bytes) << model;
+
+    // Its text is the whole of it, too.
+    OwningOpRef<ModuleOp> again =
+        parseSourceString<ModuleOp>(printed(*plan), ParserConfig(&context));
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(writeArtifact(*again, code) == bytes) << model;
+
+    // The ops of every kernel that the step launches point to the model.
+    plan->walk([&](plan::LaunchOp launch) {
+      if (launch->getParentOfType<plan::EntryOp>().getSymName() != "step")
+        return;
+      auto kernel =
+          cast<plan::KernelOp>(SymbolTable::lookupSymbolIn(*plan, launch.getKernelAttr()));
+      auto meaning = cast<KernelOp>(kernel.getBody().front().front());
+      size_t ops = meaning.getBody().front().getOperations().size() - 1;
+      // Constants that folding has made are nowhere in the model.
+      if (llvm::all_of(meaning.getBody().front().without_terminator(),
+                       [](Operation &op) { return isa<ConstantOp>(op); }))
+        return;
+      EXPECT_TRUE(llvm::any_of(plan::locationsOfOps(launch.getLoc(), ops),
+                               [](Location loc) {
+                                 return plan::modelLine(loc) &&
+                                        plan::modelLine(loc).getFilename().getValue().ends_with(
+                                            ".weir");
+                               }))
+          << model << ": " << printed(launch) << printed(kernel);
+    });
+  }
+}
+
+// The order of the plan's ops is the file's, so that reading once changes text, reading twice does
+// not.
+TEST(ArtifactReader, ReadsSmallProgramsBack) {
+  const std::string head = std::string("module attributes {") + attributes + "} {\n";
+  const char *programs[] = {
+      // Library calls alone: no kernel, no code.
+      R"(
+  func.func @init() { return }
+  func.func @step(%x: tensor<8x16xf32> {weir.input = "x"}, %w: tensor<16x4xf32> {weir.input = "w"})
+      -> (tensor<8x4xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %y = weir.matmul %x, %w : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+    return %y : tensor<8x4xf32>
+  })",
+      // Microbatches over slices, a variable of each kind of element, a limit.
+      R"(
+  weir.variable parameter @w : tensor<4xf32>
+  weir.variable run @"run/step" : tensor<i32>
+  weir.variable state @seen : tensor<4xi1>
+  weir.variable state @bytes : tensor<3xui8>
+  func.func @init() {
+    %one = weir.constant 1.0 : f32 -> tensor<4xf32>
+    weir.write @w, %one : tensor<4xf32>
+    return
+  }
+  func.func @step(%x: tensor<2x4xf32> {weir.input = "x"},
+                  %i: tensor<2xi32> {weir.input = "i", weir.limit = 4 : i64, weir.limit_config = "vocab"})
+      -> (tensor<4xf32> {weir.output = "y", weir.part = "tensor"},
+          tensor<f32> {weir.output = "loss", weir.part = "sum", weir.term = 1 : i64, weir.weight = 0.1 : f64},
+          tensor<f32> {weir.output = "loss", weir.part = "count", weir.term = 1 : i64}) {
+    %w = weir.read @w : tensor<4xf32>
+    %seen = weir.read @seen : tensor<4xi1>
+    %bytes = weir.read @bytes : tensor<3xui8>
+    weir.write @bytes, %bytes : tensor<3xui8>
+    %zero = weir.constant 0.0 : f32 -> tensor<4xf32>
+    %0 = weir.microbatches 2 sliced(%x) carried(%zero) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %slice: tensor<1x4xf32>, %sum: tensor<4xf32>):
+      %row = weir.merge_dims %slice {first = 0, count = 2} : tensor<1x4xf32> -> tensor<4xf32>
+      %tilted = weir.mul %row, %w : tensor<4xf32>
+      %next = weir.add %sum, %tilted : tensor<4xf32>
+      weir.yield %next : tensor<4xf32>
+    }
+    %kept = weir.select %seen, %0, %w : tensor<4xi1>, tensor<4xf32>
+    weir.write @w, %kept : tensor<4xf32>
+    %total = weir.reduce sum %0 {axes = array<i64: 0>} : tensor<4xf32> -> tensor<f32>
+    %count = weir.constant 0.1 : f32 -> tensor<f32>
+    return %0, %total, %count : tensor<4xf32>, tensor<f32>, tensor<f32>
+  })"};
+  for (const char *body : programs) {
+    MLIRContext context;
+    OwningOpRef<ModuleOp> plan = plannedText(head + body + "\n}", context);
+    ASSERT_TRUE(plan) << body;
+    bool kernels = !plan->getOps<plan::KernelOp>().empty();
+    std::vector<char> own = kernels ? code : std::vector<char>();
+    std::vector<std::byte> bytes = writeArtifact(*plan, own);
+    OwningOpRef<ModuleOp> read = readPlan(bytes, context);
+    ASSERT_TRUE(read) << body;
+    EXPECT_TRUE(writeArtifact(*read, own) == bytes) << printed(*plan) << printed(*read);
+    EXPECT_EQ(printed(*readPlan(writeArtifact(*read, own), context)), printed(*read));
+  }
+}
+
+TEST(ArtifactReader, ProgramsWithoutKernelsHaveNoCode) {
+  auto code = compileKernels({}, *Target::parse("cpu:x86-64-v3"));
+  ASSERT_TRUE(succeeded(code));
+  EXPECT_TRUE(code->empty());
+}
+
+/// The first message about a program whose only kernel's meaning is `meaning`.
+static std::string complaint(llvm::function_ref<std::string(std::string)> change) {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> plan = plannedText(std::string("module attributes {") + attributes + R"(} {
+  func.func @init() { return }
+  func.func @step(%x: tensor<8xf32> {weir.input = "x"}) -> (tensor<8xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %y = weir.exp %x : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+})",
+                                           context);
+  std::vector<std::byte> bytes = writeArtifact(*plan, code);
+  std::unique_ptr<artifact::ProgramT> program(artifact::verify(bytes).UnPack());
+  program->kernels.front()->meaning = change(program->kernels.front()->meaning);
+  flatbuffers::FlatBufferBuilder builder;
+  artifact::FinishProgramBuffer(builder, artifact::CreateProgram(builder, program.get()));
+  auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  std::vector<std::byte> changed = artifact::wrap({data, builder.GetSize()});
+
+  std::string first;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (first.empty())
+      first = diagnostic.str();
+    return success();
+  });
+  bool read = bool(readPlan(changed, context));
+  EXPECT_EQ(read, first.empty());
+  return first;
+}
+
+static std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << text;
+  while ((at = text.find(from)) != std::string::npos)
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
+  auto expect = [](const char *part, llvm::function_ref<std::string(std::string)> change) {
+    std::string message = complaint(change);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  EXPECT_EQ(complaint([](std::string meaning) { return meaning; }), "");
+  EXPECT_EQ(
+      complaint([](std::string meaning) { return replaced(meaning, "weir.exp", "weir.neg"); }), "");
+  expect("no meaning in the artifact", [](std::string) { return ""; });
+  expect("custom op 'weir.xep' is unknown",
+         [](std::string m) { return replaced(m, "weir.exp", "weir.xep"); });
+  expect("expected", [](std::string m) { return m.substr(0, m.size() / 2); });
+  expect("more than 64 brackets", [](std::string) { return std::string(100000, '['); });
+  expect("not one weir.kernel", [](std::string) { return "} plan.entry @e {"; });
+  expect("not one weir.kernel", [](std::string) { return "plan.use @x"; });
+  expect("operand 0 of 32 bytes is a", [](std::string m) { return replaced(m, "8xf32", "9xf32"); });
+  expect("operand 0 of 32 bytes is a",
+         [](std::string m) { return replaced(m, "8xf32", "8x4611686018427387904x4xf32"); });
+  expect("it is of shape row",
+         [](std::string m) { return replaced(m, "weir.kernel map", "weir.kernel row"); });
+  expect("", [](std::string m) { return replaced(m, "8xf32", "?xf32"); });
+}
