@@ -43,11 +43,11 @@ class Worst:
 
 
 class Conformance(weirtest.Test):
-    def train(self, case):
-        """Ten steps, and the first one alone for its gradients: losses, rates, tensors by golden's names."""
+    def prepare(self, case, model=None):
+        """The truth, the first weights, and the command that trains from them on the golden data."""
         configs = [w for name, value in case.configs.items() for w in ("--set", f"{name}={value}")]
         artifact = self.folder / "model.weirx"
-        self.weir("compile", MODELS / f"{case.model}.weir", *configs, "--gradients", "-o", artifact)
+        self.weir("compile", model or MODELS / f"{case.model}.weir", *configs, "--gradients", "-o", artifact)
         truth = golden.read_safetensors(case.file)
         names = [n.removeprefix("gradient/") for n in truth if n.startswith("gradient/")]
         start = {n: golden.initial(n, truth[f"gradient/{n}"].shape) for n in names}
@@ -56,38 +56,50 @@ class Conformance(weirtest.Test):
         for name, array in golden.data(case).items():
             rows[name] = self.folder / f"{name}.npy"
             np.save(rows[name], array)
-        common = ["run", artifact, *weirtest.data(**rows), "--no-shuffle", "--seed", golden.SEED]
-        common += ["--init", self.folder / "start.safetensors", "--poison"]
-        self.weir(*common, "--steps", 1, "--gradients", self.folder / "gradients.safetensors")
+        command = ["run", artifact, *weirtest.data(**rows), "--no-shuffle", "--poison"]
+        return truth, start, [*command, "--init", self.folder / "start.safetensors"]
+
+    def first_gradients(self, command, seed=golden.SEED):
+        path = self.folder / "gradients.safetensors"
+        self.weir(*command, "--seed", seed, "--steps", 1, "--gradients", path)
+        return golden.read_safetensors(path)
+
+    def disagreement(self, truth, gradients):
+        """The gradient that differs most, by the rule: up to GRADIENT is agreement."""
+        largest = max(norm(truth[f"gradient/{n}"]) for n in gradients)
+        self.assertGreater(largest, 1e-3, "there is something to compare")
+        worst = Worst()
+        for name, found in gradients.items():
+            wanted = truth[f"gradient/{name}"].astype(np.float64)
+            self.assertEqual((found.shape, found.dtype), (wanted.shape, np.float32), name)
+            worst.add(name, norm(found - wanted) / max(norm(wanted), 1e-3 * largest))
+        return worst
+
+    def train(self, case):
+        """Ten steps, and the first one alone for its gradients."""
+        truth, start, command = self.prepare(case)
+        gradients = self.first_gradients(command)
         self.weir(
-            *common, "--steps", golden.STEPS, "--metrics", self.folder / "metrics.jsonl",
+            *command, "--seed", golden.SEED, "--steps", golden.STEPS, "--metrics", self.folder / "metrics.jsonl",
             "--checkpoint", self.folder / "kept", "--every", 1, "--keep", golden.STEPS,
-        )
+        )  # fmt: skip
         steps, _ = self.metrics()
         first = self.checkpoints(self.folder / "kept")[0]
         after = golden.read_safetensors(first / "model.safetensors")
         state = golden.read_safetensors(first / "state.safetensors")
-        return truth, start, golden.read_safetensors(self.folder / "gradients.safetensors"), steps, after, state
+        return truth, start, gradients, steps, after, state
 
     def compare(self, case):
         truth, start, gradients, steps, after, state = self.train(case)
         losses = truth["losses"]
         self.assertEqual(set(gradients), set(start), "every parameter has a gradient, by name")
-        largest = max(norm(truth[f"gradient/{n}"]) for n in gradients)
-        self.assertGreater(largest, 1e-3, "there is something to compare")
-
         worst = {what: Worst() for what in ("loss 1", "ten losses", "gradient", "update", "optimizer", "state")}
+        worst["gradient"] = self.disagreement(truth, gradients)
         worst["loss 1"].add("loss", abs(steps[0]["loss"] - losses[0]))
         for step, loss in zip(steps, losses, strict=True):
             worst["ten losses"].add(f"step {step['step']}", abs(step["loss"] - loss))
             rate = truth["rates"][step["step"] - 1]
             self.assertLessEqual(abs(step["lr"] - rate), 1e-6 * rate, step)
-        for name, found in gradients.items():
-            wanted = truth[f"gradient/{name}"]
-            self.assertEqual(found.shape, wanted.shape, name)
-            self.assertEqual(found.dtype, np.float32, name)
-            scale = max(norm(wanted), 1e-3 * largest)
-            worst["gradient"].add(name, norm(found - wanted.astype(np.float64)) / scale)
 
         # Parameters: from Weir's own gradients, since Adam divides noise by noise where a gradient is zero in mathematics.
         total = norm([norm(g) for g in gradients.values()])
@@ -133,6 +145,19 @@ class Conformance(weirtest.Test):
 
     def test_mnist_cnn(self):
         self.compare(golden.CASES[2])
+
+    def test_other_random_numbers_are_noticed(self):
+        """What dropout zeroes is compared too."""
+        truth, _, command = self.prepare(golden.CASES[2])
+        self.assertGreater(self.disagreement(truth, self.first_gradients(command, seed=golden.SEED + 1)).value, 0.1)
+
+    def test_another_epsilon_is_noticed(self):
+        """A small thing in one formula."""
+        text = (MODELS / "gpt-char.weir").read_text()
+        self.assertEqual(text.count("(layer_norm(x) as ln_f)"), 1)
+        model = self.write("other.weir", text.replace("(layer_norm(x) as ln_f)", "(layer_norm(x, eps = 1e-4) as ln_f)"))
+        truth, _, command = self.prepare(golden.CASES[0], model)
+        self.assertGreater(self.disagreement(truth, self.first_gradients(command)).value, GRADIENT)
 
 
 if __name__ == "__main__":
