@@ -10,7 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace weir::reference {
 namespace {
@@ -45,10 +47,14 @@ Tensors map(mlir::Operation *op, Inputs in, Real real, Integer integer) {
   });
 }
 
-Tensors neg(NegOp, Inputs in) {
+Tensors neg(NegOp op, Inputs in) {
+  if (isInteger(op.getResult()))
+    return map(in[0], [](double x) { return wrap(-static_cast<int64_t>(x)); });
   return map(in[0], [](double x) { return -x; });
 }
-Tensors abs(AbsOp, Inputs in) {
+Tensors abs(AbsOp op, Inputs in) {
+  if (isInteger(op.getResult()))
+    return map(in[0], [](double x) { return wrap(std::abs(static_cast<int64_t>(x))); });
   return map(in[0], [](double x) { return std::fabs(x); });
 }
 Tensors exp(ExpOp, Inputs in) {
@@ -93,7 +99,6 @@ Tensors sub(SubOp op, Inputs in) {
 Tensors mul(MulOp op, Inputs in) {
   return map(op, in, std::multiplies<double>(), std::multiplies<int64_t>());
 }
-// What an integer division by zero gives is not defined; it must not end the interpreter.
 Tensors div(DivOp op, Inputs in) {
   return map(op, in, std::divides<double>(),
              [](int64_t a, int64_t b) { return b == 0 ? 0 : a / b; });
@@ -157,9 +162,13 @@ Tensors select(SelectOp, Inputs in) {
 Tensors cast(CastOp op, Inputs in) {
   if (!isInteger(op.getResult()))
     return {in[0]};
-  if (tensorType(op.getResult()).getElementTypeBitWidth() == 1)
+  unsigned width = tensorType(op.getResult()).getElementTypeBitWidth();
+  if (width == 1)
     return map(in[0], [](double x) { return x != 0; });
-  return map(in[0], [](double x) { return std::trunc(x); });
+  double low = width == 8 ? 0 : INT32_MIN, high = width == 8 ? UINT8_MAX : INT32_MAX;
+  return map(in[0], [&](double x) {
+    return std::isnan(x) ? low : std::clamp(std::trunc(x), low, high);
+  });
 }
 
 } // namespace
