@@ -161,16 +161,20 @@ Value SelectOp::combine(OpBuilder &builder, ValueRange scalars) {
   return arith::SelectOp::create(builder, getLoc(), scalars);
 }
 
-// A float as an integer of `bits` bits, truncated, within [low, high], which are floats; NaN goes
-// to the lowest.
+// A float as an integer of `bits` bits, truncated, at most its bounds; NaN goes to the lowest.
+// `high` is the largest float that converts.
 static Value truncated(Scalars &s, Value value, unsigned bits, double low, double high,
                        bool isSigned) {
   Value bounded =
       arith::MaxNumFOp::create(s.builder, s.loc, value, s.constant(value.getType(), low));
   bounded = arith::MinNumFOp::create(s.builder, s.loc, bounded, s.constant(value.getType(), high));
   Type type = s.builder.getIntegerType(bits);
-  return isSigned ? arith::FPToSIOp::create(s.builder, s.loc, type, bounded).getResult()
-                  : arith::FPToUIOp::create(s.builder, s.loc, type, bounded).getResult();
+  if (!isSigned)
+    return arith::FPToUIOp::create(s.builder, s.loc, type, bounded);
+  // The highest signed integer is no float.
+  Value converted = arith::FPToSIOp::create(s.builder, s.loc, type, bounded);
+  Value above = s.compare(arith::CmpFPredicate::OGT, value, s.constant(value.getType(), high));
+  return s.select(above, s.constant(type, double((int64_t(1) << (bits - 1)) - 1)), converted);
 }
 
 Value CastOp::combine(OpBuilder &builder, ValueRange scalars) {
