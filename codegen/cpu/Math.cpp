@@ -1,0 +1,189 @@
+//===- Math.cpp - Elementary functions without a library ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// MLIR's polynomials cover exp, log, tanh, erf, sin and cos close to 0; what is here brings the
+// rest of the arguments to them. Everything works on scalars and on vectors of f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Lower.h"
+
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// Builds arithmetic on values of one type.
+struct Floats {
+  OpBuilder &builder;
+  Location loc;
+  Type type;
+
+  Value constant(double value) {
+    TypedAttr attribute = builder.getF32FloatAttr(float(value));
+    if (auto vector = dyn_cast<VectorType>(type))
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return arith::ConstantOp::create(builder, loc, attribute);
+  }
+  Value mul(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+  Value compare(arith::CmpFPredicate predicate, Value a, double b) {
+    return compare(predicate, a, constant(b));
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
+  }
+  Value either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
+  Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
+  Value select(Value condition, Value a, Value b) {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  }
+  Value isWhole(Value x) {
+    return compare(arith::CmpFPredicate::OEQ, math::FloorOp::create(builder, loc, x), x);
+  }
+};
+
+/// 1 / sqrt(x), which `keepsInfinities` below keeps from being estimated.
+Value reciprocalRoot(Floats f, math::RsqrtOp op) {
+  Value root = math::SqrtOp::create(f.builder, f.loc, op.getOperand());
+  return arith::DivFOp::create(f.builder, f.loc, f.constant(1), root);
+}
+
+/// The number that a value is everywhere, where it is known.
+std::optional<double> knownNumber(Value value) {
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    value = broadcast.getSource();
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+    constant = splat.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+/// x ^ n by squaring, for a small whole n.
+Value wholePower(Floats f, Value x, int n) {
+  Value result, square = x;
+  for (unsigned bits = std::abs(n); bits; bits >>= 1) {
+    if (bits & 1)
+      result = result ? f.mul(result, square) : square;
+    if (bits > 1)
+      square = f.mul(square, square);
+  }
+  if (!result)
+    return f.constant(1);
+  return n < 0 ? arith::DivFOp::create(f.builder, f.loc, f.constant(1), result).getResult()
+               : result;
+}
+
+/// e^(b log|a|), and what IEEE 754 says of the rest: anything to the 0 and 1 to anything are 1; a
+/// negative base has powers with whole exponents only, unless it is infinite.
+Value power(Floats f, math::PowFOp op) {
+  using Is = arith::CmpFPredicate;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value a = op.getLhs(), b = op.getRhs();
+  if (std::optional<double> n = knownNumber(b); n && *n == std::floor(*n) && std::fabs(*n) <= 8)
+    return wholePower(f, a, int(*n));
+  Value magnitude = math::AbsFOp::create(f.builder, f.loc, a);
+  Value logarithm = math::LogOp::create(f.builder, f.loc, magnitude);
+  Value result = math::ExpOp::create(f.builder, f.loc, f.mul(b, logarithm));
+  Value isOne = f.either(f.compare(Is::OEQ, b, 0), f.compare(Is::OEQ, a, 1));
+  Value isUnit = f.both(f.compare(Is::OEQ, a, -1), f.compare(Is::ORD, b, b));
+  result = f.select(f.either(isOne, isUnit), f.constant(1), result);
+  Value whole = f.isWhole(b), even = f.isWhole(f.mul(b, f.constant(0.5)));
+  Value negated = arith::NegFOp::create(f.builder, f.loc, result);
+  Value isOdd =
+      f.both(whole, arith::XOrIOp::create(f.builder, f.loc, even, f.compare(Is::OEQ, b, b)));
+  Value ofNegative = f.select(isOdd, negated, result);
+  Value none = f.select(f.either(whole, f.compare(Is::OEQ, a, -infinity)), ofNegative,
+                        f.constant(std::numeric_limits<double>::quiet_NaN()));
+  return f.select(f.compare(Is::OLT, a, 0), none, result);
+}
+
+/// The angle less whole turns: 2 pi in three parts, each product of which is added unrounded (Cody
+/// and Waite, "Software Manual for the Elementary Functions", 1980). MLIR's reduction has one part,
+/// and loses a digit of the result with each digit before the point.
+Value withinATurn(Floats f, Value angle) {
+  constexpr double turn = 2 * std::numbers::pi;
+  constexpr float first = float(turn), second = float(turn - first),
+                  // What a double of 2 pi lacks is 2.4492935982947064e-16.
+      third = float(turn - first - second + 2.4492935982947064e-16);
+  Value turns = math::RoundEvenOp::create(f.builder, f.loc, f.mul(angle, f.constant(1 / turn)));
+  for (float part : {first, second, third})
+    angle = math::FmaOp::create(f.builder, f.loc, turns, f.constant(-part), angle);
+  return angle;
+}
+
+template <typename Op, typename Make> void replaceAll(ModuleOp module, Make make) {
+  module.walk([&](Op op) {
+    OpBuilder builder(op);
+    Value made = make(Floats{builder, op.getLoc(), op.getType()}, op);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+  });
+}
+
+template <typename Op> void reduceAngles(ModuleOp module) {
+  module.walk([&](Op op) {
+    OpBuilder builder(op);
+    op->setOperand(0, withinATurn(Floats{builder, op.getLoc(), op.getType()}, op.getOperand()));
+  });
+}
+
+/// Whether a division has to be one: the processor's estimate of 1 / sqrt(x), which a division by a
+/// root may become, is NaN at 0 and at infinity.
+bool keepsInfinities(Operation *op) {
+  auto division = dyn_cast<arith::DivFOp>(op);
+  if (!division)
+    return false;
+  Operation *divisor = division.getRhs().getDefiningOp();
+  if (divisor && isa<arith::MulFOp>(divisor))
+    return llvm::any_of(divisor->getOperands(),
+                        [](Value factor) { return factor.getDefiningOp<math::SqrtOp>(); });
+  return isa_and_nonnull<math::SqrtOp>(divisor);
+}
+
+} // namespace
+
+void approximateMath(ModuleOp module) {
+  replaceAll<math::RsqrtOp>(module, reciprocalRoot);
+  replaceAll<math::PowFOp>(module, power);
+  reduceAngles<math::SinOp>(module);
+  reduceAngles<math::CosOp>(module);
+
+  RewritePatternSet approximations(module.getContext());
+  populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
+    return llvm::is_contained({"math.exp", "math.log", "math.log1p", "math.expm1", "math.tanh",
+                               "math.erf", "math.sin", "math.cos", "exp", "log", "log1p", "expm1",
+                               "tanh", "erf", "sin", "cos"},
+                              name);
+  });
+  (void)applyPatternsGreedily(module, std::move(approximations));
+
+  // Never ninf: it licenses folding the infinities that maxima start from. nnan stands where it was
+  // put.
+  auto flags = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract |
+               arith::FastMathFlags::nsz | arith::FastMathFlags::arcp | arith::FastMathFlags::afn;
+  module.walk([&](arith::ArithFastMathInterface op) {
+    auto all = keepsInfinities(op) ? flags & ~arith::FastMathFlags::arcp : flags;
+    if (auto own = op.getFastMathFlagsAttr())
+      all = all | own.getValue();
+    op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(module.getContext(), all));
+  });
+}
+
+} // namespace weir
