@@ -53,10 +53,14 @@ std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
 std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
                                    llvm::function_ref<void(mlir::ModuleOp)> afterwards);
 
-/// One direction of differences for a source of a gradient op, and whether the gradient agrees: |<g,u>
-/// - difference| within 1e-5 of max(||g||, `largest` / 1000). `relative` gets what it is off by.
+/// Ones with random signs.
+Tensor randomDirection(llvm::ArrayRef<int64_t> shape, unsigned seed);
+
+/// Whether a gradient g of a source agrees with the difference of the loss along a direction u: the
+/// two are within 1e-5 of max(||g||, `largest` / 1000). `relative` gets what it is off by. For use in
+/// Interpreter::gradients.
 mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, unsigned source, const Tensor &gradient,
-                                            double largest, unsigned direction,
+                                            double largest, const Tensor &direction,
                                             Interpreter &interpreter, double &relative);
 
 } // namespace weir

@@ -111,7 +111,7 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
     for (const Result &result : results)
       norms[result.kind] = std::max(norms[result.kind], norm(result.value));
     for (auto [one, should] : llvm::zip_equal(actual.at(entry), results)) {
-      double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : exactTolerance;
+      double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : passTolerance;
       Difference difference;
       // What stays nearly the same says little: the change itself is compared, to what rounding of
       // the new value leaves of it.

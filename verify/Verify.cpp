@@ -131,8 +131,9 @@ LogicalResult Verification::checkGradients() {
       for (const Tensor &value : values)
         largest = std::max(largest, norm(value));
       for (unsigned source = 0; source < values.size(); ++source)
-        for (unsigned direction : {0, 1}) {
+        for (unsigned seed : {0, 1}) {
           double relative;
+          Tensor direction = randomDirection(values[source].shape, 2 * source + seed);
           FailureOr<bool> agrees = agreesWithDifferences(op, source, values[source], largest,
                                                          direction, running, relative);
           if (failed(agrees))

@@ -1,0 +1,74 @@
+//===- ArenaMemory.h - A real arena under the plan interpreter ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_ARENAMEMORY_H
+#define WEIR_VERIFY_ARENAMEMORY_H
+
+#include "ir/reference/Memory.h"
+#include <cstddef>
+#include <vector>
+
+namespace weir {
+
+/// Reads the bytes of a program's arena; what is written is kept aside, so that reads always see
+/// the arena as it is. The plan has its offsets.
+class ArenaMemory : public Memory {
+public:
+  explicit ArenaMemory(mlir::ModuleOp plan);
+
+  /// The arena, of the size the plan states.
+  std::vector<std::byte> bytes;
+
+  /// Elements that were stored, all in one buffer as one type.
+  struct Stored {
+    mlir::Value buffer;
+    mlir::Type element;
+    std::vector<double> values; ///< by their index
+    std::vector<bool> known;    ///< which of them were stored
+  };
+  /// Bytes that were copied or filled.
+  struct Raw {
+    int64_t address;
+    std::vector<std::byte> bytes;
+  };
+  struct Range {
+    int64_t address, size;
+  };
+  std::vector<Stored> stored;
+  std::vector<Raw> raw;
+  std::vector<Range> forgotten;
+  /// Forgets all three.
+  void clear();
+
+  /// Loads give the magnitudes of floating-point elements.
+  bool magnitudes = false;
+
+  /// Where the buffer begins in the arena in the current round.
+  int64_t addressOf(mlir::Value buffer);
+
+  double load(mlir::Value buffer, mlir::Type element, int64_t index) override;
+  void store(mlir::Value buffer, mlir::Type element, int64_t index, double value) override;
+  void copy(mlir::Value from, mlir::Value to, int64_t size) override;
+  void fill(mlir::Value to, int64_t size, uint8_t value) override;
+  void forget(mlir::Value buffer, int64_t size) override;
+  using Memory::load;
+  using Memory::store;
+
+private:
+  struct Base {
+    int64_t address, stride;
+  };
+  llvm::StringMap<int64_t> variables;
+  llvm::DenseMap<mlir::Value, Base> bases;
+};
+
+/// The element at `from`, as f64.
+double loadElement(const std::byte *from, mlir::Type element);
+
+} // namespace weir
+
+#endif

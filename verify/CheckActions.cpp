@@ -1,0 +1,416 @@
+//===- CheckActions.cpp - A real run against its meaning ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/CheckActions.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include "verify/Rounding.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace weir {
+namespace {
+
+constexpr double tolerance = 1e-5;
+/// Results whose norm is below this times the root of their count may be zero: f32 has nothing
+/// there.
+constexpr double leastNorm = 1e-30;
+/// Of the sum of the magnitudes that a library call adds up: sixteen roundings.
+constexpr double libraryAllowance = 16 * 0x1p-24;
+
+std::string lineText(mlir::Location loc) {
+  mlir::FileLineColLoc line = plan::modelLine(loc);
+  return line ? concat(line.getFilename().str(), ":", line.getLine()) : "";
+}
+
+std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+std::vector<int64_t> indexOf(size_t element, llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = element % shape[d];
+    element /= shape[d];
+  }
+  return index;
+}
+
+/// How a tensor compares with its truth.
+struct Judgement {
+  double difference = 0; ///< norm of what is beyond the allowances
+  double norm = 0;       ///< of the truth
+  size_t worst = 0;
+  bool agrees = true;
+  double relative() const { return difference / norm; }
+};
+
+double distanceOf(double truth, double actual, bool exact) {
+  if (actual == truth || (std::isnan(actual) && std::isnan(truth)))
+    return 0;
+  if (exact)
+    return std::abs(actual - truth);
+  // What f32 does not hold is infinite in it.
+  if (std::isinf(static_cast<float>(truth)) && actual == static_cast<float>(truth))
+    return 0;
+  return std::isfinite(actual) && std::isfinite(truth) ? std::abs(actual - truth)
+                                                       : std::numeric_limits<double>::infinity();
+}
+
+/// `allowance`: per element, taken off its difference; empty for none.
+Judgement judge(llvm::ArrayRef<double> truth, llvm::ArrayRef<double> actual, bool exact,
+                llvm::ArrayRef<double> allowance) {
+  Judgement result;
+  double squares = 0, differences = 0, worst = 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    double distance = distanceOf(truth[i], actual[i], exact);
+    if (!allowance.empty() && distance > 0)
+      distance =
+          distance <= allowance[i] || (exact && allowance[i] > 0) ? 0 : distance - allowance[i];
+    if (distance > worst) {
+      worst = distance;
+      result.worst = i;
+    }
+    differences += distance * distance;
+    squares += std::isfinite(truth[i]) ? truth[i] * truth[i] : 0;
+  }
+  result.difference = std::sqrt(differences);
+  result.norm = std::max(std::sqrt(squares), leastNorm * std::sqrt(truth.size()));
+  result.agrees = exact ? worst == 0 : result.difference <= tolerance * result.norm;
+  return result;
+}
+
+/// What the real run has written.
+std::vector<double> readBack(std::span<const std::byte> arena, int64_t address, mlir::Type element,
+                             size_t count) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = loadElement(arena.data() + address + i * elementBytes(element), element);
+  return values;
+}
+
+/// The op whose result a kernel stores, behind changes of layout; null for one of its inputs.
+mlir::Operation *makerOf(mlir::Value yielded) {
+  while (llvm::isa_and_nonnull<TransposeOp, MergeDimsOp, SplitDimOp>(yielded.getDefiningOp()))
+    yielded = yielded.getDefiningOp()->getOperand(0);
+  return yielded.getDefiningOp();
+}
+
+void number(mlir::Block &block, std::vector<mlir::Operation *> &actions) {
+  for (mlir::Operation &op : block)
+    if (llvm::isa<Executable>(op)) {
+      actions.push_back(&op);
+      if (auto repeat = llvm::dyn_cast<plan::RepeatOp>(op))
+        number(repeat.getBody().front(), actions);
+    }
+}
+
+/// Loads what the checker executes; before the plan's ops are asked for their interfaces.
+mlir::ModuleOp withReference(mlir::ModuleOp plan) {
+  mlir::DialectRegistry registry;
+  registerReferenceInterpreter(registry);
+  registerPlanInterpreter(registry);
+  plan.getContext()->appendDialectRegistry(registry);
+  return plan;
+}
+
+} // namespace
+
+std::string ActionMismatch::text() const {
+  return concat(when, ", entry '", entry, "', action ", action,
+                round ? concat(" in round ", round) : std::string(), " (", work, "): ", op,
+                place.empty() ? std::string() : " of " + place,
+                " is not what the plan means: ", detail);
+}
+
+CheckActions::CheckActions(Program &program, mlir::ModuleOp plan)
+    : program(program), plan(withReference(plan)), memory(plan),
+      machine(plan, memory, interpreter) {
+  for (auto entry : plan.getOps<plan::EntryOp>()) {
+    entries.push_back({entry.getSymName().str(), {}, nullptr});
+    number(entry.getBody().front(), entries.back().actions);
+    for (mlir::Operation *action : entries.back().actions)
+      if (action->getParentOp() == entry)
+        entries.back().last = action;
+  }
+  assert(entries.size() == program.plan().entries()->size() && "the plan is the program's");
+  assert(memory.bytes.size() == program.arena().size() && "the plan is the program's");
+  for (const TensorView &variable : program.variables())
+    if (variable.role == artifact::Role::run && variable.name == "step")
+      step = reinterpret_cast<const int32_t *>(variable.data);
+  program.observe(this);
+}
+
+CheckActions::~CheckActions() { program.observe(nullptr); }
+
+/// The counter goes up in the entry `step`, at its end or before.
+std::string CheckActions::whenOf(const Entry &entry) const {
+  if (entry.name == "step")
+    return concat("step ", step ? *step + 1 : summary.steps + 1);
+  int64_t done = step ? *step : summary.steps;
+  return done == 0 || entry.name == "init" ? "before step 1" : concat("after step ", done);
+}
+
+void CheckActions::before(const ActionPlace &now) {
+  place = now;
+  const Entry &entry = entries[place.entry];
+  mlir::Operation *op = entry.actions[place.action];
+  if (place.action == 0 && place.round == 0)
+    when = whenOf(entry);
+  if (onAction)
+    onAction(when, place.action, entry.actions.size());
+  auto around = op->getParentOfType<plan::RepeatOp>();
+  memory.round = around ? place.round : 0;
+  if (around && entry.actions[place.action - 1] == around)
+    checkOrdinal(around, place);
+  auto launch = llvm::dyn_cast<plan::LaunchOp>(op);
+  // All launches of a kernel are one, checked after the last.
+  if (llvm::isa<plan::RepeatOp>(op) || (launch && launch.getPart() != 0))
+    return;
+  std::memcpy(memory.bytes.data(), program.arena().data(), memory.bytes.size());
+}
+
+void CheckActions::after(const ActionPlace &now) {
+  place = now;
+  const Entry &entry = entries[place.entry];
+  mlir::Operation *op = entry.actions[place.action];
+  auto launch = llvm::dyn_cast<plan::LaunchOp>(op);
+  bool waits = launch && !completes(launch, machine.kernelOf(launch));
+  if (!llvm::isa<plan::RepeatOp>(op) && !waits) {
+    memory.round = op->getParentOfType<plan::RepeatOp>() ? place.round : 0;
+    Tensors inputs;
+    std::vector<Expected> expected = expect(op, inputs);
+    compare(op, inputs, expected);
+    compareRaw(op);
+    compareRest(op, expected);
+  }
+  summary.actions += !llvm::isa<plan::RepeatOp>(op);
+  if (op == entry.last) {
+    ++summary.entries;
+    summary.steps += entry.name == "step";
+  }
+}
+
+std::vector<CheckActions::Expected> CheckActions::expect(mlir::Operation *op, Tensors &inputs) {
+  memory.clear();
+  std::string reason;
+  mlir::ScopedDiagnosticHandler handler(op->getContext(), [&](mlir::Diagnostic &diagnostic) {
+    reason += diagnostic.str() + "; ";
+    return mlir::success();
+  });
+  if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
+    std::vector<Expected> expected = expectLaunch(launch, inputs);
+    if (reason.empty())
+      return expected;
+  } else if (mlir::succeeded(llvm::cast<Executable>(op).execute(machine))) {
+    return storedBy(op);
+  }
+  throw Failure(Exit::internal, concat(when, ", action ", place.action, " (", describe(op),
+                                       "): the reference cannot execute it: ", reason));
+}
+
+std::vector<CheckActions::Expected> CheckActions::expectLaunch(plan::LaunchOp launch,
+                                                               Tensors &inputs) {
+  plan::KernelOp kernel = machine.kernelOf(launch);
+  KernelOp meaning = meaningOf(kernel);
+  auto operands = launch.getOperands();
+  size_t count = meaning.getInputs().size(), results = meaning.getNumResults();
+  for (size_t i = 0; i < count; ++i)
+    inputs.push_back(memory.load(operands[i], meaning.getInputs()[i].getType()));
+  for (size_t i = count + results; i < operands.size(); ++i)
+    memory.forget(operands[i], kernel.getSizes()[i]);
+  mlir::FailureOr<Tensors> truth = evaluateExactly(meaning, inputs, interpreter);
+  if (mlir::failed(truth))
+    return {};
+  mlir::Block &body = meaning.getBody().front();
+  llvm::SmallVector<mlir::Location> lines =
+      plan::locationsOfOps(launch.getLoc(), body.getOperations().size() - 1);
+  std::vector<Expected> expected;
+  for (size_t i = 0; i < results; ++i) {
+    mlir::Operation *maker = makerOf(body.getTerminator()->getOperand(i));
+    mlir::Location loc = launch.getLoc();
+    if (maker && plan::modelLine(lines[std::distance(body.begin(), maker->getIterator())]))
+      loc = lines[std::distance(body.begin(), maker->getIterator())];
+    expected.push_back({memory.addressOf(operands[count + i]),
+                        tensorType(meaning.getResult(i)).getElementType(),
+                        (*truth)[i].shape,
+                        std::move((*truth)[i].values),
+                        {},
+                        maker ? maker->getName().getStringRef().str() : "the copy of an operand",
+                        loc});
+  }
+  return expected;
+}
+
+std::vector<CheckActions::Expected> CheckActions::storedBy(mlir::Operation *op) {
+  std::vector<Expected> expected;
+  for (ArenaMemory::Stored &tensor : memory.stored) {
+    Shape shape{static_cast<int64_t>(tensor.values.size())};
+    if (auto product = llvm::dyn_cast<plan::ProductOp>(op)) {
+      int64_t batch = product.getSizes()[0], m = product.getSizes()[1], n = product.getSizes()[2];
+      if (batch * m * n == shape[0])
+        shape = {batch, m, n};
+    }
+    expected.push_back({memory.addressOf(tensor.buffer), tensor.element, shape,
+                        std::move(tensor.values), std::move(tensor.known),
+                        op->getName().getStringRef().str(), op->getLoc()});
+  }
+  return expected;
+}
+
+Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
+                                const std::vector<Expected> &expected) {
+  Tensors truth;
+  for (const Expected &tensor : expected) {
+    truth.emplace_back(tensor.shape);
+    truth.back().values = tensor.truth;
+  }
+  if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
+    KernelOp meaning = meaningOf(machine.kernelOf(launch));
+    mlir::FailureOr<Tensors> allowed = roundingAllowance(meaning, inputs, truth, interpreter);
+    assert(mlir::succeeded(allowed) && "it could be evaluated once");
+    return *allowed;
+  }
+  memory.clear();
+  memory.magnitudes = true;
+  bool executed = mlir::succeeded(llvm::cast<Executable>(op).execute(machine));
+  assert(executed && "it could be executed once");
+  (void)executed;
+  memory.magnitudes = false;
+  for (auto [tensor, sums] : llvm::zip(truth, memory.stored))
+    for (size_t i = 0; i < sums.values.size(); ++i)
+      tensor.values[i] = libraryAllowance * sums.values[i];
+  return truth;
+}
+
+void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
+                           const std::vector<Expected> &expected) {
+  Tensors allowed;
+  for (auto [i, tensor] : llvm::enumerate(expected)) {
+    bool exact = !tensor.element.isF32();
+    std::vector<double> actual =
+        readBack(program.arena(), tensor.address, tensor.element, tensor.truth.size());
+    for (size_t j = 0; j < tensor.known.size(); ++j)
+      if (!tensor.known[j])
+        actual[j] = tensor.truth[j];
+    Judgement judgement = judge(tensor.truth, actual, exact, {});
+    if (judgement.agrees) {
+      if (!exact && judgement.relative() > summary.largest) {
+        summary.largest = judgement.relative();
+        summary.largestAt = concat(when, ", action ", place.action, " (", describe(op), "), ",
+                                   tensor.op, " of ", lineText(tensor.loc));
+      }
+      continue;
+    }
+    if (allowed.empty())
+      allowed = allowance(op, inputs, expected);
+    Judgement forgiving = judge(tensor.truth, actual, exact, allowed[i].values);
+    if (forgiving.agrees) {
+      ++summary.rounded;
+      continue;
+    }
+    size_t worst = forgiving.worst;
+    std::string detail =
+        concat("element ", shapeText(indexOf(worst, tensor.shape)), " of ",
+               shapeText({tensor.shape.begin(), tensor.shape.end()}), ": expected ",
+               numberText(tensor.truth[worst]), ", found ", numberText(actual[worst]));
+    if (!exact)
+      detail += concat("; all of it is off by ", numberText(judgement.difference / judgement.norm),
+                       " of its norm, at most ", numberText(tolerance), " is allowed");
+    report(op, tensor.op, tensor.loc, detail);
+  }
+}
+
+void CheckActions::compareRaw(mlir::Operation *op) {
+  for (const ArenaMemory::Raw &range : memory.raw) {
+    const std::byte *actual = program.arena().data() + range.address;
+    auto differs = std::mismatch(range.bytes.begin(), range.bytes.end(), actual);
+    if (differs.first != range.bytes.end())
+      report(op, op->getName().getStringRef().str(), op->getLoc(),
+             concat("byte ", differs.first - range.bytes.begin(), " of ", range.bytes.size(),
+                    ": expected ", int(*differs.first), ", found ", int(*differs.second)));
+  }
+}
+
+void CheckActions::compareRest(mlir::Operation *op, const std::vector<Expected> &expected) {
+  std::vector<ArenaMemory::Range> own = memory.forgotten;
+  for (const Expected &tensor : expected)
+    own.push_back(
+        {tensor.address, static_cast<int64_t>(tensor.truth.size()) * elementBytes(tensor.element)});
+  for (const ArenaMemory::Raw &range : memory.raw)
+    own.push_back({range.address, static_cast<int64_t>(range.bytes.size())});
+  own.push_back({static_cast<int64_t>(memory.bytes.size()), 0});
+  llvm::sort(own, [](auto &a, auto &b) { return a.address < b.address; });
+  int64_t from = 0;
+  const std::byte *actual = program.arena().data(), *kept = memory.bytes.data();
+  for (const ArenaMemory::Range &range : own) {
+    if (range.address > from &&
+        std::memcmp(actual + from, kept + from, range.address - from) != 0) {
+      int64_t at = std::mismatch(kept + from, kept + range.address, actual + from).first - kept;
+      report(op, op->getName().getStringRef().str(), op->getLoc(),
+             concat("it changed ", ownerOf(at, op), ", which it does not write"));
+      return;
+    }
+    from = std::max(from, range.address + range.size);
+  }
+}
+
+/// What is kept at that byte of the arena while the action runs.
+std::string CheckActions::ownerOf(int64_t address, mlir::Operation *op) const {
+  mlir::ModuleOp module = plan;
+  for (auto variable : module.getOps<plan::VariableOp>()) {
+    int64_t at = address - static_cast<int64_t>(*variable.getOffset());
+    if (at >= 0 && at < storageBytes(variable.getType()))
+      return concat("byte ", at, " of `", variable.getSymName().str(), "`");
+  }
+  std::string owner = concat("byte ", address, " of the arena, where nothing is kept");
+  op->getParentOfType<plan::EntryOp>().walk([&](plan::BufferOp buffer) {
+    int64_t at = address - static_cast<int64_t>(*buffer.getOffset());
+    if (at >= 0 && at < static_cast<int64_t>(buffer.getSize()) &&
+        *buffer.getFirst() <= place.action && place.action <= *buffer.getLast())
+      owner = concat("byte ", at, " of the buffer \"", buffer.getLabel().str(), "\" of ",
+                     lineText(buffer.getLoc()));
+  });
+  return owner;
+}
+
+void CheckActions::checkOrdinal(plan::RepeatOp repeat, const ActionPlace &now) {
+  int32_t round;
+  std::memcpy(&round, program.arena().data() + memory.addressOf(repeat.getOrdinal()), sizeof round);
+  if (round != static_cast<int32_t>(now.round))
+    report(repeat, "plan.repeat", repeat.getLoc(),
+           concat("the round: expected ", now.round, ", found ", round));
+}
+
+std::string CheckActions::describe(mlir::Operation *op) const {
+  if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
+    plan::KernelOp kernel = machine.kernelOf(launch);
+    return concat("launch of ", kernel.getSymName().str(), ", ", kernel.getShape().str());
+  }
+  if (auto product = llvm::dyn_cast<plan::ProductOp>(op)) {
+    auto sizes = product.getSizes();
+    return concat("product ", sizes[1], "x", sizes[2], "x", sizes[3],
+                  sizes[0] > 1 ? concat(" of ", sizes[0]) : std::string());
+  }
+  if (auto convolution = llvm::dyn_cast<plan::ConvolutionOp>(op))
+    return "convolution, " + convolution.getKind().str();
+  return op->getName().stripDialect().str();
+}
+
+void CheckActions::report(mlir::Operation *op, const std::string &what, mlir::Location loc,
+                          const std::string &detail) {
+  const Entry &entry = entries[place.entry];
+  found.push_back(
+      {entry.name, when, place.action, place.round, describe(op), what, lineText(loc), detail});
+  if (onMismatch)
+    onMismatch(found.back());
+}
+
+} // namespace weir

@@ -1,0 +1,123 @@
+//===- CheckActions.h - A real run against its meaning --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compares every action of a program that runs with what the plan says it does: the arena is kept
+// before the action, the reference interpreter executes the plan's op on it, and the bytes that the
+// action wrote are compared afterwards. Each action begins with the real run's values, so that one
+// fault is one mismatch.
+//
+// A floating-point result agrees where ||difference|| <= 1e-5 ||truth||. Where it does not, what
+// rounding can do is taken off each element's difference first (verify/Rounding.h; of a product or
+// convolution: a millionth of the sum of the magnitudes that it adds up), which also forgives a
+// comparison, a floor or an argmax that falls the other way because its operands are that close.
+// Integers and truth values agree exactly, but for those. Bytes that the action has no business
+// with must not change.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_CHECKACTIONS_H
+#define WEIR_VERIFY_CHECKACTIONS_H
+
+#include "ir/reference/PlanInterpreter.h"
+#include "runtime/core/Program.h"
+#include "verify/ArenaMemory.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace weir {
+
+/// An action that did something else than it means.
+struct ActionMismatch {
+  std::string entry; ///< "step"
+  std::string when;  ///< "step 3"
+  uint32_t action = 0, round = 0;
+  std::string work;   ///< "launch of kernel_3, row"
+  std::string op;     ///< "weir.exp", whose result is wrong; "plan.copy"
+  std::string place;  ///< "models/gpt-char.weir:23", or "" where no line is known
+  std::string detail; ///< the element, what was expected and what was found
+  std::string text() const;
+};
+
+/// What was compared.
+struct CheckedActions {
+  int64_t entries = 0;   ///< runs of entries
+  int64_t steps = 0;     ///< those of them that are the entry `step`
+  int64_t actions = 0;   ///< each run of one
+  int64_t rounded = 0;   ///< results that agree but for what rounding can do
+  double largest = 0;    ///< relative difference of all others that are floating-point
+  std::string largestAt; ///< the action and line it is of
+};
+
+class CheckActions : public Observer {
+public:
+  /// Observes `program` as long as it lives. `plan` is what the program was made of, offsets
+  /// included (codegen/artifact/Reader.h). Both outlive it.
+  CheckActions(Program &program, mlir::ModuleOp plan);
+  ~CheckActions() override;
+  CheckActions(const CheckActions &) = delete;
+
+  /// Called for every mismatch, where set; what it throws ends the run.
+  std::function<void(const ActionMismatch &)> onMismatch;
+  /// Called before an action is run and checked, where set, with how many the entry has.
+  std::function<void(const std::string &when, uint32_t action, uint32_t count)> onAction;
+
+  const std::vector<ActionMismatch> &mismatches() const { return found; }
+  const CheckedActions &checked() const { return summary; }
+
+  /// Throw Failure(Exit::internal) where the reference cannot execute an action.
+  void before(const ActionPlace &place) override;
+  void after(const ActionPlace &place) override;
+
+private:
+  struct Entry {
+    std::string name;
+    std::vector<mlir::Operation *> actions; ///< numbered as in the artifact
+    mlir::Operation *last;                  ///< with which a run of the entry ends
+  };
+  /// A tensor that should be in the arena now.
+  struct Expected {
+    int64_t address;
+    mlir::Type element;
+    Shape shape;
+    std::vector<double> truth;
+    std::vector<bool> known; ///< empty: all
+    std::string op;
+    mlir::Location loc;
+  };
+
+  std::string whenOf(const Entry &entry) const;
+  std::vector<Expected> expect(mlir::Operation *op, Tensors &inputs);
+  std::vector<Expected> expectLaunch(plan::LaunchOp launch, Tensors &inputs);
+  std::vector<Expected> storedBy(mlir::Operation *op);
+  Tensors allowance(mlir::Operation *op, const Tensors &inputs,
+                    const std::vector<Expected> &expected);
+  void compare(mlir::Operation *op, const Tensors &inputs, const std::vector<Expected> &expected);
+  void compareRaw(mlir::Operation *op);
+  void compareRest(mlir::Operation *op, const std::vector<Expected> &expected);
+  void checkOrdinal(plan::RepeatOp repeat, const ActionPlace &place);
+  std::string ownerOf(int64_t address, mlir::Operation *op) const;
+  std::string describe(mlir::Operation *op) const;
+  void report(mlir::Operation *op, const std::string &what, mlir::Location loc,
+              const std::string &detail);
+
+  Program &program;
+  mlir::ModuleOp plan;
+  Interpreter interpreter;
+  ArenaMemory memory;
+  PlanInterpreter machine;
+  std::vector<Entry> entries;
+  const int32_t *step = nullptr; ///< the run's counter
+  std::string when;
+  ActionPlace place{};
+  std::vector<ActionMismatch> found;
+  CheckedActions summary;
+};
+
+} // namespace weir
+
+#endif

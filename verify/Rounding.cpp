@@ -1,0 +1,168 @@
+//===- Rounding.cpp - What rounding to f32 can do to a kernel -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Rounding.h"
+#include <cmath>
+#include <limits>
+
+namespace weir {
+namespace {
+
+constexpr int trials = 9;
+/// A kernel's functions are right to a few units in the last place, one rounding is half of one.
+constexpr double slack = 8;
+
+bool isFloat(mlir::Type type) {
+  return llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32();
+}
+
+/// Adds up many numbers: the result is off by a part of the sum of their magnitudes.
+bool addsUp(mlir::Operation *op) {
+  if (auto reduce = llvm::dyn_cast<ReduceOp>(op))
+    return reduce.getKind() == Reduction::sum;
+  return llvm::isa<SegmentSumOp, MatmulOp, ConvolutionOp, ConvolutionInputGradOp,
+                   ConvolutionWeightGradOp>(op);
+}
+
+/// Computes many things in one: as if its operands had been off.
+bool isComposite(mlir::Operation *op) {
+  return llvm::isa<NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp,
+                   AttendOp, AttendGradOp>(op);
+}
+
+class Rounding {
+public:
+  explicit Rounding(int trial) : trial(trial), state(trial) {}
+
+  /// To a neighbouring f32; numbers that are one stay.
+  double round(double value) {
+    auto nearest = static_cast<float>(value);
+    if (nearest == value || !std::isfinite(value) || trial == 0)
+      return nearest;
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (direction() > 0)
+      return nearest < value ? std::nextafter(nearest, infinity) : nearest;
+    return nearest > value ? std::nextafter(nearest, -infinity) : nearest;
+  }
+  /// To a neighbour of an f32.
+  double disturb(double value) {
+    if (trial == 0 || value == 0 || !std::isfinite(value))
+      return value;
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    return std::nextafter(static_cast<float>(value), direction() > 0 ? infinity : -infinity);
+  }
+  /// As a sum of numbers with these magnitudes.
+  double roundSum(double value, double magnitude) {
+    return trial == 0 ? round(value) : round(value + direction() * 0x1p-24 * magnitude);
+  }
+
+private:
+  /// 1 or -1.
+  double direction() {
+    if (trial <= 2)
+      return trial == 1 ? 1 : -1;
+    state += 0x9e3779b97f4a7c15; // SplitMix64
+    uint64_t bits = state;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return (bits >> 63) ? 1 : -1;
+  }
+
+  const int trial;
+  uint64_t state;
+};
+
+void forFloats(mlir::TypeRange types, llvm::MutableArrayRef<Tensor> tensors,
+               llvm::function_ref<double(double, size_t tensor, size_t element)> change) {
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (isFloat(types[t]))
+      for (size_t i = 0; i < tensors[t].values.size(); ++i)
+        tensors[t].values[i] = change(tensors[t].values[i], t, i);
+}
+
+mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Rounding *rounding,
+                                  Interpreter &interpreter) {
+  auto interpretable = llvm::dyn_cast<Interpretable>(op);
+  if (!interpretable)
+    return op.emitOpError("has no reference semantics");
+  mlir::FailureOr<Tensors> magnitudes = Tensors();
+  if (rounding && addsUp(&op)) {
+    Tensors positive = operands;
+    forFloats(op.getOperandTypes(), positive,
+              [](double value, size_t, size_t) { return std::abs(value); });
+    magnitudes = interpretable.evaluate(positive, interpreter);
+    if (mlir::failed(magnitudes))
+      return mlir::failure();
+  }
+  if (rounding && isComposite(&op))
+    forFloats(op.getOperandTypes(), operands,
+              [&](double value, size_t, size_t) { return rounding->disturb(value); });
+  mlir::FailureOr<Tensors> results = interpretable.evaluate(operands, interpreter);
+  if (mlir::succeeded(results) && rounding)
+    forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
+      return magnitudes->empty() ? rounding->round(value)
+                                 : rounding->roundSum(value, (*magnitudes)[result].values[i]);
+    });
+  return results;
+}
+
+mlir::FailureOr<Tensors> evaluate(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
+                                  Rounding *rounding, Interpreter &interpreter) {
+  mlir::Block &block = meaning.getBody().front();
+  llvm::DenseMap<mlir::Value, Tensor> values;
+  for (auto [argument, tensor] : llvm::zip(block.getArguments(), inputs))
+    values[argument] = tensor;
+  for (mlir::Operation &op : block.without_terminator()) {
+    Tensors operands;
+    for (mlir::Value operand : op.getOperands())
+      operands.push_back(values.at(operand));
+    mlir::FailureOr<Tensors> results = evaluate(op, std::move(operands), rounding, interpreter);
+    if (mlir::failed(results))
+      return mlir::failure();
+    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
+      values[value] = std::move(tensor);
+  }
+  Tensors results;
+  for (mlir::Value value : block.getTerminator()->getOperands())
+    results.push_back(values.at(value));
+  return results;
+}
+
+/// What a difference between two answers lets a third differ by.
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b)))
+    return 0;
+  return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b)
+                                              : std::numeric_limits<double>::infinity();
+}
+
+} // namespace
+
+mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
+                                         Interpreter &interpreter) {
+  return evaluate(meaning, inputs, nullptr, interpreter);
+}
+
+mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
+                                           const Tensors &truth, Interpreter &interpreter) {
+  Tensors allowance;
+  for (const Tensor &tensor : truth)
+    allowance.emplace_back(tensor.shape);
+  for (int trial = 0; trial < trials; ++trial) {
+    Rounding rounding(trial);
+    mlir::FailureOr<Tensors> rounded = evaluate(meaning, inputs, &rounding, interpreter);
+    if (mlir::failed(rounded))
+      return mlir::failure();
+    for (auto [allowed, other, exact] : llvm::zip(allowance, *rounded, truth))
+      for (size_t i = 0; i < exact.values.size(); ++i)
+        allowed.values[i] =
+            std::max(allowed.values[i], slack * distance(other.values[i], exact.values[i]));
+  }
+  return allowance;
+}
+
+} // namespace weir

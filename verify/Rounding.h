@@ -1,0 +1,33 @@
+//===- Rounding.h - What rounding to f32 can do to a kernel ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The meaning of a kernel is in f64, its code in f32. Where numbers cancel, or decide a branch, the
+// two may differ by much more than a rounding. How much is measured: the meaning is evaluated again
+// with every op's results rounded to f32, to nearest, up, down and at random (Monte Carlo
+// arithmetic: D. S. Parker, "Monte Carlo Arithmetic", UCLA CSD-970002, 1997).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_ROUNDING_H
+#define WEIR_VERIFY_ROUNDING_H
+
+#include "ir/reference/Interpreter.h"
+
+namespace weir {
+
+/// What the kernel's region computes in f64.
+mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
+                                         Interpreter &interpreter);
+
+/// For every element of every result, how far it may be from `truth`: eight times the most that a
+/// rounded evaluation is. For integers and truth values: not 0 where rounding changes the answer.
+mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
+                                           const Tensors &truth, Interpreter &interpreter);
+
+} // namespace weir
+
+#endif
