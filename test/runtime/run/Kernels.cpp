@@ -23,7 +23,7 @@ void init(void *const *o, long, long, void *) {
 }
 
 // window [2, 3], weights, momentum, seed, step, total_steps; loss sum, loss count, lr, grad_norm,
-// skipped
+// skipped, gradient
 void step(void *const *o, long, long, void *) {
   auto *window = static_cast<int *>(o[0]);
   auto *weights = static_cast<float *>(o[1]), *momentum = static_cast<float *>(o[2]);
@@ -51,6 +51,8 @@ void step(void *const *o, long, long, void *) {
   *static_cast<float *>(o[8]) = lr;
   *static_cast<float *>(o[9]) = norm;
   *static_cast<int *>(o[10]) = bad;
+  for (int i = 0; i < 4; ++i)
+    static_cast<float *>(o[11])[i] = gradient[i];
   ++*now;
 }
 

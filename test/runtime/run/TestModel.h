@@ -13,8 +13,9 @@
 
 namespace weir {
 
-/// See Kernels.cpp.
-inline std::vector<std::byte> testModel(const std::string &parameter = "weights") {
+/// See Kernels.cpp. `gradient` is what the step's tensor output is called.
+inline std::vector<std::byte> testModel(const std::string &parameter = "weights",
+                                        const std::string &gradient = "gradient/weights") {
   using artifact::DType, artifact::PortKind, artifact::Role, artifact::Space;
   TestProgram test;
   test.program.model = "four";
@@ -59,10 +60,14 @@ inline std::vector<std::byte> testModel(const std::string &parameter = "weights"
                   lr = output(entry, "lr", PortKind::scalar),
                   norm = output(entry, "grad_norm", PortKind::scalar),
                   skipped = output(entry, "skipped", PortKind::scalar, DType::i32);
+    uint32_t slopes = test.buffer(entry, 16, 0, 0);
+    entry.outputs.push_back(
+        TestProgram::port(gradient, PortKind::tensor, TestProgram::buf(slopes), {4}));
     launch(entry, "step",
            {window, variable(weights), variable(momentum), variable(seed), variable(now),
-            variable(total), sum, count, lr, norm, skipped},
-           {24, 16, 16, 4, 4, 4, 4, 4, 4, 4, 4}, {1, 2, 4, 6, 7, 8, 9, 10});
+            variable(total), sum, count, lr, norm, skipped,
+            artifact::Ref(Space::buffer, slopes, 0, 0)},
+           {24, 16, 16, 4, 4, 4, 4, 4, 4, 4, 4, 16}, {1, 2, 4, 6, 7, 8, 9, 10, 11});
   }
   for (int64_t rows : {2, 1}) {
     artifact::EntryT &entry = test.addEntry(rows == 2 ? "eval" : "eval_one");
