@@ -118,6 +118,21 @@ llvm::DenseSet<mlir::Operation *> sliceOf(mlir::Value value) {
   return slice;
 }
 
+/// What one microbatch computes is known, and is still wrong as the result of all.
+std::optional<Blame> blameRounds(MicrobatchesOp op, llvm::ArrayRef<Tensor> results,
+                                 const Known &sums) {
+  mlir::Operation *yield = op.getBody().front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(results)) {
+    if (op.getResult(i).use_empty() || sums.has(result))
+      continue;
+    mlir::Operation *maker = yield->getOperand(i).getDefiningOp();
+    mlir::Operation *named = maker ? maker : op.getOperation();
+    return Blame{named->getName().getStringRef().str(), named->getLoc(),
+                 "over all microbatches it is not what it was"};
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
@@ -128,13 +143,23 @@ std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Di
     return oldRoot ? std::optional<Blame>({oldRoot->getName().getStringRef().str(),
                                            oldRoot->getLoc(), "it is there no more"})
                    : std::nullopt;
-  Known known = knownTo(before, what.entry, feed);
+  Known known = knownTo(before, what.entry, feed), sums;
+  (void)observe(before, what.entry, feed,
+                [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+                  if (llvm::isa<MicrobatchesOp>(op))
+                    for (const Tensor &result : results)
+                      sums.add(result);
+                });
   llvm::DenseSet<mlir::Operation *> slice = sliceOf(is);
   std::optional<Blame> found;
   (void)observe(after, what.entry, feed,
                 [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-                  if (found || !slice.contains(op) || llvm::isa<KernelOp, MicrobatchesOp>(op))
+                  if (found || !slice.contains(op) || llvm::isa<KernelOp>(op))
                     return;
+                  if (auto rounds = llvm::dyn_cast<MicrobatchesOp>(op)) {
+                    found = blameRounds(rounds, results, sums);
+                    return;
+                  }
                   for (const Tensor &result : results)
                     if (!known.has(result))
                       found = Blame{op->getName().getStringRef().str(), op->getLoc(),
@@ -237,12 +262,26 @@ std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan,
   Interpreter interpreter;
   PlanInterpreter machine(plan, memory, interpreter);
   std::optional<Blame> found;
+  mlir::Operation *inKernel = nullptr;
+  interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+    for (const Tensor &result : results)
+      if (!found && !inKernel && !known.has(result))
+        inKernel = op;
+  };
   auto look = [&](mlir::Operation *action, bool written, const char *why) {
     if (found)
       return;
-    for (const Access &access : accesses(action, machine, written))
-      if (!known.has(memory.load(access.buffer, access.type)))
-        found = Blame{nameOf(action, machine), action->getLoc(), why};
+    for (const Access &access : accesses(action, machine, written)) {
+      if (known.has(memory.load(access.buffer, access.type)))
+        continue;
+      found = Blame{nameOf(action, machine), action->getLoc(), why};
+      if (written && inKernel) {
+        found->op = inKernel->getName().getStringRef().str() + " in " + found->op;
+        found->loc = inKernel->getLoc();
+      }
+      return;
+    }
+    inKernel = nullptr;
   };
   machine.before = [&](mlir::Operation *action) {
     look(action, false, "it reads what nothing before planning computes: a wrong or stale buffer");

@@ -18,6 +18,17 @@ bool isLibraryKernel(KernelOp kernel) {
   return kernel.getShape() == KernelShape::product || kernel.getShape() == KernelShape::convolution;
 }
 
+/// The lines of the ops that the call computes, the product's or convolution's first.
+static Location linesOf(KernelOp kernel) {
+  SmallVector<Location> lines;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (isa<MatmulOp>(op))
+      lines.insert(lines.begin(), op.getLoc());
+    else
+      lines.push_back(op.getLoc());
+  return FusedLoc::get(kernel.getContext(), lines);
+}
+
 /// A tile is worth about this many multiply-adds: some tens of microseconds of one core.
 constexpr int64_t tileWork = 4 << 20;
 constexpr int64_t mostTiles = 16;
@@ -90,7 +101,7 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   spec.bias = bool(bias);
   spec.relu = relu;
   chooseTiles(spec);
-  plan::ProductOp::create(builder, kernel.getLoc(), a, b, operands.result, bias,
+  plan::ProductOp::create(builder, linesOf(kernel), a, b, operands.result, bias,
                           builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
                           builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
                           builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
@@ -146,7 +157,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
                                       builder.getStringAttr("partial weight gradients"),
                                       IntegerAttr(), IntegerAttr(), IntegerAttr());
   plan::ConvolutionOp::create(
-      builder, kernel.getLoc(), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input,
+      builder, linesOf(kernel), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input,
       weight, output, partials,
       builder.getDenseI64ArrayAttr({spec.images, spec.channels, spec.height, spec.width,
                                     spec.filters, spec.kernelHeight, spec.kernelWidth}),

@@ -1,0 +1,365 @@
+//===- VerifyTest.cpp - Planted faults are caught and named ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each case changes what one pass has made of a small model, the way a faulty pass would. The
+// verification has to name that pass, the op and its line of the model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Verify.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/reference/PlanInterpreter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <gtest/gtest.h>
+
+using namespace weir;
+using namespace mlir;
+
+namespace {
+
+constexpr const char *text = R"(config batch = 6, width = 17, classes = 5, rows = 7, microbatches = 1
+
+block centre(x: [n, c]) -> [n, c] {
+  state average: [c] = zeros()
+  if training {
+    next average = 0.9 * average + 0.1 * sum(x, axes = [0]) / n
+  }
+  return x - average
+}
+
+model net(ids: i32[b], x: [b, 9]) -> [b, classes] {
+  row = embedding(ids, rows, width) as table
+  h = tanh(linear(x[:, 1:8], width) as first)
+  h = dropout(centre(h) as middle, 0.25)
+  g = h * row - exp(0.1 * h)
+  y = linear(g, width) as last
+  return linear(relu(y), classes) as head
+}
+
+train {
+  input  ids: i32[batch]
+  input  x: [batch, 9]
+  input  labels: i32[batch]
+  steps  100
+  accumulate microbatches
+  loss   cross_entropy(net(ids, x), labels)
+  clip   global_norm(1.0)
+  update adamw(1e-2, decay = 0.01)
+}
+)";
+
+/// The number of the line that contains `part`.
+unsigned lineOf(llvm::StringRef part) {
+  llvm::StringRef all(text);
+  size_t at = all.find(part);
+  assert(at != llvm::StringRef::npos);
+  return all.take_front(at).count('\n') + 1;
+}
+
+bool isGradient(Operation *op) {
+  auto name = llvm::dyn_cast<NameLoc>(op->getLoc());
+  return name && name.getName() == "gradient";
+}
+
+bool hasShape(Value value, llvm::ArrayRef<int64_t> shape) { return shapeOf(value) == shape; }
+
+/// The first op of a kind in @step that fits; null if there is none.
+template <class Op> Op first(ModuleOp module, llvm::function_ref<bool(Op)> fits) {
+  Op found;
+  for (Operation &top : *module.getBody())
+    if (SymbolTable::getSymbolName(&top).getValue() == "step")
+      top.walk([&](Op op) {
+        if (!found && fits(op))
+          found = op;
+      });
+  return found;
+}
+
+struct Fault {
+  const char *name;
+  const char *pass;
+  const char *op;   ///< part of what is to be blamed
+  const char *line; ///< part of its line of the model; "" for any
+  std::function<bool(ModuleOp)> plant; ///< whether it found where to
+  int microbatches = 1;
+};
+
+void PrintTo(const Fault &fault, std::ostream *stream) { *stream << fault.name; }
+
+/// A buffer of the plan's @step by its label and size.
+plan::BufferOp buffer(ModuleOp plan, StringRef label, uint64_t size) {
+  return first<plan::BufferOp>(plan, [&](plan::BufferOp op) {
+    return op.getLabel() == label && op.getSize() == size;
+  });
+}
+
+plan::ProductOp product(ModuleOp plan, llvm::ArrayRef<int64_t> sizes) {
+  return first<plan::ProductOp>(plan, [&](plan::ProductOp op) { return op.getSizes() == sizes; });
+}
+
+const std::vector<Fault> &faults() {
+  static const std::vector<Fault> all = {
+      {"wrong_sign_in_a_gradient", "autodiff", "weir.sub", "g = h * row",
+       [](ModuleOp module) {
+         auto neg = first<NegOp>(module, [](NegOp op) {
+           return isGradient(op) && hasShape(op, {6, 17});
+         });
+         if (neg)
+           neg.replaceAllUsesWith(neg.getInput());
+         return bool(neg);
+       }},
+      {"missing_accumulation", "autodiff", "weir.select", "dropout",
+       [](ModuleOp module) {
+         auto sum = first<AddOp>(module, [](AddOp op) {
+           return isGradient(op) && hasShape(op, {6, 17});
+         });
+         if (sum)
+           sum.replaceAllUsesWith(sum.getLhs());
+         return bool(sum);
+       }},
+      {"lost_broadcast_reduction", "autodiff", "weir.broadcast", "linear(relu(y), classes)",
+       [](ModuleOp module) {
+         auto reduce = first<ReduceOp>(module, [](ReduceOp op) {
+           return isGradient(op) && hasShape(op.getInput(), {6, 5}) && hasShape(op, {5});
+         });
+         if (!reduce)
+           return false;
+         OpBuilder builder(reduce);
+         auto row = RankedTensorType::get({1, 5}, builder.getF32Type());
+         Value one = SliceOp::create(builder, reduce.getLoc(), row, reduce.getInput(),
+                                     llvm::ArrayRef<int64_t>{0, 0}, llvm::ArrayRef<int64_t>{1, 1});
+         reduce.replaceAllUsesWith(
+             MergeDimsOp::create(builder, reduce.getLoc(), one, 0, 2).getResult());
+         return true;
+       }},
+      {"wrong_scale_of_the_loss", "autodiff", "weir.div", "loss",
+       [](ModuleOp module) {
+         auto div = first<DivOp>(module, [](DivOp op) { return isGradient(op); });
+         if (!div)
+           return false;
+         OpBuilder builder(div->getContext());
+         builder.setInsertionPointAfter(div);
+         auto twice = AddOp::create(builder, div.getLoc(), div.getType(), div, div, TypeAttr());
+         div.getResult().replaceAllUsesExcept(twice, twice);
+         return true;
+       }},
+      {"off_by_one_slice", "simplify-forward", "weir.slice", "x[:, 1:8]",
+       [](ModuleOp module) {
+         auto slice = first<SliceOp>(module, [](SliceOp) { return true; });
+         if (slice)
+           slice.setOffsets({0, 2});
+         return bool(slice);
+       }},
+      {"swapped_operand", "simplify", "weir.sub", "x - average",
+       [](ModuleOp module) {
+         auto sub = first<SubOp>(module, [](SubOp op) {
+           return !isGradient(op) && hasShape(op, {6, 17});
+         });
+         if (sub)
+           sub->setOperands({sub.getRhs(), sub.getLhs()});
+         return bool(sub);
+       }},
+      {"skipped_state_update", "simplify", "weir.write", "next average",
+       [](ModuleOp module) {
+         auto write = first<WriteOp>(
+             module, [](WriteOp op) { return op.getVariable() == "middle.average"; });
+         if (write)
+           write.erase();
+         return bool(write);
+       }},
+      {"stale_state", "simplify", "weir.write", "next average",
+       [](ModuleOp module) {
+         auto write = first<WriteOp>(
+             module, [](WriteOp op) { return op.getVariable() == "middle.average"; });
+         auto read =
+             first<ReadOp>(module, [](ReadOp op) { return op.getVariable() == "middle.average"; });
+         if (write && read)
+           write.getValueMutable().assign(read);
+         return write && read;
+       }},
+      {"microbatch_that_is_not_added", "carry-sums", "weir.", "",
+       [](ModuleOp module) {
+         auto sum = first<AddOp>(module, [](AddOp op) {
+           return isa<BlockArgument>(op.getLhs()) && hasShape(op, {5}) &&
+                  isa<MicrobatchesOp>(op->getParentOp());
+         });
+         if (sum)
+           sum.replaceAllUsesWith(sum.getRhs());
+         return bool(sum);
+       },
+       2},
+      {"wrong_random_key", "fuse", "weir.random", "dropout",
+       [](ModuleOp module) {
+         auto random = first<RandomOp>(module, [](RandomOp) { return true; });
+         if (random)
+           random.setKey(random.getKey() + 1);
+         return bool(random);
+       }},
+      {"stale_buffer", "lower-to-plan", "plan.product", "linear(g, width)",
+       [](ModuleOp plan) {
+         plan::ProductOp op = product(plan, {1, 6, 17, 17});
+         plan::BufferOp other = buffer(plan, "exp", 408);
+         if (op && other)
+           op.getAMutable().assign(other);
+         return op && other;
+       }},
+      {"wrong_strides_of_a_product", "lower-to-plan", "plan.product", "linear(g, width)",
+       [](ModuleOp plan) {
+         plan::ProductOp op = product(plan, {1, 6, 17, 17});
+         if (op)
+           op.setBStrides({289, 17, 1});
+         return bool(op);
+       }},
+      {"update_before_the_last_read", "lower-to-plan", "weir.random", "dropout",
+       [](ModuleOp plan) {
+         auto use =
+             first<plan::UseOp>(plan, [](plan::UseOp op) { return op.getVariable() == "run/step"; });
+         plan::LaunchOp last, random;
+         for (Operation *user : use->getUsers())
+           if (auto launch = dyn_cast<plan::LaunchOp>(user)) {
+             if (!last || last->isBeforeInBlock(launch))
+               last = launch;
+             if (!random || launch->isBeforeInBlock(random))
+               random = launch;
+           }
+         if (!last || last == random || llvm::count(last.getOperands(), use.getResult()) < 2)
+           return false;
+         for (Value operand : last.getOperands())
+           if (Operation *made = operand.getDefiningOp(); random->isBeforeInBlock(made))
+             made->moveBefore(random);
+         last->moveBefore(random);
+         return true;
+       }},
+      {"exchanged_variables", "lower-to-plan", "", "",
+       [](ModuleOp plan) {
+         auto use = [&](StringRef name) {
+           return first<plan::UseOp>(plan,
+                                     [&](plan::UseOp op) { return op.getVariable() == name; });
+         };
+         plan::UseOp a = use("adamw.m/head.bias"), b = use("adamw.v/head.bias");
+         a.setVariable("adamw.v/head.bias");
+         b.setVariable("adamw.m/head.bias");
+         return true;
+       }},
+      {"the_first_microbatch_every_round", "lower-to-plan", "", "",
+       [](ModuleOp plan) {
+         auto part = first<plan::PartOp>(plan, [](plan::PartOp op) { return op.getStride() > 0; });
+         if (part)
+           part.setStride(0);
+         return bool(part);
+       },
+       2},
+      {"overlapping_lifetimes", "assign-offsets", "", "",
+       [](ModuleOp plan) {
+         plan::BufferOp a = buffer(plan, "exp", 408), b = buffer(plan, "select", 408);
+         if (a && b)
+           a.setOffset(*b.getOffset());
+         return a && b;
+       }},
+      {"wrong_tail", "codegen", "weir.", "",
+       [](ModuleOp kernels) {
+         bool found = false;
+         kernels.walk([&](scf::ForOp loop) {
+           auto bound = loop.getUpperBound().getDefiningOp<arith::ConstantIndexOp>();
+           if (found || !bound || bound.value() != 17 ||
+               !loop->getParentOfType<func::FuncOp>().getSymName().starts_with("kernel_2"))
+             return;
+           OpBuilder builder(loop);
+           loop.setUpperBound(arith::ConstantIndexOp::create(builder, loop.getLoc(), 16));
+           found = true;
+         });
+         return found;
+       }},
+      {"another_instruction", "codegen", "weir.", "",
+       [](ModuleOp kernels) {
+         arith::MulFOp mul;
+         kernels.walk([&](arith::MulFOp op) { mul = op; });
+         if (!mul)
+           return false;
+         OpBuilder builder(mul);
+         mul.replaceAllUsesWith(
+             arith::SubFOp::create(builder, mul.getLoc(), mul.getLhs(), mul.getRhs()).getResult());
+         return true;
+       }},
+  };
+  return all;
+}
+
+class ModelFile {
+public:
+  ModelFile() {
+    llvm::SmallString<128> made;
+    int file;
+    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("verify-test", "weir", file, made));
+    llvm::raw_fd_ostream(file, true) << text;
+    path = made.str().str();
+  }
+  ~ModelFile() { llvm::sys::fs::remove(path); }
+  std::string path;
+};
+
+FailureOr<VerifyReport>
+verified(int microbatches, std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr) {
+  ModelFile file;
+  DialectRegistry registry;
+  registerReferenceInterpreter(registry);
+  registerPlanInterpreter(registry);
+  MLIRContext context(registry);
+  context.disableMultithreading();
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateResult result =
+      elaborate(file.path, {{"microbatches", std::to_string(microbatches)}}, sources, context,
+                diagnostics);
+  EXPECT_TRUE(result.module);
+  VerifyOptions options;
+  options.target = *Target::parse("cpu");
+  options.tamper = std::move(tamper);
+  return verifyProgram(*result.module, options);
+}
+
+TEST(Verify, AFaultlessCompileIsFaultless) {
+  for (int microbatches : {1, 2}) {
+    FailureOr<VerifyReport> report = verified(microbatches);
+    ASSERT_TRUE(succeeded(report));
+    EXPECT_FALSE(report->fault) << report->fault->message;
+    EXPECT_GE(report->passes, 10u);
+    EXPECT_EQ(report->gradients, 7u);
+    EXPECT_GT(report->kernels, 20u);
+    EXPECT_LT(report->largestResult, 1e-5);
+  }
+}
+
+class Planted : public testing::TestWithParam<Fault> {};
+
+TEST_P(Planted, IsCaughtAndNamed) {
+  const Fault &fault = GetParam();
+  bool planted = false;
+  FailureOr<VerifyReport> report =
+      verified(fault.microbatches, [&](llvm::StringRef pass, ModuleOp module) {
+        if (pass == fault.pass && fault.plant(module))
+          planted = true;
+      });
+  ASSERT_TRUE(succeeded(report));
+  ASSERT_TRUE(planted) << "the test found no place for its fault";
+  ASSERT_TRUE(report->fault) << "the fault was not noticed";
+  SCOPED_TRACE(report->fault->message);
+  EXPECT_EQ(report->fault->pass, fault.pass);
+  EXPECT_FALSE(report->fault->op.empty());
+  EXPECT_NE(report->fault->op.find(fault.op), std::string::npos) << report->fault->op;
+  EXPECT_NE(report->fault->place.find(".weir:"), std::string::npos) << report->fault->place;
+  if (*fault.line)
+    EXPECT_NE(report->fault->place.find(".weir:" + std::to_string(lineOf(fault.line)) + ":"),
+              std::string::npos)
+        << report->fault->place;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, Planted, testing::ValuesIn(faults()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
