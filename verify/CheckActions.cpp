@@ -322,8 +322,8 @@ void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
                shapeText({tensor.shape.begin(), tensor.shape.end()}), ": expected ",
                numberText(tensor.truth[worst]), ", found ", numberText(actual[worst]));
     if (!exact)
-      detail += concat("; all of it is off by ", numberText(judgement.difference / judgement.norm),
-                       " of its norm, at most ", numberText(tolerance), " is allowed");
+      detail += concat("; ||difference|| is ", numberText(judgement.difference), " where ",
+                       numberText(tolerance * judgement.norm), " is allowed");
     report(op, tensor.op, tensor.loc, detail);
   }
 }

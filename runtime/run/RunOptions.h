@@ -9,6 +9,8 @@
 #define WEIR_RUNTIME_RUN_RUNOPTIONS_H
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +20,8 @@ class App;
 }
 
 namespace weir {
+
+class Program;
 
 /// The run options of `weir run`, `weir train` and `weir-run`, as given.
 struct RunOptions {
@@ -39,6 +43,10 @@ struct RunOptions {
   int threads = 0;       ///< 0: the cores this process may use
   bool poison = false;
   bool json = false; ///< results as one JSON object
+
+  /// Called with the loaded program before anything runs, where set. What it returns is kept for the
+  /// whole run and let go before the program is.
+  std::function<std::shared_ptr<void>(Program &)> attach;
 
   static constexpr int64_t defaultSeed = 1;
 };

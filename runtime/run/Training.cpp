@@ -46,6 +46,7 @@ bool usesWholeVocabulary(const Array &text) {
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), program(std::move(artifact), {options.threads, options.poison}),
+      attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry) {
   findCheckpoint();

@@ -59,6 +59,7 @@ private:
   const RunOptions &options;
   const Clock::time_point began = Clock::now();
   Program program;
+  const std::shared_ptr<void> attached;
   const artifact::Entry &stepEntry;
   const int64_t stepRows;
   Disk disk;

@@ -16,8 +16,10 @@
 #include "runtime/run/Train.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
+#include "tools/weir/ArtifactPlan.h"
 #include "tools/weir/Compile.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/Verify.h"
 #include <cassert>
 #include <filesystem>
 #include <iostream>
@@ -36,6 +38,7 @@ Examples:
   weir run gpt.weirx --data window=input.txt --steps 2000 --threads 4
   weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
   weir inspect gpt.weirx
+  weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
 
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
 finite, 6 device or memory, 8 storage, 75 checkpointed on a signal: start me again.)";
@@ -74,6 +77,8 @@ struct State {
   RunOptions run;
   GenerateOptions generate;
   std::string artifact, output;
+  bool checkEveryOp = false, plan = false;
+  unsigned seed = 1;
   bool json = false;
 };
 
@@ -117,11 +122,36 @@ Command addCompile(CLI::App &app, State &state) {
   };
 }
 
+Command addVerify(CLI::App &app, State &state) {
+  addModelOptions(app, state.compile, state.sets);
+  addTargetOptions(app, state.compile);
+  app.remove_option(app.get_option("--dump-ir"));
+  app.add_option("--seed", state.seed, "Of the random numbers it is run on (default 1)")
+      ->type_name("S");
+  return [&] {
+    readSets(state.sets, state.compile);
+    return verifyModel(state.compile, state.seed);
+  };
+}
+
+void addTrainingOptions(CLI::App &app, State &state) {
+  addRunOptions(app, state.run);
+  app.add_flag("--check-every-op", state.checkEveryOp,
+               "compare everything that is computed with the reference interpreter; slow")
+      ->group("Reports");
+}
+
+Exit train(std::vector<std::byte> artifact, State &state) {
+  if (state.checkEveryOp)
+    checkEveryOp(artifact, state.run);
+  return runTraining(std::move(artifact), state.run);
+}
+
 Command addTrain(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.sets);
   addTargetOptions(app, state.compile);
   app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
-  addRunOptions(app, state.run);
+  addTrainingOptions(app, state);
   return [&] {
     readSets(state.sets, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
@@ -130,7 +160,7 @@ Command addTrain(CLI::App &app, State &state) {
       return exit;
     if (!state.output.empty())
       writeFile(state.output, artifact);
-    return runTraining(std::move(artifact), state.run);
+    return train(std::move(artifact), state);
   };
 }
 
@@ -142,8 +172,8 @@ void addArtifact(CLI::App &app, State &state) {
 
 Command addRun(CLI::App &app, State &state) {
   addArtifact(app, state);
-  addRunOptions(app, state.run);
-  return [&] { return runTraining(readArtifact(state.artifact), state.run); };
+  addTrainingOptions(app, state);
+  return [&] { return train(readArtifact(state.artifact), state); };
 }
 
 Command addGenerate(CLI::App &app, State &state) {
@@ -154,9 +184,14 @@ Command addGenerate(CLI::App &app, State &state) {
 
 Command addInspect(CLI::App &app, State &state) {
   addArtifact(app, state);
-  app.add_flag("--json", state.json, "As one JSON object");
+  auto *json = app.add_flag("--json", state.json, "As one JSON object");
+  app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
+      ->excludes(json);
   return [&] {
-    inspect(state.artifact, state.json);
+    if (state.plan)
+      std::cout << planText(readArtifact(state.artifact));
+    else
+      inspect(state.artifact, state.json);
     return Exit::ok;
   };
 }
@@ -186,7 +221,8 @@ Examples:
 Examples:
   weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
   weir run gpt.weirx --data window=input.txt --checkpoint kept --resume
-  weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors)",
+  weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors
+  weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op)",
      addRun},
     {"train", R"(Compile a model file and train it.
 
@@ -194,6 +230,13 @@ Examples:
   weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
   weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
      addTrain},
+    {"verify", R"(Prove the compile of a model: run it on random inputs with the reference interpreter, after every pass,
+and compiled, and compare losses, gradients and updates. Slow: --set makes a model small.
+
+Examples:
+  weir verify models/gpt-char.weir --set layers=2 --set width=40 --set context=17 --set batch=3
+  weir verify models/mnist-mlp.weir --set hidden=40 --set batch=5 --seed 7)",
+     addVerify},
     {"generate", R"(Write text with a trained language model.
 
 Examples:
@@ -204,7 +247,8 @@ Examples:
 
 Examples:
   weir inspect gpt.weirx
-  weir inspect gpt.weirx --json)",
+  weir inspect gpt.weirx --json
+  weir inspect gpt.weirx --plan)",
      addInspect},
 };
 

@@ -1,0 +1,99 @@
+//===- ArtifactPlan.cpp - The plan that an artifact holds -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/ArtifactPlan.h"
+#include "codegen/artifact/Reader.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include "tools/weir/DumpIr.h"
+#include "verify/CheckActions.h"
+#include <chrono>
+#include <iostream>
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+OwningOpRef<ModuleOp> planOf(const std::vector<std::byte> &artifact, MLIRContext &context) {
+  std::string reason;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (reason.empty()) {
+      llvm::raw_string_ostream stream(reason);
+      if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+        stream << place.getFilename().getValue() << ":" << place.getLine() << ": ";
+      stream << diagnostic;
+    }
+    return success();
+  });
+  OwningOpRef<ModuleOp> plan = readPlan(artifact, context);
+  if (!plan)
+    throw Failure(Exit::model, "the plan in the artifact cannot be read: " + reason);
+  return plan;
+}
+
+/// Checks a run as long as it lives, and sums up at its end.
+class CheckRun {
+public:
+  CheckRun(Program &program, ModuleOp plan) : check(program, plan) {
+    check.onAction = [this](const std::string &when, uint32_t action, uint32_t count) {
+      auto now = Clock::now();
+      if (now - said < std::chrono::seconds(2))
+        return;
+      said = now;
+      std::cerr << concat("checking ", when, ": action ", action + 1, " of ", count) << std::endl;
+    };
+    check.onMismatch = [](const ActionMismatch &mismatch) {
+      throw Failure(Exit::internal, mismatch.text());
+    };
+  }
+
+  ~CheckRun() {
+    const CheckedActions &done = check.checked();
+    auto number = [](double value) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.1e", value);
+      return std::string(text);
+    };
+    std::string line =
+        concat("checked ", done.steps, done.steps == 1 ? " step, " : " steps, ", done.actions,
+               " actions, largest relative difference ", number(done.largest));
+    if (!done.largestAt.empty())
+      line += concat(" (", done.largestAt, ")");
+    if (done.rounded > 0)
+      line += concat("; ", done.rounded, done.rounded == 1 ? " result differs" : " results differ",
+                     " by more, as rounding alone can");
+    std::cerr << line << std::endl;
+  }
+
+private:
+  CheckActions check;
+  Clock::time_point said = Clock::now();
+};
+
+} // namespace
+
+std::string planText(const std::vector<std::byte> &artifact) {
+  MLIRContext context;
+  return printed(*planOf(artifact, context));
+}
+
+void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
+  struct Plan {
+    MLIRContext context;
+    OwningOpRef<ModuleOp> module;
+  };
+  auto plan = std::make_shared<Plan>();
+  plan->module = planOf(artifact, plan->context);
+  options.attach = [plan](Program &program) {
+    return std::make_shared<CheckRun>(program, *plan->module);
+  };
+}
+
+} // namespace weir
