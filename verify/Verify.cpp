@@ -13,8 +13,8 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "verify/Blame.h"
+#include "verify/CheckActions.h"
 #include "verify/Compare.h"
-#include "verify/KernelCode.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -36,7 +36,6 @@ private:
   LogicalResult checkGradients();
   LogicalResult checkPasses();
   LogicalResult checkPlan();
-  LogicalResult checkKernels();
   LogicalResult checkArtifact();
 
   LogicalResult checkPass(const PipelinePass &pass);
@@ -52,8 +51,16 @@ private:
   }
   bool agree(StringRef pass, const Outcome &outcome, bool inF32, double &largest,
              llvm::function_ref<std::optional<Blame>(const Disagreement &)> blame);
-  void report(StringRef pass, const std::string &result, const std::optional<Blame> &blame,
+  struct Named {
+    std::string op, place, why;
+  };
+  void report(StringRef pass, const std::string &result, const std::optional<Named> &first,
               const std::string &detail);
+  static std::optional<Named> named(const std::optional<Blame> &blame) {
+    if (!blame)
+      return std::nullopt;
+    return Named{blame->op, describe(blame->loc), blame->why};
+  }
 
   ModuleOp module;
   const VerifyOptions &options;
@@ -61,19 +68,18 @@ private:
   Feed feed;
   Outcome truth;
   OwningOpRef<ModuleOp> previous; ///< what the last form was run as
-  std::vector<char> code;
   VerifyReport found;
 };
 
 void Verification::report(StringRef pass, const std::string &result,
-                          const std::optional<Blame> &blame, const std::string &detail) {
+                          const std::optional<Named> &first, const std::string &detail) {
   VerifyFault fault{pass.str(), result, "", "", ""};
   fault.message = llvm::formatv("after {0}: {1} differs: {2}", pass, result, detail).str();
-  if (blame) {
-    fault.op = blame->op;
-    fault.place = describe(blame->loc);
+  if (first) {
+    fault.op = first->op;
+    fault.place = first->place;
     fault.message += llvm::formatv("\n  first op that differs: {0} at {1}: {2}", fault.op,
-                                   fault.place, blame->why)
+                                   fault.place, first->why)
                          .str();
   } else {
     fault.message += "\n  no single op was found that it begins with";
@@ -87,7 +93,8 @@ bool Verification::agree(StringRef pass, const Outcome &outcome, bool inF32, dou
   if (wrong.empty())
     return true;
   const Disagreement &first = wrong.front();
-  report(pass, llvm::formatv("`{0}` of @{1}", first.name, first.entry).str(), blame(first),
+  report(pass, llvm::formatv("`{0}` of @{1}", first.name, first.entry).str(),
+         named(blame(first)),
          llvm::formatv("element {0} should be {1:e9} but is {2:e9} ({3} result{4} in all)",
                        first.index, first.expected, first.found, wrong.size(),
                        wrong.size() == 1 ? "" : "s")
@@ -153,7 +160,7 @@ LogicalResult Verification::checkGradients() {
       return failure();
     if (wrong.empty())
       continue;
-    report("autodiff", wrong, blameGradient(module, entry, feed, tampering),
+    report("autodiff", wrong, named(blameGradient(module, entry, feed, tampering)),
            llvm::formatv("central differences of the loss are off by {0:e3} of its norm", off)
                .str());
     return success();
@@ -245,72 +252,18 @@ LogicalResult Verification::checkPlan() {
 // Machine code
 //===----------------------------------------------------------------------===//
 
-LogicalResult Verification::checkKernels() {
-  FailureOr<std::vector<char>> compiled =
+LogicalResult Verification::checkArtifact() {
+  FailureOr<std::vector<char>> code =
       compileKernels(kernelsOf(module), options.target, [&](StringRef phase, ModuleOp kernels) {
         if (phase == "emitted")
           tamper("codegen", kernels);
       });
-  if (failed(compiled))
+  if (failed(code))
     return failure();
-  code = std::move(*compiled);
-
-  // Each kernel on what its first launch reads.
-  llvm::StringMap<Tensors> inputs;
-  for (auto entry : module.getOps<plan::EntryOp>()) {
-    CellMemory memory(module, true);
-    Interpreter interpreter;
-    PlanInterpreter machine(module, memory, interpreter);
-    machine.before = [&](Operation *action) {
-      auto launch = dyn_cast<plan::LaunchOp>(action);
-      if (!launch || inputs.count(launch.getKernel()))
-        return;
-      KernelOp meaning = meaningOf(machine.kernelOf(launch));
-      Tensors &read = inputs[launch.getKernel()];
-      for (auto [i, input] : llvm::enumerate(meaning.getInputs())) {
-        read.push_back(memory.load(launch.getOperands()[i], input.getType()));
-        roundTo(input.getType(), read.back());
-      }
-    };
-    std::map<std::string, Tensor> variables = feed.variables;
-    if (failed(runEntry(machine, memory, entry, feed.inputs.at(entry.getSymName().str()),
-                        variables)))
-      return failure();
-  }
-
-  KernelCode loaded(code);
-  for (auto kernel : module.getOps<plan::KernelOp>()) {
-    auto given = inputs.find(kernel.getSymName());
-    if (given == inputs.end())
-      continue;
-    auto faults = loaded.check(kernel, given->second, found.largestKernel);
-    if (failed(faults))
-      return failure();
-    ++found.kernels;
-    if (faults->empty())
-      continue;
-    const KernelFault &first = faults->front();
-    Value yielded = meaningOf(kernel).getBody().front().getTerminator()->getOperand(first.result);
-    Operation *maker = yielded.getDefiningOp();
-    std::optional<Blame> blame;
-    if (maker)
-      blame = Blame{maker->getName().getStringRef().str(), maker->getLoc(),
-                    "the kernel's result from here is not its meaning's"};
-    report("codegen",
-           llvm::formatv("result {0} of the {1} kernel @{2}", first.result, kernel.getShape(),
-                         kernel.getSymName())
-               .str(),
-           blame, first.what);
-    return success();
-  }
-  progress("codegen", llvm::formatv("{0} kernels agree with their meaning (to {1:e1})",
-                                    found.kernels, found.largestKernel)
-                          .str());
-  return success();
-}
-
-LogicalResult Verification::checkArtifact() {
-  CompiledProgram program(writeArtifact(module, code));
+  for (auto kernel : module.getOps<plan::KernelOp>())
+    found.kernels += kernel ? 1 : 0;
+  CompiledProgram program(writeArtifact(module, *code));
+  CheckActions checker(program.program(), module);
   FailureOr<Outcome> outcome = results.collect(
       feed, [&](StringRef entry, const Tensors &inputs,
                 std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
@@ -321,6 +274,18 @@ LogicalResult Verification::checkArtifact() {
       });
   if (failed(outcome))
     return failure();
+  found.actions = checker.checked().actions;
+  found.largestAction = checker.checked().largest;
+  if (!checker.mismatches().empty()) {
+    const ActionMismatch &first = checker.mismatches().front();
+    report("codegen", "@" + first.entry,
+           Named{first.op + " in the " + first.work, first.place, "it is not what the plan means"},
+           first.detail);
+    return success();
+  }
+  progress("codegen", llvm::formatv("{0} actions do what they mean (to {1:e1})", found.actions,
+                                    found.largestAction)
+                          .str());
   if (agree("artifact", *outcome, true, found.largestResult,
             [](const Disagreement &) { return std::nullopt; }))
     progress("artifact", llvm::formatv("{0} results agree (to {1:e1})", found.results,
@@ -337,8 +302,7 @@ FailureOr<VerifyReport> Verification::run() {
     return failure();
   feed = std::move(*made);
   for (Stage stage : {&Verification::checkGradients, &Verification::checkPasses,
-                      &Verification::checkPlan, &Verification::checkKernels,
-                      &Verification::checkArtifact}) {
+                      &Verification::checkPlan, &Verification::checkArtifact}) {
     if (failed((this->*stage)()))
       return failure();
     if (found.fault)

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a program on the reference interpreter as the frontend makes it, after every pass, as a plan
-// with and without its offsets; then every compiled kernel against its meaning; then the artifact. The
-// gradients of the first form are compared with central differences. All forms have to agree on every
-// output, every gradient and every variable.
+// Runs a program on the reference interpreter as the frontend makes it, after every pass, and as a
+// plan with and without its offsets; then the artifact, each of its actions against what it means.
+// The gradients of the first form are compared with central differences. All forms have to agree on
+// every output, every gradient and every variable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,10 +42,10 @@ struct VerifyFault {
 };
 
 struct VerifyReport {
-  unsigned passes = 0, gradients = 0, kernels = 0, results = 0;
+  unsigned passes = 0, gradients = 0, kernels = 0, actions = 0, results = 0;
   double largestExact = 0;   ///< relative, between forms run in f64
   double largestSlope = 0;   ///< relative, of gradients to differences
-  double largestKernel = 0;  ///< relative, of kernels in f32
+  double largestAction = 0;  ///< relative, of launches and library calls to their meaning
   double largestResult = 0;  ///< relative, of the artifact's results
   std::optional<VerifyFault> fault;
 };

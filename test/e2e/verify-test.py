@@ -1,0 +1,54 @@
+"""`weir verify` proves the compile of every model that ships, at small and odd sizes."""
+
+import os
+import unittest
+
+import weirtest
+from weirtest import MODELS
+
+# Sizes that straddle vectors and tiles, and no power of two.
+SIZES = {
+    "gpt-char": [
+        ["layers=2", "heads=2", "width=40", "context=17", "vocab=33", "batch=3"],
+        ["layers=1", "heads=1", "width=7", "context=1", "vocab=5", "batch=1"],
+    ],
+    "mnist-mlp": [["hidden=40", "batch=5"], ["hidden=1", "classes=3", "batch=1"]],
+    "mnist-cnn": [
+        ["filters=5", "width=17", "batch=3"],
+        ["filters=3", "width=9", "batch=2", "microbatches=2"],
+    ],
+}
+
+
+class Verify(weirtest.Test):
+    def test_every_model_has_sizes_here(self):
+        self.assertEqual(sorted(SIZES), sorted(path.stem for path in MODELS.glob("*.weir")))
+
+    def test_models(self):
+        for name, variants in SIZES.items():
+            for sizes in variants:
+                sets = [argument for size in sizes for argument in ("--set", size)]
+                with self.subTest(model=name, sizes=sizes):
+                    done = self.weir("verify", MODELS / f"{name}.weir", *sets)
+                    self.assertRegex(
+                        done.stdout,
+                        r"verified: \d+ passes, \d+ gradients, \d+ kernels, \d+ results\n"
+                        r"verified: \d+ passes, \d+ gradients, \d+ kernels, \d+ results with gradients\n",
+                    )
+                    for stage in ("gradients", "autodiff", "fuse", "lower-to-plan",
+                                  "assign-offsets", "codegen", "artifact"):
+                        self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
+
+    def test_a_bad_model_is_said_as_check_says_it(self):
+        model = self.folder / "bad.weir"
+        model.write_text("model m(x: [b, 4]) -> [b, 4] {\n  return x + z\n}\n")
+        self.assertIn("bad.weir:2:14", self.weir("verify", model, status=3).stderr)
+
+    def test_usage(self):
+        model = MODELS / "mnist-mlp.weir"
+        self.assertIn("--target", self.weir("verify", model, "--target", "gpu", status=2).stderr)
+        self.assertIn("hiden", self.weir("verify", model, "--set", "hiden=3", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2 if os.environ.get("VERBOSE") else 1)
