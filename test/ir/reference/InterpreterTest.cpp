@@ -46,9 +46,14 @@ protected:
 TEST_F(Reference, everyOpHasSemantics) {
   // What is no computation: a declaration and a terminator.
   llvm::StringSet<> none = {"weir.variable", "weir.yield"};
-  for (mlir::RegisteredOperationName name : context.getRegisteredOperationsByDialect("weir"))
-    EXPECT_EQ(name.hasInterface<Interpretable>(), !none.contains(name.getStringRef()))
-        << name.getStringRef().str();
+  unsigned ops = 0;
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations())
+    if (name.getDialectNamespace() == "weir") {
+      ++ops;
+      EXPECT_EQ(name.hasInterface<Interpretable>(), !none.contains(name.getStringRef()))
+          << name.getStringRef().str();
+    }
+  EXPECT_GT(ops, 60u);
 }
 
 TEST_F(Reference, arithmetic) {

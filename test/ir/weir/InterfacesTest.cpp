@@ -1,7 +1,11 @@
-//===- InterfacesTest.cpp - Every op has its interfaces, and they are true -===//
+//===- InterfacesTest.cpp - What ops' interfaces say is true --------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// That every op has its interfaces is in test/passes/autodiff/OpListing.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +14,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
-#include <map>
 #include <random>
+#include <set>
 
 using namespace weir;
 
@@ -56,44 +60,16 @@ protected:
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
 };
 
-TEST_F(Interfaces, everyOpHasThem) {
-  // What an op lacks, and why.
-  const char *program = "a part of the program, which computes no tensor by itself";
-  const char *noFloats = "its results are no floats, or do not depend on any";
-  const char *noSecond = "second-order gradients are not offered";
-  const char *fused = "it is decomposed or has a kernel of its own";
-  std::map<std::string, std::map<std::string, const char *>> lacking;
-  for (const char *name :
-       {"variable", "read", "write", "gradient", "microbatches", "yield", "kernel"})
-    for (const char *interface : {"Costed", "Castable", "Shardable", "Lowerable", "Differentiable"})
-      lacking[name][interface] = program;
-  for (const char *name :
-       {"not", "rem", "and", "or", "compare", "is_finite", "constant", "iota", "argmax", "random"})
-    lacking[name]["Differentiable"] = noFloats;
-  for (const char *name :
-       {"max_pool_grad", "normalize_grad", "softmax_cross_entropy_grad", "attend_grad"})
-    lacking[name]["Differentiable"] = noSecond;
-  for (const char *name : {"attend", "attend_grad"})
-    lacking[name]["Lowerable"] = fused;
-
-  for (mlir::RegisteredOperationName op : context.getRegisteredOperationsByDialect("weir")) {
-    std::string name = op.getStringRef().substr(5).str();
-    std::pair<const char *, bool> present[] = {
-        {"Costed", op.hasInterface<Costed>()},
-        {"Castable", op.hasInterface<Castable>()},
-        {"Shardable", op.hasInterface<Shardable>()},
-        {"Lowerable", op.hasInterface<Lowerable>()},
-        {"Differentiable", op.hasInterface<Differentiable>()}};
-    for (auto [interface, has] : present)
-      EXPECT_NE(has, lacking[name].contains(interface)) << name << " and " << interface;
-  }
-}
-
 TEST_F(Interfaces, roundtripTestsHoldEveryOp) {
   std::set<llvm::StringRef> seen;
   forEachOp([&](mlir::Operation *op) { seen.insert(op->getName().getStringRef()); });
-  for (mlir::RegisteredOperationName op : context.getRegisteredOperationsByDialect("weir"))
-    EXPECT_TRUE(seen.contains(op.getStringRef())) << op.getStringRef().str();
+  unsigned ops = 0;
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperations())
+    if (op.getDialectNamespace() == "weir") {
+      ++ops;
+      EXPECT_TRUE(seen.contains(op.getStringRef())) << op.getStringRef().str();
+    }
+  EXPECT_GT(ops, 60u);
 }
 
 TEST_F(Interfaces, castRulesAreOfFloatsOnly) {
