@@ -11,8 +11,8 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/Interpreter.h"
 #include "verify/Compiled.h"
-#include <memory>
 #include <map>
+#include <memory>
 
 namespace weir::test {
 
