@@ -28,6 +28,21 @@ using namespace weir;
 
 namespace {
 
+/// Whether the library takes the convolution: what no kernel position reaches may not be padding
+/// alone.
+bool hasLibraryConvolution(Operation *op) {
+  auto less = [](ArrayRef<int64_t> padding, Value weight) {
+    ArrayRef<int64_t> window = shapeOf(weight).take_back(2);
+    return padding[0] < window[0] && padding[1] < window[1];
+  };
+  if (auto forward = dyn_cast<ConvolutionOp>(op))
+    return less(forward.getPadding(), forward.getWeight());
+  if (auto backward = dyn_cast<ConvolutionInputGradOp>(op))
+    return less(backward.getPadding(), backward.getWeight());
+  auto gradient = dyn_cast<ConvolutionWeightGradOp>(op);
+  return gradient && less(gradient.getPadding(), gradient.getResult());
+}
+
 KernelShape shapeOfGroup(const Group &group) {
   Operation *root = group.ops.front();
   if (!group.fused) {
@@ -38,7 +53,7 @@ KernelShape shapeOfGroup(const Group &group) {
       return KernelShape::segment;
     if (isa<MatmulOp>(root))
       return KernelShape::product;
-    if (isa<ConvolutionOp, ConvolutionInputGradOp, ConvolutionWeightGradOp>(root))
+    if (hasLibraryConvolution(root))
       return KernelShape::convolution;
     return KernelShape::nest;
   }
@@ -95,6 +110,38 @@ private:
   IRMapping mapping;
 };
 
+/// A map kernel of its own for a cheap value.
+Value inMemory(Value value, Block &block) {
+  OpBuilder builder(value.getContext());
+  Operation *definer = value.getDefiningOp();
+  if (value.getParentBlock() == &block)
+    builder.setInsertionPointAfter(definer);
+  else
+    builder.setInsertionPointToStart(&block);
+  return Outliner().outline(builder, {definer}, {value}, KernelShape::map).getResult(0);
+}
+
+/// Attention reads memory through strides: where an operand is no view of memory, what it is a view
+/// of gets a kernel.
+void materializeAttended(OpOperand &operand, Block &block) {
+  OpOperand *moved = nullptr; // below a merge: its dimensions do not follow each other
+  OpOperand *use = &operand;
+  bool merged = false;
+  while (Operation *op = use->get().getDefiningOp()) {
+    if (!isa<TransposeOp, SliceOp, SplitDimOp, MergeDimsOp, BroadcastOp>(op))
+      break;
+    if (merged && !moved && isa<TransposeOp, SliceOp, BroadcastOp>(op))
+      moved = use;
+    merged |= isa<MergeDimsOp>(op) && op->getResult(0).getType() != op->getOperand(0).getType();
+    use = &op->getOpOperand(0);
+  }
+  Operation *base = use->get().getDefiningOp();
+  if (moved)
+    moved->set(inMemory(moved->get(), block));
+  else if (base && fusionClass(base) == FusionClass::cheap)
+    use->set(inMemory(use->get(), block));
+}
+
 void outlineAttention(Block &block) {
   SmallVector<Operation *> attentions;
   for (Operation &op : block)
@@ -102,6 +149,8 @@ void outlineAttention(Block &block) {
       attentions.push_back(&op);
   // One after the other: a backward kernel reads what the forward one yields.
   for (Operation *op : attentions) {
+    for (OpOperand &operand : op->getOpOperands())
+      materializeAttended(operand, block);
     RootKernel root = attentionKernel(op);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
@@ -133,15 +182,8 @@ void materialize(Block &block) {
   for (OpOperand *use : uses) {
     Value value = use->get();
     Value &kernel = made[value];
-    if (!kernel) {
-      OpBuilder builder(value.getContext());
-      if (value.getParentBlock() == &block)
-        builder.setInsertionPointAfter(value.getDefiningOp());
-      else
-        builder.setInsertionPointToStart(&block);
-      Operation *definer = value.getDefiningOp();
-      kernel = Outliner().outline(builder, {definer}, {value}, KernelShape::map).getResult(0);
-    }
+    if (!kernel)
+      kernel = inMemory(value, block);
     use->set(kernel);
   }
 }

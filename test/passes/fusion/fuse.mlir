@@ -132,3 +132,31 @@ func.func @no_cycle(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32
   %t = weir.mul %f, %rb : tensor<4x4xf32>
   return %h, %t : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// The library's convolutions have less padding than window; others are plain loops.
+// CHECK-LABEL: func @wide_padding
+func.func @wide_padding(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x1x2xf32>) -> tensor<1x3x6x5xf32> {
+  // CHECK: weir.kernel nest
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: weir.convolution
+  %y = weir.convolution %x, %w {padding = array<i64: 1, 1>, strides = array<i64: 1, 1>} : tensor<1x2x4x4xf32>, tensor<3x2x1x2xf32> -> tensor<1x3x6x5xf32>
+  return %y : tensor<1x3x6x5xf32>
+}
+
+// -----
+
+// Attention reads memory: what is computed for it alone, and what no strides describe, is a kernel before it.
+// CHECK-LABEL: func @attends_to_no_memory
+func.func @attends_to_no_memory(%x: tensor<1x2x6x4xf32>) -> tensor<1x2x3x4xf32> {
+  // CHECK: %[[ONES:.*]] = weir.kernel map() : () -> tensor<1x2x3x4xf32>
+  // CHECK: %[[ROWS:.*]] = weir.kernel map(%{{.*}}) : (tensor<1x2x6x4xf32>) -> tensor<1x2x3x4xf32>
+  // CHECK: weir.kernel attention(%[[ROWS]], %[[ONES]])
+  %q = weir.constant 1.0 : f32 -> tensor<1x2x3x4xf32>
+  %s = weir.slice %x {offsets = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 2, 1>} : tensor<1x2x6x4xf32> -> tensor<1x2x3x4xf32>
+  %m = weir.merge_dims %s {first = 1 : i64, count = 3 : i64} : tensor<1x2x3x4xf32> -> tensor<1x24xf32>
+  %k = weir.split_dim %m {dimension = 1 : i64, sizes = array<i64: 2, 3, 4>} : tensor<1x24xf32> -> tensor<1x2x3x4xf32>
+  %y, %l = weir.attend %q, %k, %k {scale = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3xf32>
+  return %y : tensor<1x2x3x4xf32>
+}
