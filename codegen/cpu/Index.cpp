@@ -244,11 +244,11 @@ AffineExpr IndexSpace::linearize(ArrayRef<AffineExpr> indices, ArrayRef<int64_t>
 
 SmallVector<AffineExpr> IndexSpace::delinearize(AffineExpr position, ArrayRef<int64_t> shape) {
   SmallVector<AffineExpr> indices(shape.size());
-  int64_t stride = 1;
+  // Quotients of quotients, not of products of sizes: only so does linearize find the position again.
+  AffineExpr rest = position;
   for (size_t i = shape.size(); i-- > 0;) {
-    AffineExpr index = stride == 1 ? position : position.floorDiv(stride);
-    indices[i] = shape[i] == 1 ? constant(0) : simplify(i == 0 ? index : index % shape[i]);
-    stride *= shape[i];
+    indices[i] = shape[i] == 1 ? constant(0) : simplify(i == 0 ? rest : rest % shape[i]);
+    rest = shape[i] == 1 ? rest : simplify(rest.floorDiv(shape[i]));
   }
   return indices;
 }

@@ -137,10 +137,19 @@ template <typename Op, typename Make> void replaceAll(ModuleOp module, Make make
   });
 }
 
-template <typename Op> void reduceAngles(ModuleOp module) {
-  module.walk([&](Op op) {
+void reduceAngles(ModuleOp module) {
+  module.walk([&](math::CosOp op) {
     OpBuilder builder(op);
     op->setOperand(0, withinATurn(Floats{builder, op.getLoc(), op.getType()}, op.getOperand()));
+  });
+  // MLIR's sine of a small negative angle is a cosine near a quarter turn, without a correct digit.
+  module.walk([&](math::SinOp op) {
+    OpBuilder builder(op);
+    Value angle = withinATurn(Floats{builder, op.getLoc(), op.getType()}, op.getOperand());
+    op->setOperand(0, math::AbsFOp::create(builder, op.getLoc(), angle));
+    builder.setInsertionPointAfter(op);
+    auto signedSine = math::CopySignOp::create(builder, op.getLoc(), op.getResult(), angle);
+    op.getResult().replaceAllUsesExcept(signedSine, signedSine);
   });
 }
 
@@ -162,8 +171,7 @@ bool keepsInfinities(Operation *op) {
 void approximateMath(ModuleOp module) {
   replaceAll<math::RsqrtOp>(module, reciprocalRoot);
   replaceAll<math::PowFOp>(module, power);
-  reduceAngles<math::SinOp>(module);
-  reduceAngles<math::CosOp>(module);
+  reduceAngles(module);
 
   RewritePatternSet approximations(module.getContext());
   populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
