@@ -1,0 +1,151 @@
+//===- Backends.cpp - What runs op tests ----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiled code runs a test twice: fused, as a program would be, and with every op as a kernel of
+// its own by the plain loop route, so that what serves an op alone is tested too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-check/Backends.h"
+#include "ir/reference/Interpreter.h"
+#include "passes/Pipeline.h"
+#include "runtime/cpu/Isa.h"
+#include "verify/Compiled.h"
+
+using namespace mlir;
+
+namespace weir::check {
+namespace {
+
+std::string always() { return ""; }
+
+class Interpreted : public Executable {
+public:
+  explicit Interpreted(OwningOpRef<ModuleOp> module) : module(std::move(module)) {}
+
+  FailureOr<Outcome> run(const Situation &situation) override {
+    Interpreter interpreter;
+    interpreter.variables = situation.variables;
+    auto entry = module->lookupSymbol<func::FuncOp>(situation.name);
+    FailureOr<Tensors> results = interpreter.run(entry, situation.inputs);
+    if (failed(results))
+      return failure();
+    return Outcome{std::move(*results), std::move(interpreter.variables)};
+  }
+
+private:
+  OwningOpRef<ModuleOp> module;
+};
+
+std::unique_ptr<Executable> interpret(OwningOpRef<ModuleOp> module) {
+  return std::make_unique<Interpreted>(std::move(module));
+}
+
+class Compiled : public Executable {
+public:
+  explicit Compiled(std::vector<std::byte> artifact) : program(std::move(artifact)) {}
+
+  FailureOr<Outcome> run(const Situation &situation) override {
+    program.setVariables(situation.variables);
+    Tensors results = program.run(situation.name, situation.inputs);
+    return Outcome{std::move(results), program.variables()};
+  }
+
+private:
+  CompiledProgram program;
+};
+
+enum class Grouping { fused, single };
+
+/// Puts every op that computes something into a kernel of its own.
+void separate(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<KernelOp>(op))
+      return WalkResult::skip();
+    if (isa<Costed>(op))
+      ops.push_back(op);
+    return WalkResult::advance();
+  });
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    KernelShape shape = isa<Lowerable>(op) ? KernelShape::nest : KernelShape::attention;
+    auto kernel =
+        KernelOp::create(builder, op->getLoc(), op->getResultTypes(), shape, op->getOperands());
+    op->replaceAllUsesWith(kernel);
+    Block *body = builder.createBlock(&kernel.getBody());
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(body->addArgument(operand.get().getType(), operand.get().getLoc()));
+    op->moveBefore(body, body->end());
+    YieldOp::create(builder, op->getLoc(), op->getResults());
+  }
+}
+
+/// Everything up to fusion, which may leave nothing but kernels to it.
+LogicalResult prepareKernels(ModuleOp module) {
+  PassManager manager(module.getContext());
+  for (const Phase &phase : phases())
+    if (phase.name != "fuse")
+      phase.add(manager, {"simplify-forward", "simplify"});
+  if (failed(manager.run(module)))
+    return failure();
+  separate(module);
+  return success();
+}
+
+/// An artifact is one of a training run: it has a recipe, and entries that begin and make a step.
+void makeTrainable(ModuleOp module) {
+  OpBuilder builder(module.getBodyRegion());
+  for (StringRef name : {"weir.batch", "weir.accumulate", "weir.steps"})
+    module->setAttr(name, builder.getI64IntegerAttr(1));
+  for (StringRef name : {"init", "step"}) {
+    if (module.lookupSymbol(name))
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    auto entry =
+        func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(entry.addEntryBlock());
+    func::ReturnOp::create(builder, module.getLoc());
+  }
+}
+
+template <const char *target, Grouping grouping>
+std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
+  if (grouping == Grouping::single && failed(prepareKernels(*module)))
+    return nullptr;
+  makeTrainable(*module);
+  auto artifact = compileModule(*module, *Target::parse(target));
+  if (failed(artifact))
+    return nullptr;
+  return std::make_unique<Compiled>(std::move(*artifact));
+}
+
+constexpr char v3[] = "cpu:x86-64-v3", v4[] = "cpu:x86-64-v4";
+
+template <const char *target> std::string missing() {
+  std::string needed = StringRef(target).substr(4).str(), native(cpu::nativeLevel());
+  // Levels are named so that they sort.
+  return native < needed ? "this machine has " + native : "";
+}
+
+} // namespace
+
+ArrayRef<Backend> backends() {
+  static const Backend table[] = {
+      {"interpreter", "the reference interpreter, in f64", always, interpret},
+      {"cpu:x86-64-v3", "compiled for AVX2, ops fused", missing<v3>, compile<v3, Grouping::fused>},
+      {"cpu:x86-64-v3:single", "the same, every op a kernel of its own", missing<v3>,
+       compile<v3, Grouping::single>},
+      {"cpu:x86-64-v4", "compiled for AVX-512, ops fused", missing<v4>,
+       compile<v4, Grouping::fused>},
+      {"cpu:x86-64-v4:single", "the same, every op a kernel of its own", missing<v4>,
+       compile<v4, Grouping::single>},
+  };
+  return table;
+}
+
+} // namespace weir::check

@@ -1,0 +1,376 @@
+//===- Batch.cpp - Many programs, or one again ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every program runs in a process of its own, since what is looked for may crash. Workers are
+// processes too; each sends a line per program to the first process, which adds up.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-smith/Batch.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/Pipeline.h"
+#include "tools/dev/weir-smith/Check.h"
+#include "tools/dev/weir-smith/Forked.h"
+#include "tools/dev/weir-smith/Generate.h"
+#include "tools/dev/weir-smith/Shrink.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <map>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace weir::smith {
+namespace {
+
+constexpr int mostAttempts = 60, shrinkBudget = 600;
+constexpr unsigned programSeconds = 60;
+
+struct Context : MLIRContext {
+  Context() : MLIRContext(registry(), Threading::DISABLED) { loadAllAvailableDialects(); }
+  static const DialectRegistry &registry() {
+    static const DialectRegistry all = [] {
+      DialectRegistry all;
+      setUp(all);
+      return all;
+    }();
+    return all;
+  }
+};
+
+uint64_t attemptSeed(uint64_t seed, uint64_t attempt) { return seed * 1000 + attempt; }
+
+void collectOps(ModuleOp module, llvm::StringSet<> &names) {
+  module.walk([&](Operation *op) {
+    if (isa<WeirDialect>(op->getDialect()))
+      names.insert(op->getName().stripDialect());
+  });
+}
+
+std::string joined(const llvm::StringSet<> &names) {
+  std::string text;
+  for (const auto &name : names)
+    text += " " + name.getKey().str();
+  return text;
+}
+
+/// One program's way, put together from the lines that its process sent.
+struct Report {
+  std::string kind = "crash", stage = "start", message;
+  uint64_t attempt = 0;
+  std::string ops, passes;
+
+  bool fails() const { return kind == "fails" || kind == "crash"; }
+  bool sameFailure(const Report &other) const {
+    return other.fails() && kind == other.kind && stage == other.stage;
+  }
+};
+
+Report readReport(const ForkResult &result) {
+  Report report;
+  for (const std::string &line : result.lines) {
+    std::string text = line.size() > 2 ? line.substr(2) : "";
+    switch (line[0]) {
+    case 'A':
+      report.attempt = std::stoull(text);
+      report.message.clear();
+      break;
+    case 'S':
+      report.stage = text;
+      break;
+    case 'O':
+      report.ops = text;
+      break;
+    case 'P':
+      report.passes = text;
+      break;
+    case 'K':
+      report.kind = text;
+      break;
+    case 'M':
+      report.message += (report.message.empty() ? "" : "\n") + text;
+      break;
+    }
+  }
+  if (report.kind == "crash")
+    report.message = result.death;
+  return report;
+}
+
+using Send = std::function<void(std::string)>;
+
+bool checkAndSend(ModuleOp module, bool compile, const std::string &until, const Send &send) {
+  llvm::StringSet<> ops, passes;
+  collectOps(module, ops);
+  CheckOptions options;
+  options.compile = compile;
+  options.until = until;
+  options.onStage = [&](StringRef stage) { send("S " + stage.str()); };
+  options.onChange = [&](StringRef pass, ModuleOp after) {
+    passes.insert(pass);
+    collectOps(after, ops);
+  };
+  Outcome outcome = check(module, options);
+  if (outcome.kind == Outcome::Kind::refused) {
+    send("M " + outcome.message);
+    return false;
+  }
+  send("O" + joined(ops));
+  send("P" + joined(passes));
+  SmallVector<StringRef> lines;
+  StringRef(outcome.message).split(lines, '\n', -1, false);
+  for (StringRef line : lines)
+    send("M " + line.str());
+  send(outcome.kind == Outcome::Kind::agrees ? "K agrees" : "K fails");
+  return true;
+}
+
+Report runSeed(uint64_t seed, bool compile) {
+  return readReport(runForked(
+      [&](const Send &send) {
+        for (int attempt = 0; attempt < mostAttempts; ++attempt) {
+          send("A " + std::to_string(attempt));
+          send("S generate");
+          Context context;
+          auto module = generate(context, attemptSeed(seed, attempt));
+          if (module && checkAndSend(*module, compile, "", send))
+            return;
+        }
+        send("K refused");
+      },
+      programSeconds));
+}
+
+Report runModule(ModuleOp module, bool compile, const std::string &until) {
+  return readReport(runForked(
+      [&](const Send &send) {
+        if (!checkAndSend(module, compile, until, send))
+          send("K refused");
+      },
+      programSeconds));
+}
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+std::string commented(const std::string &text) {
+  std::string result;
+  SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n', -1, false);
+  for (StringRef line : llvm::ArrayRef(lines).take_front(12))
+    result += "// " + line.substr(0, 300).str() + "\n";
+  return result;
+}
+
+/// Shrinks the program and writes it; the file's path.
+std::string keepFailure(uint64_t seed, const Report &report, const BatchOptions &options) {
+  if (report.stage == "generate" || report.stage == "start")
+    return "nowhere: it happens while the program is made";
+  Context context;
+  auto module = generate(context, attemptSeed(seed, report.attempt));
+  Report last = report;
+  if (options.shrink)
+    module = shrink(
+        *module,
+        [&](ModuleOp smaller) {
+          Report now = runModule(smaller, options.compile, report.stage);
+          bool same = report.sameFailure(now);
+          if (same)
+            last = now;
+          return same;
+        },
+        shrinkBudget);
+  std::string path = options.keep + "/seed-" + std::to_string(seed) + ".mlir";
+  std::error_code error;
+  (void)llvm::sys::fs::create_directories(options.keep);
+  llvm::raw_fd_ostream file(path, error);
+  if (error)
+    return path + ", which cannot be written: " + error.message();
+  file << "// weir-smith --seed " << seed << " --count 1; shrunk. Again: weir-smith THIS-FILE\n// "
+       << last.kind << " in stage '" << last.stage << "':\n"
+       << commented(last.message) << "\n";
+  module->print(file);
+  return path;
+}
+
+//===----------------------------------------------------------------------===//
+// A batch
+//===----------------------------------------------------------------------===//
+
+void sendAll(int to, const std::string &line) {
+  for (size_t at = 0; at < line.size();) {
+    ssize_t written = write(to, line.data() + at, line.size() - at);
+    if (written <= 0)
+      _exit(1);
+    at += written;
+  }
+}
+
+/// Lines are shorter than PIPE_BUF, so those of several workers do not mix.
+void work(const BatchOptions &options, unsigned worker,
+          std::chrono::steady_clock::time_point deadline, int to) {
+  for (uint64_t i = worker; i < options.count; i += options.jobs) {
+    if (options.minutes > 0 && std::chrono::steady_clock::now() > deadline)
+      return;
+    uint64_t seed = options.seed + i;
+    Report report = runSeed(seed, options.compile);
+    if (report.fails()) {
+      std::string path = keepFailure(seed, report, options);
+      StringRef first = StringRef(report.message).split('\n').first;
+      sendAll(to, llvm::formatv("F seed {0}: {1} in stage '{2}': {3}; kept in {4}\n", seed,
+                                report.kind, report.stage, first.substr(0, 250), path));
+    }
+    sendAll(to, "K " + report.kind + " " + std::to_string(report.attempt) + "\n");
+    sendAll(to, "O " + report.ops + "\n");
+    sendAll(to, "P " + report.passes + "\n");
+  }
+}
+
+struct Totals {
+  std::map<std::string, uint64_t> kinds, ops, passes;
+  uint64_t programs = 0, attempts = 0;
+  std::vector<std::string> failures;
+
+  void add(StringRef line) {
+    SmallVector<StringRef> words;
+    line.drop_front(1).split(words, ' ', -1, false);
+    if (line.starts_with("F "))
+      failures.push_back(line.drop_front(2).str());
+    else if (line.starts_with("O"))
+      for (StringRef word : words)
+        ++ops[word.str()];
+    else if (line.starts_with("P"))
+      for (StringRef word : words)
+        ++passes[word.str()];
+    else if (line.starts_with("K")) {
+      ++kinds[words[0].str()];
+      ++programs;
+      attempts += 1 + std::stoull(words[1].str());
+    }
+  }
+};
+
+void list(const char *what, const std::map<std::string, uint64_t> &counts) {
+  llvm::outs() << what << ":";
+  std::vector<std::pair<uint64_t, std::string>> sorted;
+  for (const auto &[name, count] : counts)
+    sorted.push_back({count, name});
+  llvm::sort(sorted, std::greater<>());
+  for (const auto &[count, name] : sorted)
+    llvm::outs() << " " << name << " " << count;
+  llvm::outs() << "\n";
+}
+
+std::vector<std::string> opsOfDialect() {
+  Context context;
+  std::vector<std::string> names;
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    if (isa<WeirDialect>(name.getDialect()))
+      names.push_back(name.stripDialect().str());
+  return names;
+}
+
+} // namespace
+
+Exit runBatch(const BatchOptions &options) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    throw Failure(Exit::internal, "cannot make a pipe");
+  auto begin = std::chrono::steady_clock::now();
+  auto deadline = begin + std::chrono::milliseconds(int64_t(options.minutes * 60000));
+  std::vector<pid_t> workers;
+  for (unsigned worker = 0; worker < options.jobs; ++worker) {
+    pid_t child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      work(options, worker, deadline, ends[1]);
+      _exit(0);
+    }
+    workers.push_back(child);
+  }
+  close(ends[1]);
+  Totals totals;
+  std::string text;
+  char buffer[1 << 16];
+  auto last = begin;
+  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, got);
+    for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
+      StringRef line = StringRef(text).take_front(end);
+      totals.add(line);
+      if (line.starts_with("F "))
+        llvm::errs() << line.drop_front(2) << "\n";
+    }
+    auto now = std::chrono::steady_clock::now();
+    if (now - last > std::chrono::seconds(10)) {
+      last = now;
+      llvm::errs() << totals.programs << " of " << options.count << " programs, "
+                   << totals.failures.size() << " failures\n";
+    }
+  }
+  bool lost = false;
+  for (pid_t worker : workers) {
+    int status = 0;
+    waitpid(worker, &status, 0);
+    lost |= status != 0;
+  }
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::vector<std::string> missing;
+  for (const std::string &op : opsOfDialect())
+    if (!totals.ops.count(op))
+      missing.push_back(op);
+  llvm::outs() << llvm::formatv(
+      "{0} programs in {1:f1} s: {2} agree, {3} fail, {4} found nothing that f32 decides ({5} "
+      "drafts in all)\n",
+      totals.programs, seconds, totals.kinds["agrees"], totals.failures.size(),
+      totals.kinds["refused"], totals.attempts);
+  list("programs by op", totals.ops);
+  list("programs changed by a pass", totals.passes);
+  if (!missing.empty()) {
+    llvm::outs() << "in no program:";
+    for (const std::string &op : missing)
+      llvm::outs() << " " << op;
+    llvm::outs() << "\n";
+  }
+  if (lost)
+    llvm::errs() << "error: a worker ended early\n";
+  return lost || !totals.failures.empty() || (options.allOps && !missing.empty()) ? Exit::internal
+                                                                                  : Exit::ok;
+}
+
+Exit runFile(const std::string &path, const BatchOptions &options) {
+  Context context;
+  auto module = parseSourceFile<ModuleOp>(path, &context);
+  if (!module)
+    throw Failure(Exit::model, path + ": no module of the weir dialect");
+  Report report = runModule(*module, options.compile, "");
+  if (report.kind == "refused") {
+    llvm::outs() << path << ": cannot be compared: " << report.message << "\n";
+    return Exit::ok;
+  }
+  llvm::outs() << path << ": " << report.kind;
+  if (report.fails())
+    llvm::outs() << " in stage '" << report.stage << "': " << report.message;
+  llvm::outs() << "\n";
+  return report.fails() ? Exit::internal : Exit::ok;
+}
+
+Exit printProgram(uint64_t seed) {
+  Report report = runSeed(seed, false);
+  Context context;
+  if (auto module = generate(context, attemptSeed(seed, report.attempt)))
+    module->print(llvm::outs());
+  return Exit::ok;
+}
+
+} // namespace weir::smith

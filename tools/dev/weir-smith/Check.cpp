@@ -1,0 +1,429 @@
+//===- Check.cpp - One program against itself -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-smith/Check.h"
+#include "ir/reference/PlanInterpreter.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/Passes.h"
+#include "passes/Pipeline.h"
+#include "runtime/core/Error.h"
+#include "tools/dev/weir-smith/Trial.h"
+#include "verify/Compare.h"
+#include "verify/Compiled.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace weir::smith {
+namespace {
+
+// Simplification folds constants, and a constant is an f32.
+constexpr double foldTolerance = 1e-6;
+// Between two programs that are both run in f64.
+constexpr double f64Tolerance = 1e-9;
+// How much of what compiled code may differ rounding alone may take.
+constexpr double conditionShare = 0.1;
+
+/// What one entry gives: results in order, and variables by name.
+struct EntryRun {
+  Tensors results;
+  std::map<std::string, Tensor> variables;
+};
+using ProgramRun = std::map<std::string, EntryRun>;
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+class Checker {
+public:
+  Checker(ModuleOp module, const CheckOptions &options)
+      : module(module), options(options), variables(drawVariables(module)),
+        handler(module.getContext(), [this](Diagnostic &diagnostic) {
+          llvm::raw_string_ostream stream(diagnostics);
+          stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
+          return success();
+        }) {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      Entry &entry = entries[function.getSymName().str()];
+      entry.inputs = drawInputs(function);
+      for (unsigned i = 0; i < function.getNumResults(); ++i) {
+        auto name = function.getResultAttrOfType<StringAttr>(i, "weir.output");
+        entry.outputs.push_back(name ? name.str() : "output" + std::to_string(i));
+        entry.types.push_back(function.getResultTypes()[i]);
+      }
+    }
+  }
+
+  Outcome run();
+
+private:
+  struct Entry {
+    Tensors inputs;
+    std::vector<std::string> outputs;
+    std::vector<Type> types;
+    double largestNorm = 0; ///< of the values that its results are computed from
+  };
+
+  bool begin(StringRef stage) {
+    if (!options.until.empty() && outcome.stage == options.until)
+      return false;
+    outcome.stage = stage.str();
+    if (options.onStage)
+      options.onStage(stage);
+    return true;
+  }
+  bool fail(const std::string &message) {
+    outcome.kind = Outcome::Kind::fails;
+    outcome.message = message + (diagnostics.empty() ? "" : "\n" + diagnostics);
+    return false;
+  }
+
+  bool roundtrip();
+  bool findTruth();
+  bool tryInF32(ModuleOp differentiated);
+  bool everyPass();
+  bool without();
+  bool plan();
+  bool runCompiled(std::vector<std::byte> artifact);
+
+  OwningOpRef<ModuleOp> copy() { return OwningOpRef<ModuleOp>(module.clone()); }
+  bool apply(const PipelinePass &pass, ModuleOp to);
+  std::optional<ProgramRun> interpret(ModuleOp program);
+  std::optional<ProgramRun> interpretPlan(ModuleOp plan, bool offsets);
+  bool agree(const ProgramRun &run, const ProgramRun &with, double tolerance);
+  std::string difference(const std::string &entry, const EntryRun &run, const EntryRun &with,
+                         double tolerance);
+
+  ModuleOp module;
+  const CheckOptions &options;
+  std::map<std::string, Tensor> variables;
+  std::map<std::string, Entry> entries;
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler;
+  Outcome outcome;
+  ProgramRun truth;
+};
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+std::optional<ProgramRun> Checker::interpret(ModuleOp program) {
+  ProgramRun run;
+  for (auto function : program.getOps<func::FuncOp>()) {
+    std::string name = function.getSymName().str();
+    Interpreter interpreter;
+    interpreter.variables = variables;
+    auto results = interpreter.run(function, entries.at(name).inputs);
+    if (failed(results))
+      return fail("the interpreter does not run @" + name), std::nullopt;
+    run[name] = {*results, interpreter.variables};
+  }
+  return run;
+}
+
+std::optional<ProgramRun> Checker::interpretPlan(ModuleOp plan, bool offsets) {
+  ProgramRun run;
+  for (auto entry : plan.getOps<plan::EntryOp>()) {
+    std::string name = entry.getSymName().str();
+    CellMemory memory(plan, offsets);
+    for (auto variable : plan.getOps<plan::VariableOp>())
+      memory.storeVariable(variable, variables.at(variable.getSymName().str()));
+    const Tensors &inputs = entries.at(name).inputs;
+    size_t next = 0;
+    for (auto port : entry.getOps<plan::PortOp>())
+      if (port.getKind() == "input")
+        memory.store(port.getBuffer(), port.getType(), inputs[next++]);
+    Interpreter interpreter;
+    PlanInterpreter machine(plan, memory, interpreter);
+    if (failed(machine.run(entry.getBody().front())))
+      return fail("the plan interpreter does not run @" + name), std::nullopt;
+    EntryRun &result = run[name];
+    for (auto port : entry.getOps<plan::PortOp>())
+      if (port.getKind() != "input")
+        result.results.push_back(memory.load(port.getBuffer(), port.getType()));
+    for (auto variable : plan.getOps<plan::VariableOp>())
+      result.variables[variable.getSymName().str()] = memory.loadVariable(variable);
+  }
+  return run;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+std::string Checker::difference(const std::string &entry, const EntryRun &run, const EntryRun &with,
+                                double tolerance) {
+  const Entry &known = entries.at(entry);
+  if (run.results.size() != with.results.size())
+    return "@" + entry + " has another number of results";
+  auto isFloat = [](Type type) {
+    return isa<FloatType>(cast<RankedTensorType>(type).getElementType());
+  };
+  auto isGradient = [&](size_t i) { return StringRef(known.outputs[i]).starts_with("gradient/"); };
+  double largest[2] = {0, 0}; // of gradients, of other results
+  for (size_t i = 0; i < with.results.size(); ++i)
+    if (isFloat(known.types[i]))
+      largest[!isGradient(i)] = std::max(largest[!isGradient(i)], norm(with.results[i]));
+  auto say = [&](const std::string &what, const Tensor &found, const Tensor &expected,
+                 double tolerance, double largest) -> std::string {
+    Difference d = compare(found, expected, tolerance, largest);
+    // What is zero in mathematics is the rounding of what cancels.
+    double noise = 0.1 * tolerance * known.largestNorm;
+    if (d.agrees || (norm(expected) <= noise && d.absolute <= noise))
+      return "";
+    return llvm::formatv(
+        "@{0}: {1}: relative difference {2:e3}; element {3} is {4:e9}, expected {5:e9}", entry,
+        what, d.relative, d.worstIndex, found.values[d.worstIndex], expected.values[d.worstIndex]);
+  };
+  for (size_t i = 0; i < with.results.size(); ++i) {
+    bool floats = isFloat(known.types[i]);
+    std::string message = say(known.outputs[i], run.results[i], with.results[i],
+                              floats ? tolerance : 0, floats ? largest[!isGradient(i)] : 0);
+    if (!message.empty())
+      return message;
+  }
+  for (auto variable : module.getOps<VariableOp>()) {
+    std::string name = variable.getSymName().str();
+    auto found = run.variables.find(name), expected = with.variables.find(name);
+    if (found == run.variables.end() || expected == with.variables.end())
+      return "@" + entry + ": the variable " + name + " is missing";
+    std::string message = say("variable " + name, found->second, expected->second,
+                              isFloat(variable.getType()) ? tolerance : 0, 0);
+    if (!message.empty())
+      return message;
+  }
+  return "";
+}
+
+bool Checker::agree(const ProgramRun &run, const ProgramRun &with, double tolerance) {
+  for (const auto &[name, expected] : with) {
+    auto found = run.find(name);
+    if (found == run.end())
+      return fail("@" + name + " is missing");
+    if (std::string message = difference(name, found->second, expected, tolerance);
+        !message.empty())
+      return fail(message);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+bool Checker::roundtrip() {
+  if (!begin("verify"))
+    return false;
+  if (failed(verify(module)))
+    return fail("the generated program is not valid");
+  if (!begin("roundtrip"))
+    return false;
+  std::string text = print(module);
+  auto parsed = parseSourceString<ModuleOp>(text, module.getContext());
+  if (!parsed)
+    return fail("what is printed does not parse");
+  if (print(*parsed) != text)
+    return fail("what is parsed prints differently");
+  return true;
+}
+
+bool Checker::tryInF32(ModuleOp differentiated) {
+  auto refuse = [&](const std::string &why) {
+    outcome.kind = Outcome::Kind::refused;
+    outcome.message = why;
+    return false;
+  };
+  for (auto function : differentiated.getOps<func::FuncOp>()) {
+    Trial trial;
+    for (auto &[name, tensor] : variables)
+      trial.variables[name] = {tensor, tensor, true};
+    SmallVector<Known> inputs;
+    std::string name = function.getSymName().str();
+    for (const Tensor &tensor : entries.at(name).inputs)
+      inputs.push_back({tensor, tensor, true});
+    if (!trial.run(function, inputs))
+      return refuse(trial.refusal);
+    entries[name].largestNorm = trial.largestNorm;
+    EntryRun exactly, roughly;
+    for (Known &known : trial.last.results) {
+      exactly.results.push_back(std::move(known.truth));
+      roughly.results.push_back(std::move(known.rounded));
+    }
+    exactly.variables = roughly.variables = variables;
+    for (auto &[variable, known] : trial.last.writes) {
+      exactly.variables[variable] = std::move(known.truth);
+      roughly.variables[variable] = std::move(known.rounded);
+    }
+    if (std::string message =
+            difference(name, roughly, exactly, conditionShare * gradientTolerance);
+        !message.empty())
+      return refuse("rounding moves " + message);
+  }
+  return true;
+}
+
+bool Checker::findTruth() {
+  if (!begin("autodiff"))
+    return false;
+  OwningOpRef<ModuleOp> differentiated = copy();
+  PassManager manager(module.getContext());
+  manager.addNestedPass<func::FuncOp>(createAutodiff());
+  if (failed(manager.run(*differentiated)))
+    return fail("autodiff fails");
+  if (options.plant && options.plantAfter == "autodiff")
+    options.plant(*differentiated);
+  if (!tryInF32(*differentiated))
+    return false;
+  auto run = interpret(*differentiated);
+  if (!run)
+    return false;
+  truth = std::move(*run);
+  if (!begin("gradient"))
+    return false;
+  for (auto function : differentiated->getOps<func::FuncOp>())
+    if (std::string message = checkGradients(module, function); !message.empty())
+      return fail("@" + function.getSymName().str() + ": " + message);
+  return true;
+}
+
+bool Checker::apply(const PipelinePass &pass, ModuleOp to) {
+  PassManager manager(module.getContext());
+  pass.add(manager);
+  if (failed(manager.run(to)))
+    return fail("the pass fails");
+  if (options.plant && options.plantAfter == pass.name)
+    options.plant(to);
+  return true;
+}
+
+bool Checker::everyPass() {
+  OwningOpRef<ModuleOp> program = copy();
+  ProgramRun before = truth;
+  bool differentiated = false;
+  for (const Phase &phase : phases())
+    for (const PipelinePass &pass : phase.passes) {
+      if (!begin(("pass " + pass.name).str()))
+        return false;
+      std::string text = print(*program);
+      if (!apply(pass, *program))
+        return false;
+      if (options.onChange && print(*program) != text)
+        options.onChange(pass.name, *program);
+      differentiated |= pass.name == "autodiff";
+      if (!differentiated)
+        continue; // the interpreter would take differences, which are no exact truth
+      auto run = interpret(*program);
+      if (!run)
+        return false;
+      bool folds = pass.name == "autodiff" || pass.name.starts_with("simplify");
+      if (!agree(*run, before, folds ? foldTolerance : f64Tolerance))
+        return false;
+      before = std::move(*run);
+    }
+  return true;
+}
+
+bool Checker::without() {
+  for (const Phase &phase : phases())
+    for (const PipelinePass &left : phase.passes) {
+      if (!left.optional)
+        continue;
+      if (!begin(("without " + left.name).str()))
+        return false;
+      OwningOpRef<ModuleOp> program = copy();
+      for (const Phase &phase : phases())
+        for (const PipelinePass &pass : phase.passes)
+          if (pass.name != left.name && !apply(pass, *program))
+            return false;
+      auto run = interpret(*program);
+      if (!run || !agree(*run, truth, foldTolerance))
+        return false;
+    }
+  return true;
+}
+
+bool Checker::plan() {
+  auto target = Target::parse("cpu");
+  OwningOpRef<ModuleOp> program = copy();
+  for (const Phase &phase : phases())
+    for (const PipelinePass &pass : phase.passes)
+      if (!apply(pass, *program))
+        return false;
+  if (!program->lookupSymbol("init")) { // every artifact has one, a shrunk program may not
+    OpBuilder builder = OpBuilder::atBlockEnd(program->getBody());
+    auto init =
+        func::FuncOp::create(builder, program->getLoc(), "init", builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(init.addEntryBlock());
+    func::ReturnOp::create(builder, init.getLoc());
+    entries["init"];
+  }
+  nameEntryPorts(*program);
+  if (!begin("plan"))
+    return false;
+  if (failed(planModule(*program, *target)))
+    return fail("planning fails");
+  auto run = interpretPlan(*program, false);
+  if (!run || !agree(*run, truth, foldTolerance))
+    return false;
+  if (!begin("offsets"))
+    return false;
+  run = interpretPlan(*program, true);
+  if (!run || !agree(*run, truth, foldTolerance))
+    return false;
+  if (!options.compile || !begin("compile"))
+    return false;
+  auto artifact = assemble(*program, *target);
+  if (failed(artifact))
+    return fail("code generation fails");
+  if (!begin("load"))
+    return false;
+  try {
+    return runCompiled(std::move(*artifact));
+  } catch (const Failure &failure) {
+    return fail(failure.what());
+  }
+}
+
+bool Checker::runCompiled(std::vector<std::byte> artifact) {
+  CompiledProgram loaded(std::move(artifact));
+  if (!begin("run"))
+    return false;
+  ProgramRun real;
+  for (const auto &[name, entry] : entries) {
+    loaded.setVariables(variables);
+    EntryRun &result = real[name];
+    result.results = loaded.run(name, entry.inputs);
+    result.variables = loaded.variables();
+  }
+  return agree(real, truth, gradientTolerance);
+}
+
+Outcome Checker::run() {
+  if (roundtrip() && findTruth() && everyPass() && without())
+    plan();
+  return outcome;
+}
+
+} // namespace
+
+Outcome check(ModuleOp module, const CheckOptions &options) {
+  return Checker(module, options).run();
+}
+
+void setUp(DialectRegistry &registry) {
+  registry.insert<WeirDialect, func::FuncDialect, plan::PlanDialect>();
+  registerReferenceInterpreter(registry);
+  registerPlanInterpreter(registry);
+}
+
+} // namespace weir::smith

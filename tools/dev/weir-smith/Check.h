@@ -1,0 +1,57 @@
+//===- Check.h - One program against itself -------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A program's truth is the interpreter's run of it once it is differentiated. The gradients are
+// compared with differences of the loss, then the truth with the program after every pass, without
+// each optional pass, as a plan before and after offsets are given, and compiled.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_DEV_WEIR_SMITH_CHECK_H
+#define WEIR_TOOLS_DEV_WEIR_SMITH_CHECK_H
+
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace weir::smith {
+
+struct Outcome {
+  enum class Kind {
+    agrees,
+    refused, ///< cannot be compared in f32 (Trial.h)
+    fails,
+  };
+  Kind kind = Kind::agrees;
+  std::string stage;   ///< where
+  std::string message; ///< what was expected and found, or why it was refused
+};
+
+struct CheckOptions {
+  bool compile = true; ///< the last stage, and the slowest
+  std::string until;   ///< the stage to end after; all if empty
+  /// Told of each stage before it begins, and of whether a pass changed the program.
+  std::function<void(llvm::StringRef stage)> onStage;
+  std::function<void(llvm::StringRef pass, mlir::ModuleOp after)> onChange;
+  /// Runs after the pass of that name: a test breaks the program there.
+  std::string plantAfter;
+  std::function<void(mlir::ModuleOp)> plant;
+};
+
+/// Leaves the module as it is. Its context has all dialects and interpreters (setUp).
+Outcome check(mlir::ModuleOp module, const CheckOptions &options);
+
+/// A registry for contexts of programs. Contexts are to be without threads: programs are run in
+/// forked processes.
+void setUp(mlir::DialectRegistry &registry);
+
+/// Compares each gradient that a step returns as `gradient/NAME` with differences of the loss along
+/// one direction. A message, or "".
+std::string checkGradients(mlir::ModuleOp program, mlir::func::FuncOp differentiated);
+
+} // namespace weir::smith
+
+#endif

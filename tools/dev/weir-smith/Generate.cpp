@@ -1,0 +1,228 @@
+//===- Generate.cpp - A random training program ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-smith/Generate.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tools/dev/weir-smith/Rules.h"
+#include "tools/dev/weir-smith/Step.h"
+
+using namespace mlir;
+
+namespace weir::smith {
+namespace {
+
+func::FuncOp addEntry(Program &program, StringRef name) {
+  OpBuilder builder = OpBuilder::atBlockEnd(program.module->getBody());
+  auto function = func::FuncOp::create(builder, UnknownLoc::get(&program.context), name,
+                                       builder.getFunctionType({}, {}));
+  function.addEntryBlock();
+  return function;
+}
+
+void grow(Scope &scope, int64_t count) {
+  for (int64_t made = 0, tried = 0; made < count && tried < 4 * count; ++tried)
+    made += scope.attempt(rules()[scope.random().below(rules().size())].build);
+}
+
+/// What nobody uses, as whole tensors.
+void giveUnused(Scope &scope, std::vector<Output> &outputs, size_t most) {
+  for (Value value : scope.pool)
+    if (value.use_empty() && outputs.size() < most && scope.random().chance(0.85))
+      outputs.push_back({scope.program.newName("value"), "tensor", value});
+}
+
+void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDead(inner);
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
+void endEntry(Scope &scope, ArrayRef<Output> outputs) {
+  auto values = llvm::map_to_vector(outputs, [](const Output &output) { return output.value; });
+  func::FuncOp function = scope.function;
+  OpBuilder &builder = scope.builder;
+  func::ReturnOp::create(builder, scope.location(), values);
+  function.setFunctionType(
+      builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    function.setResultAttr(i, "weir.output", builder.getStringAttr(output.name));
+    function.setResultAttr(i, "weir.part", builder.getStringAttr(output.part));
+    if (output.part != "sum" && output.part != "count")
+      continue;
+    function.setResultAttr(i, "weir.term", builder.getI64IntegerAttr(output.term));
+    function.setResultAttr(i, "weir.weight", builder.getF64FloatAttr(output.weight));
+  }
+  eraseDead(*scope.block);
+}
+
+void addTerms(std::vector<Output> &outputs, ArrayRef<LossTerm> terms) {
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    outputs.push_back({"loss", "sum", term.sum, int64_t(i), term.weight});
+    outputs.push_back({"loss", "count", term.count, int64_t(i), term.weight});
+  }
+}
+
+/// weir.gradient of the loss by most of the parameters.
+std::vector<Trained> makeGradient(Scope &scope, Scope &top, Value loss) {
+  if (top.parameters.empty())
+    top.pool.push_back(top.parameter(top.type({3})));
+  std::vector<Trained> trained;
+  SmallVector<Value> sources;
+  for (const std::string &name : top.parameters)
+    if (sources.empty() || scope.random().chance(0.9)) {
+      trained.push_back({name, nullptr});
+      sources.push_back(top.read(name));
+    }
+  auto gradient = GradientOp::create(scope.builder, scope.location(), loss, sources);
+  for (auto [one, value] : llvm::zip(trained, gradient.getGradients()))
+    one.gradient = value;
+  scope.trying = top.trying = false;
+  return trained;
+}
+
+void makePlainStep(Scope &top) {
+  grow(top, 3 + top.random().below(14));
+  std::vector<std::pair<std::string, Value>> nexts;
+  for (size_t i = 0; i < top.states.size(); ++i) {
+    Scope::State state = top.states[i]; // more may come
+    nexts.push_back({state.variable, nextState(top, state)});
+  }
+  auto terms = makeLoss(top);
+  for (size_t i = nexts.size(); i < top.states.size(); ++i)
+    nexts.push_back({top.states[i].variable, top.states[i].old});
+  Value loss = totalOf(top, terms);
+  std::vector<Output> outputs;
+  giveUnused(top, outputs, 4);
+  addTerms(outputs, terms);
+  auto trained = makeGradient(top, top, loss);
+  for (const Trained &one : trained)
+    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
+  makeUpdate(top, loss, trained, nexts, outputs);
+  endEntry(top, outputs);
+}
+
+void makeStepInRounds(Scope &top) {
+  top.program.module->getOperation()->setAttr("weir.accumulate", top.builder.getI64IntegerAttr(2));
+  int64_t count = 2 + top.random().below(2);
+  grow(top, top.random().below(4));
+  auto body = std::make_unique<Scope>(top, count);
+  grow(*body, 3 + body->random().below(10));
+  SmallVector<Value> nexts;
+  for (size_t i = 0; i < body->states.size(); ++i) {
+    Scope::State state = body->states[i];
+    nexts.push_back(nextState(*body, state));
+  }
+  auto terms = makeLoss(*body);
+  for (size_t i = nexts.size(); i < body->states.size(); ++i)
+    nexts.push_back(body->states[i].old);
+  Value share = totalOf(*body, terms);
+  std::vector<Output> unused;
+  giveUnused(*body, unused, 3);
+  auto trained = makeGradient(*body, top, share);
+
+  SmallVector<Value> yielded, carried;
+  for (const Trained &one : trained)
+    yielded.push_back(one.gradient);
+  for (const LossTerm &term : terms)
+    yielded.push_back(term.sum);
+  for (const Output &output : unused)
+    if (elementOf(output.value) == Element::f32 || elementOf(output.value) == Element::i32)
+      yielded.push_back(output.value);
+  size_t sums = yielded.size();
+  llvm::append_range(yielded, nexts);
+  for (const Scope::State &state : body->states)
+    carried.push_back(top.read(state.variable));
+  YieldOp::create(body->builder, body->location(), yielded);
+  auto op = MicrobatchesOp::create(top.builder, top.location(), ValueRange(yielded).getTypes(),
+                                   count, body->sliced, carried);
+  op.getBody().push_back(body->block);
+
+  std::vector<Output> outputs;
+  size_t at = 0;
+  for (Trained &one : trained) {
+    one.gradient = op.getResult(at++);
+    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
+  }
+  for (LossTerm &term : terms)
+    term.sum = op.getResult(at++);
+  while (at < sums)
+    outputs.push_back({top.program.newName("value"), "tensor", op.getResult(at++)});
+  addTerms(outputs, terms);
+  std::vector<std::pair<std::string, Value>> writes;
+  for (const Scope::State &state : body->states)
+    writes.push_back({state.variable, op.getResult(at++)});
+  for (const Scope::State &state : top.states) // what the body's ops took from outside
+    writes.push_back({state.variable, state.old});
+  makeUpdate(top, totalOf(top, terms), trained, writes, outputs);
+  endEntry(top, outputs);
+}
+
+/// An entry that trains nothing: @eval with a loss, @predict without.
+void makeOther(Program &program, StringRef name) {
+  std::vector<std::string> shared;
+  for (auto variable : program.module->getOps<VariableOp>())
+    if (variable.getRole() == Role::parameter || variable.getRole() == Role::state)
+      shared.push_back(variable.getSymName().str());
+  Scope scope(program, addEntry(program, name));
+  scope.sharedVariables = shared;
+  for (const std::string &variable : shared)
+    if (scope.random().chance(0.5))
+      scope.pool.push_back(scope.read(variable));
+  grow(scope, 2 + scope.random().below(5));
+  std::vector<Output> outputs;
+  giveUnused(scope, outputs, 5);
+  if (name == "eval")
+    addTerms(outputs, makeLoss(scope));
+  if (outputs.empty())
+    outputs.push_back({"value", "tensor", scope.constant(scope.type({}), 1)});
+  endEntry(scope, outputs);
+}
+
+/// First values of some variables, as the frontend draws them.
+void makeInit(Program &program) {
+  Scope scope(program, addEntry(program, "init"));
+  for (auto variable : program.module->getOps<VariableOp>()) {
+    auto type = cast<RankedTensorType>(variable.getType());
+    if (variable.getRole() == Role::run || !scope.random().chance(0.4))
+      continue;
+    Value zero = scope.constant(scope.type({}, Element::i32), 0), value;
+    if (isa<FloatType>(type.getElementType()) && scope.random().chance(0.7))
+      value = scope.scaled(
+          scope.make<RandomOp>(type, scope.runScalar("seed"), zero, zero,
+                               scope.random().one({Distribution::uniform, Distribution::normal}),
+                               static_cast<uint64_t>(++program.ordinal)),
+          0.25, scope.random().one({0.0, 0.5}));
+    else
+      value = scope.constant(type, scope.random().one({0, 1}));
+    WriteOp::create(scope.builder, scope.location(), variable.getSymName(), value);
+  }
+  endEntry(scope, {});
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
+  Program program(context, seed);
+  try {
+    Scope top(program, addEntry(program, "step"));
+    program.random.chance(0.3) ? makeStepInRounds(top) : makePlainStep(top);
+    if (program.random.chance(0.2))
+      makeOther(program, "eval");
+    if (program.random.chance(0.2))
+      makeOther(program, "predict");
+    makeInit(program);
+  } catch (const Refused &) {
+    return nullptr;
+  }
+  return std::move(program.module);
+}
+
+} // namespace weir::smith

@@ -1,0 +1,179 @@
+//===- Gradients.cpp - Gradients against differences of the loss ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With v a random direction for each parameter p: (loss(p + h v) - loss(p - h v)) / 2h = <gradient,
+// v> but for terms in h^2, which extrapolation from h and h / 2 removes (Richardson, 1911). The
+// loss is run again from the values of the step that it depends on; what stop_gradient returns
+// stays as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-smith/Check.h"
+#include "tools/dev/weir-smith/Trial.h"
+#include "verify/Compare.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weir::smith {
+namespace {
+
+/// The ops between sources and a loss, in the order in which they run.
+SmallVector<Operation *> pathTo(GradientOp gradient) {
+  llvm::SetVector<Operation *> behind;
+  SmallVector<Value> open{gradient.getLoss()};
+  while (!open.empty())
+    if (Operation *op = open.pop_back_val().getDefiningOp(); op && behind.insert(op))
+      llvm::append_range(open, op->getOperands());
+  SmallVector<Operation *> path(behind.begin(), behind.end());
+  // A body's ops run after those around it.
+  llvm::sort(path, [&](Operation *a, Operation *b) {
+    if (a->getBlock() == b->getBlock())
+      return a->isBeforeInBlock(b);
+    return a->getBlock() != gradient->getBlock();
+  });
+  return path;
+}
+
+class Differences {
+public:
+  Differences(GradientOp gradient, const Trial &trial) : gradient(gradient), trial(trial) {
+    path = pathTo(gradient);
+  }
+
+  /// The derivative of the loss along `direction` of a source.
+  double along(Value source, const Tensor &direction, double step) {
+    double wide = centered(source, direction, step);
+    return (4 * centered(source, direction, step / 2) - wide) / 3;
+  }
+
+private:
+  double centered(Value source, const Tensor &direction, double step) {
+    return (lossAt(source, direction, step) - lossAt(source, direction, -step)) / (2 * step);
+  }
+
+  double lossAt(Value source, const Tensor &direction, double step) {
+    llvm::DenseMap<Value, Tensor> moved;
+    Tensor &start = moved[source] = trial.values.find(source)->second.truth;
+    for (size_t i = 0; i < start.values.size(); ++i)
+      start.values[i] += step * direction.values[i];
+    Interpreter interpreter;
+    auto valueOf = [&](Value value) {
+      auto found = moved.find(value);
+      return found != moved.end() ? found->second : trial.values.find(value)->second.truth;
+    };
+    for (Operation *op : path) {
+      if (isa<StopGradientOp>(op) ||
+          llvm::none_of(op->getOperands(), [&](Value operand) { return moved.contains(operand); }))
+        continue;
+      Tensors operands = llvm::map_to_vector(op->getOperands(), valueOf);
+      auto results = cast<Interpretable>(op).evaluate(operands, interpreter);
+      if (failed(results))
+        return NAN;
+      for (auto [value, tensor] : llvm::zip(op->getResults(), *results))
+        moved[value] = std::move(tensor);
+    }
+    return valueOf(gradient.getLoss()).values[0];
+  }
+
+  GradientOp gradient;
+  const Trial &trial;
+  SmallVector<Operation *> path;
+};
+
+/// The gradient result that a value of a step is, through the sums of microbatches.
+std::pair<GradientOp, unsigned> gradientBehind(Value value) {
+  if (auto microbatches = value.getDefiningOp<MicrobatchesOp>())
+    value = microbatches.getBody().front().getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber());
+  auto gradient = value.getDefiningOp<GradientOp>();
+  return {gradient, gradient ? cast<OpResult>(value).getResultNumber() : 0};
+}
+
+double dot(const Tensor &a, const Tensor &b) {
+  double sum = 0;
+  for (auto [x, y] : llvm::zip(a.values, b.values))
+    sum += x * y;
+  return sum;
+}
+
+Known exactly(Tensor tensor) { return {tensor, tensor, true}; }
+
+} // namespace
+
+std::string checkGradients(ModuleOp program, func::FuncOp differentiated) {
+  auto step = program.lookupSymbol<func::FuncOp>(differentiated.getSymName());
+  Operation *end = step.getBody().front().getTerminator();
+  struct Named {
+    unsigned result;
+    GradientOp gradient;
+    Value source;
+    Tensor direction;
+    std::map<double, double> found; // by step width
+  };
+  std::vector<Named> all;
+  constexpr double widths[] = {1e-4, 1e-5, 1e-6};
+  for (unsigned i = 0; i < end->getNumOperands(); ++i) {
+    auto name = step.getResultAttrOfType<StringAttr>(i, "weir.output");
+    auto [gradient, number] = gradientBehind(end->getOperand(i));
+    if (!name || !name.getValue().starts_with("gradient/") || !gradient)
+      continue;
+    Value source = gradient.getSources()[number];
+    all.push_back({i,
+                   gradient,
+                   source,
+                   draw(program, ("direction/" + name.getValue()).str(), source.getType(), {}),
+                   {}});
+  }
+  if (all.empty())
+    return "";
+
+  Trial trial;
+  for (auto &[name, tensor] : drawVariables(program))
+    trial.variables[name] = exactly(tensor);
+  trial.onGradient = [&](GradientOp gradient) {
+    Differences differences(gradient, trial);
+    for (Named &one : all)
+      if (one.gradient == gradient)
+        for (double width : widths)
+          one.found[width] += differences.along(one.source, one.direction, width);
+  };
+  SmallVector<Known> inputs;
+  for (Tensor &tensor : drawInputs(step))
+    inputs.push_back(exactly(std::move(tensor)));
+  if (!trial.run(step, inputs))
+    return "";
+
+  Interpreter interpreter;
+  interpreter.variables = drawVariables(program);
+  auto results = interpreter.run(differentiated, drawInputs(step));
+  if (failed(results))
+    return "the interpreter fails";
+  double largest = 0;
+  for (const Named &one : all)
+    largest = std::max(largest, norm((*results)[one.result]));
+  for (const Named &one : all) {
+    const Tensor &gradient = (*results)[one.result];
+    double given = dot(gradient, one.direction), nearest = INFINITY, difference = 0;
+    // A width may reach over a kink or drown in rounding; all of them do not.
+    for (auto [width, found] : one.found)
+      if (std::fabs(found - given) < nearest) {
+        nearest = std::fabs(found - given);
+        difference = found;
+      }
+    double scale = std::max(norm(gradient), 1e-3 * largest) * norm(one.direction);
+    if (!(nearest <= 1e-6 * scale + 1e-10))
+      return llvm::formatv("{0} along a random direction is {1:e9}, the loss's difference {2:e9}",
+                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"), given,
+                           difference);
+  }
+  return "";
+}
+
+} // namespace weir::smith

@@ -1,0 +1,146 @@
+//===- Update.cpp - Clipping, optimizers, states --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dev/weir-smith/Step.h"
+
+using namespace mlir;
+
+namespace weir::smith {
+namespace {
+
+Value spread(Scope &s, Value scalar, Type like) {
+  auto type = cast<RankedTensorType>(like);
+  return type.getRank() == 0 ? scalar : s.broadcast(scalar, type.getShape());
+}
+
+/// factor * value
+Value times(Scope &s, double factor, Value value) {
+  return s.map<MulOp>(value, s.constant(value.getType(), factor));
+}
+
+Value norm(Scope &s, ArrayRef<Trained> trained) {
+  Value squares;
+  for (const Trained &one : trained) {
+    Value sum = sumOf(s, s.map<MulOp>(one.gradient, one.gradient));
+    squares = squares ? s.map<AddOp>(squares, sum) : sum;
+  }
+  return s.map<SqrtOp>(squares);
+}
+
+Value learningRate(Scope &s) {
+  Type scalar = s.type({});
+  switch (s.random().below(3)) {
+  case 0:
+    return s.constant(scalar, 0.125);
+  case 1: { // falls with the step
+    Value step = s.make<CastOp>(scalar, s.runScalar("step"));
+    Value all = s.make<CastOp>(scalar, s.runScalar("total_steps"));
+    return times(s, 0.25, s.map<CosOp>(s.map<DivOp>(step, all)));
+  }
+  default: { // warms up
+    Value step = s.make<CastOp>(scalar, s.runScalar("step"));
+    Value early = s.make<CompareOp>(Predicate::lt, step, s.constant(scalar, 8));
+    Value rising = times(s, 0.0625, s.map<AddOp>(step, s.constant(scalar, 1)));
+    return s.make<SelectOp>(scalar, early, rising, s.constant(scalar, 0.5));
+  }
+  }
+}
+
+enum class Rule { sgd, momentum, adam };
+
+class Updater {
+public:
+  Updater(Scope &s, Value finite, Value rate) : s(s), finite(finite), rate(rate) {}
+
+  void write(const std::string &name, Value next) {
+    Value old = s.read(name);
+    Value condition = spread(s, finite, s.type(shapeOf(old), Element::b8));
+    WriteOp::create(s.builder, s.location(), name,
+                    s.make<SelectOp>(old.getType(), condition, next, old));
+  }
+
+  void update(const Trained &one, Rule rule) {
+    Value p = s.read(one.name), g = one.gradient, step = g;
+    if (rule == Rule::momentum) {
+      std::string name = state("momentum.m/" + one.name, p, -1, 1);
+      step = s.map<AddOp>(times(s, 0.9, s.read(name)), g);
+      write(name, step);
+    } else if (rule == Rule::adam) {
+      step = adam(one, p, g);
+    }
+    write(one.name, s.map<SubOp>(p, s.map<MulOp>(spread(s, rate, p.getType()), step)));
+  }
+
+private:
+  std::string state(const std::string &name, Value like, double low, double high) {
+    s.program.variable(name, Role::optimizer, tensorType(like), low, high);
+    return name;
+  }
+
+  Value adam(const Trained &one, Value p, Value g) {
+    constexpr double beta1 = 0.75, beta2 = 0.875;
+    // Far from zero, so that noise in a gradient is not divided by noise.
+    std::string m = state("adam.m/" + one.name, p, -1, 1);
+    std::string v = state("adam.v/" + one.name, p, 0.5, 1.5);
+    Value m1 = s.map<AddOp>(times(s, beta1, s.read(m)), times(s, 1 - beta1, g));
+    Value v1 = s.map<AddOp>(times(s, beta2, s.read(v)), times(s, 1 - beta2, s.map<MulOp>(g, g)));
+    write(m, m1);
+    write(v, v1);
+    Type scalar = s.type({});
+    Value t = s.make<CastOp>(
+        scalar, s.map<AddOp>(s.runScalar("step"), s.constant(s.type({}, Element::i32), 1)));
+    auto corrected = [&](Value moment, double beta) {
+      Value rest = s.map<SubOp>(s.constant(scalar, 1), s.map<PowOp>(s.constant(scalar, beta), t));
+      return s.map<DivOp>(moment, spread(s, rest, p.getType()));
+    };
+    Value below = s.map<SqrtOp>(corrected(v1, beta2));
+    Value step =
+        s.map<DivOp>(corrected(m1, beta1), s.map<AddOp>(below, s.constant(p.getType(), 1e-8)));
+    return s.random().chance(0.5) ? s.map<AddOp>(step, times(s, 0.0625, p)) : step;
+  }
+
+  Scope &s;
+  Value finite, rate;
+};
+
+} // namespace
+
+Value nextState(Scope &s, const Scope::State &state) {
+  Value old = state.old, other = s.like(old);
+  if (elementOf(old) == Element::f32)
+    return s.map<AddOp>(s.scaled(old, 0.75), s.scaled(other, 0.25));
+  return s.random().chance(0.5) ? s.map<AddOp>(old, s.constant(old.getType(), 1)) : other;
+}
+
+void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
+                ArrayRef<std::pair<std::string, Value>> nexts, std::vector<Output> &outputs) {
+  Value size = norm(s, trained);
+  Type scalar = s.type({}), truth = s.type({}, Element::b8);
+  if (s.random().chance(0.4)) {
+    Value ratio =
+        s.map<DivOp>(s.constant(scalar, 0.75), s.map<AddOp>(size, s.constant(scalar, 1e-6)));
+    Value factor = s.map<MinOp>(ratio, s.constant(scalar, 1));
+    for (Trained &one : trained)
+      one.gradient = s.map<MulOp>(one.gradient, spread(s, factor, one.gradient.getType()));
+  }
+  Value rate = learningRate(s);
+  Value finite = s.map<AndOp>(s.make<IsFiniteOp>(truth, loss), s.make<IsFiniteOp>(truth, size));
+  Updater updater(s, finite, rate);
+  for (auto &[name, next] : nexts)
+    updater.write(name, next);
+  Rule most = s.random().one({Rule::sgd, Rule::momentum, Rule::adam});
+  for (const Trained &one : trained)
+    updater.update(one, s.random().chance(0.7) ? most : Rule::sgd);
+  Value step = s.runScalar("step");
+  WriteOp::create(s.builder, s.location(), "run/step",
+                  s.map<AddOp>(step, s.constant(step.getType(), 1)));
+  outputs.push_back({"lr", "scalar", rate});
+  outputs.push_back({"grad_norm", "scalar", size});
+  outputs.push_back({"skipped", "scalar", s.make<CastOp>(scalar, s.map<NotOp>(finite))});
+}
+
+} // namespace weir::smith
