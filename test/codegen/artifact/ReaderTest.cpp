@@ -16,7 +16,9 @@
 #include "passes/Pipeline.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/core/Error.h"
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace mlir;
 using namespace weir;
@@ -230,4 +232,30 @@ TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
   expect("it is of shape row",
          [](std::string m) { return replaced(m, "weir.kernel map", "weir.kernel row"); });
   expect("", [](std::string m) { return replaced(m, "8xf32", "?xf32"); });
+}
+
+// The hash is right, so that everything behind it has to answer: with a Failure, a diagnostic, or a
+// plan.
+TEST(ArtifactReader, SurvivesFlippedBits) {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> plan = plannedModel("mnist-mlp.weir", {}, context);
+  ASSERT_TRUE(plan);
+  std::vector<std::byte> file = writeArtifact(*plan, code);
+  const std::vector<std::byte> payload(file.begin() + sizeof(artifact::Header), file.end());
+  ScopedDiagnosticHandler silent(&context, [](mlir::Diagnostic &) { return success(); });
+  std::mt19937 engine(7);
+  int read = 0, refused = 0, rejected = 0;
+  for (int i = 0; i < 600; ++i) {
+    std::vector<std::byte> copy = payload;
+    copy[engine() % copy.size()] ^= std::byte(1 << engine() % 8);
+    try {
+      (readPlan(artifact::wrap(copy), context) ? read : rejected) += 1;
+    } catch (const Failure &failure) {
+      EXPECT_EQ(failure.exit, Exit::model);
+      ++refused;
+    }
+  }
+  EXPECT_GT(read, 10);
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(rejected, 10);
 }
