@@ -64,6 +64,12 @@ public:
     return std::move(faults);
   }
 
+  bool takeGradients(llvm::ArrayRef<GradientSubject> subjects) {
+    for (const GradientSubject &subject : subjects)
+      prepare(subject);
+    return mlir::succeeded(runPasses(module, {"differentiate"}));
+  }
+
 private:
   mlir::func::FuncOp functionOf(const Checked &one) {
     return module.lookupSymbol<mlir::func::FuncOp>(one.name);
@@ -138,10 +144,14 @@ private:
     auto gradient = GradientOp::create(builder, location, loss, sources);
     end->setOperands(gradient.getResults());
     end->insertOperands(one.sources, results);
+    llvm::SmallVector<mlir::DictionaryAttr> attributes;
+    function.getAllArgAttrs(attributes);
+    attributes.resize(body.getNumArguments(), builder.getDictionaryAttr({}));
     function.removeArgAttrsAttr();
     function.removeResAttrsAttr();
     function.setFunctionType(
         builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
+    function.setAllArgAttrs(attributes);
     checked.push_back(std::move(one));
   }
 
@@ -278,23 +288,6 @@ private:
     }
   }
 
-  /// What every artifact has, where the module has none.
-  static void completeProgram(mlir::ModuleOp program) {
-    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(program.getBody());
-    for (const char *number : {"weir.batch", "weir.accumulate", "weir.steps"})
-      if (!program->hasAttr(number))
-        program->setAttr(number, builder.getI64IntegerAttr(1));
-    for (const char *name : {"init", "step"}) {
-      if (program.lookupSymbol(name))
-        continue;
-      mlir::OpBuilder::InsertionGuard guard(builder);
-      auto entry = mlir::func::FuncOp::create(builder, program.getLoc(), name,
-                                              builder.getFunctionType({}, {}));
-      builder.setInsertionPointToStart(entry.addEntryBlock());
-      mlir::func::ReturnOp::create(builder, program.getLoc());
-    }
-  }
-
   void checkCompiled(mlir::ModuleOp whole) {
     if (tampering.beforeCompile)
       tampering.beforeCompile(whole);
@@ -323,6 +316,26 @@ std::vector<std::string> checkGradients(mlir::ModuleOp module,
                                         llvm::ArrayRef<GradientSubject> subjects,
                                         const Tampering &tampering) {
   return Check(module, tampering).run(subjects);
+}
+
+bool takeGradients(mlir::ModuleOp module, llvm::ArrayRef<GradientSubject> subjects) {
+  return Check(module, {}).takeGradients(subjects);
+}
+
+void completeProgram(mlir::ModuleOp program) {
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(program.getBody());
+  for (const char *number : {"weir.batch", "weir.accumulate", "weir.steps"})
+    if (!program->hasAttr(number))
+      program->setAttr(number, builder.getI64IntegerAttr(1));
+  for (const char *name : {"init", "step"}) {
+    if (program.lookupSymbol(name))
+      continue;
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    auto entry = mlir::func::FuncOp::create(builder, program.getLoc(), name,
+                                            builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(entry.addEntryBlock());
+    mlir::func::ReturnOp::create(builder, program.getLoc());
+  }
 }
 
 Target testTarget() {

@@ -49,8 +49,15 @@ std::vector<std::string> checkGradients(mlir::ModuleOp module,
                                         llvm::ArrayRef<GradientSubject> subjects,
                                         const Tampering &tampering = {});
 
+/// Only makes the functions return their gradients, as ops: then these can be checked for their
+/// own. False where autodiff fails.
+bool takeGradients(mlir::ModuleOp module, llvm::ArrayRef<GradientSubject> subjects);
+
 /// One a line, for a test to show and to search.
 std::string lines(const std::vector<std::string> &faults);
+
+/// Adds what every artifact has, where the module has none: a batch, and entries init and step.
+void completeProgram(mlir::ModuleOp program);
 
 /// This machine, or what WEIR_TEST_TARGET names: "cpu:x86-64-v3".
 Target testTarget();
