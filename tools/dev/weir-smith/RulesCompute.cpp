@@ -41,7 +41,7 @@ void matmul(Scope &s) {
   Shape other(shape);
   other[rank - 2] = transposeRhs ? columns : inner;
   other[rank - 1] = transposeRhs ? inner : columns;
-  if (ShapedType::getNumElements(other) > 4000)
+  if (ShapedType::getNumElements(other) > s.mostElements())
     throw Refused();
   s.give(s.make<MatmulOp>(lhs, s.shaped(other), transposeLhs, transposeRhs));
 }
@@ -65,8 +65,8 @@ Convolution convolutionSizes(Scope &s, std::optional<Shape> input = {}) {
   };
   sizes.weight = {1 + random.below(6), sizes.input[1], kernel(0), kernel(1)};
   sizes.result = convolutionShape(sizes.input, sizes.weight, sizes.strides, sizes.padding);
-  if (ShapedType::getNumElements(sizes.result) > 4000 ||
-      ShapedType::getNumElements(sizes.weight) > 4000)
+  if (ShapedType::getNumElements(sizes.result) > s.mostElements() ||
+      ShapedType::getNumElements(sizes.weight) > s.mostElements())
     throw Refused();
   return sizes;
 }

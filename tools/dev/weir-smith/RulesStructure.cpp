@@ -13,8 +13,6 @@ using namespace mlir;
 namespace weir::smith {
 namespace {
 
-constexpr int64_t mostElements = 4000;
-
 Element anyElement(Scope &s) {
   return s.random().one({Element::f32, Element::f32, Element::f32, Element::f32, Element::i32,
                          Element::u8, Element::b8});
@@ -49,7 +47,7 @@ void broadcast(Scope &s) {
     shape.push_back(size == 1 && s.random().chance(0.6) ? s.size(17) : size);
   }
   widen();
-  if (ShapedType::getNumElements(shape) > mostElements)
+  if (ShapedType::getNumElements(shape) > s.mostElements())
     throw Refused();
   s.give(s.make<BroadcastOp>(s.type(shape, elementOf(value)), value, dimensions));
 }
@@ -111,7 +109,7 @@ void pad(Scope &s) {
     shape.push_back(offsets.back() + (size - 1) * strides.back() + 1 +
                     (whole ? 0 : s.random().below(3)));
   }
-  if (ShapedType::getNumElements(shape) > mostElements)
+  if (ShapedType::getNumElements(shape) > s.mostElements())
     throw Refused();
   s.give(s.make<PadOp>(s.type(shape, elementOf(value)), value, offsets, strides));
 }
@@ -125,7 +123,7 @@ void concat(Scope &s) {
     Shape shape(shapeOf(first));
     shape[dimension] = s.random().chance(0.4) ? shape[dimension] : s.size(9);
     total += ShapedType::getNumElements(shape);
-    if (total > mostElements)
+    if (total > s.mostElements())
       throw Refused();
     inputs.push_back(s.shaped(shape, elementOf(first)));
   }
@@ -137,7 +135,7 @@ void concat(Scope &s) {
 void gather(Scope &s) {
   Value table = s.any(anyElement(s), 1, 3);
   int64_t rows = shapeOf(table)[0], row = tensorType(table).getNumElements() / rows;
-  Shape shape = s.shape(0, 2, std::max<int64_t>(1, mostElements / 2 / row));
+  Shape shape = s.shape(0, 2, std::max<int64_t>(1, s.mostElements() / 2 / row));
   s.give(s.make<GatherOp>(table, s.indices(shape, rows)));
 }
 
@@ -147,7 +145,7 @@ void segmentSum(Scope &s) {
   int64_t leading = s.random().below(shape.size() + 1), segments = s.size(12);
   Shape result{segments};
   result.append(shape.begin() + leading, shape.end());
-  if (ShapedType::getNumElements(result) > mostElements)
+  if (ShapedType::getNumElements(result) > s.mostElements())
     throw Refused();
   Value indices = s.indices(shape.take_front(leading), segments);
   s.give(s.make<SegmentSumOp>(s.type(result), input, indices, TypeAttr()));

@@ -18,7 +18,8 @@ namespace weir::smith {
 //===----------------------------------------------------------------------===//
 
 Program::Program(MLIRContext &context, uint64_t seed)
-    : context(context), module(ModuleOp::create(UnknownLoc::get(&context))), random(seed) {
+    : context(context), module(ModuleOp::create(UnknownLoc::get(&context))), random(seed),
+      large(random.chance(0.04)) {
   OpBuilder builder(&context);
   Operation *op = module->getOperation();
   op->setAttr("smith.seed", builder.getI64IntegerAttr(static_cast<int64_t>(seed)));
@@ -163,6 +164,11 @@ void Scope::give(Value value) {
 
 int64_t Scope::size(int64_t most) {
   static constexpr int64_t sizes[] = {1, 1, 2, 3, 3, 4, 5, 6, 7, 7, 8, 9, 12, 16, 17, 33, 40};
+  if (most == 0)
+    most = program.large ? 300 : 40;
+  if (program.large && random().chance(0.4))
+    if (int64_t result = random().one({65, 100, 130, 257}); result <= most)
+      return result;
   int64_t result;
   do
     result = sizes[random().below(std::size(sizes))];
@@ -172,6 +178,8 @@ int64_t Scope::size(int64_t most) {
 
 Shape Scope::shape(int64_t leastRank, int64_t mostRank, int64_t mostElements) {
   Shape result;
+  if (mostElements == 0)
+    mostElements = program.large ? 30000 : 1700;
   int64_t rank = leastRank + random().below(mostRank - leastRank + 1), left = mostElements;
   for (int64_t d = 0; d < rank; ++d) {
     result.push_back(size(std::max<int64_t>(1, left)));

@@ -47,6 +47,7 @@ struct Program {
   mlir::MLIRContext &context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Random random;
+  bool large;      ///< has tensors that take several tasks
   int ordinal = 0; ///< of names and lines
 
 private:
@@ -110,8 +111,10 @@ public:
   mlir::Value read(llvm::StringRef name);
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-  Shape shape(int64_t leastRank, int64_t mostRank, int64_t mostElements = 1700);
-  int64_t size(int64_t most = 40);
+  Shape shape(int64_t leastRank, int64_t mostRank, int64_t mostElements = 0);
+  int64_t size(int64_t most = 0);
+  /// Of a result that grows out of its operands.
+  int64_t mostElements() const { return program.large ? 60000 : 4000; }
   mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, Element element = Element::f32);
   const Known &known(mlir::Value value) { return trial->values.find(value)->second; }
 
