@@ -2,6 +2,7 @@
 # themselves stand in folders named Inputs.
 
 import os
+import sys
 
 import lit.formats
 
@@ -18,6 +19,7 @@ if os.path.isdir(shared_data):
 
 # The longer names first: lit replaces in order.
 config.substitutions += [
+    ("%{python}", sys.executable),
     ("%weir-opt", "weir-opt"),
     ("%weir-run", "weir-run"),
     ("%weir", "weir"),

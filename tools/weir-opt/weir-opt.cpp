@@ -6,21 +6,54 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/plan/LowerToPlan.h"
-#include "passes/Passes.h"
+#include "ir/check/CheckDialect.h"
+#include "ir/reference/PlanInterpreter.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Passes.h"
+#include "tools/weir-opt/Run.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+
+/// Runs what --run asks for after the passes of the command line, and keeps the IR to itself.
+static int runFunction(StringRef path, DialectRegistry &registry) {
+  std::string problem;
+  auto file = openInputFile(path, &problem);
+  if (!file) {
+    llvm::errs() << "error: " << problem << "\n";
+    return EXIT_FAILURE;
+  }
+  MlirOptMainConfig asked = MlirOptMainConfig::createFromCLOptions(), config = asked;
+  config.setPassPipelineSetupFn([&](PassManager &manager) {
+    if (failed(asked.setupPassPipeline(manager)))
+      return failure();
+    manager.addPass(weir::createRunPass());
+    return success();
+  });
+  return asMainReturnCode(MlirOptMain(llvm::nulls(), std::move(file), registry, config));
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
-  registry.insert<weir::WeirDialect>();
-  registry.insert<weir::plan::PlanDialect>();
+  llvm::InitLLVM setUp(argc, argv);
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllPasses();
+  registry.insert<weir::WeirDialect, weir::plan::PlanDialect, weir::check::CheckDialect>();
+  weir::registerReferenceInterpreter(registry);
+  weir::registerPlanInterpreter(registry);
   weir::registerPasses();
   weir::registerLowerToPlan();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Weir's dialects and passes\n", registry));
+  weir::registerRunOptions();
+  auto [input, output] =
+      registerAndParseCLIOptions(argc, argv, "Weir's dialects and passes\n", registry);
+  if (weir::runWasAsked())
+    return runFunction(input, registry);
+  return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
 }

@@ -118,9 +118,13 @@ bool Run::report(const Backend &backend, const Situation &situation, const Outco
     agrees = false;
     Type element = expectation.type.getElementType();
     llvm::errs() << placeOf(expectation.location) << ": @" << situation.name << " on "
-                 << backend.name << ": element [";
-    llvm::interleaveComma(wrong->index, llvm::errs());
-    llvm::errs() << "] should be " << printed(wrong->expected, element) << ", but is "
+                 << backend.name << ": ";
+    if (!wrong->index.empty()) {
+      llvm::errs() << "element [";
+      llvm::interleaveComma(wrong->index, llvm::errs());
+      llvm::errs() << "] ";
+    }
+    llvm::errs() << "should be " << printed(wrong->expected, element) << ", but is "
                  << printed(wrong->actual, element);
     if (wrong->count > 1)
       llvm::errs() << " (and " << wrong->count - 1 << " more of "
