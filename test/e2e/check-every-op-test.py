@@ -4,7 +4,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import weirtest
 from weirtest import MODELS, SMALL_GPT, data, eval_data
@@ -36,7 +35,6 @@ class CheckEveryOp(weirtest.Test):
         ]
         for model, sets, options in runs:
             with self.subTest(model):
-                began = time.monotonic()
                 done = self.weir(
                     "run", self.compiled(model, *sets), *options, "--steps", 2, "--check-every-op", "--poison"
                 )
@@ -45,8 +43,6 @@ class CheckEveryOp(weirtest.Test):
                 self.assertGreater(int(found[1]), 50)
                 self.assertLessEqual(float(found[2]), 1e-5)
                 self.assertGreater(float(found[2]), 0)
-                if time.monotonic() - began > 3:
-                    self.assertIn("checking step", done.stderr)
 
     def test_checking_changes_no_bit(self):
         artifact, text = self.compiled("gpt-char", *SMALL_GPT), self.text()
