@@ -218,12 +218,26 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
   return true;
 }
 
+/// The last position up to `position` that no group reaches over. (A group that ends before another
+/// begins may wait for it all the same: through a third that has ops before the one and behind the
+/// other.)
+unsigned Groups::cutBefore(unsigned position) {
+  for (bool moved = true; std::exchange(moved, false);)
+    for (auto &group : storage)
+      if (!group->ops.empty() && group->first < position && group->last >= position) {
+        position = group->first;
+        moved = true;
+      }
+  return position;
+}
+
 /// Whether `to` waits for `from` through a third group; with `direct`, an edge between the two
 /// themselves does not count.
 bool Groups::otherPath(Group *from, Group *to, bool direct) {
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> work;
-  // A group that ends before `from` begins cannot wait for it.
+  // What ends before this cannot wait for `from`.
+  unsigned before = cutBefore(from->first);
   auto follow = [&](Operation *op) {
     Group *group = groupOf.lookup(op);
     if (!group) {
@@ -231,7 +245,7 @@ bool Groups::otherPath(Group *from, Group *to, bool direct) {
         work.push_back(op);
       return;
     }
-    if (group->last < from->first || !seen.insert(op).second)
+    if (group->last < before || !seen.insert(op).second)
       return;
     work.push_back(op);
     for (Operation *member : group->ops)

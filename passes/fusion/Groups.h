@@ -70,6 +70,7 @@ private:
   bool tryMerge(Group *producer, Group *consumer);
   bool edgesAllow(Group *producer, Group *consumer, const Group &merged);
   bool joins(const Group &producer, const Group &consumer, Group &merged);
+  unsigned cutBefore(unsigned position);
   bool otherPath(Group *from, Group *to, bool direct);
   void absorb(Group *into, Group *from, const Group &merged);
 

@@ -160,3 +160,25 @@ func.func @attends_to_no_memory(%x: tensor<1x2x6x4xf32>) -> tensor<1x2x3x4xf32> 
   %y, %l = weir.attend %q, %k, %k {scale = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3xf32>
   return %y : tensor<1x2x3x4xf32>
 }
+
+// -----
+
+// %b and %c stand before %f, but %b waits for %f all the same once %n and %s are one kernel: %c cannot join %f.
+// CHECK-LABEL: func @no_cycle_through_an_earlier_group
+func.func @no_cycle_through_an_earlier_group(%x: tensor<6xf32>, %y: tensor<4xf32>, %z: tensor<f32>) -> (tensor<6xf32>, tensor<f32>) {
+  // CHECK: weir.is_finite
+  // CHECK: weir.kernel row
+  // CHECK: weir.normalize
+  // CHECK: weir.select
+  // CHECK: weir.kernel map
+  // CHECK: weir.mul
+  // CHECK: weir.select
+  %n, %m, %r = weir.normalize %x {eps = 0.25} : tensor<6xf32> -> tensor<f32>
+  %b = weir.mul %m, %m : tensor<f32>
+  %t = weir.reduce sum %y {axes = array<i64: 0>} : tensor<4xf32> -> tensor<f32>
+  %f = weir.is_finite %t : tensor<f32> -> tensor<i1>
+  %w = weir.broadcast %f {dimensions = array<i64>} : tensor<i1> -> tensor<6xi1>
+  %s = weir.select %w, %n, %x : tensor<6xi1>, tensor<6xf32>
+  %c = weir.select %f, %b, %z : tensor<i1>, tensor<f32>
+  return %s, %c : tensor<6xf32>, tensor<f32>
+}
