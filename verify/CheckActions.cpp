@@ -103,6 +103,18 @@ mlir::Operation *makerOf(mlir::Value yielded) {
   return yielded.getDefiningOp();
 }
 
+/// The op that a library call was made of; the plan's own for what has none.
+llvm::StringRef weirOpOf(mlir::Operation *action) {
+  if (llvm::isa<plan::ProductOp>(action))
+    return MatmulOp::getOperationName();
+  if (auto convolution = llvm::dyn_cast<plan::ConvolutionOp>(action))
+    return convolution.getKind() == "forward" ? ConvolutionOp::getOperationName()
+           : convolution.getKind() == "backward_input"
+               ? ConvolutionInputGradOp::getOperationName()
+               : ConvolutionWeightGradOp::getOperationName();
+  return action->getName().getStringRef();
+}
+
 void number(mlir::Block &block, std::vector<mlir::Operation *> &actions) {
   for (mlir::Operation &op : block)
     if (llvm::isa<Executable>(op)) {
@@ -259,8 +271,8 @@ std::vector<CheckActions::Expected> CheckActions::storedBy(mlir::Operation *op) 
         shape = {batch, m, n};
     }
     expected.push_back({memory.addressOf(tensor.buffer), tensor.element, shape,
-                        std::move(tensor.values), std::move(tensor.known),
-                        op->getName().getStringRef().str(), op->getLoc()});
+                        std::move(tensor.values), std::move(tensor.known), weirOpOf(op).str(),
+                        op->getLoc()});
   }
   return expected;
 }

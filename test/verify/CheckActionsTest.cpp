@@ -141,8 +141,37 @@ TEST(CheckActions, SeesAWrongProduct) {
   test.run();
   ASSERT_EQ(test.mismatches.size(), 1u);
   EXPECT_EQ(test.mismatches[0].work, "product 4x4x8");
+  EXPECT_EQ(test.mismatches[0].op, "weir.matmul");
   EXPECT_EQ(test.mismatches[0].place, "small.weir:5");
   EXPECT_NE(test.mismatches[0].detail.find(" of [1, 4, 4]: expected"), std::string::npos);
+}
+
+// No kernel is compiled, so that the artifact has no code.
+TEST(CheckActions, AgreesWithLibraryCallsAlone) {
+  Case test(R"(  func.func @init() { return }
+  func.func @step(%x: tensor<3x2x7x9xf32>, %w: tensor<5x2x3x3xf32>, %g: tensor<3x5x4x5xf32>)
+      -> (tensor<3x5x4x5xf32>, tensor<3x2x7x9xf32>, tensor<5x2x3x3xf32>) {
+    %y = weir.convolution %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+        : tensor<3x2x7x9xf32>, tensor<5x2x3x3xf32> -> tensor<3x5x4x5xf32>
+    %dx = weir.convolution_input_grad %g, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+        : tensor<3x5x4x5xf32>, tensor<5x2x3x3xf32> -> tensor<3x2x7x9xf32>
+    %dw = weir.convolution_weight_grad %x, %g {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+        : tensor<3x2x7x9xf32>, tensor<3x5x4x5xf32> -> tensor<5x2x3x3xf32>
+    return %y, %dx, %dw : tensor<3x5x4x5xf32>, tensor<3x2x7x9xf32>, tensor<5x2x3x3xf32>
+  })");
+  ASSERT_TRUE(test.program);
+  EXPECT_EQ(test.program->program().plan().kernels()->size(), 0u);
+  test.run();
+  EXPECT_TRUE(test.mismatches.empty()) << test.mismatches.front().text();
+  EXPECT_EQ(test.checked.actions, 3);
+
+  // Its input is taken for its weight.
+  plan::ConvolutionOp forward = test.first<plan::ConvolutionOp>();
+  forward.getWeightMutable().assign(forward.getInput());
+  test.run();
+  ASSERT_EQ(test.mismatches.size(), 1u);
+  EXPECT_EQ(test.mismatches[0].op, "weir.convolution");
+  EXPECT_EQ(test.mismatches[0].work, "convolution, forward");
 }
 
 TEST(CheckActions, SeesWritesToOtherMemory) {
@@ -259,5 +288,6 @@ TEST(CheckActions, AMismatchMayEndTheRun) {
   check.onMismatch = [](const ActionMismatch &mismatch) {
     throw Failure(Exit::internal, mismatch.text());
   };
-  EXPECT_THROW(test.program->run("step", {Tensor(Shape{4, 8}, 1), Tensor(Shape{8, 4}, 1)}), Failure);
+  EXPECT_THROW(test.program->run("step", {Tensor(Shape{4, 8}, 1), Tensor(Shape{8, 4}, 1)}),
+               Failure);
 }
