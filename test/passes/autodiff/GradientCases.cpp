@@ -82,6 +82,7 @@ public:
                                    : "";
       std::string text = "(%a: T" + attributes(a) + (sizes.b ? ", %b0: " : ", %b: ") + from +
                          attributes(b) + ") -> T {\n" + repeat + body + "\nreturn %r : T\n}";
+      text = replaced(text, "INTS", tensor(sizes.shape, "i32"));
       text = replaced(replaced(text, "BOOLS", tensor(sizes.shape, "i1")), "T", type);
       std::string shape = replaced(sizes.shape, "x", "_");
       add(op,
@@ -127,6 +128,9 @@ void Cases::addElementwise() {
   elementwise("select", "",
               "%c = weir.compare lt %a, %b : T -> BOOLS\n%r = weir.select %c, %b, %a : BOOLS, T");
   elementwise("cast", "", "%c = weir.cast %a : T -> T\n%r = weir.mul %c, %b : T", "", "", all);
+  elementwise("cast", "truncated",
+              "%i = weir.cast %a : T -> INTS\n%f = weir.cast %i : INTS -> T\n"
+              "%r = weir.mul %f, %b : T");
   elementwise("stop_gradient", "",
               "%e = weir.exp %a : T\n%s = weir.stop_gradient %e : T\n%m = weir.mul %s, %b : T\n"
               "%r = weir.add %m, %a : T");
