@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
+#include "ir/weir/Locations.h"
 #include "runtime/core/Error.h"
 #include "runtime/core/Text.h"
 #include "verify/Rounding.h"
@@ -24,7 +25,7 @@ constexpr double leastNorm = 1e-30;
 constexpr double libraryAllowance = 16 * 0x1p-24;
 
 std::string lineText(mlir::Location loc) {
-  mlir::FileLineColLoc line = plan::modelLine(loc);
+  mlir::FileLineColLoc line = modelLine(loc);
   return line ? concat(line.getFilename().str(), ":", line.getLine()) : "";
 }
 
@@ -248,7 +249,7 @@ std::vector<CheckActions::Expected> CheckActions::expectLaunch(plan::LaunchOp la
   for (size_t i = 0; i < results; ++i) {
     mlir::Operation *maker = makerOf(body.getTerminator()->getOperand(i));
     mlir::Location loc = launch.getLoc();
-    if (maker && plan::modelLine(lines[std::distance(body.begin(), maker->getIterator())]))
+    if (maker && modelLine(lines[std::distance(body.begin(), maker->getIterator())]))
       loc = lines[std::distance(body.begin(), maker->getIterator())];
     expected.push_back({memory.addressOf(operands[count + i]),
                         tensorType(meaning.getResult(i)).getElementType(),

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/Locations.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "runtime/artifact/Artifact_generated.h"
@@ -89,7 +90,7 @@ private:
   }
 
   std::unique_ptr<fb::Location> locate(Location loc) {
-    FileLineColLoc line = plan::modelLine(loc);
+    FileLineColLoc line = modelLine(loc);
     if (!line)
       return nullptr;
     auto found = files.insert({line.getFilename().getValue(), uint32_t(files.size())});

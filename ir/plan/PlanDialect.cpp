@@ -71,21 +71,4 @@ SmallVector<Location> locationsOfOps(Location loc, size_t count) {
   return ops;
 }
 
-FileLineColLoc modelLine(Location loc) {
-  if (auto line = dyn_cast<FileLineColLoc>(loc))
-    return line;
-  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    if (auto line = modelLine(call.getCaller()))
-      return line;
-    return modelLine(call.getCallee());
-  }
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return modelLine(name.getChildLoc());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (auto line = modelLine(part))
-        return line;
-  return {};
-}
-
 } // namespace weir::plan

@@ -37,9 +37,6 @@ mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Lo
 /// The inverse, for a location that locationOfOps() made of `count` ops; else `loc` for each of them.
 llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
 
-/// The line of the model file behind a location, that of the outermost caller for library code; null if there is none.
-mlir::FileLineColLoc modelLine(mlir::Location loc);
-
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.
 constexpr int64_t alignment = 64;
 

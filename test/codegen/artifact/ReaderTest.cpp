@@ -10,6 +10,7 @@
 #include "codegen/cpu/Kernels.h"
 #include "codegen/plan/LowerToPlan.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/Locations.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -97,8 +98,8 @@ TEST(ArtifactReader, ReadsTheModelsBack) {
         return;
       EXPECT_TRUE(llvm::any_of(plan::locationsOfOps(launch.getLoc(), ops),
                                [](Location loc) {
-                                 return plan::modelLine(loc) &&
-                                        plan::modelLine(loc).getFilename().getValue().ends_with(
+                                 return modelLine(loc) &&
+                                        modelLine(loc).getFilename().getValue().ends_with(
                                             ".weir");
                                }))
           << model << ": " << printed(launch) << printed(kernel);
