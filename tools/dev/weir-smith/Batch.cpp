@@ -292,6 +292,7 @@ Exit runBatch(const BatchOptions &options) {
   for (unsigned worker = 0; worker < options.jobs; ++worker) {
     pid_t child = fork();
     if (child == 0) {
+      dieWithParent();
       close(ends[0]);
       work(options, worker, deadline, ends[1]);
       _exit(0);

@@ -22,7 +22,8 @@ using namespace mlir;
 namespace weir::smith {
 namespace {
 
-// Simplification folds constants, and a constant is an f32: more than the rounding that Trial allows.
+// Simplification folds constants, and a constant is an f32: more than the rounding that Trial
+// allows.
 constexpr double foldTolerance = 5e-6;
 // Between two programs that are both run in f64.
 constexpr double f64Tolerance = 1e-9;
@@ -401,13 +402,16 @@ bool Checker::runCompiled(const std::vector<std::byte> &artifact) {
     if (!begin(threads == 1 ? "run" : "threads"))
       return false;
     ProgramRun run;
-    for (const auto &[name, entry] : entries) {
+    auto names = llvm::to_vector(llvm::make_first_range(entries));
+    if (threads > 1)
+      std::reverse(names.begin(), names.end());
+    for (const std::string &name : names) {
       loaded.setVariables(variables);
       EntryRun &result = run[name];
-      result.results = loaded.run(name, entry.inputs);
+      result.results = loaded.run(name, entries.at(name).inputs);
       result.variables = loaded.variables();
     }
-    // The number of threads changes no bit.
+    // Neither the number of threads nor what ran before changes a bit.
     if (first ? !agree(run, *first, 0) : !agree(run, truth, gradientTolerance))
       return false;
     first = std::move(run);

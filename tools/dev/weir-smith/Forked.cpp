@@ -6,13 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Forked.h"
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace weir::smith {
+
+void dieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 ForkResult runForked(const std::function<void(const std::function<void(std::string)> &)> &work,
                      unsigned seconds) {
@@ -23,6 +27,7 @@ ForkResult runForked(const std::function<void(const std::function<void(std::stri
   std::fflush(nullptr);
   pid_t child = fork();
   if (child == 0) {
+    dieWithParent();
     close(ends[0]);
     dup2(fileno(errors), STDERR_FILENO);
     rlimit limit{seconds, seconds};

@@ -16,6 +16,9 @@
 
 namespace weir::smith {
 
+/// Called in a process that was just forked.
+void dieWithParent();
+
 struct ForkResult {
   std::vector<std::string> lines; ///< as far as they were sent
   std::string death;              ///< how it ended, empty if it returned: "SIGABRT: assertion ..."
