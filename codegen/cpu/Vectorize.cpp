@@ -517,8 +517,6 @@ bool LoopVectorizer::run() {
   for (auto [value, combiner, init] : llvm::zip_equal(accumulators, combiners, loop.getInitArgs())) {
     auto kind = *combiningKind(combiner);
     Value total = vector::ReductionOp::create(builder, loc, kind, value);
-    if (isa<FloatType>(total.getType()) && kind != vector::CombiningKind::ADD)
-      cast<vector::ReductionOp>(total.getDefiningOp()).setFastmath(arith::FastMathFlags::nnan);
     results.push_back(combine(builder, loc, reductionOf(kind), init, total));
   }
   loop.replaceAllUsesWith(results);
