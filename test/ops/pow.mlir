@@ -61,11 +61,13 @@ func.func @constant_exponents() {
   %c2 = weir.constant 2.0 : f32 -> tensor<5xf32>
   %c3 = weir.constant 0.5 : f32 -> tensor<5xf32>
   %c4 = weir.constant -1.0 : f32 -> tensor<5xf32>
+  %c5 = weir.constant 3.0 : f32 -> tensor<5xf32>
   %r0 = weir.pow %x, %c0 : tensor<5xf32>
   %r1 = weir.pow %x, %c1 : tensor<5xf32>
   %r2 = weir.pow %x, %c2 : tensor<5xf32>
   %r3 = weir.pow %x, %c3 : tensor<5xf32>
   %r4 = weir.pow %x, %c4 : tensor<5xf32>
+  %r5 = weir.pow %x, %c5 : tensor<5xf32>
   check.expect %r0, dense<1.0> : tensor<5xf32> within 2.0e-6 each
   check.expect %r1, dense<[3.0, -3.0, 0.0, 0.5, 0x7F800000]> : tensor<5xf32> within 2.0e-6 each
   check.expect %r2, dense<[9.0, 9.0, 0.0, 0.25, 0x7F800000]> : tensor<5xf32> within 2.0e-6 each
@@ -73,5 +75,6 @@ func.func @constant_exponents() {
       0x7F800000]> : tensor<5xf32> within 2.0e-6 each
   check.expect %r4, dense<[0.33333334, -0.33333334, 0x7F800000, 2.0,
       0.0]> : tensor<5xf32> within 2.0e-6 each
+  check.expect %r5, dense<[27.0, -27.0, 0.0, 0.125, 0x7F800000]> : tensor<5xf32> within 2.0e-6 each
   return
 }
