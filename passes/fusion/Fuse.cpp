@@ -123,7 +123,7 @@ Value inMemory(Value value, Block &block) {
 
 /// Attention reads memory through strides: where an operand is no view of memory, what it is a view
 /// of gets a kernel.
-void materializeAttended(OpOperand &operand, Block &block) {
+void materializeAttended(OpOperand &operand) {
   OpOperand *moved = nullptr; // below a merge: its dimensions do not follow each other
   OpOperand *use = &operand;
   bool merged = false;
@@ -137,9 +137,9 @@ void materializeAttended(OpOperand &operand, Block &block) {
   }
   Operation *base = use->get().getDefiningOp();
   if (moved)
-    moved->set(inMemory(moved->get(), block));
+    moved->set(inMemory(moved->get(), *moved->get().getParentBlock()));
   else if (base && fusionClass(base) == FusionClass::cheap)
-    use->set(inMemory(use->get(), block));
+    use->set(inMemory(use->get(), *base->getBlock()));
 }
 
 void outlineAttention(Block &block) {
@@ -150,7 +150,7 @@ void outlineAttention(Block &block) {
   // One after the other: a backward kernel reads what the forward one yields.
   for (Operation *op : attentions) {
     for (OpOperand &operand : op->getOpOperands())
-      materializeAttended(operand, block);
+      materializeAttended(operand);
     RootKernel root = attentionKernel(op);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
