@@ -105,8 +105,13 @@ FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Tar
 
   std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
   std::vector<std::thread> threads;
+  auto compile = [&](size_t i) { compiled[i] = compileToObject(*parts[i], target); };
   for (size_t i = 0; i < count; ++i)
-    threads.emplace_back([&, i] { compiled[i] = compileToObject(*parts[i], target); });
+    // A context without threads has no locks either.
+    if (module.getContext()->isMultithreadingEnabled())
+      threads.emplace_back(compile, i);
+    else
+      compile(i);
   for (std::thread &thread : threads)
     thread.join();
   std::vector<ObjectBytes> objects;
