@@ -90,7 +90,14 @@ private:
 
   bool roundtrip();
   bool findTruth();
+  bool refuse(const std::string &why) {
+    outcome.kind = Outcome::Kind::refused;
+    outcome.message = why;
+    return false;
+  }
+  bool tryForward();
   bool tryInF32(ModuleOp differentiated);
+  bool runTrial(Trial &trial, func::FuncOp function);
   bool everyPass();
   bool without();
   bool plan();
@@ -238,22 +245,38 @@ bool Checker::roundtrip() {
   return true;
 }
 
-bool Checker::tryInF32(ModuleOp differentiated) {
-  auto refuse = [&](const std::string &why) {
-    outcome.kind = Outcome::Kind::refused;
-    outcome.message = why;
+bool Checker::runTrial(Trial &trial, func::FuncOp function) {
+  for (auto &[name, tensor] : variables)
+    trial.variables[name] = {tensor, tensor, true};
+  SmallVector<Known> inputs;
+  for (const Tensor &tensor : entries.at(function.getSymName().str()).inputs)
+    inputs.push_back({tensor, tensor, true});
+  return trial.run(function, inputs);
+}
+
+/// Refuses a program for what it computes itself: what happens in its gradients, which are ours, is
+/// no reason to look away.
+bool Checker::tryForward() {
+  if (!begin("forward"))
     return false;
-  };
-  for (auto function : differentiated.getOps<func::FuncOp>()) {
+  for (auto function : module.getOps<func::FuncOp>()) {
     Trial trial;
-    for (auto &[name, tensor] : variables)
-      trial.variables[name] = {tensor, tensor, true};
-    SmallVector<Known> inputs;
-    std::string name = function.getSymName().str();
-    for (const Tensor &tensor : entries.at(name).inputs)
-      inputs.push_back({tensor, tensor, true});
-    if (!trial.run(function, inputs))
+    trial.onGradient = [](GradientOp) {};
+    if (!runTrial(trial, function))
       return refuse(trial.refusal);
+  }
+  return true;
+}
+
+/// Refuses a program whose gradients, right as they are, f32 does not hold well.
+bool Checker::tryInF32(ModuleOp differentiated) {
+  for (auto function : differentiated.getOps<func::FuncOp>()) {
+    std::string name = function.getSymName().str();
+    Trial trial;
+    if (!runTrial(trial, function))
+      return trial.finite ? refuse(trial.refusal)
+                          : fail("@" + name + ": " + trial.refusal +
+                                 ", where all that the gradients are made of is finite");
     entries[name].largestNorm = trial.largestNorm;
     EntryRun exactly, roughly;
     for (Known &known : trial.last.results) {
@@ -274,7 +297,7 @@ bool Checker::tryInF32(ModuleOp differentiated) {
 }
 
 bool Checker::findTruth() {
-  if (!begin("autodiff"))
+  if (!tryForward() || !begin("autodiff"))
     return false;
   OwningOpRef<ModuleOp> differentiated = copy();
   PassManager manager(module.getContext());
@@ -283,8 +306,6 @@ bool Checker::findTruth() {
     return fail("autodiff fails");
   if (options.plant && options.plantAfter == "autodiff")
     options.plant(*differentiated);
-  if (!tryInF32(*differentiated))
-    return false;
   auto run = interpret(*differentiated);
   if (!run)
     return false;
@@ -294,7 +315,7 @@ bool Checker::findTruth() {
   for (auto function : differentiated->getOps<func::FuncOp>())
     if (std::string message = checkGradients(module, function); !message.empty())
       return fail("@" + function.getSymName().str() + ": " + message);
-  return true;
+  return tryInF32(*differentiated);
 }
 
 bool Checker::apply(const PipelinePass &pass, ModuleOp to) {

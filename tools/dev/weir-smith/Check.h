@@ -7,7 +7,8 @@
 //
 // A program's truth is the interpreter's run of it once it is differentiated. The gradients are
 // compared with differences of the loss, then the truth with the program after every pass, without
-// each optional pass, as a plan before and after offsets are given, and compiled.
+// each optional pass, as a plan before and after offsets are given, and compiled. A program whose
+// forward part is fit to be compared is refused only after its gradients have agreed.
 //
 //===----------------------------------------------------------------------===//
 

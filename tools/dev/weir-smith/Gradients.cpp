@@ -148,7 +148,7 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated) {
   for (Tensor &tensor : drawInputs(step))
     inputs.push_back(exactly(std::move(tensor)));
   if (!trial.run(step, inputs))
-    return "";
+    return "the loss cannot be run: " + trial.refusal;
 
   Interpreter interpreter;
   interpreter.variables = drawVariables(program);
@@ -156,8 +156,13 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated) {
   if (failed(results))
     return "the interpreter fails";
   double largest = 0;
-  for (const Named &one : all)
-    largest = std::max(largest, norm((*results)[one.result]));
+  for (const Named &one : all) {
+    double size = norm((*results)[one.result]);
+    if (!std::isfinite(size)) // which no tolerance below could tell from any other
+      return llvm::formatv("{0} holds what is infinite or no number",
+                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"));
+    largest = std::max(largest, size);
+  }
   for (const Named &one : all) {
     const Tensor &gradient = (*results)[one.result];
     double given = dot(gradient, one.direction), nearest = INFINITY, difference = 0;

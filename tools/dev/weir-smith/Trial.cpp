@@ -229,8 +229,12 @@ bool Trial::execute(Operation &op) {
     if (isa<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() == 2)
       limit = largestRstd;
     for (double x : a.values)
-      if (!(std::fabs(x) <= limit))
+      if (!std::isfinite(x)) {
+        finite = false;
+        return refuse(op, "a value is infinite or no number");
+      } else if (std::fabs(x) > limit) {
         return refuse(op, "a value is too large");
+      }
     nudgeByLargest(&op, inRounded, b);
     if (isFloat(value))
       largestNorm = std::max(largestNorm, norm(a));
@@ -252,6 +256,7 @@ bool Trial::runMicrobatches(MicrobatchesOp op) {
   Block &body = op.getBody().front();
   size_t count = op.getCount(), sliced = op.getSliced().size(), sums = op.numSums();
   SmallVector<Known> totals, carried;
+  llvm::SmallPtrSet<Value, 4> unknown; // of the results
   for (Value value : op.getCarried())
     carried.push_back(values.at(value));
   for (Value result : op.getResults().take_front(sums)) {
@@ -275,14 +280,19 @@ bool Trial::runMicrobatches(MicrobatchesOp op) {
       values[body.getArgument(1 + i)] = std::move(slice);
     }
     for (size_t i = 0; i < carried.size(); ++i)
-      values[body.getArgument(1 + sliced + i)] = carried[i];
+      if (unknown.contains(op.getResult(sums + i)))
+        values.erase(body.getArgument(1 + sliced + i));
+      else
+        values[body.getArgument(1 + sliced + i)] = carried[i];
     if (!runBlock(body))
       return false;
     auto yielded = body.getTerminator()->getOperands();
     for (size_t i = 0; i < sums; ++i) {
       auto found = values.find(yielded[i]);
-      if (found == values.end()) // a gradient
+      if (found == values.end()) { // a gradient
+        unknown.insert(op.getResult(i));
         continue;
+      }
       const Known &added = found->second;
       Type type = yielded[i].getType();
       for (size_t j = 0; j < added.truth.values.size(); ++j) {
@@ -293,11 +303,15 @@ bool Trial::runMicrobatches(MicrobatchesOp op) {
       totals[i].exact &= added.exact && wholeAndEqual(totals[i]);
     }
     for (size_t i = 0; i < carried.size(); ++i)
-      carried[i] = values.lookup(yielded[sums + i]);
+      if (values.contains(yielded[sums + i]))
+        carried[i] = values.at(yielded[sums + i]);
+      else
+        unknown.insert(op.getResult(sums + i));
   }
   llvm::append_range(totals, carried);
   for (auto [value, known] : llvm::zip(op.getResults(), totals))
-    values[value] = known;
+    if (!unknown.contains(value))
+      values[value] = known;
   return true;
 }
 

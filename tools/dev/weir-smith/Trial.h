@@ -45,8 +45,10 @@ public:
   llvm::DenseMap<mlir::Value, Known> values;
   TrialResults last;
   std::string refusal;
+  bool finite = true; ///< false where it is refused since the interpreter gave what is no number
   double largestNorm = 0; ///< of any f32 value so far: what a result's rounding comes from
-  /// Called for a weir.gradient, whose results are then unknown; a program without one needs none.
+  /// Called for a weir.gradient, whose results are then unknown, as is all that depends on them; a
+  /// program without one needs none.
   std::function<void(GradientOp)> onGradient;
 
 private:

@@ -116,38 +116,82 @@ TEST_F(Smith, findsAndShrinksAFault) {
   EXPECT_LT(count(*small), count(*module) / 2);
 }
 
-/// A wrong gradient is found by differences of the loss.
-TEST_F(Smith, findsAWrongGradient) {
-  int found = 0;
-  for (uint64_t seed = 200; found < 3; seed += 10) {
-    auto module = programWith("gradient", seed);
-    CheckOptions options;
-    options.compile = false;
-    options.until = "gradient";
-    options.plantAfter = "autodiff";
-    bool planted = false;
-    options.plant = [&](ModuleOp program) { // a gradient twice as large
-      auto step = program.lookupSymbol<func::FuncOp>("step");
-      Operation *end = step.getBody().front().getTerminator();
-      for (unsigned i = 0; i < end->getNumOperands(); ++i) {
-        auto name = step.getResultAttrOfType<StringAttr>(i, "weir.output");
-        Value value = end->getOperand(i);
-        if (planted || !name.getValue().starts_with("gradient/") ||
-            value.getDefiningOp<ConstantOp>())
-          continue;
-        OpBuilder builder(end);
-        end->setOperand(
-            i, AddOp::create(builder, end->getLoc(), value.getType(), value, value, TypeAttr()));
-        planted = true;
-      }
-    };
-    Outcome outcome = check(*module, options);
-    if (!planted)
+using Change = llvm::function_ref<Value(OpBuilder &, Value)>;
+
+/// Changes the first gradient that the step returns and that is no constant; false for none.
+bool changeAGradient(ModuleOp program, Change change) {
+  auto step = program.lookupSymbol<func::FuncOp>("step");
+  Operation *end = step.getBody().front().getTerminator();
+  for (unsigned i = 0; i < end->getNumOperands(); ++i) {
+    auto name = step.getResultAttrOfType<StringAttr>(i, "weir.output");
+    Value value = end->getOperand(i);
+    if (!name.getValue().starts_with("gradient/") || value.getDefiningOp<ConstantOp>())
       continue;
-    ++found;
-    EXPECT_EQ(outcome.kind, Outcome::Kind::fails) << print(*module);
-    EXPECT_EQ(outcome.stage, "gradient");
+    OpBuilder builder(end);
+    end->setOperand(i, change(builder, value));
+    return true;
   }
+  return false;
+}
+
+Value times(OpBuilder &builder, Value value, float factor) {
+  Value constant =
+      ConstantOp::create(builder, value.getLoc(), value.getType(), builder.getF32FloatAttr(factor));
+  return MulOp::create(builder, value.getLoc(), value.getType(), value, constant, TypeAttr());
+}
+
+/// A wrong gradient is found by differences of the loss, and is never taken for one that f32 cannot
+/// hold.
+TEST_F(Smith, findsAWrongGradient) {
+  auto twice = [](OpBuilder &builder, Value value) { return times(builder, value, 2); };
+  auto huge = [](OpBuilder &builder, Value value) { return times(builder, value, 1e9f); };
+  auto nothing = [](OpBuilder &builder, Value value) -> Value {
+    Value zero = times(builder, value, 0);
+    return DivOp::create(builder, value.getLoc(), value.getType(), zero, zero, TypeAttr());
+  };
+  auto infinite = [](OpBuilder &builder, Value value) -> Value {
+    Value zero = times(builder, value, 0);
+    return DivOp::create(builder, value.getLoc(), value.getType(), value, zero, TypeAttr());
+  };
+  for (Change change : {Change(twice), Change(huge), Change(nothing), Change(infinite)}) {
+    int found = 0;
+    for (uint64_t seed = 200; found < 2; seed += 10) {
+      auto module = programWith("gradient", seed);
+      CheckOptions options;
+      options.compile = false;
+      options.until = "gradient";
+      options.plantAfter = "autodiff";
+      bool planted = false;
+      options.plant = [&](ModuleOp program) { planted = changeAGradient(program, change); };
+      Outcome outcome = check(*module, options);
+      if (!planted)
+        continue;
+      ++found;
+      EXPECT_EQ(outcome.kind, Outcome::Kind::fails) << print(*module);
+      EXPECT_EQ(outcome.stage, "gradient");
+    }
+  }
+}
+
+/// What is no number is a fault as well where no gradient that is returned shows it.
+TEST_F(Smith, findsWhatIsNoNumberBehindTheForwardPart) {
+  auto module = programWith("gradient", 200);
+  CheckOptions options;
+  options.compile = false;
+  options.until = "gradient";
+  options.plantAfter = "autodiff";
+  options.plant = [](ModuleOp program) {
+    Operation *end = program.lookupSymbol<func::FuncOp>("step").getBody().front().getTerminator();
+    OpBuilder builder(end);
+    auto scalar = RankedTensorType::get({}, builder.getF32Type());
+    Value zero = ConstantOp::create(builder, end->getLoc(), scalar, builder.getF32FloatAttr(0));
+    DivOp::create(builder, end->getLoc(), scalar, zero, zero, TypeAttr());
+  };
+  Outcome outcome = check(*module, options);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::fails);
+  EXPECT_NE(outcome.message.find("@step: weir.div: a value is infinite or no number"),
+            std::string::npos)
+      << outcome.message;
 }
 
 } // namespace
