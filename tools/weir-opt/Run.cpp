@@ -128,6 +128,12 @@ FailureOr<Entry> RunPass::choose(ModuleOp module) {
 }
 
 FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {
+  if (auto function = dyn_cast<func::FuncOp>(entry.op);
+      function && !function.getBody().hasOneBlock())
+    return complain("@" + entry.name + " has " +
+                    llvm::Twine(function.getBody().getBlocks().size()) +
+                    " blocks, expected one: the interpreter runs the weir and plan dialects, "
+                    "without branches");
   for (const auto &ports : {entry.inputs, entry.outputs})
     for (const Port &port : ports)
       if (!port.type)

@@ -9,9 +9,9 @@
 // ARRAYS-NEXT: {{^}}  6 -8 10{{$}}
 
 // RUN: not weir-opt %s --run 2>&1 | FileCheck %s --check-prefix=WHICH
-// WHICH: error: --run: say which function with --entry; there are: double, cube, read
+// WHICH: error: --run: say which function with --entry; there are: double, cube, read, branch
 // RUN: not weir-opt %s --run --entry duoble 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: error: --entry duoble: no function of that name; there are: double, cube, read
+// NAME: error: --entry duoble: no function of that name; there are: double, cube, read, branch
 // RUN: not weir-opt %s --run --entry double --input=2x3xf32=0 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: @double has 2 inputs, but 1 were given; expected --input=2x3xf32=... --input=3xi32=...
 // RUN: not weir-opt %s --run --entry double --input=3x2xf32=0 --input=3xi32=0 2>&1 | FileCheck %s --check-prefix=SHAPE
@@ -38,6 +38,8 @@
 // UNSET: error: 'weir.read' op reads a variable that has no value yet
 // RUN: not weir-opt %s --run --entry cube --input=f32=2 2>&1 | FileCheck %s --check-prefix=SEMANTICS
 // SEMANTICS: error: 'arith.mulf' op has no reference semantics
+// RUN: not weir-opt %s --run --entry branch --input=f32=2 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// BLOCKS: error: @branch has 2 blocks, expected one: the interpreter runs the weir and plan dialects, without branches
 // RUN: not weir-opt %s --entry double 2>&1 | FileCheck %s --check-prefix=ALONE
 // ALONE: error: --entry, --input and --variable belong to --run
 
@@ -58,4 +60,10 @@ func.func @cube(%x: tensor<f32>) -> tensor<f32> {
 func.func @read() -> tensor<f32> {
   %w = weir.read @w : tensor<f32>
   return %w : tensor<f32>
+}
+
+func.func @branch(%x: tensor<f32>) -> tensor<f32> {
+  cf.br ^bb1(%x : tensor<f32>)
+^bb1(%y: tensor<f32>):
+  return %y : tensor<f32>
 }
