@@ -12,10 +12,10 @@
 //
 // A floating-point result agrees where ||difference|| <= 1e-5 ||truth||. Where it does not, what
 // rounding can do is taken off each element's difference first (verify/Rounding.h; of a product or
-// convolution: a millionth of the sum of the magnitudes that it adds up), which also forgives a
-// comparison, a floor or an argmax that falls the other way because its operands are that close.
-// Integers and truth values agree exactly, but for those. Bytes that the action has no business
-// with must not change.
+// convolution: a millionth of the sum of the magnitudes that it adds up, and whatever is not finite
+// where f32 does not hold that sum), which also forgives a comparison, a floor or an argmax that
+// falls the other way because its operands are that close. Integers and truth values agree exactly,
+// or with an answer that rounding gives. Bytes that the action has no business with must not change.
 //
 //===----------------------------------------------------------------------===//
 

@@ -24,9 +24,11 @@ mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor
                                          Interpreter &interpreter);
 
 /// For every element of every result, how far it may be from `truth`: eight times the most that a
-/// rounded evaluation is. For integers and truth values: not 0 where rounding changes the answer.
+/// rounded evaluation is. For integers and truth values: infinite where a rounded evaluation gives
+/// what is in `actual`, 0 elsewhere: an answer that rounding never gives is wrong.
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
-                                           const Tensors &truth, Interpreter &interpreter);
+                                           const Tensors &truth, const Tensors &actual,
+                                           Interpreter &interpreter);
 
 } // namespace weir
 

@@ -280,6 +280,65 @@ TEST(CheckActions, ForgivesCancellationOnly) {
   EXPECT_EQ(test.mismatches.size(), 1u);
 }
 
+// 2^24 + 1 lies between two f32: the real run gives one of them, and the other would do, but no
+// number else.
+TEST(CheckActions, ForgivesOnlyAnswersThatRoundingGives) {
+  auto text = [](const std::string &op) {
+    return R"(  func.func @init() { return }
+  func.func @step(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xi32> {
+    %p = )" +
+           op + R"( %x, %y : tensor<4xf32>
+    %i = weir.cast %p : tensor<4xf32> -> tensor<4xi32>
+    return %i : tensor<4xi32>
+  })";
+  };
+  Tensor x(Shape{4}, 16777216), y(Shape{4});
+  y.values[2] = 1;
+  {
+    Case test(text("weir.add"));
+    ASSERT_TRUE(test.program);
+    test.run({x, y});
+    EXPECT_TRUE(test.mismatches.empty()) << test.mismatches.front().text();
+    EXPECT_EQ(test.checked.rounded, 1);
+  }
+  {
+    Case test(text("weir.sub"));
+    ASSERT_TRUE(test.program);
+    test.exchange<SubOp, AddOp>();
+    test.run({x, y});
+    ASSERT_EQ(test.mismatches.size(), 1u);
+    EXPECT_NE(test.mismatches[0].detail.find("expected 16777217, found 16777215"),
+              std::string::npos)
+        << test.mismatches[0].detail;
+  }
+}
+
+// 1e50 is more than f32 holds, whatever is subtracted from it.
+TEST(CheckActions, ForgivesAProductThatOverflows) {
+  const char *text = R"(  func.func @init() { return }
+  func.func @step(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> tensor<4x4xf32> {
+    %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  })";
+  Case test(text);
+  ASSERT_TRUE(test.program);
+  Tensor x(Shape{4, 8}, 1), w(Shape{8, 4}, 1);
+  for (int k = 0; k < 8; ++k) { // of the first row, 0 in f64
+    x.values[k] = k % 2 ? -1e30f : 1e30f;
+    w.values[k * 4] = 1e20f;
+  }
+  test.run({x, w});
+  EXPECT_TRUE(test.mismatches.empty()) << test.mismatches.front().text();
+  EXPECT_EQ(test.checked.rounded, 1);
+
+  // Where nothing overflows, it is still seen.
+  x.values[0] = x.values[1] = 1;
+  auto product = test.first<plan::ProductOp>();
+  product.setBStridesAttr(DenseI64ArrayAttr::get(&test.context, {32, 1, 8}));
+  test.run({x, w});
+  EXPECT_EQ(test.mismatches.size(), 1u);
+}
+
 TEST(CheckActions, AMismatchMayEndTheRun) {
   Case test(kernels);
   ASSERT_TRUE(test.program);
