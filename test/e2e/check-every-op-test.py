@@ -78,6 +78,13 @@ class CheckEveryOp(weirtest.Test):
                 self.assertIn(line, text)
                 self.assertIn("checked ", done.stderr)
 
+    def test_what_was_not_begun_was_not_checked(self):
+        artifact = self.compiled("mnist-mlp", "--set", "batch=8")
+        for status, options in (2, []), (4, ["--data", "images=none.npy", "--data", "labels=none.npy"]):
+            with self.subTest(options):
+                done = self.fails(status, "error: ", "weir", "run", artifact, *options, "--check-every-op")
+                self.assertNotIn("checked ", done.stderr)
+
     def test_the_runtime_alone_cannot(self):
         artifact = self.compiled("mnist-mlp", "--set", "batch=8")
         self.fails(2, r"unknown option '--check-every-op'", "weir-run", artifact, *self.digits(64), "--check-every-op")
