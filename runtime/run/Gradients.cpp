@@ -10,6 +10,7 @@
 #include "runtime/core/Text.h"
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 
 namespace weir {
 namespace {
@@ -70,8 +71,12 @@ void Gradients::keep() {
 }
 
 bool Gradients::write() const {
-  if (!any)
+  if (!any) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) // /dev/null stays
+      std::filesystem::remove(path, error);
     return false;
+  }
   std::vector<StoredTensor> tensors;
   for (const Kept &kept : all)
     tensors.push_back(kept.tensor);

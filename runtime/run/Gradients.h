@@ -35,7 +35,8 @@ public:
   void keep();
 
   /// Writes what was kept last as a safetensors file, under the parameters' paths; false where no
-  /// step was run, and nothing is written. Throws Failure(Exit::storage).
+  /// step was run: the file is removed, since an empty one is no safetensors file. Throws
+  /// Failure(Exit::storage).
   bool write() const;
 
 private:

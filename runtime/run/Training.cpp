@@ -360,7 +360,7 @@ void Training::writeTrace() {
 void Training::writeGradients() {
   if (gradients && !gradients->write())
     progress->say(concat("--gradients ", options.gradients,
-                         ": there was no step left to run, so nothing is in it"));
+                         ": there was no step left to run, so there are none and no file"));
 }
 
 Exit Training::stop(int signal) {
