@@ -37,6 +37,9 @@ double norm(const Tensor &tensor);
 constexpr double lossTolerance = 1e-5, gradientTolerance = 1e-5;
 /// Between two programs that are both run in f64: folded constants are rounded to f32.
 constexpr double passTolerance = 1e-6;
+/// What stays nearly the same says little: of a variable the change itself is compared. An update in
+/// f32 may be off by a part of the change, and by the rounding of the new value, a part of that.
+constexpr double updateTolerance = 1e-3, updateRounding = 2e-7;
 
 } // namespace weir
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Feed.h"
+#include <cmath>
 #include <random>
 
 namespace weir {
@@ -37,21 +38,21 @@ void perturb(Tensor &tensor, Role role, Draw &draw) {
     case Role::state: // a variance stays positive
       value += draw.between(0.1, 0.5);
       break;
-    case Role::optimizer:
-      value += draw.between(0.01, 0.02);
+    case Role::optimizer: // small against a gradient's square, and large, so that both terms show
+      value = std::pow(10.0, draw.between(-7, -2));
       break;
     case Role::run:
       break;
     }
 }
 
-Tensor randomInput(mlir::func::FuncOp function, unsigned argument, Draw &draw) {
+Tensor randomInput(mlir::func::FuncOp function, unsigned argument, bool positive, Draw &draw) {
   auto type = llvm::cast<mlir::RankedTensorType>(function.getArgumentTypes()[argument]);
   auto limit = function.getArgAttrOfType<mlir::IntegerAttr>(argument, "weir.limit");
   Tensor tensor(type.getShape());
   for (double &value : tensor.values)
     if (type.getElementType().isF32())
-      value = draw.between(-2, 2);
+      value = draw.between(positive ? 0.1 : -2, 2);
     else if (type.getElementType().isInteger(1))
       value = draw.below(2);
     else if (limit && limit.getInt() > 0)
@@ -70,7 +71,8 @@ void roundTo(mlir::Type type, Tensor &tensor) {
       value = static_cast<float>(value);
 }
 
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed) {
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment,
+                               bool positive) {
   Draw draw(seed);
   Feed feed;
   Interpreter interpreter;
@@ -86,19 +88,26 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed) {
   if (auto init = module.lookupSymbol<mlir::func::FuncOp>("init"))
     if (init.getNumArguments() == 0 && mlir::failed(interpreter.run(init, {})))
       return mlir::failure();
-  scalar("run/step", atStep);
+  scalar("run/step", moment == Moment::start ? 0 : atStep);
   scalar("run/total_steps", ofSteps);
   feed.variables = std::move(interpreter.variables);
   for (auto variable : module.getOps<VariableOp>()) {
     Tensor &tensor = feed.variables[variable.getSymName().str()];
-    if (llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType().isF32())
+    if (moment != Moment::start &&
+        llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType().isF32())
       perturb(tensor, variable.getRole(), draw);
     roundTo(variable.getType(), tensor);
   }
+  if (moment == Moment::notFinite)
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getRole() == Role::parameter) {
+        feed.variables[variable.getSymName().str()].values[0] = NAN;
+        break;
+      }
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     Tensors &inputs = feed.inputs[function.getSymName().str()];
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      inputs.push_back(randomInput(function, i, draw));
+      inputs.push_back(randomInput(function, i, positive, draw));
   }
   return feed;
 }

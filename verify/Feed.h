@@ -23,9 +23,18 @@ struct Feed {
   std::map<std::string, Tensors> inputs; ///< of each entry, in the order of its arguments
 };
 
-/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Runs
-/// @init, if there is one, on the interpreter. Fails with a diagnostic.
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed);
+/// Where in a run a program is looked at.
+enum class Moment {
+  middle,    ///< as said above
+  start,     ///< everything as @init leaves it, step 0
+  notFinite, ///< as in the middle, but one parameter is not a number: the step is to be skipped
+};
+
+/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Float
+/// inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if there is one, on the
+/// interpreter. Fails with a diagnostic.
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment = Moment::middle,
+                               bool positive = false);
 
 /// Each element as `type` stores it.
 void roundTo(mlir::Type type, Tensor &tensor);

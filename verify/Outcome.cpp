@@ -8,6 +8,8 @@
 #include "verify/Outcome.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "verify/Compare.h"
+#include "verify/Rounding.h"
+#include <cmath>
 
 namespace weir {
 namespace {
@@ -97,41 +99,103 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
       });
 }
 
+mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
+                                           const Outcome &truth) {
+  constexpr int trials = 7;
+  constexpr double slack = 8;
+  Outcome allowance = truth;
+  for (auto &[entry, results] : allowance)
+    for (Result &result : results)
+      std::fill(result.value.values.begin(), result.value.values.end(), 0.0);
+  for (int trial = 0; trial < trials; ++trial) {
+    Interpreter interpreter;
+    roundLikeF32(interpreter, trial);
+    mlir::FailureOr<Outcome> rounded = interpret(module, feed, interpreter);
+    if (mlir::failed(rounded))
+      return mlir::failure();
+    for (auto &[entry, results] : allowance)
+      for (auto [allowed, other, exact] :
+           llvm::zip_equal(results, rounded->at(entry), truth.at(entry)))
+        for (size_t i = 0; i < allowed.value.values.size(); ++i) {
+          double &value = allowed.value.values[i], a = other.value.values[i],
+                 b = exact.value.values[i];
+          if (a == b || (std::isnan(a) && std::isnan(b)))
+            continue;
+          bool finite = std::isfinite(a) && std::isfinite(b);
+          value = std::max(value, finite ? slack * std::abs(a - b) : INFINITY);
+        }
+  }
+  return allowance;
+}
+
+namespace {
+
+/// How much a variable changed.
+Tensor changeOf(const Result &should, Tensor after) {
+  for (size_t i = 0; i < after.values.size(); ++i)
+    after.values[i] -= should.before.values[i];
+  return after;
+}
+
+/// Moves each element towards the truth, by what it may be off.
+Tensor forgiven(Tensor actual, const Tensor &truth, const Tensor &allowance) {
+  for (size_t i = 0; i < actual.values.size(); ++i) {
+    double &value = actual.values[i], should = truth.values[i], allowed = allowance.values[i];
+    if (!std::isfinite(value) || std::abs(value - should) <= allowed)
+      value = std::isfinite(value) || std::isinf(allowed) ? should : value;
+    else
+      value += value > should ? -allowed : allowed;
+  }
+  return actual;
+}
+
+} // namespace
+
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
-                                        double &largest) {
+                                        double &largest, const Outcome *allowance) {
   std::vector<Disagreement> found;
   for (const auto &[entry, results] : truth) {
-    std::map<ResultKind, double> norms;
-    auto changed = [](const Result &result, const Tensor &value) {
-      Tensor change = value;
-      for (size_t i = 0; i < change.values.size(); ++i)
-        change.values[i] -= result.before.values[i];
-      return change;
+    // Of all results of a kind the largest, and of all variables of a kind the largest change.
+    std::map<ResultKind, double> norms, changes;
+    auto raise = [](double &largest, double value) {
+      if (std::isfinite(value))
+        largest = std::max(largest, value);
     };
-    for (const Result &result : results)
-      norms[result.kind] = std::max(norms[result.kind], norm(result.value));
-    for (auto [one, should] : llvm::zip_equal(actual.at(entry), results)) {
-      double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : passTolerance;
-      Difference difference;
-      // What stays nearly the same says little: the change itself is compared, to what rounding of
-      // the new value leaves of it.
-      bool update = inF32 && !should.exact && !should.before.values.empty();
-      if (update) {
-        Tensor change = changed(should, should.value);
-        difference = compare(changed(should, one.value), change, 1e-3);
-        difference.agrees |= difference.absolute <= 2e-7 * norm(should.value);
-        largest = std::max(largest, difference.absolute / std::max(norm(should.value), 1e-30));
-      } else {
-        double among = should.kind == ResultKind::gradient || !inF32 ? norms[should.kind] : 0;
-        difference = compare(one.value, should.value, tolerance, should.exact ? 0 : among);
-        largest = std::max(largest, difference.relative);
-      }
-      if (difference.agrees)
-        continue;
+    for (const Result &result : results) {
+      raise(norms[result.kind], norm(result.value));
+      if (!result.before.values.empty())
+        raise(changes[result.kind], norm(changeOf(result, result.value)));
+    }
+    for (auto [i, should] : llvm::enumerate(results)) {
+      const Result &one = actual.at(entry)[i];
       bool sameShape = one.value.shape == should.value.shape;
-      found.push_back({entry, should.name, should.loc, difference.relative, difference.worstIndex,
-                       should.value.values[difference.worstIndex],
-                       sameShape ? one.value.values[difference.worstIndex] : NAN});
+      Tensor value = one.value;
+      if (allowance && sameShape)
+        value = forgiven(value, should.value, allowance->at(entry)[i].value);
+      Difference difference;
+      if (!should.exact && sameShape && !should.before.values.empty()) {
+        Tensor change = changeOf(should, should.value);
+        difference = compare(changeOf(should, value), change,
+                             inF32 ? updateTolerance : passTolerance, changes[should.kind]);
+        double rounding = inF32 ? updateRounding : 1e-15;
+        difference.agrees |= difference.absolute <= rounding * norm(should.value);
+        if (difference.agrees)
+          largest = std::max(largest,
+                             difference.absolute / std::max(norm(should.value), 1e-30));
+      } else {
+        double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : passTolerance;
+        bool amongOthers = !should.exact && (should.kind == ResultKind::gradient || !inF32);
+        difference =
+            compare(value, should.value, tolerance, amongOthers ? norms[should.kind] : 0);
+        if (difference.agrees)
+          largest = std::max(largest, difference.relative);
+      }
+      // Zero in mathematics: what f64 leaves of numbers around 1.
+      difference.agrees |= !inF32 && !should.exact && difference.absolute <= 1e-13;
+      if (!difference.agrees)
+        found.push_back({entry, should.name, should.loc, difference.relative,
+                         difference.worstIndex, should.value.values[difference.worstIndex],
+                         sameShape ? one.value.values[difference.worstIndex] : NAN});
     }
   }
   return found;

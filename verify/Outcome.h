@@ -75,11 +75,16 @@ struct Disagreement {
   double expected, found;
 };
 
-/// All results that are not what they should be; `largest` gets the largest relative difference.
-/// `inF32` is for programs that were compiled: losses, gradients and outputs by the norms of
-/// Compare.h, and of what an update changed, how much it changed it.
+/// All results that are not what they should be; `largest` gets the largest relative difference of
+/// the others. Outputs and gradients are compared by the norms of Compare.h, variables by how much
+/// they changed. `allowance`, where given, has what each element of each result may be off in any
+/// case. `inF32` is for programs that were compiled.
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
-                                        double &largest);
+                                        double &largest, const Outcome *allowance = nullptr);
+
+/// What rounding to f32 can do to each element of each result, eight times over (verify/Rounding.h).
+mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
+                                           const Outcome &truth);
 
 } // namespace weir
 

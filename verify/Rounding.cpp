@@ -8,6 +8,7 @@
 #include "verify/Rounding.h"
 #include <cmath>
 #include <limits>
+#include <memory>
 
 namespace weir {
 namespace {
@@ -173,6 +174,16 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
       }
   }
   return allowance;
+}
+
+void roundLikeF32(Interpreter &interpreter, int trial) {
+  auto rounding = std::make_shared<Rounding>(trial);
+  interpreter.compute = [rounding](mlir::Operation &op, Tensors operands,
+                                   Interpreter &running) -> mlir::FailureOr<Tensors> {
+    // What is in a region is rounded there.
+    bool rounds = op.getNumRegions() == 0 && op.getNumResults() > 0;
+    return evaluate(op, std::move(operands), rounds ? rounding.get() : nullptr, running);
+  };
 }
 
 } // namespace weir

@@ -30,6 +30,10 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
                                            const Tensors &truth, const Tensors &actual,
                                            Interpreter &interpreter);
 
+/// From now on the interpreter rounds like trial number `trial` of an f32 machine, of as many as one
+/// likes: 0 to nearest, 1 up, 2 down, the others at random.
+void roundLikeF32(Interpreter &interpreter, int trial);
+
 } // namespace weir
 
 #endif

@@ -16,6 +16,7 @@
 #include "verify/CheckActions.h"
 #include "verify/Compare.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -30,6 +31,13 @@ public:
   FailureOr<VerifyReport> run();
 
 private:
+  /// The program at one moment of a run.
+  struct Sample {
+    Moment moment;
+    const char *words; ///< to be said with a fault; "" for the usual
+    Feed feed;
+    Outcome truth;
+  };
   using Stage = LogicalResult (Verification::*)();
 
   // In this order; each ends the verification if it finds a fault.
@@ -49,8 +57,15 @@ private:
     if (options.progress)
       options.progress(llvm::formatv("{0,-20} {1}", stage, text).str());
   }
-  bool agree(StringRef pass, const Outcome &outcome, bool inF32, double &largest,
-             llvm::function_ref<std::optional<Blame>(const Disagreement &)> blame);
+  using RunSample = llvm::function_ref<FailureOr<Outcome>(const Feed &)>;
+  using FindBlame =
+      llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
+  /// Runs every sample and compares it with its truth; reports the first that differs.
+  LogicalResult compareSamples(StringRef pass, RunSample run, double &largest, FindBlame blame);
+  void reportFirst(StringRef pass, const Sample &sample, llvm::ArrayRef<Disagreement> wrong,
+                   const std::optional<Blame> &blame);
+  LogicalResult makeSamples();
+  LogicalResult takeTruth(ModuleOp twin);
   struct Named {
     std::string op, place, why;
   };
@@ -65,8 +80,7 @@ private:
   ModuleOp module;
   const VerifyOptions &options;
   Results results;
-  Feed feed;
-  Outcome truth;
+  std::vector<Sample> samples; ///< the middle of a run first
   OwningOpRef<ModuleOp> previous; ///< what the last form was run as
   VerifyReport found;
 };
@@ -87,19 +101,87 @@ void Verification::report(StringRef pass, const std::string &result,
   found.fault = fault;
 }
 
-bool Verification::agree(StringRef pass, const Outcome &outcome, bool inF32, double &largest,
-                         llvm::function_ref<std::optional<Blame>(const Disagreement &)> blame) {
-  std::vector<Disagreement> wrong = disagreements(outcome, truth, inF32, largest);
-  if (wrong.empty())
-    return true;
+void Verification::reportFirst(StringRef pass, const Sample &sample,
+                               llvm::ArrayRef<Disagreement> wrong,
+                               const std::optional<Blame> &blame) {
   const Disagreement &first = wrong.front();
-  report(pass, llvm::formatv("`{0}` of @{1}", first.name, first.entry).str(),
-         named(blame(first)),
+  report(pass, llvm::formatv("`{0}` of @{1}{2}", first.name, first.entry, sample.words).str(),
+         named(blame),
          llvm::formatv("element {0} should be {1:e9} but is {2:e9} ({3} result{4} in all)",
                        first.index, first.expected, first.found, wrong.size(),
                        wrong.size() == 1 ? "" : "s")
              .str());
-  return false;
+}
+
+LogicalResult Verification::compareSamples(StringRef pass, RunSample run, double &largest,
+                                           FindBlame blame) {
+  for (const Sample &sample : samples) {
+    FailureOr<Outcome> outcome = run(sample.feed);
+    if (failed(outcome))
+      return failure();
+    std::vector<Disagreement> wrong = disagreements(*outcome, sample.truth, false, largest);
+    if (wrong.empty())
+      continue;
+    reportFirst(pass, sample, wrong, blame(wrong.front(), sample.feed));
+    return success();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What it is run on
+//===----------------------------------------------------------------------===//
+
+LogicalResult Verification::makeSamples() {
+  std::pair<Moment, const char *> moments[] = {
+      {Moment::middle, ""},
+      {Moment::start, " in the first step of a run"},
+      {Moment::notFinite, ", where a parameter is not a number,"}};
+  for (auto [moment, words] : moments) {
+    FailureOr<Feed> feed = makeFeed(module, options.seed, moment);
+    if (failed(feed))
+      return failure();
+    samples.push_back({moment, words, std::move(*feed), {}});
+  }
+  return success();
+}
+
+/// The first result of a sample in the middle of a run that is not finite; none where all are.
+static const Result *notFinite(const Outcome &outcome) {
+  for (const auto &[entry, results] : outcome)
+    for (const Result &result : results)
+      if (!llvm::all_of(result.value.values, [](double value) { return std::isfinite(value); }))
+        return &result;
+  return nullptr;
+}
+
+LogicalResult Verification::takeTruth(ModuleOp twin) {
+  for (Sample &sample : samples) {
+    Interpreter interpreter;
+    FailureOr<Outcome> outcome = interpret(twin, sample.feed, interpreter);
+    if (failed(outcome))
+      return failure();
+    sample.truth = std::move(*outcome);
+  }
+  if (!notFinite(samples.front().truth))
+    return success();
+  // Logarithms and roots want positive inputs.
+  FailureOr<Feed> positive = makeFeed(module, options.seed, Moment::middle, true);
+  if (failed(positive))
+    return failure();
+  Sample &middle = samples.front();
+  middle.feed = std::move(*positive);
+  Interpreter interpreter;
+  FailureOr<Outcome> outcome = interpret(twin, middle.feed, interpreter);
+  if (failed(outcome))
+    return failure();
+  middle.truth = std::move(*outcome);
+  if (const Result *result = notFinite(middle.truth))
+    found.notFinite = llvm::formatv("`{0}` at {1} is not finite on random inputs, between -2 and 2 "
+                                    "nor between 0.1 and 2: there is nothing to compare",
+                                    result->name, describe(result->loc))
+                          .str();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,12 +193,12 @@ LogicalResult Verification::checkGradients() {
   OwningOpRef<ModuleOp> twin = differentiated(module, tampering);
   if (!twin)
     return failure();
-  Interpreter plain;
-  FailureOr<Outcome> outcome = interpret(*twin, feed, plain);
-  if (failed(outcome))
+  if (failed(takeTruth(*twin)))
     return failure();
-  truth = *outcome;
-  for (const auto &[entry, list] : truth)
+  if (!found.notFinite.empty())
+    return success();
+  const Feed &feed = samples.front().feed;
+  for (const auto &[entry, list] : samples.front().truth)
     found.results += list.size();
 
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -193,17 +275,19 @@ LogicalResult Verification::checkPass(const PipelinePass &pass) {
   FailureOr<OwningOpRef<ModuleOp>> current = runnable();
   if (failed(current))
     return failure();
-  Interpreter interpreter;
-  FailureOr<Outcome> outcome = interpret(**current, feed, interpreter);
-  if (failed(outcome))
-    return failure();
   double largest = 0;
-  bool same = agree(pass.name, *outcome, false, largest, [&](const Disagreement &what) {
-    return blame(*previous, **current, what, feed);
-  });
+  auto run = [&](const Feed &feed) {
+    Interpreter interpreter;
+    return interpret(**current, feed, interpreter);
+  };
+  if (failed(compareSamples(pass.name, run, largest,
+                            [&](const Disagreement &what, const Feed &feed) {
+                              return blame(*previous, **current, what, feed);
+                            })))
+    return failure();
   found.largestExact = std::max(found.largestExact, largest);
   ++found.passes;
-  if (same)
+  if (!found.fault)
     progress(pass.name, llvm::formatv("agrees (to {0:e1})", largest).str());
   previous = std::move(*current);
   return success();
@@ -220,21 +304,20 @@ LogicalResult Verification::checkPasses() {
 }
 
 LogicalResult Verification::checkPlan() {
-  auto check = [&](StringRef pass, bool offsets,
-                   llvm::function_ref<std::optional<Blame>(const Disagreement &)> blame) {
+  auto check = [&](StringRef pass, bool offsets, FindBlame blame) {
     tamper(pass, module);
-    FailureOr<Outcome> outcome = interpretPlan(module, results, feed, offsets);
-    if (failed(outcome))
-      return failure();
     double largest = 0;
-    if (agree(pass, *outcome, false, largest, blame))
+    auto run = [&](const Feed &feed) { return interpretPlan(module, results, feed, offsets); };
+    if (failed(compareSamples(pass, run, largest, blame)))
+      return failure();
+    if (!found.fault)
       progress(pass, llvm::formatv("agrees (to {0:e1})", largest).str());
     found.largestExact = std::max(found.largestExact, largest);
     ++found.passes;
     return success();
   };
   if (failed(lowerToPlan(module, options.target)) ||
-      failed(check("lower-to-plan", false, [&](const Disagreement &what) {
+      failed(check("lower-to-plan", false, [&](const Disagreement &what, const Feed &feed) {
         return blamePlan(*previous, module, what, feed);
       })))
     return failure();
@@ -244,13 +327,20 @@ LogicalResult Verification::checkPlan() {
   manager.addPass(createAssignOffsets());
   if (failed(manager.run(module)))
     return failure();
-  return check("assign-offsets", true,
-               [&](const Disagreement &what) { return blameOffsets(module, what, feed); });
+  return check("assign-offsets", true, [&](const Disagreement &what, const Feed &feed) {
+    return blameOffsets(module, what, feed);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Machine code
 //===----------------------------------------------------------------------===//
+
+static bool sameBits(const Tensor &a, const Tensor &b) {
+  return llvm::equal(a.values, b.values, [](double x, double y) {
+    return x == y || (std::isnan(x) && std::isnan(y));
+  });
+}
 
 LogicalResult Verification::checkArtifact() {
   FailureOr<std::vector<char>> code =
@@ -262,50 +352,84 @@ LogicalResult Verification::checkArtifact() {
     return failure();
   for (auto kernel : module.getOps<plan::KernelOp>())
     found.kernels += kernel ? 1 : 0;
-  CompiledProgram program(writeArtifact(module, *code));
-  CheckActions checker(program.program(), module);
-  FailureOr<Outcome> outcome = results.collect(
-      feed, [&](StringRef entry, const Tensors &inputs,
-                std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
-        program.setVariables(variables);
-        Tensors outputs = program.run(entry, inputs);
-        variables = program.variables();
-        return outputs;
-      });
-  if (failed(outcome))
-    return failure();
-  found.actions = checker.checked().actions;
-  found.largestAction = checker.checked().largest;
-  if (!checker.mismatches().empty()) {
-    const ActionMismatch &first = checker.mismatches().front();
-    report("codegen", "@" + first.entry,
-           Named{first.op + " in the " + first.work, first.place, "it is not what the plan means"},
-           first.detail);
-    return success();
+  std::vector<std::byte> artifact = writeArtifact(module, *code);
+  CompiledProgram program(artifact), threaded(artifact, 3);
+  auto run = [&](CompiledProgram &on, const Feed &feed) {
+    return results.collect(feed,
+                           [&](StringRef entry, const Tensors &inputs,
+                               std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
+                             on.setVariables(variables);
+                             Tensors outputs = on.run(entry, inputs);
+                             variables = on.variables();
+                             return outputs;
+                           });
+  };
+  for (const Sample &sample : samples) {
+    // What is not a number is only expected to leave everything as it was.
+    bool finite = sample.moment != Moment::notFinite;
+    std::optional<CheckActions> checker;
+    if (finite)
+      checker.emplace(program.program(), module);
+    FailureOr<Outcome> outcome = run(program, sample.feed);
+    if (failed(outcome))
+      return failure();
+    if (finite) {
+      found.actions += checker->checked().actions;
+      found.largestAction = std::max(found.largestAction, checker->checked().largest);
+    }
+    if (finite && !checker->mismatches().empty()) {
+      const ActionMismatch &first = checker->mismatches().front();
+      report("codegen", "@" + first.entry + sample.words,
+             Named{first.op + " in the " + first.work, first.place,
+                   "it is not what the plan means"},
+             first.detail);
+      return success();
+    }
+    checker.reset();
+    std::vector<Disagreement> wrong =
+        disagreements(*outcome, sample.truth, true, found.largestResult);
+    if (!wrong.empty()) {
+      // What cancels, or decides a branch, may be off by more than its norm says.
+      FailureOr<Outcome> allowance = roundingAllowance(*previous, sample.feed, sample.truth);
+      if (failed(allowance))
+        return failure();
+      wrong = disagreements(*outcome, sample.truth, true, found.largestResult, &*allowance);
+    }
+    if (!wrong.empty()) {
+      reportFirst("artifact", sample, wrong, std::nullopt);
+      return success();
+    }
+    FailureOr<Outcome> again = run(threaded, sample.feed);
+    if (failed(again))
+      return failure();
+    for (const auto &[entry, list] : *outcome)
+      for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
+        if (!sameBits(one.value, other.value)) {
+          report("artifact",
+                 llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
+                 std::nullopt, "three threads give other bits than one");
+          return success();
+        }
   }
-  progress("codegen", llvm::formatv("{0} actions do what they mean (to {1:e1})", found.actions,
+  progress("codegen", llvm::formatv("{0} actions agree with their meaning (to {1:e1})", found.actions,
                                     found.largestAction)
                           .str());
-  if (agree("artifact", *outcome, true, found.largestResult,
-            [](const Disagreement &) { return std::nullopt; }))
-    progress("artifact", llvm::formatv("{0} results agree (to {1:e1})", found.results,
-                                       found.largestResult)
-                             .str());
+  progress("artifact", llvm::formatv("{0} results agree (to {1:e1}), on one thread and on three",
+                                     found.results, found.largestResult)
+                           .str());
   return success();
 }
 
 FailureOr<VerifyReport> Verification::run() {
   nameEntryPorts(module);
   results = Results(module);
-  FailureOr<Feed> made = makeFeed(module, options.seed);
-  if (failed(made))
+  if (failed(makeSamples()))
     return failure();
-  feed = std::move(*made);
   for (Stage stage : {&Verification::checkGradients, &Verification::checkPasses,
                       &Verification::checkPlan, &Verification::checkArtifact}) {
     if (failed((this->*stage)()))
       return failure();
-    if (found.fault)
+    if (found.fault || !found.notFinite.empty())
       break;
   }
   return found;

@@ -46,6 +46,11 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
   FailureOr<VerifyReport> report = verifyProgram(*elaborated.module, verify);
   if (failed(report))
     return reporter.exit();
+  if (!report->notFinite.empty()) {
+    llvm::errs() << "error: " << options.model << ": " << report->notFinite
+                 << "\n  help: --seed draws others\n";
+    return Exit::numeric;
+  }
   if (report->fault) {
     llvm::errs() << "error: " << options.model << ": " << report->fault->message
                  << "\n  this is a fault of Weir's, not of the model; --seed " << seed
