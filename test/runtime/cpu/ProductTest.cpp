@@ -127,6 +127,22 @@ TEST(Product, BiasReluAccumulate) {
   }
 }
 
+TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
+  cpu::boundLibrary(cpu::nativeLevel());
+  ProductSpec s = dense(1, 3, 7, 2);
+  s.relu = true;
+  std::vector<float> a = {1, 1, NAN, 1, -1, -1}, b(14, 1), c(21);
+  cpu::Product product(s, 1);
+  std::vector<std::byte> scratch(product.scratch() + 64);
+  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  product.run(0, product.tasks(), 0, {a.data(), b.data(), c.data(), nullptr}, base);
+  for (int column = 0; column < 7; ++column) {
+    EXPECT_EQ(c[column], 2);
+    EXPECT_TRUE(std::isnan(c[7 + column]));
+    EXPECT_EQ(c[14 + column], 0);
+  }
+}
+
 TEST(Product, LongSumsAccumulate) {
   ProductSpec s = dense(1, 65, 128, 3000, true, false);
   s.accumulate = true;
