@@ -192,7 +192,6 @@ std::string keepFailure(uint64_t seed, const Report &report, const BatchOptions 
         shrinkBudget);
   std::string path = options.keep + "/seed-" + std::to_string(seed) + ".mlir";
   std::error_code error;
-  (void)llvm::sys::fs::create_directories(options.keep);
   llvm::raw_fd_ostream file(path, error);
   if (error)
     return path + ", which cannot be written: " + error.message();
@@ -283,6 +282,14 @@ std::vector<std::string> opsOfDialect() {
 } // namespace
 
 Exit runBatch(const BatchOptions &options) {
+  std::error_code error = llvm::sys::fs::create_directories(options.keep);
+  if (!error)
+    error = llvm::sys::fs::access(options.keep, llvm::sys::fs::AccessMode::Write);
+  if (!error && !llvm::sys::fs::is_directory(options.keep))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    throw Failure(Exit::storage,
+                  "--keep " + options.keep + ": no program can be kept there: " + error.message());
   int ends[2];
   if (pipe(ends) != 0)
     throw Failure(Exit::internal, "cannot make a pipe");
@@ -354,6 +361,9 @@ Exit runFile(const std::string &path, const BatchOptions &options) {
   auto module = parseSourceFile<ModuleOp>(path, &context);
   if (!module)
     throw Failure(Exit::model, path + ": no module of the weir dialect");
+  if (module->getOps<func::FuncOp>().empty()) // as in a plan
+    throw Failure(Exit::usage, path + ": expected a program, with functions of the weir dialect; "
+                                      "this module has none");
   Report report = runModule(*module, options.compile, "");
   if (report.kind == "refused") {
     llvm::outs() << path << ": cannot be compared: " << report.message << "\n";

@@ -51,7 +51,8 @@ void setUp(mlir::DialectRegistry &registry);
 
 /// Compares each gradient that a step returns as `gradient/NAME` with differences of the loss along
 /// one direction. A message, or "".
-std::string checkGradients(mlir::ModuleOp program, mlir::func::FuncOp differentiated);
+std::string checkGradients(mlir::ModuleOp program, mlir::func::FuncOp differentiated,
+                           double tolerance = 1e-6, double absolute = 1e-10);
 
 } // namespace weir::smith
 

@@ -107,7 +107,8 @@ Known exactly(Tensor tensor) { return {tensor, tensor, true}; }
 
 } // namespace
 
-std::string checkGradients(ModuleOp program, func::FuncOp differentiated) {
+std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double tolerance,
+                           double absolute) {
   auto step = program.lookupSymbol<func::FuncOp>(differentiated.getSymName());
   Operation *end = step.getBody().front().getTerminator();
   struct Named {
@@ -173,7 +174,7 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated) {
         difference = found;
       }
     double scale = std::max(norm(gradient), 1e-3 * largest) * norm(one.direction);
-    if (!(nearest <= 1e-6 * scale + 1e-10))
+    if (!(nearest <= tolerance * scale + absolute))
       return llvm::formatv("{0} along a random direction is {1:e9}, the loss's difference {2:e9}",
                            step.getResultAttrOfType<StringAttr>(one.result, "weir.output"), given,
                            difference);
