@@ -350,8 +350,7 @@ LogicalResult Verification::checkArtifact() {
       });
   if (failed(code))
     return failure();
-  for (auto kernel : module.getOps<plan::KernelOp>())
-    found.kernels += kernel ? 1 : 0;
+  found.kernels = llvm::range_size(module.getOps<plan::KernelOp>());
   std::vector<std::byte> artifact = writeArtifact(module, *code);
   CompiledProgram program(artifact), threaded(artifact, 3);
   auto run = [&](CompiledProgram &on, const Feed &feed) {

@@ -144,23 +144,14 @@ std::optional<ProgramRun> Checker::interpretPlan(ModuleOp plan, bool offsets) {
   for (auto entry : plan.getOps<plan::EntryOp>()) {
     std::string name = entry.getSymName().str();
     CellMemory memory(plan, offsets);
-    for (auto variable : plan.getOps<plan::VariableOp>())
-      memory.storeVariable(variable, variables.at(variable.getSymName().str()));
-    const Tensors &inputs = entries.at(name).inputs;
-    size_t next = 0;
-    for (auto port : entry.getOps<plan::PortOp>())
-      if (port.getKind() == "input")
-        memory.store(port.getBuffer(), port.getType(), inputs[next++]);
     Interpreter interpreter;
     PlanInterpreter machine(plan, memory, interpreter);
-    if (failed(machine.run(entry.getBody().front())))
-      return fail("the plan interpreter does not run @" + name), std::nullopt;
     EntryRun &result = run[name];
-    for (auto port : entry.getOps<plan::PortOp>())
-      if (port.getKind() != "input")
-        result.results.push_back(memory.load(port.getBuffer(), port.getType()));
-    for (auto variable : plan.getOps<plan::VariableOp>())
-      result.variables[variable.getSymName().str()] = memory.loadVariable(variable);
+    result.variables = variables;
+    auto outputs = runEntry(machine, memory, entry, entries.at(name).inputs, result.variables);
+    if (failed(outputs))
+      return fail("the plan interpreter does not run @" + name), std::nullopt;
+    result.results = std::move(*outputs);
   }
   return run;
 }

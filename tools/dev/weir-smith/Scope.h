@@ -61,7 +61,7 @@ class Scope {
 public:
   /// The scope of an entry.
   Scope(Program &program, mlir::func::FuncOp function);
-  /// The scope of a body of `count` microbatches in it, a block on its own for now.
+  /// The scope of a body of `count` microbatches in it; no op holds its block yet.
   Scope(Scope &outer, int64_t count);
 
   /// Runs a rule, whole or not at all.
