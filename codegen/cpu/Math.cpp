@@ -182,10 +182,11 @@ void approximateMath(ModuleOp module) {
   });
   (void)applyPatternsGreedily(module, std::move(approximations));
 
-  // Never ninf: it licenses folding the infinities that maxima start from. nnan stands where it was
-  // put.
-  auto flags = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract |
-               arith::FastMathFlags::nsz | arith::FastMathFlags::arcp | arith::FastMathFlags::afn;
+  // Never reassoc: it makes (a + b) - a into b, which undoes a compensated sum and drops NaN; sums that
+  // may be taken in any order have vectors of partial sums by now. Never ninf: it licenses folding the
+  // infinities that maxima start from. nnan stands where it was put.
+  auto flags = arith::FastMathFlags::contract | arith::FastMathFlags::nsz |
+               arith::FastMathFlags::arcp | arith::FastMathFlags::afn;
   module.walk([&](arith::ArithFastMathInterface op) {
     auto all = keepsInfinities(op) ? flags & ~arith::FastMathFlags::arcp : flags;
     if (auto own = op.getFastMathFlagsAttr())

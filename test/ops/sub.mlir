@@ -74,3 +74,13 @@ func.func @with_constants() {
   check.expect %c, dense<[0.0, 0.0, 0x7FC00000, 0x7FC00000]> : tensor<4xf32> exactly
   return
 }
+
+// What was added does not come back from an infinite sum, whoever sees both operations.
+func.func @of_a_sum() {
+  %a = check.input dense<[1.5, 0x7F800000, 0x7FC00000]> : tensor<3xf32>
+  %b = check.input dense<[2.0, 1.0, 1.0]> : tensor<3xf32>
+  %sum = weir.add %a, %b : tensor<3xf32>
+  %r = weir.sub %sum, %a : tensor<3xf32>
+  check.expect %r, dense<[2.0, 0x7FC00000, 0x7FC00000]> : tensor<3xf32> exactly
+  return
+}
