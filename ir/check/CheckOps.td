@@ -69,7 +69,11 @@ def Check_ExpectCloseOp : Check_Op<"expect_close", [SameTypeOperands]> {
 
 def Check_ExpectVariableOp : Check_Op<"expect_variable", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "what a variable should be after the function";
-  let description = "As expect.  C1 to C3 as there.  C4: the variable exists and has the value's type.";
+  let description = [{
+    As expect.
+    C1: the expected value is dense.  C2: within is positive, and it is for floats.  C3: exactly has no within; each needs one.
+    C4: the variable exists and has the value's type.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$variable, TypedAttrInterface:$expected, OptionalAttr<F64Attr>:$within, UnitAttr:$each,
                        UnitAttr:$exactly);
   let assemblyFormat = [{$variable `,` $expected (`within` $within^)? (`each` $each^)? (`exactly` $exactly^)? attr-dict}];

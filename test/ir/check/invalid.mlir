@@ -1,7 +1,6 @@
 // RUN: weir-opt %s --split-input-file --verify-diagnostics
 
-// input C1
-func.func @no_dense_value() {
+func.func @input_c1() {
   // expected-error @+1 {{needs its value as dense<...>}}
   %x = check.input sparse<[[0]], [1.0]> : tensor<2xf32>
   return
@@ -9,8 +8,16 @@ func.func @no_dense_value() {
 
 // -----
 
-// set C2
-func.func @no_variable() {
+weir.variable parameter @w : tensor<2xf32>
+func.func @set_c1() {
+  // expected-error @+1 {{needs its value as dense<...>}}
+  check.set @w, sparse<[[0]], [1.0]> : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @set_c2_no_variable() {
   // expected-error @+1 {{names no variable: @w}}
   check.set @w, dense<1.0> : tensor<2xf32>
   return
@@ -18,9 +25,8 @@ func.func @no_variable() {
 
 // -----
 
-// set C2
 weir.variable parameter @w : tensor<3xf32>
-func.func @another_type() {
+func.func @set_c2_another_type() {
   // expected-error @+1 {{has a value of type 'tensor<2xf32>', but the variable is 'tensor<3xf32>'}}
   check.set @w, dense<1.0> : tensor<2xf32>
   return
@@ -28,17 +34,7 @@ func.func @another_type() {
 
 // -----
 
-// expect_variable C4
-func.func @no_variable_to_expect() {
-  // expected-error @+1 {{names no variable: @w}}
-  check.expect_variable @w, dense<1.0> : tensor<2xf32>
-  return
-}
-
-// -----
-
-// expect C1
-func.func @nothing_dense_expected() {
+func.func @expect_c1() {
   %x = check.input dense<1.0> : tensor<2xf32>
   // expected-error @+1 {{needs its value as dense<...>}}
   check.expect %x, sparse<[[0]], [1.0]> : tensor<2xf32>
@@ -47,8 +43,7 @@ func.func @nothing_dense_expected() {
 
 // -----
 
-// expect C2
-func.func @no_tolerance() {
+func.func @expect_c2() {
   %x = check.input dense<1.0> : tensor<2xf32>
   // expected-error @+1 {{needs a positive tolerance}}
   check.expect %x, dense<1.0> : tensor<2xf32> within 0.0
@@ -57,8 +52,7 @@ func.func @no_tolerance() {
 
 // -----
 
-// expect C2
-func.func @whole_numbers_are_exact() {
+func.func @expect_c2_whole_numbers() {
   %x = check.input dense<1> : tensor<2xi32>
   // expected-error @+1 {{has a tolerance, but whole numbers and truth values are exact}}
   check.expect %x, dense<1> : tensor<2xi32> within 0.5
@@ -67,8 +61,7 @@ func.func @whole_numbers_are_exact() {
 
 // -----
 
-// expect C3
-func.func @exactly_within() {
+func.func @expect_c3() {
   %x = check.input dense<1.0> : tensor<2xf32>
   // expected-error @+1 {{is either exact or within a tolerance}}
   check.expect %x, dense<1.0> : tensor<2xf32> within 0.5 exactly
@@ -77,11 +70,72 @@ func.func @exactly_within() {
 
 // -----
 
-// expect_close C2
-func.func @each_of_nothing() {
+func.func @expect_c3_each() {
+  %x = check.input dense<1.0> : tensor<2xf32>
+  // expected-error @+1 {{says 'each' of no tolerance}}
+  check.expect %x, dense<1.0> : tensor<2xf32> each
+  return
+}
+
+// -----
+
+func.func @expect_close_c1() {
+  %x = check.input dense<1.0> : tensor<2xf32>
+  // expected-error @+1 {{needs a positive tolerance}}
+  check.expect_close %x, %x within -1.0 : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @expect_close_c2() {
   %x = check.input dense<1.0> : tensor<2xf32>
   // expected-error @+1 {{says 'each' of no tolerance}}
   check.expect_close %x, %x each : tensor<2xf32>
+  return
+}
+
+// -----
+
+weir.variable state @w : tensor<2xf32>
+func.func @expect_variable_c1() {
+  // expected-error @+1 {{needs its value as dense<...>}}
+  check.expect_variable @w, sparse<[[0]], [1.0]> : tensor<2xf32>
+  return
+}
+
+// -----
+
+weir.variable state @w : tensor<2xi32>
+func.func @expect_variable_c2() {
+  // expected-error @+1 {{has a tolerance, but whole numbers and truth values are exact}}
+  check.expect_variable @w, dense<1> : tensor<2xi32> within 0.5
+  return
+}
+
+// -----
+
+weir.variable state @w : tensor<2xf32>
+func.func @expect_variable_c3() {
+  // expected-error @+1 {{is either exact or within a tolerance}}
+  check.expect_variable @w, dense<1.0> : tensor<2xf32> within 0.5 exactly
+  return
+}
+
+// -----
+
+func.func @expect_variable_c4_no_variable() {
+  // expected-error @+1 {{names no variable: @w}}
+  check.expect_variable @w, dense<1.0> : tensor<2xf32>
+  return
+}
+
+// -----
+
+weir.variable state @w : tensor<3xf32>
+func.func @expect_variable_c4_another_type() {
+  // expected-error @+1 {{has a value of type 'tensor<2xf32>', but the variable is 'tensor<3xf32>'}}
+  check.expect_variable @w, dense<1.0> : tensor<2xf32>
   return
 }
 
