@@ -32,16 +32,6 @@ mlir::FailureOr<Tensors> kernel(KernelOp op, Inputs in, Interpreter &interpreter
   return interpreter.run(op.getBody().front(), in);
 }
 
-/// Rows [round * n / count, (round + 1) * n / count) of a tensor.
-Tensor part(const Tensor &whole, int64_t round, int64_t count) {
-  Shape shape = whole.shape;
-  shape[0] /= count;
-  Tensor result(shape);
-  auto first = whole.values.begin() + round * result.values.size();
-  std::copy(first, first + result.values.size(), result.values.begin());
-  return result;
-}
-
 mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter &interpreter) {
   int64_t count = op.getCount();
   Inputs sliced = in.take_front(op.getSliced().size());
@@ -51,7 +41,7 @@ mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter 
   for (int64_t round = 0; round < count; ++round) {
     Tensors arguments{Tensor({}, static_cast<double>(round))};
     for (const Tensor &whole : sliced)
-      arguments.push_back(part(whole, round, count));
+      arguments.push_back(whole.part(round, count));
     arguments.append(carried);
     mlir::FailureOr<Tensors> yielded = interpreter.run(op.getBody().front(), arguments);
     if (mlir::failed(yielded))

@@ -38,6 +38,16 @@ struct Tensor {
   double &at(llvm::ArrayRef<int64_t> index) { return values[offset(index)]; }
   double at(llvm::ArrayRef<int64_t> index) const { return values[offset(index)]; }
 
+  /// Rows [n i / count, n (i + 1) / count) of n, a multiple of `count`.
+  Tensor part(int64_t i, int64_t count) const {
+    Shape some = shape;
+    some[0] /= count;
+    Tensor result(some);
+    std::copy_n(values.begin() + i * result.values.size(), result.values.size(),
+                result.values.begin());
+    return result;
+  }
+
   Shape shape;
   std::vector<double> values;
 };

@@ -9,36 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/reference/Interpreter.h"
-#include "mlir/Parser/Parser.h"
+#include "test/ir/reference/Fixture.h"
 #include <cmath>
-#include <gtest/gtest.h>
 
 using namespace weir;
 
 namespace {
 
-class GradientOps : public testing::Test {
+class GradientOps : public ReferenceFixture {
 protected:
-  GradientOps() {
-    registry.insert<WeirDialect, mlir::func::FuncDialect>();
-    registerReferenceInterpreter(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-  }
-
-  mlir::FailureOr<Tensors> run(const std::string &text, llvm::ArrayRef<Tensor> inputs) {
-    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    EXPECT_TRUE(module);
-    return interpreter.run(module->lookupSymbol<mlir::func::FuncOp>("f"), inputs);
-  }
-
-  static Tensor vector(std::vector<double> values) {
-    Tensor result(Shape{static_cast<int64_t>(values.size())});
-    result.values = std::move(values);
-    return result;
-  }
-
   static void expect(const mlir::FailureOr<Tensors> &results, unsigned number,
                      std::vector<double> values) {
     ASSERT_TRUE(mlir::succeeded(results));
@@ -47,11 +26,6 @@ protected:
       EXPECT_NEAR((*results)[number].values[i], values[i], 1e-8 * (1 + std::abs(values[i])))
           << "element " << i;
   }
-
-  mlir::DialectRegistry registry;
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  Interpreter interpreter;
 };
 
 // sum(x^2 y): what leads to the loss is used up before the gradient op, which needs it again.

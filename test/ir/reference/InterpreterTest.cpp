@@ -5,43 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/reference/Interpreter.h"
+#include "test/ir/reference/Fixture.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
-#include <gtest/gtest.h>
 
 using namespace weir;
 
 namespace {
 
-class Reference : public testing::Test {
-protected:
-  Reference() {
-    registry.insert<WeirDialect, mlir::func::FuncDialect>();
-    registerReferenceInterpreter(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-  }
-
-  mlir::FailureOr<Tensors> run(const std::string &text, llvm::ArrayRef<Tensor> inputs) {
-    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    EXPECT_TRUE(module);
-    return interpreter.run(module->lookupSymbol<mlir::func::FuncOp>("f"), inputs);
-  }
-
-  static Tensor vector(std::vector<double> values) {
-    Tensor result(Shape{static_cast<int64_t>(values.size())});
-    result.values = std::move(values);
-    return result;
-  }
-
-  mlir::DialectRegistry registry;
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  Interpreter interpreter;
-};
+using Reference = ReferenceFixture;
 
 TEST_F(Reference, everyOpHasSemantics) {
   // What is no computation: a declaration and a terminator.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Generate.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
 
@@ -35,16 +35,6 @@ void giveUnused(Scope &scope, std::vector<Output> &outputs, size_t most) {
       outputs.push_back({scope.program.newName("value"), "tensor", value});
 }
 
-void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        eraseDead(inner);
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  }
-}
-
 void endEntry(Scope &scope, ArrayRef<Output> outputs) {
   auto values = llvm::map_to_vector(outputs, [](const Output &output) { return output.value; });
   func::FuncOp function = scope.function;
@@ -60,7 +50,8 @@ void endEntry(Scope &scope, ArrayRef<Output> outputs) {
     function.setResultAttr(i, "weir.term", builder.getI64IntegerAttr(output.term));
     function.setResultAttr(i, "weir.weight", builder.getF64FloatAttr(output.weight));
   }
-  eraseDead(*scope.block);
+  IRRewriter rewriter(builder);
+  (void)runRegionDCE(rewriter, function.getBody());
 }
 
 void addTerms(std::vector<Output> &outputs, ArrayRef<LossTerm> terms) {

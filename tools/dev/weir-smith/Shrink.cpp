@@ -14,27 +14,18 @@
 #include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
 namespace weir::smith {
 namespace {
 
-void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        eraseDead(inner);
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  }
-}
-
 /// Drops what nothing refers to. What is left draws the same numbers as before: they go by name.
 void clean(ModuleOp module) {
+  IRRewriter rewriter(module.getContext());
   for (auto function : module.getOps<func::FuncOp>()) {
-    eraseDead(function.getBody().front());
+    (void)runRegionDCE(rewriter, function.getBody());
     for (unsigned i = function.getNumArguments(); i-- > 0;)
       if (function.getArgument(i).use_empty())
         (void)function.eraseArgument(i);

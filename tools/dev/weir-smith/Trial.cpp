@@ -263,20 +263,12 @@ bool Trial::runMicrobatches(MicrobatchesOp op) {
     Tensor zero(shapeOf(result));
     totals.push_back({zero, zero, true});
   }
-  auto part = [&](const Tensor &whole, size_t round) {
-    Shape shape = whole.shape;
-    shape[0] /= count;
-    Tensor result(shape);
-    auto first = whole.values.begin() + round * result.values.size();
-    std::copy(first, first + result.values.size(), result.values.begin());
-    return result;
-  };
   for (size_t round = 0; round < count; ++round) {
     Tensor number({}, static_cast<double>(round));
     values[body.getArgument(0)] = {number, number, true};
     for (size_t i = 0; i < sliced; ++i) {
       const Known &whole = values.at(op.getSliced()[i]);
-      Known slice{part(whole.truth, round), part(whole.rounded, round), whole.exact};
+      Known slice{whole.truth.part(round, count), whole.rounded.part(round, count), whole.exact};
       values[body.getArgument(1 + i)] = std::move(slice);
     }
     for (size_t i = 0; i < carried.size(); ++i)
