@@ -44,7 +44,9 @@ static Value transposition(BuiltinCall &call) {
 static Value split(BuiltinCall &call) {
   const Tensor *tensor = call.tensor(0);
   auto parts = call.integers(1);
-  auto axis = tensor ? call.axis(2, *tensor, -1) : std::nullopt;
+  std::optional<int64_t> axis;
+  if (tensor)
+    axis = call.axis(2, *tensor, -1);
   if (!parts || !axis)
     return {};
   int64_t size = tensor->dims[*axis].size;
@@ -58,15 +60,15 @@ static Value split(BuiltinCall &call) {
     }
     parts->assign(*number, size / *number);
   }
-  int64_t total = 0;
-  bool positive = true;
+  int64_t left = size;
+  bool possible = true;
   for (int64_t part : *parts) {
-    total += part;
-    positive = positive && part > 0;
+    possible = possible && part > 0 && part <= left;
+    left -= possible ? part : 0;
   }
-  if (total != size || !positive) {
-    call.elaborator.error(call.rangeOf(1), "the parts of `split` add up to " +
-                                               std::to_string(total) + ", but the dimension is " +
+  if (left != 0 || !possible) {
+    call.elaborator.error(call.rangeOf(1), "the parts of `split` are positive and add up to the "
+                                           "dimension, which is " +
                                                describe(tensor->dims[*axis]));
     return {};
   }
@@ -129,9 +131,8 @@ static Value splitDim(BuiltinCall &call) {
     into.push_back(unnamed(size));
   }
   if (!good || product != tensor->dims[*axis].size) {
-    call.elaborator.error(call.rangeOf(2), "the sizes of `split_dim` multiply to " +
-                                               (good ? std::to_string(product) : "nothing") +
-                                               ", but the dimension is " +
+    call.elaborator.error(call.rangeOf(2), "the sizes of `split_dim` are positive and multiply to "
+                                           "the dimension, which is " +
                                                describe(tensor->dims[*axis]));
     return {};
   }

@@ -72,9 +72,10 @@ TEST_F(EveryOp, isWhatTheFilesAreNamedFor) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator file(WEIR_TEST_OPS, error), end; file != end && !error;
        file.increment(error))
-    if (llvm::sys::path::extension(file->path()) == ".mlir")
+    if (llvm::sys::path::extension(file->path()) == ".mlir") {
       EXPECT_TRUE(known.contains(llvm::sys::path::stem(file->path())))
           << file->path() << " is named for no op";
+    }
   EXPECT_FALSE(error) << error.message();
 }
 

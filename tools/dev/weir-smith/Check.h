@@ -50,9 +50,10 @@ Outcome check(mlir::ModuleOp module, const CheckOptions &options);
 void setUp(mlir::DialectRegistry &registry);
 
 /// Compares each gradient that a step returns as `gradient/NAME` with differences of the loss along
-/// one direction. A message, or "".
+/// one direction. A message, or "". The constants in gradients are f32, which in programs that are
+/// not refused moves a gradient by a part in 10^6 or so.
 std::string checkGradients(mlir::ModuleOp program, mlir::func::FuncOp differentiated,
-                           double tolerance = 1e-6, double absolute = 1e-10);
+                           double tolerance = 3e-6, double absolute = 1e-10);
 
 } // namespace weir::smith
 

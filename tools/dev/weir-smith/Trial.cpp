@@ -125,7 +125,7 @@ bool axesDecided(const Known &known, double sign, ArrayRef<int64_t> axes) {
 bool windowsDecided(const Known &known, ArrayRef<int64_t> window, ArrayRef<int64_t> strides) {
   const Tensor &tensor = known.truth;
   int64_t rank = tensor.shape.size(), h = tensor.shape[rank - 2], w = tensor.shape[rank - 1];
-  int64_t planes = h * w ? tensor.values.size() / (h * w) : 0;
+  int64_t planes = h * w > 0 ? tensor.values.size() / (h * w) : 0;
   for (int64_t plane = 0; plane < planes; ++plane)
     for (int64_t y = 0; y + window[0] <= h; y += strides[0])
       for (int64_t x = 0; x + window[1] <= w; x += strides[1]) {

@@ -58,9 +58,10 @@ TEST_F(Smith, everyOpHasARule) {
   for (StringRef op : programOps())
     made.insert(op);
   for (RegisteredOperationName name : context.getRegisteredOperations())
-    if (isa<WeirDialect>(name.getDialect()))
+    if (isa<WeirDialect>(name.getDialect())) {
       EXPECT_TRUE(made.erase(name.stripDialect()))
           << "no rule of tools/dev/weir-smith makes " << name.getStringRef().str();
+    }
   for (const auto &name : made)
     ADD_FAILURE() << name.getKey().str() << " has a rule, but the dialect has no such op";
 }
