@@ -1,0 +1,53 @@
+//===- DiagnosticsTest.cpp - Messages as text ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/frontend/parser/Parsed.h"
+
+namespace weir {
+namespace {
+
+using namespace ast;
+
+TEST(Diagnostics, Rendering) {
+  SourceManager sources;
+  const SourceFile &file = sources.add("models/x.weir", "\xC3\xA9 = 1\n\tx = foo(a, bar)\r\n");
+  Diagnostics diagnostics;
+  diagnostics.error({&file, 19, 22}, "unknown name `bar`")
+      .note({&file, 0, 2}, "bound here")
+      .suggest(std::string("baz"));
+  diagnostics.error({&file, 19, 22}, "unknown name `bar`").note({&file, 0, 2}, "again");
+  diagnostics.warning({&file, 0, 2}, "odd name");
+  diagnostics.error({}, "no config `q`");
+  EXPECT_EQ(diagnostics.errorCount(), 2u);
+  EXPECT_EQ(diagnostics.render(), "models/x.weir:1:1: warning: odd name\n"
+                                  "    1 | \xC3\xA9 = 1\n"
+                                  "      | ^\n"
+                                  "models/x.weir:2:13: error: unknown name `bar`\n"
+                                  "    2 | \tx = foo(a, bar)\n"
+                                  "      | \t           ^~~\n"
+                                  "models/x.weir:1:1: note: bound here\n"
+                                  "    1 | \xC3\xA9 = 1\n"
+                                  "      | ^\n"
+                                  "  help: did you mean `baz`?\n"
+                                  "error: no config `q`\n");
+  EXPECT_EQ(diagnostics.renderJson().substr(0, 116),
+            "{\"severity\":\"warning\",\"message\":\"odd name\",\"file\":\"models/x.weir\","
+            "\"line\":1,\"column\":1,\"endLine\":1,\"endColumn\":2,\"not");
+  EXPECT_NE(diagnostics.render(true).find("\033[1;31merror:\033[0m"), std::string::npos);
+}
+
+TEST(Diagnostics, Nearest) {
+  EXPECT_EQ(nearest("crossentropy", {"accuracy", "cross_entropy"}), "cross_entropy");
+  EXPECT_EQ(nearest("fro", {"if", "for"}), "for");
+  EXPECT_EQ(nearest("wdith", {"width", "batch"}), "width");
+  EXPECT_EQ(nearest("x", {"y"}), std::nullopt);
+  EXPECT_EQ(nearest("batch", {"width"}), std::nullopt);
+  EXPECT_EQ(nearest("batch", {"batch"}), std::nullopt);
+}
+
+} // namespace
+} // namespace weir

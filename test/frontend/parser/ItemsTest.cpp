@@ -1,0 +1,71 @@
+//===- ItemsTest.cpp - Items and their signatures --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/frontend/parser/Parsed.h"
+
+namespace weir {
+namespace {
+
+using namespace ast;
+
+TEST(Items, ConfigConstRequire) {
+  Parsed parsed("config a = 1, b = 2.5,\n       c = true; const d = f(1)\n"
+                "require a % 2 == 0, \"a must be even\" // why\n");
+  ASSERT_EQ(parsed.messages(), Messages());
+  auto *config = parsed.item<ConfigItem>(0);
+  ASSERT_TRUE(config);
+  ASSERT_EQ(config->entries.size(), 3u);
+  EXPECT_EQ(config->entries[2].name.text, "c");
+  EXPECT_EQ(show(config->entries[1].value.get()), "2.5f");
+  ASSERT_TRUE(parsed.item<ConstItem>(1));
+  auto *require = parsed.item<RequireItem>(2);
+  ASSERT_TRUE(require);
+  EXPECT_EQ(require->message, "a must be even");
+  EXPECT_EQ(show(require->condition.get()), "((a % 2) == 0)");
+}
+
+TEST(Items, Signatures) {
+  Parsed parsed("fn f(x: [b, .., 4 * w], ids: i32[b, t], m: bool[..], im: u8[2], s: [], p,\n"
+                "     rate: float, n: int = 2, on: bool = true, lr: f32, eps = 1e-5)\n"
+                "    -> ([..], [c], ratio) {\n  return x, m, s\n}\n");
+  ASSERT_EQ(parsed.messages(), Messages());
+  auto *fn = parsed.item<CallableItem>();
+  ASSERT_TRUE(fn);
+  EXPECT_EQ(fn->callableKind, CallableKind::function);
+  std::string shown;
+  for (const Parameter &parameter : fn->parameters)
+    shown += parameter.name.text + ":" + show(parameter.type.get()) +
+             (parameter.defaultValue ? "=" + show(parameter.defaultValue.get()) : "") + " ";
+  EXPECT_EQ(shown, "x:f32[b, .., (4 * w)] ids:i32[b, t] m:bool[..] im:u8[2] s:f32[] p: "
+                   "rate:float n:int=2 on:bool=true lr:f32 eps:=1e-05f ");
+  ASSERT_EQ(fn->results.size(), 3u);
+  EXPECT_EQ(show(fn->results[0].get()), "f32[..]");
+  EXPECT_EQ(show(fn->results[2].get()), "ratio");
+}
+
+TEST(Items, SignatureErrors) {
+  auto error = [](const std::string &text) {
+    Messages messages = errorsOf(text + " {\n  return x\n}\nconst y = 1\n");
+    return messages.size() == 1 ? messages[0] : std::to_string(messages.size()) + " errors";
+  };
+  EXPECT_EQ(error("fn (x)"), "1:4: expected the fn's name, found `(`");
+  EXPECT_EQ(error("block b"), "1:9: expected `(` and the parameters, found `{`");
+  EXPECT_EQ(error("fn f(x: [n, c)"), "1:9: expected `]` to close the type opened here");
+  EXPECT_EQ(error("fn f(x: [n, c]"), "1:5: expected `)` to close the parameters opened here");
+  EXPECT_EQ(error("fn f(x: i23[n])"), "1:9: unknown element type `i23`");
+  EXPECT_EQ(error("fn f(x: flot)"), "1:9: unknown type `flot`");
+  EXPECT_EQ(error("fn f(x: [.., n, ..])"), "1:17: a tensor type has at most one `..`");
+  EXPECT_EQ(error("fn f(x) -> "), "1:13: expected a type, found `{`");
+}
+
+TEST(Items, PlanIsNotSupportedYet) {
+  EXPECT_EQ(errorsOf("plan {\n  mesh 2\n}\nconst a = 1"),
+            (Messages{"1:1: a `plan` block is not supported yet"}));
+}
+
+} // namespace
+} // namespace weir
