@@ -102,7 +102,6 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
                                            const Outcome &truth) {
   constexpr int trials = 7;
-  constexpr double slack = 8;
   Outcome allowance = truth;
   for (auto &[entry, results] : allowance)
     for (Result &result : results)
@@ -117,12 +116,8 @@ mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &fe
       for (auto [allowed, other, exact] :
            llvm::zip_equal(results, rounded->at(entry), truth.at(entry)))
         for (size_t i = 0; i < allowed.value.values.size(); ++i) {
-          double &value = allowed.value.values[i], a = other.value.values[i],
-                 b = exact.value.values[i];
-          if (a == b || (std::isnan(a) && std::isnan(b)))
-            continue;
-          bool finite = std::isfinite(a) && std::isfinite(b);
-          value = std::max(value, finite ? slack * std::abs(a - b) : INFINITY);
+          double &value = allowed.value.values[i];
+          value = std::max(value, allowanceFrom(other.value.values[i], exact.value.values[i]));
         }
   }
   return allowance;

@@ -82,7 +82,7 @@ struct Disagreement {
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
                                         double &largest, const Outcome *allowance = nullptr);
 
-/// What rounding to f32 can do to each element of each result, eight times over (verify/Rounding.h).
+/// How far rounding to f32 can take each element of each result (verify/Rounding.h).
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
                                            const Outcome &truth);
 

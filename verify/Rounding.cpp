@@ -16,8 +16,6 @@ namespace {
 constexpr int trials = 9;
 /// Of kernels that decide: each answer that f32 may give should come up.
 constexpr int trialsOfAnswers = 40;
-/// A kernel's functions are right to a few units in the last place, one rounding is half of one.
-constexpr double slack = 8;
 
 bool isFloat(mlir::Type type) {
   return llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32();
@@ -135,15 +133,16 @@ mlir::FailureOr<Tensors> evaluate(KernelOp meaning, llvm::ArrayRef<Tensor> input
   return results;
 }
 
-/// What a difference between two answers lets a third differ by.
-double distance(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b)))
-    return 0;
-  return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b)
-                                              : std::numeric_limits<double>::infinity();
-}
-
 } // namespace
+
+double allowanceFrom(double rounded, double truth) {
+  // Functions are right to a few units in the last place, one rounding is half of one.
+  constexpr double slack = 8;
+  if (rounded == truth || (std::isnan(rounded) && std::isnan(truth)))
+    return 0;
+  return std::isfinite(rounded) && std::isfinite(truth) ? slack * std::abs(rounded - truth)
+                                                        : std::numeric_limits<double>::infinity();
+}
 
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter) {
@@ -170,7 +169,7 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
           allowed =
               other == actual[t].values[i] ? std::numeric_limits<double>::infinity() : allowed;
         else if (trial < trials)
-          allowed = std::max(allowed, slack * distance(other, truth[t].values[i]));
+          allowed = std::max(allowed, allowanceFrom(other, truth[t].values[i]));
       }
   }
   return allowance;

@@ -23,8 +23,12 @@ namespace weir {
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter);
 
-/// For every element of every result, how far it may be from `truth`: eight times the most that a
-/// rounded evaluation is. For integers and truth values: infinite where a rounded evaluation gives
+/// How far a result may be from its truth when one rounded evaluation gives `rounded`: eight times as
+/// far as that is.
+double allowanceFrom(double rounded, double truth);
+
+/// For every element of every result, how far it may be from `truth`: the most that a rounded
+/// evaluation allows. For integers and truth values: infinite where a rounded evaluation gives
 /// what is in `actual`, 0 elsewhere: an answer that rounding never gives is wrong.
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                            const Tensors &truth, const Tensors &actual,
