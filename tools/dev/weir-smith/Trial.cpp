@@ -155,14 +155,16 @@ bool Trial::refuse(Operation &op, const Twine &why) {
   return false;
 }
 
-/// Whether rounding can turn no decision that the op takes.
+/// Whether rounding can turn no decision that the op takes. What a gradient goes through has to be
+/// decided where nothing is rounded too: max(x, stop_gradient(x)) has no derivative.
 bool Trial::decided(Operation &op) {
   auto inexact = [&](unsigned i) { return !values.at(op.getOperand(i)).exact; };
   auto in = [&](unsigned i) -> const Known & { return values.at(op.getOperand(i)); };
   return llvm::TypeSwitch<Operation *, bool>(&op)
       .Case([&](CompareOp) { return (!inexact(0) && !inexact(1)) || apart(in(0), in(1), true); })
-      .Case<MaxOp, MinOp>(
-          [&](auto) { return (!inexact(0) && !inexact(1)) || apart(in(0), in(1), false); })
+      .Case<MaxOp, MinOp>([&](auto op) {
+        return !isFloat(op.getResult()) || apart(in(0), in(1), false);
+      })
       .Case<SignOp, AbsOp>([&](auto) { return !inexact(0) || apartFromZero(in(0)); })
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
       .Case([&](CastOp cast) {
@@ -175,14 +177,14 @@ bool Trial::decided(Operation &op) {
         return !inexact(0) || (to.isInteger(1) ? apartFromZero(in(0)) : apartFromIntegers(in(0)));
       })
       .Case([&](ReduceOp reduce) {
-        return reduce.getKind() == Reduction::sum || !inexact(0) ||
+        return reduce.getKind() == Reduction::sum || !isFloat(reduce.getResult()) ||
                axesDecided(in(0), reduce.getKind() == Reduction::max ? 1 : -1, reduce.getAxes());
       })
       .Case([&](ArgMaxOp argmax) {
         return !inexact(0) || axesDecided(in(0), 1, {int64_t(argmax.getAxis())});
       })
       .Case<MaxPoolOp, MaxPoolGradOp>([&](auto pool) {
-        return !inexact(0) || windowsDecided(in(0), pool.getWindow(), pool.getStrides());
+        return windowsDecided(in(0), pool.getWindow(), pool.getStrides());
       })
       .Default(true);
 }

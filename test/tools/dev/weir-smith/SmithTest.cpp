@@ -119,10 +119,12 @@ TEST_F(Smith, findsAndShrinksAFault) {
 
 using Change = llvm::function_ref<Value(OpBuilder &, Value)>;
 
-/// Changes the first gradient that the step returns and that is no constant; false for none.
-bool changeAGradient(ModuleOp program, Change change) {
+/// Changes the gradients that the step returns and that are no constants (one that is zero all the
+/// same shows no change); false for none.
+bool changeGradients(ModuleOp program, Change change) {
   auto step = program.lookupSymbol<func::FuncOp>("step");
   Operation *end = step.getBody().front().getTerminator();
+  bool changed = false;
   for (unsigned i = 0; i < end->getNumOperands(); ++i) {
     auto name = step.getResultAttrOfType<StringAttr>(i, "weir.output");
     Value value = end->getOperand(i);
@@ -130,9 +132,9 @@ bool changeAGradient(ModuleOp program, Change change) {
       continue;
     OpBuilder builder(end);
     end->setOperand(i, change(builder, value));
-    return true;
+    changed = true;
   }
-  return false;
+  return changed;
 }
 
 Value times(OpBuilder &builder, Value value, float factor) {
@@ -163,7 +165,7 @@ TEST_F(Smith, findsAWrongGradient) {
       options.until = "gradient";
       options.plantAfter = "autodiff";
       bool planted = false;
-      options.plant = [&](ModuleOp program) { planted = changeAGradient(program, change); };
+      options.plant = [&](ModuleOp program) { planted = changeGradients(program, change); };
       Outcome outcome = check(*module, options);
       if (!planted)
         continue;
