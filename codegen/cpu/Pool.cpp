@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Emission.h"
+#include "ir/weir/Elements.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -154,10 +155,10 @@ private:
       store(output, outPosition, largest);
       return;
     }
-    // The tap of each window's first largest element; NaN is larger than nothing.
-    Value largest = splat(-std::numeric_limits<double>::infinity()), best = splat(int32_t(0));
-    for (auto [i, tap] : llvm::enumerate(taps)) {
-      Value larger = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, tap, largest);
+    // The tap of each window's first largest element.
+    Value largest = taps[0], best = splat(int32_t(0));
+    for (auto [i, tap] : llvm::drop_begin(llvm::enumerate(taps))) {
+      Value larger = Scalars(b, loc).larger(tap, largest);
       largest = arith::SelectOp::create(b, loc, larger, tap, largest);
       best = arith::SelectOp::create(b, loc, larger, splat(int32_t(i)), best);
     }

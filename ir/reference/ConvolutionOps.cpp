@@ -67,7 +67,7 @@ template <class Op> Shape largest(Op op, const Tensor &input, llvm::ArrayRef<int
       Shape from(index);
       from[rank - 2] = index[rank - 2] * op.getStrides()[0] + i;
       from[rank - 1] = index[rank - 1] * op.getStrides()[1] + j;
-      if (best.empty() || input.at(from) > input.at(best))
+      if (best.empty() || isLarger(input.at(from), input.at(best)))
         best = from;
     }
   return best;

@@ -14,6 +14,7 @@
 #define WEIR_IR_REFERENCE_MODELS_H
 
 #include "ir/reference/Interpreter.h"
+#include <cmath>
 
 namespace weir::reference {
 
@@ -36,6 +37,9 @@ struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp>, Op> {
 template <class Op, auto evaluateOp> void attach(mlir::MLIRContext &context) {
   Op::template attachInterface<Model<Op, evaluateOp>>(context);
 }
+
+/// Whether a is the larger element: NaN is larger than all numbers.
+inline bool isLarger(double a, double b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
 
 void attachElementwise(mlir::MLIRContext &context);
 void attachStructure(mlir::MLIRContext &context);

@@ -54,7 +54,7 @@ Tensors argmax(ArgMaxOp op, Inputs in) {
     double largest = in[0].at(from);
     for (int64_t i = 1; i < in[0].shape[axis]; ++i) {
       from[axis] = i;
-      if (in[0].at(from) > largest) {
+      if (isLarger(in[0].at(from), largest)) {
         largest = in[0].at(from);
         result.at(index) = static_cast<double>(i);
       }

@@ -43,6 +43,13 @@ Value Scalars::compare(arith::CmpFPredicate predicate, Value a, Value b) {
 Value Scalars::compare(arith::CmpIPredicate predicate, Value a, Value b) {
   return arith::CmpIOp::create(builder, loc, predicate, a, b);
 }
+Value Scalars::larger(Value a, Value b) {
+  if (!isa<FloatType>(getElementTypeOrSelf(a)))
+    return compare(arith::CmpIPredicate::sgt, a, b);
+  Value aboveOrNaN = compare(arith::CmpFPredicate::UGT, a, b);
+  return arith::AndIOp::create(builder, loc, aboveOrNaN,
+                               compare(arith::CmpFPredicate::ORD, b, b));
+}
 Value Scalars::select(Value condition, Value onTrue, Value onFalse) {
   return arith::SelectOp::create(builder, loc, condition, onTrue, onFalse);
 }

@@ -59,9 +59,7 @@ Value ArgMaxOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
       s.loops(bounds, initial, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
         source[getAxis()] = at[0];
         Value element = operand(0, source);
-        Value larger = isa<FloatType>(element.getType())
-                           ? s.compare(arith::CmpFPredicate::OGT, element, carried[0])
-                           : s.compare(arith::CmpIPredicate::sgt, element, carried[0]);
+        Value larger = s.larger(element, carried[0]);
         return {s.select(larger, element, carried[0]), s.select(larger, at[0], carried[1])};
       });
   return arith::IndexCastOp::create(builder, getLoc(), builder.getI32Type(), results[1]);
@@ -202,7 +200,7 @@ Value MaxPoolGradOp::element(OpBuilder &builder, unsigned, ValueRange indices, E
     Value best = s.loops(getWindow(), initial,
                          [&](ValueRange tap, ValueRange carried) -> SmallVector<Value> {
                            Value element = operand(0, windowElement(s, window, tap, getStrides()));
-                           Value larger = s.compare(arith::CmpFPredicate::OGT, element, carried[0]);
+                           Value larger = s.larger(element, carried[0]);
                            return {s.select(larger, element, carried[0]),
                                    s.select(larger, s.linear(tap, getWindow()), carried[1])};
                          })[1];

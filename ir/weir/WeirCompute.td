@@ -31,7 +31,7 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered]> {
 }
 
 def Weir_ArgMaxOp : Weir_TensorOp<"argmax", [Lowered]> {
-  let summary = "the index of the largest element along an axis, the first of equals";
+  let summary = "the index of the largest element along an axis, the first of equals; of the first NaN where one is";
   let description = "C1: axis is a dimension of the input.  C2: the result has the others.";
   let arguments = (ins Weir_NumberTensor:$input, I64Attr:$axis);
   let results = (outs Weir_IntTensor:$result);
@@ -93,7 +93,7 @@ def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_
 }
 
 def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
-  let summary = "the largest element of each window of the last two dimensions";
+  let summary = "the largest element of each window of the last two dimensions; NaN where one is";
   let description = [{
     C1: at least two dimensions; window and strides are positive, two of each.
     C2: the result is [.., (h - kh) / sh + 1, (w - kw) / sw + 1], rounded down, not empty.
@@ -107,7 +107,7 @@ def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
 }
 
 def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
-  let summary = "the cotangent of max_pool's input: each goes to the first largest element of its window";
+  let summary = "the cotangent of max_pool's input: each goes to the first largest element of its window, or to the first NaN";
   let description = "C1: a max_pool of the input has the cotangent's shape.  C2: the result has the input's type.";
   let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$cotangent, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides);

@@ -43,3 +43,11 @@ func.func @one_element() {
   check.expect %r, dense<0> : tensor<i32>
   return
 }
+
+func.func @not_a_number() {
+  %x = check.input dense<[[1.0, 0x7FC00000, 0x7F800000], [0x7FC00000, 5.0, 0x7FC00000],
+      [1.0, 2.0, 0x7FC00000]]> : tensor<3x3xf32>
+  %r = weir.argmax %x {axis = 1 : i64} : tensor<3x3xf32> -> tensor<3xi32>
+  check.expect %r, dense<[1, 0, 2]> : tensor<3xi32>
+  return
+}

@@ -65,9 +65,9 @@ func.func @one_element() {
 }
 
 func.func @special_values() {
-  %x = check.input dense<[[0x7FC00000, 1.0, 0x7F800000, 2.0, 0xFF800000, 0xFF800000, -0.0,
-      0.0]]> : tensor<1x8xf32>
-  %y = weir.max_pool %x {window = array<i64: 1, 2>, strides = array<i64: 1, 2>} : tensor<1x8xf32> -> tensor<1x4xf32>
-  check.expect %y, dense<[[0x7FC00000, 0x7F800000, 0xFF800000, 0.0]]> : tensor<1x4xf32> exactly
+  %x = check.input dense<[[0x7FC00000, 1.0, 0x7F800000, 2.0, 0xFF800000, 0xFF800000, -0.0, 0.0, 1.0,
+      0x7FC00000, 0x7F800000, 0x7FC00000]]> : tensor<1x12xf32>
+  %y = weir.max_pool %x {window = array<i64: 1, 2>, strides = array<i64: 1, 2>} : tensor<1x12xf32> -> tensor<1x6xf32>
+  check.expect %y, dense<[[0x7FC00000, 0x7F800000, 0xFF800000, 0.0, 0x7FC00000, 0x7FC00000]]> : tensor<1x6xf32> exactly
   return
 }

@@ -95,3 +95,16 @@ func.func @ties() {
   check.expect %d, dense<[[0.0, 11.0, 0.0], [0.0, 0.0, 0.0]]> : tensor<2x3xf32> exactly
   return
 }
+
+// The first NaN is the largest element, of windows side by side and of windows that overlap.
+func.func @not_a_number() {
+  %x = check.input dense<[[1.0, 0x7FC00000, 0x7F800000, 0x7FC00000], [0x7FC00000, 5.0, 2.0,
+      0x7FC00000]]> : tensor<2x4xf32>
+  %g = check.input dense<[[1.0, 10.0]]> : tensor<1x2xf32>
+  %d = weir.max_pool_grad %x, %g {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : tensor<2x4xf32>, tensor<1x2xf32> -> tensor<2x4xf32>
+  check.expect %d, dense<[[0.0, 1.0, 0.0, 10.0], [0.0, 0.0, 0.0, 0.0]]> : tensor<2x4xf32> exactly
+  %h = check.input dense<[[1.0, 10.0, 100.0]]> : tensor<1x3xf32>
+  %e = weir.max_pool_grad %x, %h {window = array<i64: 2, 2>, strides = array<i64: 1, 1>} : tensor<2x4xf32>, tensor<1x3xf32> -> tensor<2x4xf32>
+  check.expect %e, dense<[[0.0, 11.0, 0.0, 100.0], [0.0, 0.0, 0.0, 0.0]]> : tensor<2x4xf32> exactly
+  return
+}
