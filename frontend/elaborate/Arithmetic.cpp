@@ -161,9 +161,53 @@ static mlir::Value compare(mlir::OpBuilder &builder, mlir::Location place, mlir:
   return CompareOp::create(builder, place, predicate, lhs, rhs);
 }
 
+/// Ints that are divided: the ops round towards zero, the language rounds down.
+struct Division {
+  Division(mlir::OpBuilder &builder, mlir::Location place, mlir::Value dividend,
+           mlir::Value divisor)
+      : builder(builder), place(place), dividend(dividend), divisor(divisor),
+        type(llvm::cast<mlir::RankedTensorType>(dividend.getType())),
+        truncated(RemOp::create(builder, place, type, dividend, divisor, mlir::TypeAttr())),
+        roundsUp(signsDiffer()) {}
+
+  mlir::Value quotient() {
+    mlir::Value quotient = create<DivOp>(builder, place, dividend, divisor);
+    return create<SubOp>(builder, place, quotient,
+                         CastOp::create(builder, place, type, roundsUp));
+  }
+  mlir::Value remainder() {
+    return SelectOp::create(builder, place, type, roundsUp,
+                            create<AddOp>(builder, place, truncated, divisor), truncated);
+  }
+
+private:
+  /// Whether the remainder is not 0 and has another sign than the divisor.
+  mlir::Value signsDiffer() {
+    mlir::Value zero = ConstantOp::create(builder, place, type, 0.0);
+    auto both = [&](Predicate ofRemainder, Predicate ofDivisor) -> mlir::Value {
+      return create<AndOp>(builder, place,
+                           CompareOp::create(builder, place, ofRemainder, truncated, zero),
+                           CompareOp::create(builder, place, ofDivisor, divisor, zero));
+    };
+    return create<OrOp>(builder, place, both(Predicate::lt, Predicate::gt),
+                        both(Predicate::gt, Predicate::lt));
+  }
+
+  mlir::OpBuilder &builder;
+  mlir::Location place;
+  mlir::Value dividend, divisor;
+  mlir::RankedTensorType type;
+  mlir::Value truncated, roundsUp;
+};
+
 static mlir::Value remainder(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
                              mlir::Value rhs) {
-  return RemOp::create(builder, place, lhs.getType(), lhs, rhs, mlir::TypeAttr());
+  return Division(builder, place, lhs, rhs).remainder();
+}
+
+mlir::Value floorDivision(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
+                          mlir::Value rhs) {
+  return Division(builder, place, lhs, rhs).quotient();
 }
 
 static const TensorOperator tensorOperators[] = {

@@ -90,21 +90,7 @@ static Value divide(BuiltinCall &call) {
   Tensor left, right;
   if (!call.elaborator.unify(call.value(0), call.value(1), "`div`", call.range, left, right))
     return {};
-  Elaborator &e = call.elaborator;
-  mlir::Type type = left.value.getType();
-  auto binary = [&](ast::BinaryOp op, const Value &x, const Value &y) {
-    return e.binary(op, x, y, call.range);
-  };
-  mlir::Value quotient = DivOp::create(call.builder(), call.location(), type, left.value,
-                                       right.value, mlir::TypeAttr());
-  // The op rounds towards zero: one less where the remainder and the divisor differ in sign.
-  Value remainder = binary(ast::BinaryOp::mod, left, right);
-  Value low = binary(ast::BinaryOp::lt, binary(ast::BinaryOp::mul, remainder, right), int64_t(0));
-  const auto *condition = low.get<Tensor>();
-  if (!condition)
-    return {};
-  Tensor one = e.cast(*condition, e.i32(), call.range);
-  return binary(ast::BinaryOp::sub, Tensor{quotient, left.dims}, one);
+  return Tensor{floorDivision(call.builder(), call.location(), left.value, right.value), left.dims};
 }
 
 static Value toFloat(BuiltinCall &call) {

@@ -379,6 +379,10 @@ private:
   Diagnostic discarded; ///< what is said after a stop
 };
 
+/// The quotient of two i32 tensors of one shape, rounded down; 0 where the divisor is 0.
+mlir::Value floorDivision(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
+                          mlir::Value rhs);
+
 /// What leaves an entry.
 struct Output {
   std::string name;

@@ -185,7 +185,7 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
   if (tensor.element() != wanted) {
     error(range, what + " has the wrong element type" + declared)
         .note(type.range, "declared here")
-        .help(std::string("`") + (wanted.isF32() ? "f32" : "i32") + "(x)` converts");
+        .help(wanted.isF32() ? "`f32(x)` converts" : "`i32(x)` converts");
     return {};
   }
   size_t at = type.dims.size();
