@@ -8,6 +8,8 @@
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
 
+#include <utility>
+
 namespace weir::elab {
 
 /// Calls nest no deeper; a block that calls itself never ends, since conditions are static.
@@ -78,24 +80,23 @@ std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path
   return prefix + "." + text;
 }
 
-bool Elaborator::claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths,
-                           const std::string &path, const Instance *owner, Range range,
-                           const std::string &what) {
-  auto [place, isNew] = paths.try_emplace(path, owner, range);
-  if (isNew || (owner && place->second.first == owner))
-    return true;
-  Diagnostic &report = error(range, path.empty() ? what + " is called twice"
-                                                 : what + " is at the path `" + path +
-                                                       "`, where another is already");
-  if (path.empty())
-    report.help("call it once and bind the result, or `let m = …` once and call `m` often");
-  else if (place->second.second == range)
+void Elaborator::reportTaken(const std::string &path, Range range, const std::string &name,
+                             Range other) {
+  if (path.empty() && !current->callable) {
+    error(range, "`" + name + "` is called twice")
+        .note(other, "the other one")
+        .help("call it once and bind the result; for calls that share parameters, write a model "
+              "that names the instance with `let`");
+    return;
+  }
+  std::string place = path.empty() ? "the root of the parameters" : "the path `" + path + "`";
+  Diagnostic &report = error(range, "`" + name + "` is at " + place + ", where another is already");
+  if (other == range) {
     report.help("in a loop the path needs the loop's variable: `as h[i]`");
-  else
-    report.help("name one of them with `as`");
-  if (!(place->second.second == range))
-    report.note(place->second.second, "the other one");
-  return false;
+    return;
+  }
+  report.note(other, "the other one");
+  report.help(path.empty() ? "name this one with `as`" : "name one of them with `as`");
 }
 
 std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &callable,
@@ -114,14 +115,33 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
   auto full = resolvePath(path, callable.callableKind == ast::CallableKind::model ? "" : name);
   if (!full)
     return nullptr;
-  auto instance = std::make_shared<Instance>();
-  instance->callable = &callable;
-  instance->path = *full;
-  instance->range = range;
+  auto [place, isNew] = entry()->paths.try_emplace(*full);
+  PathClaim &claim = place->second;
+  // Made before by the same instance, but not in this run through its body.
+  bool kept = !isNew && claim.owner == current->instance && claim.execution != current->execution &&
+              claim.instance->callable == &callable;
+  if (kept) {
+    claim.instance->range = range;
+    claim.instance->options.clear();
+  }
+  auto instance = kept ? claim.instance
+                       : std::make_shared<Instance>(Instance{&callable, *full, range, {}, false});
+  if (isNew || kept) {
+    claim = {current->instance, range, instance, current->execution};
+    return instance;
+  }
   // A second one at the same path is reported, and checked all the same.
-  if (!claimPath(entry()->paths, *full, nullptr, range, "`" + name + "`"))
-    instance->path += "'" + std::to_string(diagnostics.errorCount());
+  reportTaken(*full, range, name, claim.range);
+  instance->path += "'" + std::to_string(++misplaced);
   return instance;
+}
+
+Range Elaborator::repeatedCall() {
+  Range range;
+  for (const Frame *frame = current; frame; frame = frame->caller)
+    if (frame->again)
+      range = frame->callSite;
+  return range;
 }
 
 //===----------------------------------------------------------------------===//
@@ -304,6 +324,9 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
   frame.scope = &scope;
   frame.target = target;
   frame.depth = current->depth + 1;
+  frame.execution = ++executions;
+  if (ownsVariables(callable.callableKind))
+    frame.again = std::exchange(frame.instance->called, true);
   current = &frame;
   collectDimensions(callable);
 

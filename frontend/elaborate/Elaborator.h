@@ -87,7 +87,18 @@ struct Frame {
   Value result;
   std::vector<Range> resultRanges;
   unsigned depth = 0;
+  uint64_t execution = 0; ///< tells the runs through bodies apart
+  bool again = false;     ///< a `let`'s instance that was called before
 };
+
+/// Who has a path of the program.
+struct PathClaim {
+  std::shared_ptr<Instance> owner;    ///< in whose body it was claimed
+  Range range;                        ///< last claimed
+  std::shared_ptr<Instance> instance; ///< the one that is there; null for variables
+  uint64_t execution = 0;             ///< of the owner's body, in which it was last claimed
+};
+using PathClaims = std::map<std::string, PathClaim>;
 
 /// A parameter, state or optimizer variable of the program.
 struct Variable {
@@ -128,8 +139,8 @@ struct Entry {
   std::vector<std::pair<std::string, Next>> nexts;
   /// A carried state's value after the microbatch.
   mlir::Value nextOf(const std::string &path) const;
-  std::map<std::string, std::pair<const Instance *, Range>> paths; ///< instances and variables
-  std::map<std::string, std::pair<const Instance *, Range>> variablePaths;
+  PathClaims paths; ///< of instances
+  PathClaims variablePaths;
   std::map<std::string, unsigned> draws;                 ///< random draws so far, by instance path
   std::map<mlir::Operation *, std::string> limitConfigs; ///< of gathers and labels
   /// The first call of a model, for predict.
@@ -245,8 +256,13 @@ public:
   /// known now.
   std::optional<std::string> resolvePath(const std::optional<ast::Path> &path,
                                          const std::string &fallback);
+  /// A new instance, or in a later call of the instance around it the one made there before.
   std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable,
                                         const std::optional<ast::Path> &path, Range range);
+  /// An instance or variable called `name` wants a path that what stands at `other` has.
+  void reportTaken(const std::string &path, Range range, const std::string &name, Range other);
+  /// Where an instance is called again by the calls in progress; invalid where none is.
+  Range repeatedCall();
   FileScope *fileOf(const ast::CallableItem &callable);
   void checkDimensionNames(const ast::CallableItem &callable);
   void collectDimensions(const ast::CallableItem &callable);
@@ -301,9 +317,6 @@ private:
   std::vector<std::string> visibleNames();
   std::vector<std::string> visibleCallables();
   void executeBranch(const ast::Body &body, const ast::Body *other);
-  bool claimPath(std::map<std::string, std::pair<const Instance *, Range>> &paths,
-                 const std::string &path, const Instance *owner, Range range,
-                 const std::string &what);
   Variable *declareVariable(const ast::Identifier &name, Role role, const std::string &path,
                             const std::function<std::optional<Tensor>()> &initial, Range range);
   std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const std::string &path,
@@ -374,7 +387,9 @@ private:
   Recipe recipe;
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;
-  uint64_t work = 0; ///< statements executed and loop rounds begun
+  uint64_t work = 0;       ///< statements executed and loop rounds begun
+  uint64_t executions = 0; ///< of bodies of callables
+  uint64_t misplaced = 0;  ///< instances whose path was another's
   bool stopped = false;
   Diagnostic discarded; ///< what is said after a stop
 };

@@ -76,6 +76,7 @@ struct Instance {
   std::string path;                         ///< "h.0.attn"; empty for the model
   Range range;                              ///< where it was made
   std::vector<struct CallArgument> options; ///< a `let`'s named arguments
+  bool called = false;                      ///< in this entry
 };
 
 struct Poison {};

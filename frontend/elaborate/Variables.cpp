@@ -131,6 +131,17 @@ static std::string describeKind(const ast::CallableItem *callable) {
          callable->name.text + "`";
 }
 
+/// Whether a variable may have a path: no other instance has one there. Reported if not.
+static bool claimPath(Elaborator &elaborator, const std::string &path,
+                      const ast::Identifier &name) {
+  const Frame &frame = elaborator.frame();
+  auto [place, isNew] = elaborator.entry()->variablePaths.try_emplace(
+      path, PathClaim{frame.instance, name.range, nullptr, frame.execution});
+  if (!isNew && place->second.owner != frame.instance)
+    elaborator.reportTaken(path, name.range, name.text, place->second.range);
+  return isNew || place->second.owner == frame.instance;
+}
+
 /// Declares a name once in a call; false, reported, the second time.
 static bool declareOnce(Elaborator &elaborator, const ast::Identifier &name) {
   auto [place, isNew] =
@@ -164,9 +175,7 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
   }
   if (!dims)
     evaluate(*stmt.init); // for what else is wrong
-  if (declareOnce(*this, stmt.name) && dims &&
-      claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range,
-                "`" + name + "`"))
+  if (declareOnce(*this, stmt.name) && dims && claimPath(*this, path, stmt.name))
     value = declareAt(stmt.name, Role::parameter, path, *dims, [&] {
       return initialTensor(evaluate(*stmt.init), *dims, path, stmt.init->range);
     });
@@ -189,6 +198,11 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
     if (entry()->kind == EntryKind::evalOne || entry()->kind == EntryKind::predict)
       report.help(
           "its shape depends on the size of the batch, which is 1 for remainders and predictions");
+    else if (Range again = repeatedCall(); again.valid())
+      report.note(again, "the instance is called again here")
+          .help("the calls of an instance share its parameters and states; for other shapes make "
+                "another "
+                "instance");
     return constant(0, f32(), *dims, name.range);
   }
   current->declared[name.text].variable = variable;
@@ -225,8 +239,7 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
           "`" + path + "` is the name of an entry of the program; the state needs another");
     good = false;
   }
-  if (good && claimPath(entry()->variablePaths, path, current->instance.get(), stmt.name.range,
-                        "`" + name + "`"))
+  if (good && claimPath(*this, path, stmt.name))
     value = declareAt(stmt.name, optimizer ? Role::optimizer : Role::state, path, dims,
                       [&]() -> std::optional<Tensor> {
                         Value init = evaluate(*stmt.init);
@@ -335,10 +348,11 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
   for (const auto &[path, next] : entry()->nexts)
     if (path == variable->path) {
       Diagnostic &report = error(stmt.name.range, "`next " + name + "` is given twice in one step");
-      if (next.range == stmt.name.range)
-        report.note(current->callSite, "the instance is called again here");
-      else
+      if (!(next.range == stmt.name.range))
         report.note(next.range, "given here");
+      if (Range again = repeatedCall(); again.valid())
+        report.note(again, "the instance is called again here")
+            .help("call it once, with the inputs joined by `concat`, or make an instance for each");
       return;
     }
   entry()->nexts.push_back(

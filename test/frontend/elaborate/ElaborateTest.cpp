@@ -151,6 +151,71 @@ TEST(Elaborate, AnInstanceCalledTwiceHasOneSetOfParameters) {
   EXPECT_EQ(program.all<MatmulOp>("step").size(), 2u);
 }
 
+std::set<std::string> parameterNames(Program &program) {
+  std::set<std::string> names;
+  program.result.module->walk([&](VariableOp op) {
+    if (op.getRole() == Role::parameter)
+      names.insert(op.getName().str());
+  });
+  return names;
+}
+
+TEST(Elaborate, BlocksInAnInstanceCalledTwiceAreShared) {
+  Program program(trained("block inner(x: [.., n], turns: int) -> [.., n] {\n"
+                          "  for i in 0..turns { x = linear(x, n, bias = false) as h[i] }\n"
+                          "  return x\n}\n"
+                          "block enc(x: [.., n]) -> [.., n] {\n"
+                          "  let i = inner(turns = 2) as i\n"
+                          "  return layer_norm(i(i(x)))\n}\n"
+                          "model m(x: [b, w]) -> [b, w] {\n  let e = enc as e\n"
+                          "  for turn in 0..2 { x = e(x) }\n"
+                          "  return x + mean(e(split_dim(x, 1, [1, w])), axes = [1])\n}",
+                          "  accumulate 2\n"));
+  EXPECT_EQ(parameterNames(program),
+            (std::set<std::string>{"e.i.h.0.weight", "e.i.h.1.weight", "e.layer_norm.bias",
+                                   "e.layer_norm.weight"}));
+  // Three calls of e, two of i in each, two layers in that.
+  EXPECT_EQ(program.all<MatmulOp>("predict").size(), 12u);
+}
+
+TEST(Elaborate, ALaterCallOfAnInstanceMayReachOtherBlocks) {
+  Program program(
+      trained("block enc(x: [.., n], turns: int, wide = 8) -> [.., n] {\n"
+              "  let l = linear(out = wide, bias = false) as l\n"
+              "  x = l(x)\n"
+              "  if turns == 1 { x = linear(x, n, bias = false) as h[0] }\n"
+              "  else { for i in 0..turns { x = linear(x, n, bias = false) as h[i] } }\n"
+              "  return x\n}\n"
+              "model m(x: [b, w]) -> [b, w] {\n  let e = enc as e\n"
+              "  return e(x, 1) + e(x, 3) + e(x, 0)\n}"));
+  EXPECT_EQ(parameterNames(program),
+            (std::set<std::string>{"e.h.0.weight", "e.h.1.weight", "e.h.2.weight", "e.l.weight"}));
+}
+
+TEST(Elaborate, DrawsOfTwoCallsOfAnInstanceHaveDifferentKeys) {
+  Program program(trained("block enc(x: [b, w]) -> [b, w] { return dropout(linear(x, w), 0.5) }\n"
+                          "model m(x: [b, w]) -> [b, w] {\n  let e = enc as e\n"
+                          "  return e(e(x))\n}"));
+  auto draws = program.all<RandomOp>("step");
+  ASSERT_EQ(draws.size(), 2u);
+  EXPECT_NE(draws[0].getKey(), draws[1].getKey());
+}
+
+TEST(Elaborate, OneCallOfAnInstanceMayGiveItsStateTheNextValue) {
+  Program program(trained("block inner(x: [b, w], keep: bool) -> [b, w] {\n"
+                          "  state s: [w] = zeros()\n"
+                          "  if keep { next s = mean(x, axes = [0]) }\n"
+                          "  return linear(x - s, w)\n}\n"
+                          "block enc(x: [b, w], keep = false) -> [b, w] { return inner(x, keep) }\n"
+                          "model m(x: [b, w]) -> [b, w] {\n  let e = enc as e\n"
+                          "  return e(x) + e(2 * x, keep = true) + e(3 * x)\n}",
+                          "  accumulate 2\n"));
+  auto ops = program.all<MicrobatchesOp>("step");
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].getCarried().size(), 1u);
+  EXPECT_TRUE(program.result.module->lookupSymbol<VariableOp>("e.inner.s"));
+}
+
 TEST(Elaborate, TrainingIsStatic) {
   Program program(trained("model m(x: [b, w]) -> [b, w] { return dropout(linear(x, w), 0.5) }"));
   EXPECT_EQ(program.all<RandomOp>("step").size(), 1u);
