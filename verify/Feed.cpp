@@ -65,6 +65,15 @@ Tensor randomInput(mlir::func::FuncOp function, unsigned argument, bool positive
 
 } // namespace
 
+std::map<std::string, Tensor> Feed::variablesFor(llvm::StringRef entry) const {
+  std::map<std::string, Tensor> before = variables;
+  if (entry == "init")
+    for (auto &[name, tensor] : before)
+      if (!llvm::StringRef(name).starts_with("run/"))
+        std::fill(tensor.values.begin(), tensor.values.end(), 0.0);
+  return before;
+}
+
 void roundTo(mlir::Type type, Tensor &tensor) {
   if (llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32())
     for (double &value : tensor.values)

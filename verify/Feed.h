@@ -21,6 +21,9 @@ namespace weir {
 struct Feed {
   std::map<std::string, Tensor> variables;
   std::map<std::string, Tensors> inputs; ///< of each entry, in the order of its arguments
+
+  /// The variables that an entry begins with: @init with zeros, but for the run's own numbers.
+  std::map<std::string, Tensor> variablesFor(llvm::StringRef entry) const;
 };
 
 /// Where in a run a program is looked at.

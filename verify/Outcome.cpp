@@ -59,7 +59,7 @@ Results::Results(mlir::ModuleOp module) {
 mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run) const {
   Outcome outcome;
   for (const Entry &entry : entries) {
-    std::map<std::string, Tensor> after = feed.variables;
+    std::map<std::string, Tensor> before = feed.variablesFor(entry.name), after = before;
     mlir::FailureOr<Tensors> outputs = run(entry.name, feed.inputs.at(entry.name), after);
     if (mlir::failed(outputs))
       return mlir::failure();
@@ -69,7 +69,7 @@ mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run) const 
           {described.name, described.kind, described.exact, value, Tensor(), described.loc});
     for (const Described &variable : variables)
       results.push_back({variable.name, variable.kind, variable.exact, after.at(variable.name),
-                         feed.variables.at(variable.name), variable.loc});
+                         before.at(variable.name), variable.loc});
   }
   return outcome;
 }
@@ -178,9 +178,10 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
         if (kept)
           difference = compare(value, should.value, 0);
         difference.agrees |= difference.absolute <= rounding * norm(should.value);
-        if (difference.agrees)
+        if (difference.agrees) // by the one or the other
           largest = std::max(largest,
-                             difference.absolute / std::max(norm(should.value), 1e-30));
+                             std::min(difference.relative,
+                                      difference.absolute / std::max(norm(should.value), 1e-30)));
       } else {
         double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : passTolerance;
         bool amongOthers = !should.exact && (should.kind == ResultKind::gradient || !inF32);
@@ -192,7 +193,7 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
       // Zero in mathematics: what f64 leaves of numbers around 1.
       difference.agrees |= !inF32 && !should.exact && difference.absolute <= 1e-13;
       if (!difference.agrees)
-        found.push_back({entry, should.name, should.loc, difference.relative,
+        found.push_back({entry, should.name, should.kind, should.loc, difference.relative,
                          difference.worstIndex, should.value.values[difference.worstIndex],
                          sameShape ? one.value.values[difference.worstIndex] : NAN});
     }

@@ -69,6 +69,7 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
 /// One result that two programs disagree about.
 struct Disagreement {
   std::string entry, name;
+  ResultKind kind;
   mlir::Location loc;
   double relative;
   int64_t index; ///< row-major, of the worst element

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace weir {
 namespace {
@@ -27,6 +28,16 @@ bool addsUp(mlir::Operation *op) {
     return reduce.getKind() == Reduction::sum;
   return llvm::isa<SegmentSumOp, MatmulOp, ConvolutionOp, ConvolutionInputGradOp,
                    ConvolutionWeightGradOp>(op);
+}
+
+/// The loss is a difference of numbers as large as the logits.
+std::optional<Tensor> magnitudesOfLoss(mlir::Operation *op, const Tensors &results) {
+  if (!llvm::isa<SoftmaxCrossEntropyOp>(op))
+    return std::nullopt;
+  Tensor magnitudes = results[1];
+  for (auto [value, loss] : llvm::zip_equal(magnitudes.values, results[0].values))
+    value = std::abs(value) + std::abs(value - loss);
+  return magnitudes;
 }
 
 /// Computes many things in one: as if its operands had been off.
@@ -103,11 +114,14 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
     forFloats(op.getOperandTypes(), operands,
               [&](double value, size_t, size_t) { return rounding->disturb(value); });
   mlir::FailureOr<Tensors> results = interpretable.evaluate(operands, interpreter);
-  if (mlir::succeeded(results) && rounding)
-    forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
-      return magnitudes->empty() ? rounding->round(value)
-                                 : rounding->roundSum(value, (*magnitudes)[result].values[i]);
-    });
+  if (mlir::failed(results) || !rounding)
+    return results;
+  if (std::optional<Tensor> ofLoss = magnitudesOfLoss(&op, *results))
+    magnitudes->assign({*ofLoss, Tensor((*results)[1].shape)});
+  forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
+    return magnitudes->empty() ? rounding->round(value)
+                               : rounding->roundSum(value, (*magnitudes)[result].values[i]);
+  });
   return results;
 }
 

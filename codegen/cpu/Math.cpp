@@ -8,6 +8,11 @@
 // MLIR's polynomials cover exp, log, tanh, erf, sin and cos close to 0; what is here brings the
 // rest of the arguments to them. Everything works on scalars and on vectors of f32.
 //
+// No op gets flags that would let LLVM round in another way (products into sums, divisions into
+// products, sums in another order). Fusion computes values again, in another kernel or twice in one,
+// and they have to have the same bits there: x equals its own largest element, x - mean(x) is 0 where
+// x is alone. What gains from fused products says so with math.fma.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lower.h"
@@ -56,7 +61,7 @@ struct Floats {
   }
 };
 
-/// 1 / sqrt(x), which `keepsInfinities` below keeps from being estimated.
+/// 1 / sqrt(x); the processor's estimate is NaN at 0 and at infinity.
 Value reciprocalRoot(Floats f, math::RsqrtOp op) {
   Value root = math::SqrtOp::create(f.builder, f.loc, op.getOperand());
   return arith::DivFOp::create(f.builder, f.loc, f.constant(1), root);
@@ -153,19 +158,6 @@ void reduceAngles(ModuleOp module) {
   });
 }
 
-/// Whether a division has to be one: the processor's estimate of 1 / sqrt(x), which a division by a
-/// root may become, is NaN at 0 and at infinity.
-bool keepsInfinities(Operation *op) {
-  auto division = dyn_cast<arith::DivFOp>(op);
-  if (!division)
-    return false;
-  Operation *divisor = division.getRhs().getDefiningOp();
-  if (divisor && isa<arith::MulFOp>(divisor))
-    return llvm::any_of(divisor->getOperands(),
-                        [](Value factor) { return factor.getDefiningOp<math::SqrtOp>(); });
-  return isa_and_nonnull<math::SqrtOp>(divisor);
-}
-
 } // namespace
 
 void approximateMath(ModuleOp module) {
@@ -181,18 +173,6 @@ void approximateMath(ModuleOp module) {
                               name);
   });
   (void)applyPatternsGreedily(module, std::move(approximations));
-
-  // Never reassoc: it makes (a + b) - a into b, which undoes a compensated sum and drops NaN; sums that
-  // may be taken in any order have vectors of partial sums by now. Never ninf: it licenses folding the
-  // infinities that maxima start from. nnan stands where it was put.
-  auto flags = arith::FastMathFlags::contract | arith::FastMathFlags::nsz |
-               arith::FastMathFlags::arcp | arith::FastMathFlags::afn;
-  module.walk([&](arith::ArithFastMathInterface op) {
-    auto all = keepsInfinities(op) ? flags & ~arith::FastMathFlags::arcp : flags;
-    if (auto own = op.getFastMathFlagsAttr())
-      all = all | own.getValue();
-    op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(module.getContext(), all));
-  });
 }
 
 } // namespace weir

@@ -36,7 +36,7 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Target &target, const llvm
   const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
   assert(llvmTarget && "LLVM is built without its X86 target");
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // see Math.cpp
   return std::unique_ptr<llvm::TargetMachine>(
       llvmTarget->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt,
                                       llvm::CodeGenOptLevel::Aggressive));

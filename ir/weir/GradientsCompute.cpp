@@ -20,18 +20,34 @@ using mlir::OpBuilder;
 using mlir::SmallVectorImpl;
 using mlir::Value;
 
-/// Repeats a value along the axes that a reduction of `like` removed.
-Term spread(Formula t, Value value, Value like, ArrayRef<int64_t> axes) {
+/// Repeats a value along the axes that a reduction of a `shaped` tensor removed.
+Term spread(Formula t, Value value, mlir::ShapedType shaped, ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t> kept;
-  for (int64_t d = 0; d < static_cast<int64_t>(shapeOf(like).size()); ++d)
+  for (int64_t d = 0; d < shaped.getRank(); ++d)
     if (!llvm::is_contained(axes, d))
       kept.push_back(d);
-  return t.build<BroadcastOp>(like.getType(), value, ArrayRef<int64_t>(kept));
+  return t.build<BroadcastOp>(shaped, value, ArrayRef<int64_t>(kept));
+}
+Term spread(Formula t, Value value, Value like, ArrayRef<int64_t> axes) {
+  return spread(t, value, tensorType(like), axes);
 }
 
 /// Repeats a value per row along the last dimension.
 Term spreadRow(Formula t, Value value, Value like) {
   return spread(t, value, like, {static_cast<int64_t>(shapeOf(like).size()) - 1});
+}
+
+/// The cotangent of `input`, of whose largest (or smallest) elements along `axis` it is given.
+Value toTheLargest(Formula t, Reduction kind, Value input, int64_t axis, Value cotangent) {
+  Value x = kind == Reduction::max ? input : Value(-t(input));
+  mlir::RankedTensorType indices = tensorType(input).clone(t.builder.getI32Type());
+  llvm::SmallVector<int64_t> kept(shapeOf(input));
+  kept.erase(kept.begin() + axis);
+  Value largest = t.build<ArgMaxOp>(indices.clone(kept), x, axis);
+  Term here = compare(Predicate::eq, t.build<IotaOp>(indices, axis),
+                      spread(t, largest, indices, axis));
+  Term all = spread(t, cotangent, input, axis);
+  return select(here, all, all.number(0));
 }
 
 /// A sum where either part may be missing.
@@ -51,11 +67,19 @@ LogicalResult ReduceOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
     operandCotangents.push_back(spread(t, cotangents[0], x, getAxes()));
     return mlir::success();
   }
-  Term attained = compare(Predicate::eq, t(x), spread(t, getResult(), x, getAxes()));
-  Term ones = t.build<CastOp>(x.getType(), attained);
-  Term count = t.build<ReduceOp>(ones, Reduction::sum, getAxes());
-  Term part = spread(t, t(cotangents[0]) / count, x, getAxes());
-  operandCotangents.push_back(select(attained, part, part.number(0)));
+  // One axis after the other, the last one first: the largest element that is found is the first in
+  // row-major order. Its place is asked for, and not which elements are equal to the maximum: what is
+  // computed again, or stored in a smaller type, may be equal to it nowhere.
+  ArrayRef<int64_t> axes = getAxes();
+  llvm::SmallVector<Value> inputs;
+  for (int64_t axis : llvm::reverse(axes)) {
+    inputs.push_back(x);
+    x = t.build<ReduceOp>(x, getKind(), ArrayRef<int64_t>(axis));
+  }
+  Value cotangent = cotangents[0];
+  for (auto [axis, input] : llvm::zip_equal(axes, llvm::reverse(inputs)))
+    cotangent = toTheLargest(t, getKind(), input, axis, cotangent);
+  operandCotangents.push_back(cotangent);
   return mlir::success();
 }
 

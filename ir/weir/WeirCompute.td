@@ -19,7 +19,7 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered]> {
   let summary = "combines the elements along axes, which the result no longer has";
   let description = [{
     C1: axes are dimensions of the input, strictly increasing.  C2: the result has the others, in order, and the input's
-    element type. A maximum's gradient goes in equal parts to the elements that attain it.
+    element type. The gradient of a maximum or minimum goes to the first element that attains it.
   }];
   let arguments = (ins Weir_NumberTensor:$input, Weir_Reduction:$kind, DenseI64ArrayAttr:$axes,
                        OptionalAttr<Weir_WorkType>:$accumulate);

@@ -52,7 +52,7 @@ const Convention conventions[] = {
      "T",
      {{1, 2, 3, 4}},
      {{2, 2, 2, 2}}},
-    // Each of the largest has its part.
+    // The first of the largest has it.
     {"largestTies",
      "%a: T",
      "%m = weir.reduce max %a {axes = array<i64: 0>} : T -> tensor<f32>\n"
@@ -60,7 +60,7 @@ const Convention conventions[] = {
      "%a",
      "T",
      {{3, 1, 3, 2}},
-     {{2, 0, 2, 0}}},
+     {{4, 0, 0, 0}}},
     {"smallestTies",
      "%a: T",
      "%m = weir.reduce min %a {axes = array<i64: 0>} : T -> tensor<f32>\n"
@@ -68,7 +68,7 @@ const Convention conventions[] = {
      "%a",
      "T",
      {{3, 1, 1, 2}},
-     {{0, 2, 2, 0}}},
+     {{0, 4, 0, 0}}},
     // The first of the window has it.
     {"pooledTies",
      "%a: tensor<2x8xf32>",
