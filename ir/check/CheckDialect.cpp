@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/check/CheckDialect.h"
+#include "ir/weir/Shapes.h"
 #include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;

@@ -11,6 +11,27 @@ using namespace mlir;
 
 namespace weir {
 
+bool fits(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
+      return false;
+  return elements <= INT32_MAX;
+}
+
+StringRef missingOfTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return "a tensor";
+  if (!tensor.hasStaticShape())
+    return "a static shape";
+  Type element = tensor.getElementType();
+  if (!element.isF32() && !element.isSignlessInteger(32) && !element.isUnsignedInteger(8) &&
+      !element.isSignlessInteger(1))
+    return "elements of type f32, i32, ui8 or i1";
+  return fits(tensor.getShape()) ? "" : "at most 2147483647 elements";
+}
+
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, tensorType(like).getElementType());
 }

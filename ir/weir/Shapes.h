@@ -18,6 +18,13 @@ namespace weir {
 
 using Shape = llvm::SmallVector<int64_t>;
 
+/// Whether a tensor of that shape has at most 2147483647 elements, as one of the dialect must. A
+/// size of 0 counts as 1, so that the product of any of the sizes fits too.
+bool fits(llvm::ArrayRef<int64_t> shape);
+
+/// What a type lacks to be one of the dialect's tensors ("a static shape"), or "".
+llvm::StringRef missingOfTensor(mlir::Type type);
+
 /// The tensor type of `shape` with the element type of `like`.
 mlir::RankedTensorType typeLike(mlir::Value like, llvm::ArrayRef<int64_t> shape);
 

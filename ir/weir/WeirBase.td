@@ -22,20 +22,27 @@ def Weir_Dialect : Dialect {
   let cppNamespace = "::weir";
   let summary = "The training step as tensors: value semantics, static shapes.";
   let description = [{
-    Tensors are row-major values of static shape. A whole entry (init, step, eval, predict) is one function over
-    tensors; what persists between steps is a `weir.variable`. Types of storage, computation and accumulation are
-    apart: the tensor's element type is what is stored, the attribute `compute` what elementwise work is done in, and
-    `accumulate` what sums are kept in; both are f32 where absent.
+    Tensors are row-major values of static shape, with at most 2147483647 elements. A whole entry (init, step, eval,
+    predict) is one function over tensors; what persists between steps is a `weir.variable`. Types of storage,
+    computation and accumulation are apart: the tensor's element type is what is stored, the attribute `compute` what
+    elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent.
   }];
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
-def Weir_Tensor : StaticShapeTensorOf<[F32, I32, UI8, I1]>;
-def Weir_FloatTensor : StaticShapeTensorOf<[F32]>;
-def Weir_IntTensor : StaticShapeTensorOf<[I32]>;
-def Weir_BoolTensor : StaticShapeTensorOf<[I1]>;
-def Weir_NumberTensor : StaticShapeTensorOf<[F32, I32]>;
+// A model file's limit (frontend/elaborate/Value.h), for programs that are read as text too: without one, the product of the
+// sizes of a tensor could wrap.
+def Weir_Fits : CPred<"::weir::fits(::llvm::cast<::mlir::ShapedType>($_self).getShape())">;
+class Weir_TensorOf<list<Type> elements>
+    : ConfinedType<StaticShapeTensorOf<elements>, [Weir_Fits],
+                   StaticShapeTensorOf<elements>.summary # ", with at most 2147483647 elements">;
+
+def Weir_Tensor : Weir_TensorOf<[F32, I32, UI8, I1]>;
+def Weir_FloatTensor : Weir_TensorOf<[F32]>;
+def Weir_IntTensor : Weir_TensorOf<[I32]>;
+def Weir_BoolTensor : Weir_TensorOf<[I1]>;
+def Weir_NumberTensor : Weir_TensorOf<[F32, I32]>;
 def Weir_Scalar : 0DTensorOf<[F32, I32, I1]>;
 def Weir_FloatScalar : 0DTensorOf<[F32]>;
 def Weir_IntScalar : 0DTensorOf<[I32]>;

@@ -123,3 +123,8 @@ func.func @yield_c1(%x: tensor<4xf32>) {
   // expected-error @below {{expects parent op to be one of 'weir.microbatches, weir.kernel'}}
   weir.yield %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor}}
+weir.variable parameter @w : tensor<200000x200000xf32>
