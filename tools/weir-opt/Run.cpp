@@ -7,9 +7,12 @@
 
 #include "tools/weir-opt/Run.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/Shapes.h"
 #include "tools/weir-opt/TensorText.h"
 #include "llvm/Support/CommandLine.h"
+#include <new>
 #include <optional>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -40,7 +43,10 @@ RunOptions *options = nullptr;
 
 struct Port {
   std::string name;
-  RankedTensorType type;
+  Type type;
+
+  /// Once the entry is checked.
+  RankedTensorType tensor() const { return cast<RankedTensorType>(type); }
 };
 
 /// What can be run, of either dialect.
@@ -59,11 +65,11 @@ Entry entryOf(func::FuncOp function) {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     entry.inputs.push_back(
         {nameOr(function.getArgAttrOfType<StringAttr>(i, "weir.input"), "input" + llvm::Twine(i)),
-         dyn_cast<RankedTensorType>(type)});
+         type});
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
     entry.outputs.push_back({nameOr(function.getResultAttrOfType<StringAttr>(i, "weir.output"),
                                     "output" + llvm::Twine(i)),
-                             dyn_cast<RankedTensorType>(type)});
+                             type});
   return entry;
 }
 
@@ -71,7 +77,7 @@ Entry entryOf(plan::EntryOp op) {
   Entry entry{op.getSymName().str(), op, {}, {}};
   for (auto port : op.getOps<plan::PortOp>())
     (port.getKind() == "input" ? entry.inputs : entry.outputs)
-        .push_back({port.getName().str(), cast<RankedTensorType>(port.getType())});
+        .push_back({port.getName().str(), port.getType()});
   return entry;
 }
 
@@ -81,15 +87,19 @@ public:
 
   StringRef getName() const override { return "run"; }
   void runOnOperation() override {
-    if (failed(run(getOperation())))
+    if (failed(runInMemory(getOperation())))
       signalPassFailure();
   }
 
 private:
+  LogicalResult runInMemory(ModuleOp module);
   LogicalResult run(ModuleOp module);
   FailureOr<Entry> choose(ModuleOp module);
+  LogicalResult check(const Entry &entry);
+  LogicalResult checkMemory(const Entry &entry);
   FailureOr<Tensors> readInputs(const Entry &entry);
-  LogicalResult readVariables(ModuleOp module);
+  LogicalResult declareVariables(ModuleOp module);
+  LogicalResult readVariables();
   FailureOr<Tensors> execute(ModuleOp module, const Entry &entry, ArrayRef<Tensor> inputs);
 
   llvm::MapVector<StringRef, RankedTensorType> declared; ///< the module's variables
@@ -127,7 +137,17 @@ FailureOr<Entry> RunPass::choose(ModuleOp module) {
                   ": no function of that name; there are: " + quotedList(names));
 }
 
-FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {
+/// The types of a function, or of what a plan holds, are seen by no op's verifier.
+LogicalResult checkTensor(const llvm::Twine &what, Type type) {
+  StringRef lacks = missingOfTensor(type);
+  if (lacks.empty())
+    return success();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return complain(what + " is " + text + ", expected " + lacks);
+}
+
+LogicalResult RunPass::check(const Entry &entry) {
   if (auto function = dyn_cast<func::FuncOp>(entry.op);
       function && !function.getBody().hasOneBlock())
     return complain("@" + entry.name + " has " +
@@ -136,20 +156,48 @@ FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {
                     "without branches");
   for (const auto &ports : {entry.inputs, entry.outputs})
     for (const Port &port : ports)
-      if (!port.type)
-        return complain("@" + entry.name + ": " + port.name +
-                        " is no tensor: the interpreter runs the weir and plan dialects");
+      if (failed(checkTensor("@" + entry.name + ": " + port.name, port.type)))
+        return failure();
+  return success();
+}
+
+/// Where memory is promised that there is not, a process that uses it is killed without a word. So
+/// what the run holds at least has to fit in the machine: what it is given, and the largest value.
+LogicalResult RunPass::checkMemory(const Entry &entry) {
+  int64_t held = 0, largest = 0;
+  for (const Port &port : entry.inputs)
+    held += port.tensor().getNumElements();
+  for (auto &[name, type] : declared)
+    held += type.getNumElements();
+  entry.op->walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (missingOfTensor(type).empty())
+        largest = std::max(largest, cast<RankedTensorType>(type).getNumElements());
+  });
+  constexpr double gigabyte = 1e9;
+  // Twice: the interpreter copies what it is given and what it gives.
+  double needed = 2.0 * sizeof(double) * static_cast<double>(held + largest);
+  double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  if (needed <= there)
+    return success();
+  return complain(
+      "@" + entry.name + " needs at least " + llvm::Twine(static_cast<int64_t>(needed / gigabyte)) +
+      " GB, but this machine has " + llvm::Twine(static_cast<int64_t>(there / gigabyte)) +
+      " GB: the interpreter holds every element as f64; run it with smaller shapes");
+}
+
+FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {
   if (options->inputs.size() != entry.inputs.size()) {
     std::string needed;
     for (const Port &port : entry.inputs)
-      needed += " --input=" + shapeText(port.type) + "=...";
+      needed += " --input=" + shapeText(port.tensor()) + "=...";
     return complain("@" + entry.name + " has " + llvm::Twine(entry.inputs.size()) +
                     " inputs, but " + llvm::Twine(options->inputs.size()) +
                     " were given; expected" + (needed.empty() ? " none" : needed));
   }
   Tensors tensors;
   for (auto [port, text] : llvm::zip_equal(entry.inputs, options->inputs)) {
-    llvm::Expected<Tensor> tensor = parseTensor(text, port.type);
+    llvm::Expected<Tensor> tensor = parseTensor(text, port.tensor());
     if (!tensor)
       return complain("--input " + llvm::Twine(tensors.size() + 1) + " (" + port.name +
                       "): " + llvm::toString(tensor.takeError()));
@@ -158,11 +206,18 @@ FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {
   return tensors;
 }
 
-LogicalResult RunPass::readVariables(ModuleOp module) {
+LogicalResult RunPass::declareVariables(ModuleOp module) {
   for (auto variable : module.getOps<VariableOp>())
     declared[variable.getSymName()] = cast<RankedTensorType>(variable.getType());
-  for (auto variable : module.getOps<plan::VariableOp>())
+  for (auto variable : module.getOps<plan::VariableOp>()) {
+    if (failed(checkTensor("variable " + variable.getSymName(), variable.getType())))
+      return failure();
     declared[variable.getSymName()] = cast<RankedTensorType>(variable.getType());
+  }
+  return success();
+}
+
+LogicalResult RunPass::readVariables() {
   for (const std::string &text : options->variables) {
     auto [name, value] = StringRef(text).split('=');
     auto found = declared.find(name);
@@ -199,9 +254,20 @@ FailureOr<Tensors> RunPass::execute(ModuleOp module, const Entry &entry, ArrayRe
   return runEntry(machine, memory, planned, inputs, variables);
 }
 
+/// With a message where the memory ends.
+LogicalResult RunPass::runInMemory(ModuleOp module) {
+  try {
+    return run(module);
+  } catch (const std::bad_alloc &) {
+    return complain("--run: out of memory: the interpreter holds every element as f64; run it with "
+                    "smaller shapes");
+  }
+}
+
 LogicalResult RunPass::run(ModuleOp module) {
   FailureOr<Entry> entry = choose(module);
-  if (failed(entry) || failed(readVariables(module)))
+  if (failed(entry) || failed(check(*entry)) || failed(declareVariables(module)) ||
+      failed(checkMemory(*entry)) || failed(readVariables()))
     return failure();
   FailureOr<Tensors> inputs = readInputs(*entry);
   if (failed(inputs))
@@ -211,8 +277,8 @@ LogicalResult RunPass::run(ModuleOp module) {
   if (failed(results))
     return failure();
   for (auto [port, tensor] : llvm::zip_equal(entry->outputs, *results)) {
-    llvm::outs() << port.name << ": " << shapeText(port.type) << "\n";
-    printTensor(llvm::outs(), tensor, port.type);
+    llvm::outs() << port.name << ": " << shapeText(port.tensor()) << "\n";
+    printTensor(llvm::outs(), tensor, port.tensor());
   }
   for (auto &[name, tensor] : variables) {
     llvm::outs() << "variable " << name << ": " << shapeText(declared[name]) << "\n";

@@ -122,17 +122,19 @@ llvm::Expected<Tensor> parseTensor(StringRef text, RankedTensorType type) {
   if (!list.empty())
     list.split(items, ',');
   Tensor result(type.getShape());
-  if (items.size() != result.values.size() && items.size() != 1)
+  bool forAll = items.size() == 1;
+  if (items.size() != result.values.size() && !forAll)
     return problem("expected " + llvm::Twine(result.values.size()) +
                    " elements, or one for all of them; found " + llvm::Twine(items.size()));
   for (auto [i, item] : llvm::enumerate(items)) {
     llvm::Expected<double> value = parseNumber(item.trim(), type.getElementType());
     if (!value)
       return value.takeError();
-    result.values[i] = *value;
+    if (forAll)
+      result.values.assign(result.values.size(), *value);
+    else
+      result.values[i] = *value;
   }
-  if (items.size() == 1)
-    result.values.assign(result.values.size(), result.values[0]);
   return result;
 }
 
