@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Batch.h"
+#include "ir/weir/Shapes.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"
 #include "tools/dev/weir-smith/Check.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <map>
+#include <new>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,7 +121,12 @@ bool checkAndSend(ModuleOp module, bool compile, const std::string &until, const
     passes.insert(pass);
     collectOps(after, ops);
   };
-  Outcome outcome = check(module, options);
+  Outcome outcome;
+  try {
+    outcome = check(module, options);
+  } catch (const std::bad_alloc &) {
+    outcome = {Outcome::Kind::refused, "", "it needs more memory than there is"};
+  }
   if (outcome.kind == Outcome::Kind::refused) {
     send("M " + outcome.message);
     return false;
@@ -356,14 +363,51 @@ Exit runBatch(const BatchOptions &options) {
                                                                                   : Exit::ok;
 }
 
+/// What an artifact says of its recipe (runtime/artifact/ProgramChecker.cpp) and the module does
+/// not.
+static std::string missingOfRecipe(ModuleOp module) {
+  auto given = [&](StringRef name) {
+    auto value = module->getAttrOfType<IntegerAttr>(name);
+    return value && value.getInt() >= 1;
+  };
+  SmallVector<StringRef> missing;
+  for (StringRef name : {"weir.batch", "weir.accumulate"})
+    if (!given(name))
+      missing.push_back(name);
+  if (given("weir.steps") == given("weir.epochs"))
+    missing.push_back("one of weir.steps and weir.epochs");
+  return llvm::join(missing, ", ");
+}
+
+/// What a file's module is to be beyond what its ops verify.
+static void requireProgram(ModuleOp module, const std::string &path, bool compile) {
+  auto require = [&](bool holds, const std::string &what) {
+    if (!holds)
+      throw Failure(Exit::usage, path + ": expected a program, " + what);
+  };
+  auto functions = module.getOps<func::FuncOp>();
+  require(!functions.empty(), // as in a plan
+          "with functions of the weir dialect; this module has none");
+  for (func::FuncOp function : functions)
+    for (TypeRange types : {function.getArgumentTypes(), function.getResultTypes()})
+      for (Type type : types) {
+        StringRef lacks = missingOfTensor(type);
+        require(lacks.empty(),
+                llvm::formatv("with functions of tensors; @{0} has {1}, expected {2}",
+                              function.getName(), type, lacks));
+      }
+  std::string missing = missingOfRecipe(module);
+  require(!compile || missing.empty(),
+          "whose module says how it is trained; this one lacks " + missing +
+              " (1 or more); add what it lacks, or leave out the machine code with --no-compile");
+}
+
 Exit runFile(const std::string &path, const BatchOptions &options) {
   Context context;
   auto module = parseSourceFile<ModuleOp>(path, &context);
   if (!module)
     throw Failure(Exit::model, path + ": no module of the weir dialect");
-  if (module->getOps<func::FuncOp>().empty()) // as in a plan
-    throw Failure(Exit::usage, path + ": expected a program, with functions of the weir dialect; "
-                                      "this module has none");
+  requireProgram(*module, path, options.compile);
   Report report = runModule(*module, options.compile, "");
   if (report.kind == "refused") {
     llvm::outs() << path << ": cannot be compared: " << report.message << "\n";

@@ -376,13 +376,15 @@ bool Checker::plan() {
     for (const PipelinePass &pass : phase.passes)
       if (!apply(pass, *program))
         return false;
-  if (!program->lookupSymbol("init")) { // every artifact has one, a shrunk program may not
+  for (StringRef needed : {"init", "step"}) { // every artifact has them, a shrunk program may not
+    if (program->lookupSymbol(needed))
+      continue;
     OpBuilder builder = OpBuilder::atBlockEnd(program->getBody());
-    auto init =
-        func::FuncOp::create(builder, program->getLoc(), "init", builder.getFunctionType({}, {}));
-    builder.setInsertionPointToStart(init.addEntryBlock());
-    func::ReturnOp::create(builder, init.getLoc());
-    entries["init"];
+    auto entry =
+        func::FuncOp::create(builder, program->getLoc(), needed, builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(entry.addEntryBlock());
+    func::ReturnOp::create(builder, entry.getLoc());
+    entries[needed.str()];
   }
   nameEntryPorts(*program);
   if (!begin("plan"))
