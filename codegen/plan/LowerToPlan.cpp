@@ -7,6 +7,7 @@
 
 #include "codegen/plan/LowerToPlan.h"
 #include "codegen/plan/Library.h"
+#include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 #include "runtime/cpu/Isa.h"
@@ -497,7 +498,18 @@ SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
   return kernels;
 }
 
+/// What an entry takes and returns may have passed through no op of the dialect.
+static LogicalResult checkTypes(func::FuncOp function) {
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (StringRef missing = missingOfTensor(type); !missing.empty())
+      return function.emitError() << "takes or returns " << type << ": expected " << missing;
+  return success();
+}
+
 LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(checkTypes(function)))
+      return failure();
   module.getContext()->loadDialect<plan::PlanDialect>();
   cpu::boundLibrary(target.level);
   OpBuilder builder(module.getContext());

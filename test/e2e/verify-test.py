@@ -1,6 +1,7 @@
-"""`weir verify` proves the compile of every model that ships, at small and odd sizes."""
+"""`weir verify` proves the compile of every model that ships, at small and odd sizes, and of models that once failed."""
 
 import os
+import pathlib
 import unittest
 
 import weirtest
@@ -38,6 +39,13 @@ class Verify(weirtest.Test):
                     for stage in ("gradients", "autodiff", "fuse", "lower-to-plan",
                                   "assign-offsets", "codegen", "artifact"):
                         self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
+
+    def test_models_that_failed(self):
+        """Each failed once, for some seed: compiled wrongly, or called wrong though it was right."""
+        for model in sorted((pathlib.Path(__file__).parent / "models").glob("*.weir")):
+            for seed in (1, 2, 3):
+                with self.subTest(model=model.stem, seed=seed):
+                    self.weir("verify", model, "--seed", seed)
 
     def test_a_bad_model_is_said_as_check_says_it(self):
         model = self.folder / "bad.weir"
