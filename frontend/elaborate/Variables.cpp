@@ -201,8 +201,7 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
     else if (Range again = repeatedCall(); again.valid())
       report.note(again, "the instance is called again here")
           .help("the calls of an instance share its parameters and states; for other shapes make "
-                "another "
-                "instance");
+                "another instance");
     return constant(0, f32(), *dims, name.range);
   }
   current->declared[name.text].variable = variable;

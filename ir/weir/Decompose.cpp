@@ -109,11 +109,13 @@ struct DecomposeSoftmaxCrossEntropy : OpRewritePattern<SoftmaxCrossEntropyOp> {
     Rows b{rewriter, op.getLoc()};
     Value logits = op.getLogits(), largest = b.reduce(logits, Reduction::max);
     Value sum = b.sum(b.exp(b.sub(logits, b.spread(largest, logits))));
-    Value logSumExp = b.add(largest, b.log(sum));
+    Value logSum = b.log(sum);
     // A sum with one term that is not zero is exact.
     Value labelled =
         b.sum(b.select(b.isLabel(logits, op.getLabels()), logits, b.constant(logits, 0)));
-    rewriter.replaceOp(op, {b.sub(logSumExp, labelled), logSumExp});
+    // Not log_sum_exp less the logit: of a confident row that is a small difference of large numbers.
+    Value loss = b.add(logSum, b.sub(largest, labelled));
+    rewriter.replaceOp(op, {loss, b.add(largest, logSum)});
     return success();
   }
 };

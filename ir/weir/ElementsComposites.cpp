@@ -77,10 +77,11 @@ Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueR
         return {arith::MaximumFOp::create(builder, getLoc(), carried[0], row.at(0, j[0]))};
       })[0];
   Value sum = s.sum(classes, [&](ValueRange j) { return s.exp(s.subf(row.at(0, j[0]), largest)); });
-  Value logSumExp = s.addf(largest, s.log(sum));
+  Value logSum = s.log(sum);
   if (result == 1)
-    return logSumExp;
-  return s.subf(logSumExp, row.at(0, s.clampedIndex(operand(1, indices), classes)));
+    return s.addf(largest, logSum);
+  Value labelled = row.at(0, s.clampedIndex(operand(1, indices), classes));
+  return s.addf(logSum, s.subf(largest, labelled));
 }
 
 Value SoftmaxCrossEntropyGradOp::element(OpBuilder &builder, unsigned, ValueRange indices,

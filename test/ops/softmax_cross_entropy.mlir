@@ -52,3 +52,12 @@ func.func @one_class() {
   check.expect %z, dense<[3.0, -2.0]> : tensor<2xf32>
   return
 }
+
+// A confident row's loss is small, and still has its digits where logits are large.
+func.func @confident() {
+  %x = check.input dense<[[1000.0, 993.0]]> : tensor<1x2xf32>
+  %t = check.input dense<0> : tensor<1xi32>
+  %l, %z = weir.softmax_cross_entropy %x, %t : tensor<1x2xf32>, tensor<1xi32> -> tensor<1xf32>
+  check.expect %l, dense<9.1146645e-04> : tensor<1xf32> within 2.0e-4
+  return
+}

@@ -75,16 +75,19 @@ bool sumsInside(Operation *op) {
              AttendGradOp>(op);
 }
 
-/// Moves results by a rounding of the function's largest value: that is its error close to its
-/// zeros, but for the sine's at 0.
-void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, Tensor &result) {
+/// Moves results by a rounding of the largest number behind them: a function's largest value is its
+/// error close to its zeros, but for the sine's at 0; a loss is the difference of numbers as large as
+/// the logits.
+void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results) {
+  constexpr double rounding = 0x1p-23;
+  Tensor &result = results[0];
   auto random = dyn_cast<RandomOp>(op);
-  bool sine = isa<SinOp>(op);
-  if (!sine && !isa<CosOp>(op) && !(random && random.getDistribution() == Distribution::normal))
-    return;
+  bool sine = isa<SinOp>(op), normal = random && random.getDistribution() == Distribution::normal;
   for (size_t i = 0; i < result.values.size(); ++i)
-    if (!sine || std::fabs(operands[0].values[i]) > 0.5)
-      result.values[i] += 0x1p-23;
+    if (isa<CosOp>(op) || normal || (sine && std::fabs(operands[0].values[i]) > 0.5))
+      result.values[i] += rounding;
+    else if (isa<SoftmaxCrossEntropyOp>(op))
+      result.values[i] += rounding * std::fabs(results[1].values[i]);
 }
 
 Tensor nudged(Tensor tensor, size_t from) {
@@ -226,6 +229,8 @@ bool Trial::execute(Operation &op) {
   FailureOr<Tensors> roughly = interpretable.evaluate(inRounded, interpreter);
   if (failed(exactly) || failed(roughly))
     return refuse(op, "the interpreter fails");
+  if (op.getNumResults())
+    nudgeByLargest(&op, inRounded, *roughly);
   for (auto [value, a, b] : llvm::zip(op.getResults(), *exactly, *roughly)) {
     double limit = isFloat(value) ? largestFloat : largestInteger;
     if (isa<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() == 2)
@@ -237,7 +242,6 @@ bool Trial::execute(Operation &op) {
       } else if (std::fabs(x) > limit) {
         return refuse(op, "a value is too large");
       }
-    nudgeByLargest(&op, inRounded, b);
     if (isFloat(value))
       largestNorm = std::max(largestNorm, norm(a));
     Known known{std::move(a), rounded(std::move(b), value.getType()), false};
