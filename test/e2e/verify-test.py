@@ -52,6 +52,15 @@ class Verify(weirtest.Test):
         model.write_text("model m(x: [b, 4]) -> [b, 4] {\n  return x + z\n}\n")
         self.assertIn("bad.weir:2:14", self.weir("verify", model, status=3).stderr)
 
+    @unittest.skipIf(
+        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 50e9, "this machine could hold it"
+    )
+    def test_a_model_too_large_to_interpret_is_refused_at_once(self):
+        done = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "batch=2000000", "--set",
+                         "hidden=1000", status=6)
+        self.assertRegex(done.stderr, r"@\w+ needs at least \d+ GB, but this machine has \d+ GB")
+        self.assertIn("--set shrinks a model", done.stderr)
+
     def test_usage(self):
         model = MODELS / "mnist-mlp.weir"
         self.assertIn("--target", self.weir("verify", model, "--target", "gpu", status=2).stderr)

@@ -7,12 +7,12 @@
 
 #include "tools/weir-opt/Run.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/reference/Requirements.h"
 #include "ir/weir/Shapes.h"
 #include "tools/weir-opt/TensorText.h"
 #include "llvm/Support/CommandLine.h"
 #include <new>
 #include <optional>
-#include <unistd.h>
 
 using namespace mlir;
 
@@ -161,29 +161,16 @@ LogicalResult RunPass::check(const Entry &entry) {
   return success();
 }
 
-/// Where memory is promised that there is not, a process that uses it is killed without a word. So
-/// what the run holds at least has to fit in the machine: what it is given, and the largest value.
 LogicalResult RunPass::checkMemory(const Entry &entry) {
-  int64_t held = 0, largest = 0;
+  int64_t held = 0;
   for (const Port &port : entry.inputs)
     held += port.tensor().getNumElements();
   for (auto &[name, type] : declared)
     held += type.getNumElements();
-  entry.op->walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (missingOfTensor(type).empty())
-        largest = std::max(largest, cast<RankedTensorType>(type).getNumElements());
-  });
-  constexpr double gigabyte = 1e9;
-  // Twice: the interpreter copies what it is given and what it gives.
-  double needed = 2.0 * sizeof(double) * static_cast<double>(held + largest);
-  double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  if (needed <= there)
-    return success();
-  return complain(
-      "@" + entry.name + " needs at least " + llvm::Twine(static_cast<int64_t>(needed / gigabyte)) +
-      " GB, but this machine has " + llvm::Twine(static_cast<int64_t>(there / gigabyte)) +
-      " GB: the interpreter holds every element as f64; run it with smaller shapes");
+  std::string problem = tooLargeToInterpret(entry.op, held);
+  return problem.empty()
+             ? success()
+             : complain("@" + entry.name + " " + problem + "; run it with smaller shapes");
 }
 
 FailureOr<Tensors> RunPass::readInputs(const Entry &entry) {

@@ -9,6 +9,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/reference/Requirements.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "verify/Verify.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -18,6 +19,21 @@ using namespace mlir;
 
 namespace weir {
 namespace {
+
+/// Why the interpreter cannot run a program here, or "".
+std::string tooLarge(ModuleOp module) {
+  auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    int64_t held = 0;
+    for (Type type : function.getArgumentTypes())
+      held += elements(type);
+    for (auto variable : module.getOps<VariableOp>())
+      held += elements(variable.getType());
+    if (std::string problem = tooLargeToInterpret(function, held); !problem.empty())
+      return ("@" + function.getSymName() + " " + problem).str();
+  }
+  return "";
+}
 
 Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned seed,
                 bool gradients) {
@@ -36,6 +52,11 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
   reporter.print(diagnostics);
   if (!elaborated.module)
     return elaborated.usageError ? Exit::usage : Exit::model;
+  if (std::string problem = tooLarge(*elaborated.module); !problem.empty()) {
+    llvm::errs() << "error: " << options.model << ": " << problem
+                 << "\n  help: --set shrinks a model: its batch, its width, its layers\n";
+    return Exit::device;
+  }
 
   llvm::errs() << options.model
                << (gradients ? ", with every gradient as an output:\n" : ", as it is trained:\n");
