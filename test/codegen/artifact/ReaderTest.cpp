@@ -228,7 +228,7 @@ TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
   expect("not one weir.kernel", [](std::string) { return "} plan.entry @e {"; });
   expect("not one weir.kernel", [](std::string) { return "plan.use @x"; });
   expect("operand 0 of 32 bytes is a", [](std::string m) { return replaced(m, "8xf32", "9xf32"); });
-  expect("operand 0 of 32 bytes is a",
+  expect("at most 2147483647 elements",
          [](std::string m) { return replaced(m, "8xf32", "8x4611686018427387904x4xf32"); });
   expect("it is of shape row",
          [](std::string m) { return replaced(m, "weir.kernel map", "weir.kernel row"); });
