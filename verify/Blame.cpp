@@ -52,7 +52,7 @@ private:
 mlir::LogicalResult observe(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
                             std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> see) {
   Interpreter interpreter;
-  interpreter.variables = feed.variables;
+  interpreter.variables = feed.variablesFor(entry);
   interpreter.observe = std::move(see);
   return mlir::LogicalResult(
       interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(entry),
@@ -61,7 +61,7 @@ mlir::LogicalResult observe(mlir::ModuleOp module, llvm::StringRef entry, const 
 
 Known knownTo(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed) {
   Known known;
-  for (const auto &[name, value] : feed.variables)
+  for (const auto &[name, value] : feed.variablesFor(entry))
     known.add(value);
   for (const Tensor &input : feed.inputs.at(entry.str()))
     known.add(input);
@@ -289,7 +289,7 @@ std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan,
   machine.after = [&](mlir::Operation *action) {
     look(action, true, "it computes what nothing before planning does");
   };
-  std::map<std::string, Tensor> variables = feed.variables;
+  std::map<std::string, Tensor> variables = feed.variablesFor(what.entry);
   (void)runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(what.entry),
                  feed.inputs.at(what.entry), variables);
   if (found)
@@ -314,7 +314,7 @@ std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
         tensors.push_back(memory.load(access.buffer, access.type));
       reads.push_back(std::move(tensors));
     };
-    std::map<std::string, Tensor> variables = feed.variables;
+    std::map<std::string, Tensor> variables = feed.variablesFor(what.entry);
     (void)runEntry(machine, memory, entry, feed.inputs.at(what.entry), variables);
   }
   CellMemory memory(plan, true);
@@ -343,7 +343,7 @@ std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
       return;
     }
   };
-  std::map<std::string, Tensor> variables = feed.variables;
+  std::map<std::string, Tensor> variables = feed.variablesFor(what.entry);
   (void)runEntry(machine, memory, entry, feed.inputs.at(what.entry), variables);
   if (found)
     return found;

@@ -30,13 +30,13 @@ bool addsUp(mlir::Operation *op) {
                    ConvolutionWeightGradOp>(op);
 }
 
-/// The loss is a difference of numbers as large as the logits.
+/// A confident row's loss is small, but the sum it is the logarithm of is 1 or more.
 std::optional<Tensor> magnitudesOfLoss(mlir::Operation *op, const Tensors &results) {
   if (!llvm::isa<SoftmaxCrossEntropyOp>(op))
     return std::nullopt;
-  Tensor magnitudes = results[1];
-  for (auto [value, loss] : llvm::zip_equal(magnitudes.values, results[0].values))
-    value = std::abs(value) + std::abs(value - loss);
+  Tensor magnitudes = results[0];
+  for (double &value : magnitudes.values)
+    value = 1 + std::abs(value);
   return magnitudes;
 }
 
@@ -69,7 +69,8 @@ public:
   }
   /// As a sum of numbers with these magnitudes.
   double roundSum(double value, double magnitude) {
-    return trial == 0 ? round(value) : round(value + direction() * 0x1p-24 * magnitude);
+    bool rounds = trial != 0 && std::isfinite(value) && std::isfinite(magnitude);
+    return rounds ? round(value + direction() * 0x1p-24 * magnitude) : round(value);
   }
 
 private:

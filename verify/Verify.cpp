@@ -388,17 +388,17 @@ LogicalResult Verification::checkArtifact() {
     checker.reset();
     std::vector<Disagreement> wrong =
         disagreements(*outcome, sample.truth, true, found.largestResult);
-    if (!wrong.empty()) {
+    if (!finite)
+      llvm::erase_if(wrong, [](const Disagreement &one) {
+        return one.kind == ResultKind::output || one.kind == ResultKind::gradient;
+      });
+    if (finite && !wrong.empty()) {
       // What cancels, or decides a branch, may be off by more than its norm says.
       FailureOr<Outcome> allowance = roundingAllowance(*previous, sample.feed, sample.truth);
       if (failed(allowance))
         return failure();
       wrong = disagreements(*outcome, sample.truth, true, found.largestResult, &*allowance);
     }
-    if (!finite)
-      llvm::erase_if(wrong, [](const Disagreement &one) {
-        return one.kind == ResultKind::output || one.kind == ResultKind::gradient;
-      });
     if (!wrong.empty()) {
       reportFirst("artifact", sample, wrong, std::nullopt);
       return success();

@@ -40,6 +40,13 @@ static Value transposition(BuiltinCall &call) {
   return call.elaborator.transpose(*tensor, *given, call.range);
 }
 
+static std::string listText(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
 /// `split(x, 3, axis)`: equal parts; `split(x, [2, 5], axis)`: parts of these sizes.
 static Value split(BuiltinCall &call) {
   const Tensor *tensor = call.tensor(0);
@@ -67,9 +74,9 @@ static Value split(BuiltinCall &call) {
     left -= possible ? part : 0;
   }
   if (left != 0 || !possible) {
-    call.elaborator.error(call.rangeOf(1), "the parts of `split` are positive and add up to the "
-                                           "dimension, which is " +
-                                               describe(tensor->dims[*axis]));
+    call.elaborator.error(call.rangeOf(1), "`split` cannot cut " + describe(tensor->dims[*axis]) +
+                                               " into parts of " + listText(*parts) +
+                                               ": they must be positive and add up to it");
     return {};
   }
   std::vector<Value> values;
@@ -131,9 +138,9 @@ static Value splitDim(BuiltinCall &call) {
     into.push_back(unnamed(size));
   }
   if (!good || product != tensor->dims[*axis].size) {
-    call.elaborator.error(call.rangeOf(2), "the sizes of `split_dim` are positive and multiply to "
-                                           "the dimension, which is " +
-                                               describe(tensor->dims[*axis]));
+    call.elaborator.error(call.rangeOf(2),
+                          "`split_dim` cannot make " + describe(tensor->dims[*axis]) + " into " +
+                              listText(*sizes) + ": they must be positive and multiply to it");
     return {};
   }
   return call.elaborator.splitDim(*tensor, *axis, into, call.range);

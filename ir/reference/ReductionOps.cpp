@@ -48,6 +48,8 @@ Tensors reduce(ReduceOp op, Inputs in) {
 Tensors argmax(ArgMaxOp op, Inputs in) {
   Tensor result(shapeOf(op.getResult()));
   size_t axis = op.getAxis();
+  if (in[0].values.empty()) // no element has a place
+    return {result};
   forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
     Shape from(index);
     from.insert(from.begin() + axis, 0);

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Where memory is promised that there is not, a process that uses it is killed without a word, so
-// what cannot fit is refused before it is run.
+// what cannot fit into the machine is refused before it is run. (What a container may use of it is
+// not asked.)
 //
 //===----------------------------------------------------------------------===//
 

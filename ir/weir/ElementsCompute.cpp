@@ -49,10 +49,10 @@ Value ArgMaxOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   Scalars s(builder, getLoc());
   Indices source(indices);
   source.insert(source.begin() + getAxis(), s.index(0));
-  Value first = operand(0, source);
   int64_t size = shapeOf(getInput())[getAxis()];
   if (size <= 1)
     return s.constant(builder.getI32Type(), 0);
+  Value first = operand(0, source);
   Bounds bounds{{s.index(1), s.index(size)}};
   Indices initial{first, s.index(0)};
   auto results =

@@ -74,7 +74,9 @@ LogicalResult ReduceOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   llvm::SmallVector<Value> inputs;
   for (int64_t axis : llvm::reverse(axes)) {
     inputs.push_back(x);
-    x = t.build<ReduceOp>(x, getKind(), ArrayRef<int64_t>(axis));
+    x = axis == axes.front()
+            ? getResult()
+            : Value(t.build<ReduceOp>(x, getKind(), ArrayRef<int64_t>(axis)));
   }
   Value cotangent = cotangents[0];
   for (auto [axis, input] : llvm::zip_equal(axes, llvm::reverse(inputs)))

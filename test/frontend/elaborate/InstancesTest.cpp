@@ -47,15 +47,18 @@ train {
 /// A number in [-1, 1] for each element, other ones for each name.
 Tensor numbers(const std::string &name, const Shape &shape) {
   Tensor result(shape);
+  double start = 0;
+  for (char letter : name)
+    start = std::fmod(31 * start + letter, 1000);
   for (size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] = std::sin(double(i + 1) * 1.7 + double(name.size()) + name.back());
+    result.values[i] = std::sin(double(i + 1) * 1.7 + start);
   return result;
 }
 
-using Tensors = std::map<std::string, Tensor>;
+using Outputs = std::map<std::string, Tensor>;
 
 /// The outputs of one step with gradients, where the parameter `name` is numbers(shared(name)).
-Tensors step(const std::string &model, std::string (*shared)(std::string)) {
+Outputs step(const std::string &model, std::string (*shared)(std::string)) {
   mlir::DialectRegistry registry;
   registerReferenceInterpreter(registry);
   mlir::MLIRContext context(registry);
@@ -82,7 +85,7 @@ Tensors step(const std::string &model, std::string (*shared)(std::string)) {
   auto function = result.module->lookupSymbol<mlir::func::FuncOp>("step");
   auto outputs = interpreter.run(function, {numbers("x", Shape{4, 3})});
   EXPECT_TRUE(mlir::succeeded(outputs));
-  Tensors named;
+  Outputs named;
   if (mlir::succeeded(outputs))
     for (auto [i, output] : llvm::enumerate(*outputs))
       named.try_emplace(function.getResultAttrOfType<mlir::StringAttr>(i, "weir.output").str(),
@@ -91,10 +94,10 @@ Tensors step(const std::string &model, std::string (*shared)(std::string)) {
 }
 
 TEST(Instances, GradientsOfAllCallsAddUp) {
-  Tensors one = step("model m(x: [b, n]) -> [b, n] {\n  let e = part as e\n"
+  Outputs one = step("model m(x: [b, n]) -> [b, n] {\n  let e = part as e\n"
                      "  return e(x) * e(0.5 * x)\n}",
                      [](std::string name) { return name; });
-  Tensors two = step("model m(x: [b, n]) -> [b, n] {\n"
+  Outputs two = step("model m(x: [b, n]) -> [b, n] {\n"
                      "  return part(x) as e * part(0.5 * x) as f\n}",
                      [](std::string name) { return "e" + name.substr(1); });
   ASSERT_TRUE(one.count("loss"));

@@ -178,6 +178,11 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
         if (other < width)
           spread = std::min(spread, std::fabs(found - again));
     }
+    if (!std::isfinite(nearest))
+      return llvm::formatv("{0}: the loss has no difference along a random direction",
+                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"));
+    if (!std::isfinite(spread)) // one width is left
+      spread = 0;
     double scale = std::max(norm(gradient), 1e-3 * largest) * norm(one.direction);
     if (!(nearest <= tolerance * scale + absolute + spread))
       return llvm::formatv("{0} along a random direction is {1:e9}, the loss's difference {2:e9}",

@@ -76,8 +76,7 @@ bool sumsInside(Operation *op) {
 }
 
 /// Moves results by a rounding of the largest number behind them: a function's largest value is its
-/// error close to its zeros, but for the sine's at 0; a loss is the difference of numbers as large as
-/// the logits.
+/// error close to its zeros, but for the sine's at 0; a small loss is the logarithm of a sum near 1.
 void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results) {
   constexpr double rounding = 0x1p-23;
   Tensor &result = results[0];
@@ -87,7 +86,7 @@ void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Te
     if (isa<CosOp>(op) || normal || (sine && std::fabs(operands[0].values[i]) > 0.5))
       result.values[i] += rounding;
     else if (isa<SoftmaxCrossEntropyOp>(op))
-      result.values[i] += rounding * std::fabs(results[1].values[i]);
+      result.values[i] += rounding * (1 + std::fabs(result.values[i]));
 }
 
 Tensor nudged(Tensor tensor, size_t from) {
