@@ -239,6 +239,20 @@ private:
     return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, true));
   }
 
+  /// One element for all lanes, in a branch that none of them may take: its address may be nowhere then.
+  Value loadWhereTaken(Location loc, Type element, Value address) {
+    Value any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, mask);
+    auto choice = scf::IfOp::create(builder, loc, TypeRange(element), any, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.elseBlock());
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    scf::YieldOp::create(builder, loc, zero);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    Value loaded = LLVM::LoadOp::create(builder, loc, element, address, storedBytes(element));
+    scf::YieldOp::create(builder, loc, loaded);
+    return choice.getResult(0);
+  }
+
   bool memory(Operation *op, Value address) {
     Location loc = op->getLoc();
     Wide at = lookup(address);
@@ -249,9 +263,8 @@ private:
     if (at.scalar && at.stride == 0) {
       if (store)
         return false;
-      IRMapping mapping;
-      mapping.map(address, at.scalar);
-      map(op->getResult(0), {builder.clone(*op, mapping)->getResult(0)});
+      map(op->getResult(0), {inBranch ? loadWhereTaken(loc, element, at.scalar)
+                                      : LLVM::LoadOp::create(builder, loc, element, at.scalar, alignment)});
       return true;
     }
     if (store) {
@@ -352,11 +365,13 @@ private:
     auto within = [&](Value lanes) {
       return outer ? arith::AndIOp::create(builder, loc, outer, lanes).getResult() : lanes;
     };
+    bool wasInBranch = std::exchange(inBranch, true);
     mask = within(taken);
     bool ok = branch(op.getThenRegion(), onTrue);
     mask = within(others);
     ok = ok && branch(op.getElseRegion(), onFalse);
     mask = outer;
+    inBranch = wasInBranch;
     if (!ok)
       return false;
     for (auto [result, a, b] : llvm::zip_equal(op.getResults(), onTrue, onFalse))
@@ -367,6 +382,7 @@ private:
   OpBuilder &builder;
   int64_t lanes;
   Value mask;
+  bool inBranch = false; ///< whose mask may have no lane; a loop's has its first
   DenseMap<Value, Wide> wides;
 };
 

@@ -54,3 +54,16 @@ func.func @nan_stays_in_its_place() {
   check.expect %y, dense<[0.0, 0x7FC00000, 1.0, 0.0]> : tensor<4xf32> exactly
   return
 }
+
+// Of the rows in between nothing may be read, though a row's only element is the same for all columns.
+func.func @one_column_between_others() {
+  %x = check.input dense<[[0.5], [-0.25], [0.75]]> : tensor<3x1xf32>
+  %p = weir.pad %x {offsets = array<i64: 2, 1>, strides = array<i64: 3, 3>} : tensor<3x1xf32> -> tensor<9x4xf32>
+  %e = weir.exp %p : tensor<9x4xf32>
+  %s = weir.reduce sum %e {axes = array<i64: 1>} : tensor<9x4xf32> -> tensor<9xf32>
+  check.expect %p, dense<[[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0],
+      [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, -0.25, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0],
+      [0.0, 0.0, 0.0, 0.0], [0.0, 0.75, 0.0, 0.0]]> : tensor<9x4xf32> exactly
+  check.expect %s, dense<[4.0, 4.0, 4.6487213, 4.0, 4.0, 3.7788008, 4.0, 4.0, 5.117]> : tensor<9xf32>
+  return
+}
