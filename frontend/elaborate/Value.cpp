@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Value.h"
+#include "ir/weir/Shapes.h"
 
 #include <charconv>
 
@@ -125,11 +126,10 @@ Dim unnamed(int64_t size) {
 }
 
 bool fits(const Dims &dims, int64_t times) {
-  int64_t elements = times;
+  llvm::SmallVector<int64_t> shape{times};
   for (const Dim &dim : dims)
-    if (__builtin_mul_overflow(elements, dim.size, &elements))
-      return false;
-  return elements <= INT32_MAX;
+    shape.push_back(dim.size);
+  return weir::fits(shape);
 }
 
 } // namespace weir::elab

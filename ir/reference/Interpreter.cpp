@@ -36,7 +36,8 @@ mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op) {
   Tensors operands;
   for (mlir::Value operand : op.getOperands())
     operands.push_back(values.at(operand));
-  mlir::FailureOr<Tensors> results = compute ? compute(op, operands, *this) : interpretable.evaluate(operands, *this);
+  mlir::FailureOr<Tensors> results =
+      compute ? compute(op, operands, *this) : interpretable.evaluate(operands, *this);
   if (mlir::failed(results))
     return mlir::failure();
   assert(results->size() == op.getNumResults());

@@ -13,15 +13,20 @@
 
 namespace weir {
 
-std::string tooLargeToInterpret(mlir::Operation *entry, int64_t held) {
-  int64_t largest = 0;
+std::string tooLargeToInterpret(mlir::Operation *entry, llvm::ArrayRef<mlir::Type> held) {
+  auto elements = [](mlir::Type type) {
+    return llvm::cast<mlir::RankedTensorType>(type).getNumElements();
+  };
+  int64_t total = 0, largest = 0;
+  for (mlir::Type type : held)
+    total += elements(type);
   entry->walk([&](mlir::Operation *op) {
     for (mlir::Type type : op->getResultTypes())
       if (missingOfTensor(type).empty())
-        largest = std::max(largest, llvm::cast<mlir::RankedTensorType>(type).getNumElements());
+        largest = std::max(largest, elements(type));
   });
   // Twice: the interpreter copies what it is given and what it gives.
-  double needed = 2.0 * sizeof(double) * static_cast<double>(held + largest);
+  double needed = 2.0 * sizeof(double) * static_cast<double>(total + largest);
   double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   if (needed <= there)
     return "";

@@ -19,10 +19,10 @@
 
 namespace weir {
 
-/// Why an entry cannot be interpreted on this machine, or "": `held` elements (inputs and variables)
-/// and its largest value take more memory than there is. At least: what else lives with it is not
-/// counted.
-std::string tooLargeToInterpret(mlir::Operation *entry, int64_t held);
+/// Why an entry cannot be interpreted on this machine, or "": what it holds (inputs and variables,
+/// tensors of the dialect) and its largest value take more memory than there is. At least: what else
+/// lives with them is not counted.
+std::string tooLargeToInterpret(mlir::Operation *entry, llvm::ArrayRef<mlir::Type> held);
 
 } // namespace weir
 

@@ -162,11 +162,11 @@ LogicalResult RunPass::check(const Entry &entry) {
 }
 
 LogicalResult RunPass::checkMemory(const Entry &entry) {
-  int64_t held = 0;
+  SmallVector<Type> held;
   for (const Port &port : entry.inputs)
-    held += port.tensor().getNumElements();
+    held.push_back(port.type);
   for (auto &[name, type] : declared)
-    held += type.getNumElements();
+    held.push_back(type);
   std::string problem = tooLargeToInterpret(entry.op, held);
   return problem.empty()
              ? success()

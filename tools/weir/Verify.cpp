@@ -22,13 +22,10 @@ namespace {
 
 /// Why the interpreter cannot run a program here, or "".
 std::string tooLarge(ModuleOp module) {
-  auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
   for (auto function : module.getOps<func::FuncOp>()) {
-    int64_t held = 0;
-    for (Type type : function.getArgumentTypes())
-      held += elements(type);
+    SmallVector<Type> held(function.getArgumentTypes());
     for (auto variable : module.getOps<VariableOp>())
-      held += elements(variable.getType());
+      held.push_back(variable.getType());
     if (std::string problem = tooLargeToInterpret(function, held); !problem.empty())
       return ("@" + function.getSymName() + " " + problem).str();
   }
