@@ -89,8 +89,8 @@ bool apply(Operation *op, StridedView &view) {
   return false;
 }
 
-/// The view of the operand of `op` in memory where its result has `view`; false where there is none. Only ops that use
-/// every element of their result once.
+/// The view of the operand of `op` in memory where its result has `view`; false where there is
+/// none. Only ops that use every element of their result once.
 bool invert(Operation *op, StridedView &view) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     StridedView result = view;
@@ -103,7 +103,8 @@ bool invert(Operation *op, StridedView &view) {
   if (auto splitDim = dyn_cast<SplitDimOp>(op))
     return merge(view, splitDim.getDimension(), splitDim.getSizes().size());
   if (auto mergeDims = dyn_cast<MergeDimsOp>(op)) {
-    split(view, mergeDims.getFirst(), shapeOf(mergeDims.getInput()).slice(mergeDims.getFirst(), mergeDims.getCount()));
+    split(view, mergeDims.getFirst(),
+          shapeOf(mergeDims.getInput()).slice(mergeDims.getFirst(), mergeDims.getCount()));
     return true;
   }
   return false;

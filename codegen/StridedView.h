@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Transposes, slices, splits, merges and broadcasts of a tensor in memory are often just other strides over it: a product or
-// an attention kernel then reads and writes through them, and nothing is copied.
+// Transposes, slices, splits, merges and broadcasts of a tensor in memory are often just other
+// strides over it: a product or an attention kernel then reads and writes through them, and nothing
+// is copied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,8 @@
 
 namespace weir {
 
-/// Element (i, j, ..) lies `offset + i * strides[0] + j * strides[1] + ..` elements into `base`, row-major.
+/// Element (i, j, ..) lies `offset + i * strides[0] + j * strides[1] + ..` elements into `base`,
+/// row-major.
 struct StridedView {
   mlir::Value base;
   int64_t offset = 0;
@@ -27,12 +29,14 @@ struct StridedView {
   llvm::SmallVector<int64_t> strides;
 };
 
-/// Follows `value` through layout ops as far as strides express them. At worst the base is `value` itself.
+/// Follows `value` through layout ops as far as strides express them. At worst the base is `value`
+/// itself.
 StridedView stridedView(mlir::Value value);
 
-/// Where to store `result` so that `outer`, which is made of it by layout ops alone, is complete in its memory (`base` is
-/// `outer`). With a concat on the way, or a sum of pads that do not overlap, the other parts complete it. None where strides do not express it, or `outer` is not
-/// made of `result` in that way.
+/// Where to store `result` so that `outer`, which is made of it by layout ops alone, is complete in
+/// its memory (`base` is `outer`). With a concat on the way, or a sum of pads that do not overlap,
+/// the other parts complete it. None where strides do not express it, or `outer` is not made of
+/// `result` in that way.
 std::optional<StridedView> stridedDestination(mlir::Value outer, mlir::Value result);
 
 } // namespace weir

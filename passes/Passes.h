@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Generated from Passes.td: create<Name>() for each pass, its options as <Name>Options, and its flag.
+// Generated from Passes.td: create<Name>() for each pass, its options as <Name>Options, and its
+// flag.
 //
 //===----------------------------------------------------------------------===//
 

@@ -55,8 +55,7 @@ mlir::LogicalResult observe(mlir::ModuleOp module, llvm::StringRef entry, const 
   interpreter.variables = feed.variablesFor(entry);
   interpreter.observe = std::move(see);
   return mlir::LogicalResult(
-      interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(entry),
-                      feed.inputs.at(entry.str())));
+      interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(entry), feed.inputs.at(entry.str())));
 }
 
 Known knownTo(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed) {
@@ -144,27 +143,25 @@ std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Di
                                            oldRoot->getLoc(), "it is there no more"})
                    : std::nullopt;
   Known known = knownTo(before, what.entry, feed), sums;
-  (void)observe(before, what.entry, feed,
-                [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-                  if (llvm::isa<MicrobatchesOp>(op))
-                    for (const Tensor &result : results)
-                      sums.add(result);
-                });
+  (void)observe(before, what.entry, feed, [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+    if (llvm::isa<MicrobatchesOp>(op))
+      for (const Tensor &result : results)
+        sums.add(result);
+  });
   llvm::DenseSet<mlir::Operation *> slice = sliceOf(is);
   std::optional<Blame> found;
-  (void)observe(after, what.entry, feed,
-                [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-                  if (found || !slice.contains(op) || llvm::isa<KernelOp>(op))
-                    return;
-                  if (auto rounds = llvm::dyn_cast<MicrobatchesOp>(op)) {
-                    found = blameRounds(rounds, results, sums);
-                    return;
-                  }
-                  for (const Tensor &result : results)
-                    if (!known.has(result))
-                      found = Blame{op->getName().getStringRef().str(), op->getLoc(),
-                                    "nothing before the pass computes what it does"};
-                });
+  (void)observe(after, what.entry, feed, [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+    if (found || !slice.contains(op) || llvm::isa<KernelOp>(op))
+      return;
+    if (auto rounds = llvm::dyn_cast<MicrobatchesOp>(op)) {
+      found = blameRounds(rounds, results, sums);
+      return;
+    }
+    for (const Tensor &result : results)
+      if (!known.has(result))
+        found = Blame{op->getName().getStringRef().str(), op->getLoc(),
+                      "nothing before the pass computes what it does"};
+  });
   if (found)
     return found;
   return Blame{root->getName().getStringRef().str(),
@@ -255,8 +252,8 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
 
 } // namespace
 
-std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan,
-                               const Disagreement &what, const Feed &feed) {
+std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
+                               const Feed &feed) {
   Known known = knownTo(before, what.entry, feed);
   CellMemory memory(plan, false);
   Interpreter interpreter;
@@ -299,8 +296,7 @@ std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan,
                    "` does not end up where it belongs"};
 }
 
-std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
-                                  const Feed &feed) {
+std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed) {
   // What every action reads when no buffer shares memory with another.
   std::vector<Tensors> reads;
   auto entry = plan.lookupSymbol<plan::EntryOp>(what.entry);
@@ -334,8 +330,8 @@ std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what,
           compare(memory.load(access.buffer, access.type), should[i], passTolerance);
       if (difference.agrees)
         continue;
-      mlir::Operation *writer = actions[memory.writerOf(
-          access.buffer, access.type.getElementType(), difference.worstIndex)];
+      mlir::Operation *writer = actions[memory.writerOf(access.buffer, access.type.getElementType(),
+                                                        difference.worstIndex)];
       found = Blame{nameOf(action, machine), action->getLoc(),
                     writer ? "its memory was overwritten by " + nameOf(writer, machine) + " at " +
                                  describe(writer->getLoc())

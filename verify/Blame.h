@@ -42,14 +42,14 @@ std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Di
                            const Feed &feed);
 
 /// The last weir IR and the plan made of it.
-std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan,
-                               const Disagreement &what, const Feed &feed);
+std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
+                               const Feed &feed);
 
 /// A plan with memory of its own for each buffer against the same with its offsets.
 std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed);
 
-/// A gradient that is not what differences say. `module` has its gradient ops; `afterwards` is as for
-/// differentiated().
+/// A gradient that is not what differences say. `module` has its gradient ops; `afterwards` is as
+/// for differentiated().
 std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
                                    llvm::function_ref<void(mlir::ModuleOp)> afterwards);
 
@@ -57,8 +57,8 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
 Tensor randomDirection(llvm::ArrayRef<int64_t> shape, unsigned seed);
 
 /// Whether a gradient g of a source agrees with the difference of the loss along a direction u: the
-/// two are within 1e-5 of max(||g||, `largest` / 1000). `relative` gets what it is off by. For use in
-/// Interpreter::gradients.
+/// two are within 1e-5 of max(||g||, `largest` / 1000). `relative` gets what it is off by. For use
+/// in Interpreter::gradients.
 mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, unsigned source, const Tensor &gradient,
                                             double largest, const Tensor &direction,
                                             Interpreter &interpreter, double &relative);

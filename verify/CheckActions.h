@@ -15,7 +15,8 @@
 // convolution: a millionth of the sum of the magnitudes that it adds up, and whatever is not finite
 // where f32 does not hold that sum), which also forgives a comparison, a floor or an argmax that
 // falls the other way because its operands are that close. Integers and truth values agree exactly,
-// or with an answer that rounding gives. Bytes that the action has no business with must not change.
+// or with an answer that rounding gives. Bytes that the action has no business with must not
+// change.
 //
 //===----------------------------------------------------------------------===//
 

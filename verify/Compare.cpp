@@ -38,8 +38,8 @@ Difference compare(const Tensor &actual, const Tensor &truth, double tolerance, 
   result.absolute = std::sqrt(sum);
   double scale = std::max(std::sqrt(squares), std::isfinite(largest) ? largest * 1e-3 : 0);
   result.relative = result.absolute == 0 ? 0
-                    : scale == 0        ? std::numeric_limits<double>::infinity()
-                                        : result.absolute / scale;
+                    : scale == 0         ? std::numeric_limits<double>::infinity()
+                                         : result.absolute / scale;
   result.agrees = result.relative <= tolerance;
   return result;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Floating-point results are compared by norms, never element by element: a correct f32 step differs
-// by 1e-2 in single elements of a gradient. The tolerances below are of f32 against the
+// Floating-point results are compared by norms, never element by element: a correct f32 step
+// differs by 1e-2 in single elements of a gradient. The tolerances below are of f32 against the
 // interpreter's f64.
 //
 //===----------------------------------------------------------------------===//
@@ -27,8 +27,8 @@ struct Difference {
 
 /// ||actual - truth|| <= tolerance * max(||truth||, largest / 1000), where `largest` is the largest
 /// norm among the tensors that are compared together: what is zero in mathematics is noise in f32.
-/// Elements that are NaN or infinite have to be the same in both. Tensors of different shapes do not
-/// agree.
+/// Elements that are NaN or infinite have to be the same in both. Tensors of different shapes do
+/// not agree.
 Difference compare(const Tensor &actual, const Tensor &truth, double tolerance, double largest = 0);
 
 double norm(const Tensor &tensor);
@@ -37,8 +37,8 @@ double norm(const Tensor &tensor);
 constexpr double lossTolerance = 1e-5, gradientTolerance = 1e-5;
 /// Between two programs that are both run in f64: folded constants are rounded to f32.
 constexpr double passTolerance = 1e-6;
-/// What stays nearly the same says little: of a variable the change itself is compared. An update in
-/// f32 may be off by a part of the change, and by the rounding of the new value, a part of that.
+/// What stays nearly the same says little: of a variable the change itself is compared. An update
+/// in f32 may be off by a part of the change, and by the rounding of the new value, a part of that.
 constexpr double updateTolerance = 1e-3, updateRounding = 2e-7;
 
 } // namespace weir

@@ -134,9 +134,8 @@ Tensors CompiledProgram::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs
   loaded->run(*entry);
   Tensors outputs;
   for (const artifact::Port *port : *entry->outputs())
-    outputs.push_back(
-        read(loaded->port(*entry, *port), port->dtype(),
-             llvm::ArrayRef<int64_t>(port->shape()->data(), port->shape()->size())));
+    outputs.push_back(read(loaded->port(*entry, *port), port->dtype(),
+                           llvm::ArrayRef<int64_t>(port->shape()->data(), port->shape()->size())));
   return outputs;
 }
 

@@ -21,8 +21,8 @@
 
 namespace weir {
 
-/// Gives arguments and results of entries that lack a name the names input0, input1, .. and output0,
-/// output1, .., the results as whole tensors.
+/// Gives arguments and results of entries that lack a name the names input0, input1, .. and
+/// output0, output1, .., the results as whole tensors.
 void nameEntryPorts(mlir::ModuleOp module);
 
 /// Plans a module that has been through all phases, offsets included; it becomes plan IR.
@@ -40,8 +40,8 @@ mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, con
 /// An artifact loaded here. Elements are rounded to their storage type on the way in.
 class CompiledProgram {
 public:
-  /// Scratch, outputs included, is filled with NaN before each entry runs, and what is dead after it
-  /// was used last. Throws Failure as Program does.
+  /// Scratch, outputs included, is filled with NaN before each entry runs, and what is dead after
+  /// it was used last. Throws Failure as Program does.
   explicit CompiledProgram(std::vector<std::byte> artifact, int threads = 1);
 
   /// By the names of weir.variable, such as "wte.weight" or "run/step". Names that the program does

@@ -80,8 +80,7 @@ void roundTo(mlir::Type type, Tensor &tensor) {
       value = static_cast<float>(value);
 }
 
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment,
-                               bool positive) {
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive) {
   Draw draw(seed);
   Feed feed;
   Interpreter interpreter;

@@ -232,8 +232,7 @@ std::optional<Blame> blameOf(const Opened::Place &place) {
     return Blame{place.user->getName().getStringRef().str(), place.user->getLoc(),
                  "its vector-Jacobian product is not what differences of the op say"};
   mlir::Operation *maker = place.value.getDefiningOp();
-  return Blame{maker ? maker->getName().getStringRef().str() : "an argument",
-               place.value.getLoc(),
+  return Blame{maker ? maker->getName().getStringRef().str() : "an argument", place.value.getLoc(),
                "the gradients of its uses are right, but their sum is not"};
 }
 

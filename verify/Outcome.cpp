@@ -77,11 +77,11 @@ mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run) const 
 mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
                                    Interpreter &interpreter) {
   return Results(module).collect(
-      feed, [&](llvm::StringRef name, const Tensors &inputs,
-                std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
+      feed,
+      [&](llvm::StringRef name, const Tensors &inputs,
+          std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
         interpreter.variables = std::move(variables);
-        auto outputs =
-            interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(name), inputs);
+        auto outputs = interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(name), inputs);
         variables = std::move(interpreter.variables);
         return outputs;
       });
@@ -89,14 +89,15 @@ mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
 
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
                                        const Feed &feed, bool offsets) {
-  return results.collect(
-      feed, [&](llvm::StringRef name, const Tensors &inputs,
-                std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
-        CellMemory memory(plan, offsets);
-        Interpreter interpreter;
-        PlanInterpreter machine(plan, memory, interpreter);
-        return runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(name), inputs, variables);
-      });
+  return results.collect(feed,
+                         [&](llvm::StringRef name, const Tensors &inputs,
+                             std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
+                           CellMemory memory(plan, offsets);
+                           Interpreter interpreter;
+                           PlanInterpreter machine(plan, memory, interpreter);
+                           return runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(name),
+                                           inputs, variables);
+                         });
 }
 
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
@@ -173,7 +174,8 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
         difference = compare(changeOf(should, value), change,
                              inF32 ? updateTolerance : passTolerance, changes[should.kind]);
         // What a step leaves alone, as a skipped one does all, keeps its bits.
-        bool kept = llvm::all_of(change.values, [](double by) { return by == 0 || std::isnan(by); });
+        bool kept =
+            llvm::all_of(change.values, [](double by) { return by == 0 || std::isnan(by); });
         double rounding = kept ? 0 : inF32 ? updateRounding : 1e-15;
         if (kept)
           difference = compare(value, should.value, 0);
@@ -185,8 +187,7 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
       } else {
         double tolerance = should.exact ? 0 : inF32 ? gradientTolerance : passTolerance;
         bool amongOthers = !should.exact && (should.kind == ResultKind::gradient || !inF32);
-        difference =
-            compare(value, should.value, tolerance, amongOthers ? norms[should.kind] : 0);
+        difference = compare(value, should.value, tolerance, amongOthers ? norms[should.kind] : 0);
         if (difference.agrees)
           largest = std::max(largest, difference.relative);
       }

@@ -23,8 +23,8 @@ namespace weir {
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter);
 
-/// How far a result may be from its truth when one rounded evaluation gives `rounded`: eight times as
-/// far as that is.
+/// How far a result may be from its truth when one rounded evaluation gives `rounded`: eight times
+/// as far as that is.
 double allowanceFrom(double rounded, double truth);
 
 /// For every element of every result, how far it may be from `truth`: the most that a rounded
@@ -34,8 +34,8 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
                                            const Tensors &truth, const Tensors &actual,
                                            Interpreter &interpreter);
 
-/// From now on the interpreter rounds like trial number `trial` of an f32 machine, of as many as one
-/// likes: 0 to nearest, 1 up, 2 down, the others at random.
+/// From now on the interpreter rounds like trial number `trial` of an f32 machine, of as many as
+/// one likes: 0 to nearest, 1 up, 2 down, the others at random.
 void roundLikeF32(Interpreter &interpreter, int trial);
 
 } // namespace weir

@@ -58,8 +58,7 @@ private:
       options.progress(llvm::formatv("{0,-20} {1}", stage, text).str());
   }
   using RunSample = llvm::function_ref<FailureOr<Outcome>(const Feed &)>;
-  using FindBlame =
-      llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
+  using FindBlame = llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
   /// Runs every sample and compares it with its truth; reports the first that differs.
   LogicalResult compareSamples(StringRef pass, RunSample run, double &largest, FindBlame blame);
   void reportFirst(StringRef pass, const Sample &sample, llvm::ArrayRef<Disagreement> wrong,
@@ -80,7 +79,7 @@ private:
   ModuleOp module;
   const VerifyOptions &options;
   Results results;
-  std::vector<Sample> samples; ///< the middle of a run first
+  std::vector<Sample> samples;    ///< the middle of a run first
   OwningOpRef<ModuleOp> previous; ///< what the last form was run as
   VerifyReport found;
 };
@@ -203,8 +202,7 @@ LogicalResult Verification::checkGradients() {
 
   for (auto function : module.getOps<func::FuncOp>()) {
     StringRef entry = function.getSymName();
-    if (function.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted() ==
-        false)
+    if (function.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted() == false)
       continue;
     FailureOr<Gradients> gradients = gradientsOf(*twin, entry, feed);
     if (failed(gradients))
@@ -242,9 +240,9 @@ LogicalResult Verification::checkGradients() {
       return failure();
     if (wrong.empty())
       continue;
-    report("autodiff", wrong, named(blameGradient(module, entry, feed, tampering)),
-           llvm::formatv("central differences of the loss are off by {0:e3} of its norm", off)
-               .str());
+    report(
+        "autodiff", wrong, named(blameGradient(module, entry, feed, tampering)),
+        llvm::formatv("central differences of the loss are off by {0:e3} of its norm", off).str());
     return success();
   }
   progress("gradients", llvm::formatv("{0} agree with central differences (to {1:e1})",
@@ -280,10 +278,10 @@ LogicalResult Verification::checkPass(const PipelinePass &pass) {
     Interpreter interpreter;
     return interpret(**current, feed, interpreter);
   };
-  if (failed(compareSamples(pass.name, run, largest,
-                            [&](const Disagreement &what, const Feed &feed) {
-                              return blame(*previous, **current, what, feed);
-                            })))
+  if (failed(
+          compareSamples(pass.name, run, largest, [&](const Disagreement &what, const Feed &feed) {
+            return blame(*previous, **current, what, feed);
+          })))
     return failure();
   found.largestExact = std::max(found.largestExact, largest);
   ++found.passes;
@@ -337,9 +335,8 @@ LogicalResult Verification::checkPlan() {
 //===----------------------------------------------------------------------===//
 
 static bool sameBits(const Tensor &a, const Tensor &b) {
-  return llvm::equal(a.values, b.values, [](double x, double y) {
-    return x == y || (std::isnan(x) && std::isnan(y));
-  });
+  return llvm::equal(a.values, b.values,
+                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 LogicalResult Verification::checkArtifact() {
@@ -364,8 +361,8 @@ LogicalResult Verification::checkArtifact() {
                            });
   };
   for (const Sample &sample : samples) {
-    // What is not a number is only expected to leave all variables as they were: a product with 0, of
-    // a masked token say, is NaN in compiled code and nothing on the interpreter.
+    // What is not a number is only expected to leave all variables as they were: a product with 0,
+    // of a masked token say, is NaN in compiled code and nothing on the interpreter.
     bool finite = sample.moment != Moment::notFinite;
     std::optional<CheckActions> checker;
     if (finite)
@@ -379,10 +376,10 @@ LogicalResult Verification::checkArtifact() {
     }
     if (finite && !checker->mismatches().empty()) {
       const ActionMismatch &first = checker->mismatches().front();
-      report("codegen", "@" + first.entry + sample.words,
-             Named{first.op + " in the " + first.work, first.place,
-                   "it is not what the plan means"},
-             first.detail);
+      report(
+          "codegen", "@" + first.entry + sample.words,
+          Named{first.op + " in the " + first.work, first.place, "it is not what the plan means"},
+          first.detail);
       return success();
     }
     checker.reset();
@@ -409,14 +406,13 @@ LogicalResult Verification::checkArtifact() {
     for (const auto &[entry, list] : *outcome)
       for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
         if (!sameBits(one.value, other.value)) {
-          report("artifact",
-                 llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
+          report("artifact", llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
                  std::nullopt, "three threads give other bits than one");
           return success();
         }
   }
-  progress("codegen", llvm::formatv("{0} actions agree with their meaning (to {1:e1})", found.actions,
-                                    found.largestAction)
+  progress("codegen", llvm::formatv("{0} actions agree with their meaning (to {1:e1})",
+                                    found.actions, found.largestAction)
                           .str());
   progress("artifact", llvm::formatv("{0} results agree (to {1:e1}), on one thread and on three",
                                      found.results, found.largestResult)

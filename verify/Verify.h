@@ -8,8 +8,8 @@
 // Runs a program on the reference interpreter as the frontend makes it, after every pass, and as a
 // plan with and without its offsets; then the artifact, each of its actions against what it means.
 // The gradients of the first form are compared with central differences. All forms have to agree on
-// every output, every gradient and every variable: in the middle of a run, in its first step, and in a
-// step that is skipped because it is not finite.
+// every output, every gradient and every variable: in the middle of a run, in its first step, and
+// in a step that is skipped because it is not finite.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,10 +44,10 @@ struct VerifyFault {
 
 struct VerifyReport {
   unsigned passes = 0, gradients = 0, kernels = 0, actions = 0, results = 0;
-  double largestExact = 0;   ///< relative, between forms run in f64
-  double largestSlope = 0;   ///< relative, of gradients to differences
-  double largestAction = 0;  ///< relative, of launches and library calls to their meaning
-  double largestResult = 0;  ///< relative, of the artifact's results
+  double largestExact = 0;  ///< relative, between forms run in f64
+  double largestSlope = 0;  ///< relative, of gradients to differences
+  double largestAction = 0; ///< relative, of launches and library calls to their meaning
+  double largestResult = 0; ///< relative, of the artifact's results
   std::optional<VerifyFault> fault;
   std::string notFinite; ///< why the program cannot be verified; "" where it could
 };

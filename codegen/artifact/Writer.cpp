@@ -8,11 +8,11 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Locations.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 namespace fb = weir::artifact;
@@ -97,7 +97,8 @@ private:
     return std::make_unique<fb::Location>(found.first->second, line.getLine(), line.getColumn());
   }
 
-  /// The place of the location's line in `lines`, where it is put if it is not there; noLine where it has none.
+  /// The place of the location's line in `lines`, where it is put if it is not there; noLine where
+  /// it has none.
   uint16_t placeIn(std::vector<fb::Location> &lines, Location loc) {
     auto line = locate(loc);
     if (!line)
@@ -172,7 +173,8 @@ private:
     if (auto use = dyn_cast<plan::UseOp>(place.memory))
       return {fb::Space::variable, variables.lookup(use.getVariable()), uint64_t(place.offset),
               uint64_t(place.stride)};
-    return {fb::Space::buffer, buffers.lookup(place.memory), uint64_t(place.offset), uint64_t(place.stride)};
+    return {fb::Space::buffer, buffers.lookup(place.memory), uint64_t(place.offset),
+            uint64_t(place.stride)};
   }
   std::unique_ptr<fb::Ref> refPointer(Value buffer) {
     return buffer ? std::make_unique<fb::Ref>(ref(buffer)) : nullptr;
@@ -205,7 +207,8 @@ private:
       port->limit = op.getLimit();
       port->limit_config = op.getLimitConfig().value_or("").str();
       port->location = locate(op.getLoc());
-      (port->kind == fb::PortKind::input ? entry->inputs : entry->outputs).push_back(std::move(port));
+      (port->kind == fb::PortKind::input ? entry->inputs : entry->outputs)
+          .push_back(std::move(port));
     }
     entry->actions = actionsOf(op.getBody().front());
     program.entries.push_back(std::move(entry));
@@ -248,25 +251,31 @@ private:
     fb::ProductT product;
     product.batch = op.getSizes()[0], product.m = op.getSizes()[1];
     product.n = op.getSizes()[2], product.k = op.getSizes()[3];
-    product.a = refPointer(op.getA()), product.b = refPointer(op.getB()), product.c = refPointer(op.getC());
-    product.a_batch = op.getAStrides()[0], product.a_row = op.getAStrides()[1], product.a_column = op.getAStrides()[2];
-    product.b_batch = op.getBStrides()[0], product.b_row = op.getBStrides()[1], product.b_column = op.getBStrides()[2];
+    product.a = refPointer(op.getA()), product.b = refPointer(op.getB()),
+    product.c = refPointer(op.getC());
+    product.a_batch = op.getAStrides()[0], product.a_row = op.getAStrides()[1],
+    product.a_column = op.getAStrides()[2];
+    product.b_batch = op.getBStrides()[0], product.b_row = op.getBStrides()[1],
+    product.b_column = op.getBStrides()[2];
     product.c_batch = op.getCStrides()[0], product.c_row = op.getCStrides()[1];
     product.bias = refPointer(op.getBias());
     product.relu = op.getRelu();
     product.accumulate = op.getAccumulate();
-    product.tile_batch = op.getTile()[0], product.tile_m = op.getTile()[1], product.tile_n = op.getTile()[2];
+    product.tile_batch = op.getTile()[0], product.tile_m = op.getTile()[1],
+    product.tile_n = op.getTile()[2];
     return product;
   }
 
   fb::ConvolutionT work(plan::ConvolutionOp op) {
     fb::ConvolutionT convolution;
     ArrayRef<int64_t> sizes = op.getSizes();
-    convolution.kind = enumNamed(op.getKind(), fb::EnumNamesConvolutionKind(), fb::ConvolutionKind::MAX);
+    convolution.kind =
+        enumNamed(op.getKind(), fb::EnumNamesConvolutionKind(), fb::ConvolutionKind::MAX);
     convolution.layout = enumNamed(op.getLayout(), fb::EnumNamesLayout(), fb::Layout::MAX);
     convolution.images = sizes[0], convolution.channels = sizes[1];
     convolution.height = sizes[2], convolution.width = sizes[3];
-    convolution.filters = sizes[4], convolution.kernel_height = sizes[5], convolution.kernel_width = sizes[6];
+    convolution.filters = sizes[4], convolution.kernel_height = sizes[5],
+    convolution.kernel_width = sizes[6];
     convolution.stride_h = op.getStrides()[0], convolution.stride_w = op.getStrides()[1];
     convolution.padding_h = op.getPadding()[0], convolution.padding_w = op.getPadding()[1];
     convolution.input = refPointer(op.getInput());
@@ -311,6 +320,8 @@ private:
 
 } // namespace
 
-std::vector<std::byte> writeArtifact(ModuleOp plan, ArrayRef<char> code) { return Writer(plan).write(code); }
+std::vector<std::byte> writeArtifact(ModuleOp plan, ArrayRef<char> code) {
+  return Writer(plan).write(code);
+}
 
 } // namespace weir

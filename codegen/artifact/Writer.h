@@ -14,8 +14,8 @@
 
 namespace weir {
 
-/// Serializes a module in plan form, offsets assigned, with the code of its kernels (an ELF shared object). The same module and
-/// code give the same bytes.
+/// Serializes a module in plan form, offsets assigned, with the code of its kernels (an ELF shared
+/// object). The same module and code give the same bytes.
 std::vector<std::byte> writeArtifact(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
 
 } // namespace weir

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// FlashAttention's recomputation (Dao et al., 2022) with whole rows of scores: of a few queries at a time the scores for all
-// keys fit into the first-level cache, so the softmax is a plain one. Only its log-sum-exp is kept for the gradient.
+// FlashAttention's recomputation (Dao et al., 2022) with whole rows of scores: of a few queries at
+// a time the scores for all keys fit into the first-level cache, so the softmax is a plain one.
+// Only its log-sum-exp is kept for the gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,7 +103,8 @@ static LogicalResult emitForward(Emission &e, AttendOp op) {
         Values outputs = t.loop(t.index(0), seen, 1, zeros, [&](Value at, ValueRange carried) {
           Values loaded, next;
           for (int64_t v = 0; v < count; ++v)
-            loaded.push_back(t.loadVector(values, t.add(t.mul(at, t.paddedWidth), column + v * lanes)));
+            loaded.push_back(
+                t.loadVector(values, t.add(t.mul(at, t.paddedWidth), column + v * lanes)));
           for (int64_t r = 0; r < rows; ++r) {
             Value weight = t.splat(t.load(scores, t.add(at, r * t.paddedKeys)));
             for (int64_t v = 0; v < count; ++v)
@@ -113,7 +115,8 @@ static LogicalResult emitForward(Emission &e, AttendOp op) {
         for (int64_t r = 0; r < rows; ++r) {
           Value factor = t.splat(arith::DivFOp::create(e.builder, e.loc, t.constant(1), sums[r]));
           for (int64_t v = 0; v < count; ++v)
-            t.storeColumns(*result, row[r], column + v * lanes, t.mulf(outputs[r * count + v], factor));
+            t.storeColumns(*result, row[r], column + v * lanes,
+                           t.mulf(outputs[r * count + v], factor));
         }
       }
       return {};

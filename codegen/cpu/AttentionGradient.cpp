@@ -7,7 +7,8 @@
 //
 // With P = exp(scale q k^T - log_sum_exp), dP = g v^T and D = the row sums of g * output:
 //   dS = P * (dP - D) * scale    dq = dS k    dk = dS^T q    dv = P^T g
-// P and dS of a block of queries are made in the thread's scratch; dk and dv gather there over the blocks.
+// P and dS of a block of queries are made in the thread's scratch; dk and dv gather there over the
+// blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,8 @@ constexpr int64_t blockRows = 16;
 LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
   AttentionTiles t(e, op.getQuery(), op.getKey(), op.getCausal());
   auto query = t.input(op.getQuery()), key = t.input(op.getKey()), value = t.input(op.getValue()),
-       output = t.input(op.getOutput()), logSumExp = t.input(op.getLogSumExp()), cotangent = t.input(op.getCotangent());
+       output = t.input(op.getOutput()), logSumExp = t.input(op.getLogSumExp()),
+       cotangent = t.input(op.getCotangent());
   if (!query || !key || !value || !output || !logSumExp || !cotangent)
     return failure();
   auto queryGrad = t.output(op.getQueryGrad()), keyGrad = t.output(op.getKeyGrad()),
@@ -38,7 +40,8 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
       views.push_back(&**view);
 
   using Values = AttentionTiles::Values;
-  Buffer transposedKeys, transposedValues, keys, queries, cotangents, weights, slopes, keySums, valueSums;
+  Buffer transposedKeys, transposedValues, keys, queries, cotangents, weights, slopes, keySums,
+      valueSums;
   int64_t rows = t.tileRows, vectors = t.tileVectors, lanes = t.lanes;
   auto allocate = [&] {
     transposedKeys = t.scratch(t.width * t.paddedKeys);
@@ -76,7 +79,8 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
             scf::ForOp columns = e.loop(t.index(low), t.index(high));
             columns->setAttr(lanesName, e.builder.getUnitAttr());
             Value column = columns.getInductionVar();
-            Value element = zero ? t.constant(0) : t.load(view.buffer, t.position(view, row, column));
+            Value element =
+                zero ? t.constant(0) : t.load(view.buffer, t.position(view, row, column));
             t.store(packed, t.add(t.mul(r, t.paddedWidth), column), element);
             e.done(columns);
           };
@@ -92,17 +96,18 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
         Value first = t.add(firstOfBlock, within);
         Values row = t.rowsFrom(first, rows), offset, shift, last;
         for (int64_t r = 0; r < rows; ++r) {
-          Values sum = t.loop(0, t.width, 1, t.constant(0), [&](Value column, ValueRange carried) -> Values {
-            Value a = t.load(cotangent->buffer, t.position(*cotangent, row[r], column));
-            Value b = t.load(output->buffer, t.position(*output, row[r], column));
-            return {t.addf(carried[0], t.mulf(a, b))};
-          });
+          Values sum =
+              t.loop(0, t.width, 1, t.constant(0), [&](Value column, ValueRange carried) -> Values {
+                Value a = t.load(cotangent->buffer, t.position(*cotangent, row[r], column));
+                Value b = t.load(output->buffer, t.position(*output, row[r], column));
+                return {t.addf(carried[0], t.mulf(a, b))};
+              });
           sum[0].getDefiningOp()->setAttr(lanesName, e.builder.getUnitAttr());
           offset.push_back(sum[0]);
           shift.push_back(t.load(logSumExp->buffer, t.position(*logSumExp, row[r], Value())));
           // A row past the end sees no key.
-          Value exists = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt, t.add(first, r),
-                                               t.index(t.queries));
+          Value exists = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt,
+                                               t.add(first, r), t.index(t.queries));
           last.push_back(t.select(exists, t.lastKeyOf(row[r]), t.index(-1)));
         }
         for (Value &value : offset)
@@ -135,22 +140,25 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
         Value seen = t.add(t.lastKeyOf(row.back()), 1);
         for (int64_t column = 0; column < t.paddedWidth; column += block) {
           int64_t count = std::min(block, t.paddedWidth - column) / lanes;
-          Values sums = t.loop(t.index(0), seen, 1, Values(rows * count, t.splat(t.constant(0))),
-                               [&](Value at, ValueRange carried) {
-            Values loaded, next;
-            for (int64_t v = 0; v < count; ++v)
-              loaded.push_back(t.loadVector(keys, t.add(t.mul(at, t.paddedWidth), column + v * lanes)));
-            for (int64_t r = 0; r < rows; ++r) {
-              Value factor = t.splat(t.load(slopes, t.add(t.mul(t.add(within, r), t.paddedKeys), at)));
-              for (int64_t v = 0; v < count; ++v)
-                next.push_back(t.fma(factor, loaded[v], carried[r * count + v]));
-            }
-            return next;
-          });
+          Values sums = t.loop(
+              t.index(0), seen, 1, Values(rows * count, t.splat(t.constant(0))),
+              [&](Value at, ValueRange carried) {
+                Values loaded, next;
+                for (int64_t v = 0; v < count; ++v)
+                  loaded.push_back(
+                      t.loadVector(keys, t.add(t.mul(at, t.paddedWidth), column + v * lanes)));
+                for (int64_t r = 0; r < rows; ++r) {
+                  Value factor =
+                      t.splat(t.load(slopes, t.add(t.mul(t.add(within, r), t.paddedKeys), at)));
+                  for (int64_t v = 0; v < count; ++v)
+                    next.push_back(t.fma(factor, loaded[v], carried[r * count + v]));
+                }
+                return next;
+              });
           // Rows past the end must not overwrite the last one: their sums are zero, not its.
           for (int64_t r = 0; r < rows; ++r) {
-            Value exists = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt, t.add(first, r),
-                                                 t.index(t.queries));
+            Value exists = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt,
+                                                 t.add(first, r), t.index(t.queries));
             auto guard = scf::IfOp::create(e.builder, e.loc, exists, /*withElseRegion=*/false);
             OpBuilder::InsertionGuard insertion(e.builder);
             e.builder.setInsertionPointToStart(guard.thenBlock());
@@ -176,9 +184,11 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
             Values total = t.loop(0, blockRows, 1, initial, [&](Value row, ValueRange carried) {
               Values loaded, next;
               for (int64_t v = 0; v < count; ++v)
-                loaded.push_back(t.loadVector(packed, t.add(t.mul(row, t.paddedWidth), column + v * lanes)));
+                loaded.push_back(
+                    t.loadVector(packed, t.add(t.mul(row, t.paddedWidth), column + v * lanes)));
               for (int64_t r = 0; r < rows; ++r) {
-                Value factor = t.splat(t.load(factors, t.add(t.add(t.mul(row, t.paddedKeys), firstKey), r)));
+                Value factor =
+                    t.splat(t.load(factors, t.add(t.add(t.mul(row, t.paddedKeys), firstKey), r)));
                 for (int64_t v = 0; v < count; ++v)
                   next.push_back(t.fma(factor, loaded[v], carried[r * count + v]));
               }

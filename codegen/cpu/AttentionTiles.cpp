@@ -23,8 +23,8 @@ AttentionTiles::AttentionTiles(Emission &emission, Value query, Value key, bool 
   queries = shape[2];
   width = shape[3];
   keys = shapeOf(key)[2];
-  // Sixteen accumulators of thirty-two registers, or eight of sixteen; narrow heads have few vectors a row, and take more
-  // rows instead.
+  // Sixteen accumulators of thirty-two registers, or eight of sixteen; narrow heads have few
+  // vectors a row, and take more rows instead.
   bool narrow = lanes == 16 && width <= 2 * lanes;
   tileRows = narrow ? 8 : 4;
   tileVectors = std::min<int64_t>(lanes == 16 && !narrow ? 4 : 2, llvm::divideCeil(keys, lanes));
@@ -63,7 +63,8 @@ std::optional<HeadView> AttentionTiles::output(Value result) {
 LogicalResult AttentionTiles::checkOutputs() {
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
     if (!outputsFound[i])
-      return e.kernel.emitError("result ") << i << " of this attention kernel is no layout of one of attention's";
+      return e.kernel.emitError("result ")
+             << i << " of this attention kernel is no layout of one of attention's";
   return success();
 }
 
@@ -74,7 +75,8 @@ Buffer AttentionTiles::scratch(int64_t count) {
   return buffer;
 }
 
-void AttentionTiles::forEachHead(double time, ArrayRef<HeadView *> views, llvm::function_ref<void()> allocate,
+void AttentionTiles::forEachHead(double time, ArrayRef<HeadView *> views,
+                                 llvm::function_ref<void()> allocate,
                                  llvm::function_ref<void()> body) {
   int64_t count = batch * heads;
   int64_t grain = std::clamp<int64_t>(int64_t(taskTime / (time / double(count))), 1, count);
@@ -82,9 +84,11 @@ void AttentionTiles::forEachHead(double time, ArrayRef<HeadView *> views, llvm::
   Type f32 = e.builder.getF32Type();
   for (HeadView *view : views) {
     int operand = view->buffer.input;
-    view->buffer = operand >= 0 ? Buffer{e.inputPointer(operand), f32, operand} : e.result(-1 - operand);
+    view->buffer =
+        operand >= 0 ? Buffer{e.inputPointer(operand), f32, operand} : e.result(-1 - operand);
     view->buffer.element = cast<RankedTensorType>((operand >= 0 ? e.kernel.getOperand(operand)
-                                                                : e.kernel.getResult(-1 - operand)).getType())
+                                                                : e.kernel.getResult(-1 - operand))
+                                                      .getType())
                                .getElementType();
   }
   allocate();
@@ -100,7 +104,9 @@ void AttentionTiles::forEachHead(double time, ArrayRef<HeadView *> views, llvm::
   e.close();
 }
 
-Value AttentionTiles::add(Value a, Value b) { return e.builder.createOrFold<arith::AddIOp>(e.loc, a, b); }
+Value AttentionTiles::add(Value a, Value b) {
+  return e.builder.createOrFold<arith::AddIOp>(e.loc, a, b);
+}
 Value AttentionTiles::mul(Value a, int64_t b) {
   return b == 1 ? a : e.builder.createOrFold<arith::MulIOp>(e.loc, a, index(b));
 }
@@ -117,13 +123,15 @@ Value AttentionTiles::constant(double value) {
   return arith::ConstantOp::create(e.builder, e.loc, e.builder.getF32FloatAttr(float(value)));
 }
 Value AttentionTiles::splat(Value scalar) {
-  return vector::BroadcastOp::create(e.builder, e.loc, VectorType::get({lanes}, scalar.getType()), scalar);
+  return vector::BroadcastOp::create(e.builder, e.loc, VectorType::get({lanes}, scalar.getType()),
+                                     scalar);
 }
 
 static Value addressOf(Emission &e, const Buffer &buffer, Value position) {
   Value offset = arith::IndexCastOp::create(e.builder, e.loc, e.builder.getI64Type(), position);
-  return LLVM::GEPOp::create(e.builder, e.loc, buffer.pointer.getType(), buffer.element, buffer.pointer,
-                             ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
+  return LLVM::GEPOp::create(e.builder, e.loc, buffer.pointer.getType(), buffer.element,
+                             buffer.pointer, ArrayRef<LLVM::GEPArg>{offset},
+                             LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Value AttentionTiles::loadVector(const Buffer &buffer, Value position) {
@@ -133,10 +141,18 @@ Value AttentionTiles::loadVector(const Buffer &buffer, Value position) {
 void AttentionTiles::storeVector(const Buffer &buffer, Value position, Value vector) {
   LLVM::StoreOp::create(e.builder, e.loc, vector, addressOf(e, buffer, position), 4);
 }
-Value AttentionTiles::fma(Value a, Value b, Value c) { return math::FmaOp::create(e.builder, e.loc, a, b, c); }
-Value AttentionTiles::addf(Value a, Value b) { return arith::AddFOp::create(e.builder, e.loc, a, b); }
-Value AttentionTiles::subf(Value a, Value b) { return arith::SubFOp::create(e.builder, e.loc, a, b); }
-Value AttentionTiles::mulf(Value a, Value b) { return arith::MulFOp::create(e.builder, e.loc, a, b); }
+Value AttentionTiles::fma(Value a, Value b, Value c) {
+  return math::FmaOp::create(e.builder, e.loc, a, b, c);
+}
+Value AttentionTiles::addf(Value a, Value b) {
+  return arith::AddFOp::create(e.builder, e.loc, a, b);
+}
+Value AttentionTiles::subf(Value a, Value b) {
+  return arith::SubFOp::create(e.builder, e.loc, a, b);
+}
+Value AttentionTiles::mulf(Value a, Value b) {
+  return arith::MulFOp::create(e.builder, e.loc, a, b);
+}
 Value AttentionTiles::exp(Value a) { return math::ExpOp::create(e.builder, e.loc, a); }
 Value AttentionTiles::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(e.builder, e.loc, condition, a, b);
@@ -146,14 +162,16 @@ Value AttentionTiles::lanesUpTo(Value first, Value last) {
   // In 32 bits: the comparison then takes one instruction a vector.
   auto i32 = e.builder.getI32Type();
   auto type = VectorType::get({lanes}, i32);
-  Value step = vector::StepOp::create(e.builder, e.loc, VectorType::get({lanes}, e.builder.getIndexType()));
+  Value step =
+      vector::StepOp::create(e.builder, e.loc, VectorType::get({lanes}, e.builder.getIndexType()));
   step = arith::IndexCastOp::create(e.builder, e.loc, type, step);
   Value left = arith::SubIOp::create(e.builder, e.loc, last, first);
   left = arith::IndexCastOp::create(e.builder, e.loc, i32, left);
   return arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::sle, step, splat(left));
 }
 
-AttentionTiles::Values AttentionTiles::loop(Value low, Value high, int64_t step, ValueRange initial, Body body) {
+AttentionTiles::Values AttentionTiles::loop(Value low, Value high, int64_t step, ValueRange initial,
+                                            Body body) {
   auto loop = scf::ForOp::create(e.builder, e.loc, low, high, index(step), initial);
   if (initial.empty())
     loop.getBody()->getTerminator()->erase();
@@ -181,7 +199,8 @@ void AttentionTiles::packRows(const HeadView &view, int64_t rows, const Buffer &
   });
 }
 
-/// The transpose of `lanes` vectors: blocks of half the lanes change places, then of a quarter, and so on.
+/// The transpose of `lanes` vectors: blocks of half the lanes change places, then of a quarter, and
+/// so on.
 static void transpose(Emission &e, SmallVectorImpl<Value> &rows) {
   int64_t lanes = rows.size();
   for (int64_t block = lanes / 2; block > 0; block /= 2)
@@ -204,7 +223,8 @@ void AttentionTiles::packTransposed(const HeadView &view, const Buffer &packed) 
     loop(0, width, 1, {}, [&](Value column, ValueRange) -> Values {
       scf::ForOp rows = e.loop(index(0), index(paddedKeys));
       Value row = rows.getInductionVar();
-      store(packed, add(mul(column, paddedKeys), row), load(view.buffer, position(view, min(row, keys - 1), column)));
+      store(packed, add(mul(column, paddedKeys), row),
+            load(view.buffer, position(view, min(row, keys - 1), column)));
       e.done(rows);
       return {};
     });
@@ -230,9 +250,11 @@ Value AttentionTiles::loadColumns(const HeadView &view, Value row, int64_t colum
   if (column + lanes <= width)
     return loadVector(view.buffer, at);
   auto type = VectorType::get({lanes}, view.buffer.element);
-  Value mask = vector::ConstantMaskOp::create(e.builder, e.loc, VectorType::get({lanes}, e.builder.getI1Type()),
+  Value mask = vector::ConstantMaskOp::create(e.builder, e.loc,
+                                              VectorType::get({lanes}, e.builder.getI1Type()),
                                               ArrayRef<int64_t>{width - column});
-  return LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at), mask, splat(constant(0)), 4);
+  return LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at), mask,
+                                    splat(constant(0)), 4);
 }
 
 void AttentionTiles::unpackRows(const Buffer &packed, int64_t rows, const HeadView &view) {
@@ -240,7 +262,8 @@ void AttentionTiles::unpackRows(const Buffer &packed, int64_t rows, const HeadVi
     scf::ForOp columns = e.loop(index(0), index(width));
     columns->setAttr(lanesName, e.builder.getUnitAttr());
     Value column = columns.getInductionVar();
-    store(view.buffer, position(view, row, column), load(packed, add(mul(row, paddedWidth), column)));
+    store(view.buffer, position(view, row, column),
+          load(packed, add(mul(row, paddedWidth), column)));
     e.done(columns);
     return {};
   });
@@ -255,8 +278,8 @@ void AttentionTiles::storeColumns(const HeadView &view, Value row, int64_t colum
           vector::ExtractOp::create(e.builder, e.loc, vector, ArrayRef<int64_t>{i}));
 }
 
-AttentionTiles::Values AttentionTiles::tileProduct(const HeadView &view, ArrayRef<Value> rows, const Buffer &transposed,
-                                                   Value first) {
+AttentionTiles::Values AttentionTiles::tileProduct(const HeadView &view, ArrayRef<Value> rows,
+                                                   const Buffer &transposed, Value first) {
   Values origins;
   for (Value row : rows)
     origins.push_back(position(view, row, Value()));
@@ -282,7 +305,9 @@ AttentionTiles::Values AttentionTiles::rowsFrom(Value first, int64_t count) {
   return rows;
 }
 
-Value AttentionTiles::lastKeyOf(Value query) { return causal ? add(query, keys - queries) : index(keys - 1); }
+Value AttentionTiles::lastKeyOf(Value query) {
+  return causal ? add(query, keys - queries) : index(keys - 1);
+}
 
 Value AttentionTiles::endOfTiles(Value query) {
   if (!causal)

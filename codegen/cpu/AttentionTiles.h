@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Vector code by hand: a task is some (batch, head) pairs; keys and values are packed into the thread's scratch, transposed
-// where products run along them; tiles of `tileRows` queries by `tileVectors` vectors of keys stay in registers.
+// Vector code by hand: a task is some (batch, head) pairs; keys and values are packed into the
+// thread's scratch, transposed where products run along them; tiles of `tileRows` queries by
+// `tileVectors` vectors of keys stay in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 namespace weir {
 
-/// A four-dimensional operand or result, [batch, head, row, column] (or [batch, head, row]), read and written by strides.
+/// A four-dimensional operand or result, [batch, head, row, column] (or [batch, head, row]), read
+/// and written by strides.
 struct HeadView {
   Buffer buffer;
   int64_t offset = 0;
@@ -30,7 +32,8 @@ struct HeadView {
 
 class AttentionTiles {
 public:
-  /// Sizes of the op, whose query is [batch, heads, queries, width] and key [batch, heads, keys, width].
+  /// Sizes of the op, whose query is [batch, heads, queries, width] and key [batch, heads, keys,
+  /// width].
   AttentionTiles(Emission &emission, mlir::Value query, mlir::Value key, bool causal);
 
   /// The operand as a view of one of the kernel's inputs; an error and no value where it is none.
@@ -44,8 +47,8 @@ public:
   Buffer scratch(int64_t count);
 
   /// Opens the function and runs `body` for each (batch, head) of its tasks, the views moved there.
-  void forEachHead(double time, llvm::ArrayRef<HeadView *> views, llvm::function_ref<void()> allocate,
-                   llvm::function_ref<void()> body);
+  void forEachHead(double time, llvm::ArrayRef<HeadView *> views,
+                   llvm::function_ref<void()> allocate, llvm::function_ref<void()> body);
 
   // Index arithmetic.
   mlir::Value index(int64_t value) { return e.index(value); }
@@ -58,7 +61,9 @@ public:
   // Floats: scalars and vectors of `lanes`.
   mlir::Value constant(double value);
   mlir::Value splat(mlir::Value scalar);
-  mlir::Value load(const Buffer &buffer, mlir::Value position) { return loadElement(e.builder, e.loc, buffer, position); }
+  mlir::Value load(const Buffer &buffer, mlir::Value position) {
+    return loadElement(e.builder, e.loc, buffer, position);
+  }
   void store(const Buffer &buffer, mlir::Value position, mlir::Value scalar) {
     storeElement(e.builder, e.loc, buffer, position, scalar);
   }
@@ -84,16 +89,18 @@ public:
   void packRows(const HeadView &view, int64_t rows, const Buffer &packed);
   /// packed[column * paddedKeys + row] = view[row, column], anything finite in the padding.
   void packTransposed(const HeadView &view, const Buffer &packed);
-  /// One vector of a row's columns from `column` on, zero past the width. Columns must lie side by side.
+  /// One vector of a row's columns from `column` on, zero past the width. Columns must lie side by
+  /// side.
   mlir::Value loadColumns(const HeadView &view, mlir::Value row, int64_t column);
   /// view[row, column] = packed[row * paddedWidth + column] for all `rows`.
   void unpackRows(const Buffer &packed, int64_t rows, const HeadView &view);
   /// The same for one row and one vector of columns from `column` on.
   void storeColumns(const HeadView &view, mlir::Value row, int64_t column, mlir::Value vector);
 
-  /// The product of `tileRows` rows of a view with packed, transposed keys, at `tileVectors` vectors from key `first` on:
-  /// values[row * tileVectors + vector].
-  Values tileProduct(const HeadView &view, llvm::ArrayRef<mlir::Value> rows, const Buffer &transposed, mlir::Value first);
+  /// The product of `tileRows` rows of a view with packed, transposed keys, at `tileVectors`
+  /// vectors from key `first` on: values[row * tileVectors + vector].
+  Values tileProduct(const HeadView &view, llvm::ArrayRef<mlir::Value> rows,
+                     const Buffer &transposed, mlir::Value first);
 
   /// Rows of `view` numbered from `first` on, each at most `last`.
   Values rowsFrom(mlir::Value first, int64_t count);
@@ -106,7 +113,7 @@ public:
   int64_t batch, heads, queries, keys, width;
   bool causal;
   int64_t lanes;
-  int64_t tileRows, tileVectors, tileKeys;///< tileKeys = tileVectors * lanes
+  int64_t tileRows, tileVectors, tileKeys; ///< tileKeys = tileVectors * lanes
   int64_t paddedKeys, paddedWidth;
 
 private:

@@ -17,8 +17,9 @@ namespace weir {
 static Value addressOf(OpBuilder &builder, Location loc, const Buffer &buffer, Value position) {
   Type stored = buffer.element.isInteger(1) ? builder.getI8Type() : buffer.element;
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), position);
-  return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), stored, buffer.pointer,
-                             ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
+  return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), stored,
+                             buffer.pointer, ArrayRef<LLVM::GEPArg>{offset},
+                             LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Value loadElement(OpBuilder &builder, Location loc, const Buffer &buffer, Value position) {
@@ -33,7 +34,8 @@ Value loadElement(OpBuilder &builder, Location loc, const Buffer &buffer, Value 
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, load, zero);
 }
 
-void storeElement(OpBuilder &builder, Location loc, const Buffer &buffer, Value position, Value scalar) {
+void storeElement(OpBuilder &builder, Location loc, const Buffer &buffer, Value position,
+                  Value scalar) {
   if (buffer.element.isInteger(1))
     scalar = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), scalar);
   Value address = addressOf(builder, loc, buffer, position);
@@ -81,7 +83,9 @@ Value Elements::compute(Value tensor, ValueRange indices, ArrayRef<AffineExpr> e
     auto [position, scalar] = fixedAt->second;
     if (space.linearize(exprs, shapeOf(tensor)) == position)
       return scalar;
-    return fail(tensor, "this reduction's result is read at another row than it is computed for: not a row kernel");
+    return fail(
+        tensor,
+        "this reduction's result is read at another row than it is computed for: not a row kernel");
   }
   auto buffer = buffers.find(tensor);
   if (buffer != buffers.end()) {
@@ -93,7 +97,8 @@ Value Elements::compute(Value tensor, ValueRange indices, ArrayRef<AffineExpr> e
   Operation *op = tensor.getDefiningOp();
   auto lowerable = dyn_cast_or_null<Lowerable>(op);
   if (!lowerable)
-    return fail(tensor, "'" + (op ? op->getName().getStringRef() : "an argument") + "' has no elements to compute one by one");
+    return fail(tensor, "'" + (op ? op->getName().getStringRef() : "an argument") +
+                            "' has no elements to compute one by one");
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   auto operand = [&](unsigned i, ValueRange at) { return this->at(op->getOperand(i), at); };
   return lowerable.element(builder, result, indices, operand);

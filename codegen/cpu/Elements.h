@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pulls scalars out of a kernel's region: an element of a tensor that lies in memory is loaded, any other is computed from
-// its op's Lowerable::element. What was computed at the same indices, in a block that encloses the insertion point, is not
-// computed again.
+// Pulls scalars out of a kernel's region: an element of a tensor that lies in memory is loaded, any
+// other is computed from its op's Lowerable::element. What was computed at the same indices, in a
+// block that encloses the insertion point, is not computed again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +27,19 @@ constexpr llvm::StringLiteral constantLoadName = "weir.constant";
 /// The first element of a row-major tensor in memory.
 struct Buffer {
   mlir::Value pointer;
-  mlir::Type element;    ///< f32, i32, i8 or i1; the last takes a byte
-  int input = -1;        ///< the kernel's input that it is, if it is one
+  mlir::Type element; ///< f32, i32, i8 or i1; the last takes a byte
+  int input = -1;     ///< the kernel's input that it is, if it is one
 };
 
-mlir::Value loadElement(mlir::OpBuilder &builder, mlir::Location loc, const Buffer &buffer, mlir::Value position);
-void storeElement(mlir::OpBuilder &builder, mlir::Location loc, const Buffer &buffer, mlir::Value position,
-                  mlir::Value scalar);
+mlir::Value loadElement(mlir::OpBuilder &builder, mlir::Location loc, const Buffer &buffer,
+                        mlir::Value position);
+void storeElement(mlir::OpBuilder &builder, mlir::Location loc, const Buffer &buffer,
+                  mlir::Value position, mlir::Value scalar);
 
 /// Bytes of a scalar in memory.
-inline int64_t storedBytes(mlir::Type element) { return element.isInteger(1) || element.isInteger(8) ? 1 : 4; }
+inline int64_t storedBytes(mlir::Type element) {
+  return element.isInteger(1) || element.isInteger(8) ? 1 : 4;
+}
 
 class Elements {
 public:
@@ -47,8 +50,11 @@ public:
   /// The tensor lies in memory from now on.
   void place(mlir::Value tensor, Buffer buffer) { buffers[tensor] = buffer; }
 
-  /// The element of `tensor` at `position` (row-major) is `scalar`, in the block of the insertion point.
-  void fix(mlir::Value tensor, mlir::AffineExpr position, mlir::Value scalar) { fixed[tensor] = {position, scalar}; }
+  /// The element of `tensor` at `position` (row-major) is `scalar`, in the block of the insertion
+  /// point.
+  void fix(mlir::Value tensor, mlir::AffineExpr position, mlir::Value scalar) {
+    fixed[tensor] = {position, scalar};
+  }
 
   mlir::Value at(mlir::Value tensor, mlir::ValueRange indices);
   mlir::Value at(mlir::Value tensor, mlir::AffineExpr position);
@@ -66,7 +72,8 @@ public:
 private:
   using Key = std::pair<void *, llvm::SmallVector<const void *, 4>>;
 
-  mlir::Value compute(mlir::Value tensor, mlir::ValueRange indices, llvm::ArrayRef<mlir::AffineExpr> exprs);
+  mlir::Value compute(mlir::Value tensor, mlir::ValueRange indices,
+                      llvm::ArrayRef<mlir::AffineExpr> exprs);
   mlir::Value fail(mlir::Value tensor, const llvm::Twine &why);
 
   mlir::OpBuilder &builder;

@@ -15,8 +15,8 @@ using namespace mlir;
 namespace weir {
 
 Emission::Emission(KernelOp kernel, StringRef symbol, const Target &target, ModuleOp module)
-    : kernel(kernel), symbol(symbol), target(target), builder(kernel.getContext()), loc(kernel.getLoc()),
-      module(module) {}
+    : kernel(kernel), symbol(symbol), target(target), builder(kernel.getContext()),
+      loc(kernel.getLoc()), module(module) {}
 
 void Emission::open(StringRef suffix, int64_t tasks) {
   MLIRContext *context = builder.getContext();
@@ -41,13 +41,15 @@ void Emission::open(StringRef suffix, int64_t tasks) {
   for (size_t i = 0; i < count; ++i)
     pointers.push_back(operandPointer(i));
   for (auto [i, argument] : llvm::enumerate(body().getArguments()))
-    elements->place(argument, Buffer{pointers[i], scalarType(tensorType(argument).getElementType()), int(i)});
+    elements->place(argument,
+                    Buffer{pointers[i], scalarType(tensorType(argument).getElementType()), int(i)});
 }
 
 Value Emission::operandPointer(unsigned index) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, operands, ArrayRef<LLVM::GEPArg>{int32_t(index)},
-                                   LLVM::GEPNoWrapFlags::inbounds);
+  Value slot =
+      LLVM::GEPOp::create(builder, loc, pointer, pointer, operands,
+                          ArrayRef<LLVM::GEPArg>{int32_t(index)}, LLVM::GEPNoWrapFlags::inbounds);
   auto load = LLVM::LoadOp::create(builder, loc, pointer, slot, 8);
   load->setAttr(constantLoadName, builder.getUnitAttr());
   return load;
@@ -74,17 +76,21 @@ void Emission::discard() {
 }
 
 Buffer Emission::result(unsigned index) {
-  return {pointers[kernel.getNumOperands() + index], scalarType(tensorType(kernel.getResult(index)).getElementType()), -1};
+  return {pointers[kernel.getNumOperands() + index],
+          scalarType(tensorType(kernel.getResult(index)).getElementType()), -1};
 }
 
 Value Emission::pointerAt(Value base, int64_t bytes) {
   if (bytes == 0)
     return base;
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{int32_t(bytes)}, LLVM::GEPNoWrapFlags::inbounds);
+                             ArrayRef<LLVM::GEPArg>{int32_t(bytes)},
+                             LLVM::GEPNoWrapFlags::inbounds);
 }
 
-Buffer Emission::workspace(Type element, int64_t offset) { return {pointerAt(pointers.back(), offset), element, -1}; }
+Buffer Emission::workspace(Type element, int64_t offset) {
+  return {pointerAt(pointers.back(), offset), element, -1};
+}
 
 Value Emission::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
@@ -116,7 +122,8 @@ void Emission::storeResult(unsigned index, AffineExpr position, Value scalar) {
 void Emission::findInPlace() {
   for (unsigned result = 0; result < kernel.getNumResults(); ++result) {
     SmallVector<Store> own;
-    llvm::copy_if(stores, std::back_inserter(own), [&](const Store &store) { return store.result == result; });
+    llvm::copy_if(stores, std::back_inserter(own),
+                  [&](const Store &store) { return store.result == result; });
     if (own.size() != 1)
       continue;
     for (unsigned input = 0; input < kernel.getNumOperands(); ++input) {
@@ -127,7 +134,8 @@ void Emission::findInPlace() {
         if (load.input != int(input) || load.function < own[0].function)
           continue;
         read = true;
-        safe &= load.function == own[0].function && load.phase <= own[0].phase && load.position == own[0].position;
+        safe &= load.function == own[0].function && load.phase <= own[0].phase &&
+                load.position == own[0].position;
       }
       if (read && safe)
         plan.inPlace.push_back({result, input});
@@ -136,7 +144,8 @@ void Emission::findInPlace() {
 }
 
 double estimatedTime(KernelOp kernel) {
-  // About 65 operations and 80 bytes per nanosecond: vector code of one core, operands in its caches.
+  // About 65 operations and 80 bytes per nanosecond: vector code of one core, operands in its
+  // caches.
   double time = 0.0125 * double(trafficBytes(kernel));
   for (Operation &op : kernel.getBody().front())
     if (auto costed = dyn_cast<Costed>(op)) {
@@ -151,8 +160,9 @@ static TypedAttr neutralAttr(Reduction kind, Type type) {
   Builder builder(type.getContext());
   if (auto floating = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = floating.getFloatSemantics();
-    return FloatAttr::get(type, kind == Reduction::sum ? llvm::APFloat::getZero(semantics)
-                                                       : llvm::APFloat::getInf(semantics, kind == Reduction::max));
+    return FloatAttr::get(type, kind == Reduction::sum
+                                    ? llvm::APFloat::getZero(semantics)
+                                    : llvm::APFloat::getInf(semantics, kind == Reduction::max));
   }
   unsigned width = type.getIntOrFloatBitWidth();
   return IntegerAttr::get(type, kind == Reduction::sum   ? llvm::APInt::getZero(width)
@@ -166,7 +176,8 @@ Value neutralOf(OpBuilder &builder, Location loc, Reduction kind, Type type) {
 
 Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a, Value b) {
   bool floating = isa<FloatType>(getElementTypeOrSelf(a));
-  // Maxima keep NaN, which takes four instructions for one: a fourteenth of softmax_cross_entropy's time.
+  // Maxima keep NaN, which takes four instructions for one: a fourteenth of softmax_cross_entropy's
+  // time.
   switch (kind) {
   case Reduction::sum:
     return floating ? arith::AddFOp::create(builder, loc, a, b).getResult()

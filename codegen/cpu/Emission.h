@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the schedules (one function and one file per kernel shape) share. A schedule writes the functions of a kernel into a
-// module and fills the plan as it goes, so that plan and code cannot disagree: planning is emitting and throwing the code
-// away.
+// What the schedules (one function and one file per kernel shape) share. A schedule writes the
+// functions of a kernel into a module and fills the plan as it goes, so that plan and code cannot
+// disagree: planning is emitting and throwing the code away.
 //
-// Emitted code is scalar: scf loops over arith, math and LLVM loads and stores. Loops whose variable runs along contiguous
-// elements carry `lanesName`; Vectorize.h makes vector code of them.
+// Emitted code is scalar: scf loops over arith, math and LLVM loads and stores. Loops whose
+// variable runs along contiguous elements carry `lanesName`; Vectorize.h makes vector code of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,8 @@
 
 namespace weir {
 
-/// On a scf.for with step 1 whose iterations are independent but for sums, maxima and minima in its iter_args.
+/// On a scf.for with step 1 whose iterations are independent but for sums, maxima and minima in its
+/// iter_args.
 constexpr llvm::StringLiteral lanesName = "weir.lanes";
 
 /// On a loop that runs at least once: what is read in it may be read before it.
@@ -34,7 +35,8 @@ class Emission {
 public:
   Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module);
 
-  /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and workspaces.
+  /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and
+  /// workspaces.
   void open(llvm::StringRef suffix, int64_t tasks);
   void close();
   /// Takes back the last function opened, and its launch.
@@ -47,16 +49,20 @@ public:
   mlir::Value pointerAt(mlir::Value base, int64_t bytes);
 
   mlir::Value index(int64_t value);
-  /// for (i = lo; i < hi; ++i), at least once; the insertion point moves into the body until `done`.
+  /// for (i = lo; i < hi; ++i), at least once; the insertion point moves into the body until
+  /// `done`.
   mlir::scf::ForOp loop(mlir::Value low, mlir::Value high, mlir::ValueRange accumulators = {});
   void done(mlir::scf::ForOp loop, mlir::ValueRange accumulators = {});
   /// [lo * grain, min(hi * grain, size))
-  std::pair<mlir::Value, mlir::Value> range(mlir::Value lo, mlir::Value hi, int64_t grain, int64_t size);
+  std::pair<mlir::Value, mlir::Value> range(mlir::Value lo, mlir::Value hi, int64_t grain,
+                                            int64_t size);
 
   /// Stores what `Elements` gives for the result at a position.
   void storeResult(unsigned index, mlir::AffineExpr position, mlir::Value scalar);
 
-  mlir::Value yielded(unsigned result) { return kernel.getBody().front().getTerminator()->getOperand(result); }
+  mlir::Value yielded(unsigned result) {
+    return kernel.getBody().front().getTerminator()->getOperand(result);
+  }
   mlir::Block &body() { return kernel.getBody().front(); }
 
   /// Which results may take an input's place, from the loads and stores made; call it last.
@@ -100,8 +106,8 @@ mlir::LogicalResult emitNest(Emission &emission);
 mlir::LogicalResult emitSegment(Emission &emission);
 mlir::LogicalResult emitAttention(Emission &emission);
 
-/// A function for a result that is a pool, or a pool's gradient, of windows side by side; false for any other result.
-/// `time` is its estimate, in nanoseconds.
+/// A function for a result that is a pool, or a pool's gradient, of windows side by side; false for
+/// any other result. `time` is its estimate, in nanoseconds.
 bool emitPool(Emission &emission, unsigned result, llvm::StringRef suffix, double time);
 
 /// Nanoseconds of a kernel, roughly: only the size of tasks hangs on it.
@@ -111,8 +117,10 @@ double estimatedTime(KernelOp kernel);
 constexpr double taskTime = 12000;
 
 /// A reduction's neutral element and the combination of two of its partial results.
-mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Type type);
-mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Value a, mlir::Value b);
+mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
+                      mlir::Type type);
+mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Value a,
+                    mlir::Value b);
 
 } // namespace weir
 

@@ -26,7 +26,8 @@ std::optional<int64_t> constantOf(Value value) {
 }
 
 /// expr = sum of coefficient * term, the constant under a null term.
-void collectTerms(AffineExpr expr, int64_t factor, SmallVectorImpl<std::pair<AffineExpr, int64_t>> &terms) {
+void collectTerms(AffineExpr expr, int64_t factor,
+                  SmallVectorImpl<std::pair<AffineExpr, int64_t>> &terms) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     terms.push_back({AffineExpr(), factor * constant.getValue()});
     return;
@@ -57,7 +58,9 @@ AffineExpr IndexSpace::symbolOf(Value value, std::optional<IndexRange> range) {
   return symbol;
 }
 
-AffineExpr IndexSpace::declare(Value value, int64_t size) { return symbolOf(value, IndexRange{0, size - 1}); }
+AffineExpr IndexSpace::declare(Value value, int64_t size) {
+  return symbolOf(value, IndexRange{0, size - 1});
+}
 
 void IndexSpace::rebind(AffineExpr symbol, Value value) {
   known[value] = symbol;
@@ -116,7 +119,8 @@ AffineExpr IndexSpace::read(Value index) {
       return simplify(lhs * rhs);
     bool positive = rhsConstant && rhsConstant.getValue() > 0;
     bool natural = lhsRange && lhsRange->low >= 0;
-    if (positive && (isa<arith::FloorDivSIOp>(op) || (natural && isa<arith::DivUIOp, arith::DivSIOp>(op))))
+    if (positive &&
+        (isa<arith::FloorDivSIOp>(op) || (natural && isa<arith::DivUIOp, arith::DivSIOp>(op))))
       return simplify(lhs.floorDiv(rhs));
     if (positive && natural && isa<arith::RemUIOp, arith::RemSIOp>(op))
       return simplify(lhs % rhs);
@@ -156,7 +160,8 @@ std::optional<IndexRange> IndexSpace::rangeOf(AffineExpr expr) {
   case AffineExprKind::Mod:
     if (!divisor)
       return std::nullopt;
-    return IndexRange{0, lhs && lhs->low >= 0 ? std::min(lhs->high, divisor.getValue() - 1) : divisor.getValue() - 1};
+    return IndexRange{0, lhs && lhs->low >= 0 ? std::min(lhs->high, divisor.getValue() - 1)
+                                              : divisor.getValue() - 1};
   case AffineExprKind::FloorDiv:
     if (!lhs || !divisor)
       return std::nullopt;
@@ -188,7 +193,8 @@ AffineExpr IndexSpace::divide(AffineExpr expr, int64_t divisor, bool remainder) 
   auto range = rangeOf(rest);
   if (range && range->low >= 0 && range->high < divisor)
     return remainder ? rest : quotient;
-  // With 0 <= low < g: (g x + low) floordiv (g d) = x floordiv d, and the remainder is g (x mod d) + low.
+  // With 0 <= low < g: (g x + low) floordiv (g d) = x floordiv d, and the remainder is g (x mod d)
+  // + low.
   SmallVector<std::pair<AffineExpr, int64_t>> parts;
   collectTerms(rest, 1, parts);
   SmallVector<int64_t> grains{common};
@@ -227,7 +233,8 @@ AffineExpr IndexSpace::simplify(AffineExpr expr) {
   case AffineExprKind::Mul:
     return lhs * rhs;
   case AffineExprKind::FloorDiv:
-    return divisor && divisor.getValue() > 0 ? divide(lhs, divisor.getValue(), false) : lhs.floorDiv(rhs);
+    return divisor && divisor.getValue() > 0 ? divide(lhs, divisor.getValue(), false)
+                                             : lhs.floorDiv(rhs);
   case AffineExprKind::Mod:
     return divisor && divisor.getValue() > 0 ? divide(lhs, divisor.getValue(), true) : lhs % rhs;
   default:
@@ -244,7 +251,8 @@ AffineExpr IndexSpace::linearize(ArrayRef<AffineExpr> indices, ArrayRef<int64_t>
 
 SmallVector<AffineExpr> IndexSpace::delinearize(AffineExpr position, ArrayRef<int64_t> shape) {
   SmallVector<AffineExpr> indices(shape.size());
-  // Quotients of quotients, not of products of sizes: only so does linearize find the position again.
+  // Quotients of quotients, not of products of sizes: only so does linearize find the position
+  // again.
   AffineExpr rest = position;
   for (size_t i = shape.size(); i-- > 0;) {
     indices[i] = shape[i] == 1 ? constant(0) : simplify(i == 0 ? rest : rest % shape[i]);
@@ -276,7 +284,8 @@ Value IndexSpace::materialize(OpBuilder &builder, Location loc, AffineExpr expr)
     if (range && range->low >= 0)
       return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
     Value whole = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
-    return arith::SubIOp::create(builder, loc, lhs, arith::MulIOp::create(builder, loc, whole, rhs));
+    return arith::SubIOp::create(builder, loc, lhs,
+                                 arith::MulIOp::create(builder, loc, whole, rhs));
   }
   default:
     llvm_unreachable("an expression that IndexSpace does not build");

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Views are lowered to index arithmetic full of divisions and remainders, most of which cancel once the sizes of the loops
-// are known. IndexSpace reads index values back as affine expressions over symbols (loop variables and whatever else is not
-// affine), simplifies them within the symbols' ranges, and writes them out again.
+// Views are lowered to index arithmetic full of divisions and remainders, most of which cancel once
+// the sizes of the loops are known. IndexSpace reads index values back as affine expressions over
+// symbols (loop variables and whatever else is not affine), simplifies them within the symbols'
+// ranges, and writes them out again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +32,15 @@ class IndexSpace {
 public:
   explicit IndexSpace(mlir::MLIRContext *context) : context(context) {}
 
-  /// States that 0 <= value < size. The variables of loops with constant bounds need no such statement.
+  /// States that 0 <= value < size. The variables of loops with constant bounds need no such
+  /// statement.
   mlir::AffineExpr declare(mlir::Value value, int64_t size);
 
   /// Lets a symbol that `declare` made stand for another value of the same range.
   void rebind(mlir::AffineExpr symbol, mlir::Value value);
 
-  /// The factor of a symbol in an expression that is linear in it, and none for any other expression.
+  /// The factor of a symbol in an expression that is linear in it, and none for any other
+  /// expression.
   static std::optional<int64_t> strideIn(mlir::AffineExpr expr, mlir::AffineExpr symbol);
 
   /// The expression of an index value, simplified.
@@ -46,9 +49,11 @@ public:
   mlir::AffineExpr simplify(mlir::AffineExpr expr);
 
   /// The row-major position of indices in a shape.
-  mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> indices, llvm::ArrayRef<int64_t> shape);
+  mlir::AffineExpr linearize(llvm::ArrayRef<mlir::AffineExpr> indices,
+                             llvm::ArrayRef<int64_t> shape);
   /// Its inverse.
-  llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::AffineExpr position, llvm::ArrayRef<int64_t> shape);
+  llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::AffineExpr position,
+                                                  llvm::ArrayRef<int64_t> shape);
 
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr);
 

@@ -37,15 +37,16 @@ constexpr size_t parallelModules = 4;
 
 void loadDialects(MLIRContext &context) {
   DialectRegistry registry;
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }
 
-FailureOr<KernelPlan> emitInto(ModuleOp module, KernelOp kernel, StringRef symbol, const Target &target) {
+FailureOr<KernelPlan> emitInto(ModuleOp module, KernelOp kernel, StringRef symbol,
+                               const Target &target) {
   // Composites are taken apart in a copy: the region stays the kernel's meaning.
   OwningOpRef<KernelOp> copy(kernel.clone());
   if (kernel.getShape() == KernelShape::row || kernel.getShape() == KernelShape::map) {
@@ -91,7 +92,8 @@ LogicalResult simplify(ModuleOp module) {
   return passes.run(module);
 }
 
-/// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on modules side by side.
+/// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on
+/// modules side by side.
 FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Target &target) {
   SmallVector<Operation *> functions;
   for (Operation &op : module.getBody()->getOperations())
@@ -131,7 +133,8 @@ FailureOr<KernelPlan> planKernel(KernelOp kernel, const Target &target) {
   return emitInto(*module, kernel, "planned", target);
 }
 
-FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const Target &target, DumpKernels dump) {
+FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const Target &target,
+                                            DumpKernels dump) {
   if (kernels.empty())
     return std::vector<char>();
   MLIRContext &context = *kernels.front().op->getContext();

@@ -55,8 +55,9 @@ private:
   int descriptor;
 };
 
-/// A pipe, and a thread that keeps what is written to it. lld replaces regular files by renaming temporary ones beside them,
-/// which files in memory have no room for; to anything else it writes in place.
+/// A pipe, and a thread that keeps what is written to it. lld replaces regular files by renaming
+/// temporary ones beside them, which files in memory have no room for; to anything else it writes
+/// in place.
 class Collector {
 public:
   Collector() {
@@ -117,9 +118,10 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   std::vector<std::string> inputPaths;
   for (auto &input : inputs)
     inputPaths.push_back(input->path());
-  std::vector<const char *> arguments = {"ld.lld",   "-shared", "-Bsymbolic",  "--no-undefined", "--threads=1",
-                                         "--build-id=none", "--strip-all",
-                                         "-z", "noexecstack", "-o", outputPath.c_str()};
+  std::vector<const char *> arguments = {
+      "ld.lld",          "-shared",     "-Bsymbolic", "--no-undefined", "--threads=1",
+      "--build-id=none", "--strip-all", "-z",         "noexecstack",    "-o",
+      outputPath.c_str()};
   for (const std::string &path : inputPaths)
     arguments.push_back(path.c_str());
 
@@ -128,7 +130,8 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   // lld keeps its state in globals.
   static std::mutex linking;
   std::lock_guard<std::mutex> lock(linking);
-  lld::Result result = lld::lldMain(arguments, outStream, errorStream, {{lld::Gnu, &lld::elf::link}});
+  lld::Result result =
+      lld::lldMain(arguments, outStream, errorStream, {{lld::Gnu, &lld::elf::link}});
   std::vector<char> bytes = output.finish();
   if (result.retCode != 0 || bytes.empty())
     return emitError(loc) << "linking the kernels failed: " << errors;

@@ -16,8 +16,8 @@ namespace weir {
 
 using ObjectBytes = llvm::SmallVector<char, 0>;
 
-/// Scalar and vector elementary functions to polynomials and hardware instructions: nothing is left for a mathematics
-/// library. Then the flags that allow sums in any order.
+/// Scalar and vector elementary functions to polynomials and hardware instructions: nothing is left
+/// for a mathematics library. Then the flags that allow sums in any order.
 void approximateMath(mlir::ModuleOp module);
 
 /// To the LLVM dialect.
@@ -27,7 +27,8 @@ mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Target &target);
 
 /// A shared object of relocatable ones. An undefined symbol is an error.
-mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects, mlir::Location loc);
+mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects,
+                                               mlir::Location loc);
 
 } // namespace weir
 

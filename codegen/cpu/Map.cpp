@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The elements, in row-major order, are rows of contiguous columns: one row of all elements where every operand can be read
-// that way, else as many columns as keep the reads along a row contiguous (or all of one element).
+// The elements, in row-major order, are rows of contiguous columns: one row of all elements where
+// every operand can be read that way, else as many columns as keep the reads along a row contiguous
+// (or all of one element).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +29,14 @@ int64_t elementsOf(Value tensor) { return tensorType(tensor).getNumElements(); }
 
 class MapEmitter {
 public:
-  explicit MapEmitter(Emission &emission) : emission(emission), elements(elementsOf(emission.yielded(0))) {}
+  explicit MapEmitter(Emission &emission)
+      : emission(emission), elements(elementsOf(emission.yielded(0))) {}
 
   LogicalResult run() {
     for (Value result : emission.body().getTerminator()->getOperands())
       if (elementsOf(result) != elements)
-        return emission.kernel.emitError("the results of a map kernel must have one number of elements");
+        return emission.kernel.emitError(
+            "the results of a map kernel must have one number of elements");
     std::set<int64_t, std::greater<>> candidates{elements};
     for (Operation &op : emission.body())
       for (Value value : op.getResults())

@@ -9,8 +9,8 @@
 // rest of the arguments to them. Everything works on scalars and on vectors of f32.
 //
 // No elementwise op gets flags that would let LLVM round in another way (products into sums,
-// divisions into products, sums in another order). Fusion computes values again, in another kernel or
-// twice in one, and they have to have the same bits there: x equals its own largest element, x -
+// divisions into products, sums in another order). Fusion computes values again, in another kernel
+// or twice in one, and they have to have the same bits there: x equals its own largest element, x -
 // mean(x) is 0 where x is alone. What gains from fused products says so with math.fma. Only the sum
 // across a vector's lanes, where a reduction ends, may take any order.
 //

@@ -37,14 +37,15 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Target &target, const llvm
   assert(llvmTarget && "LLVM is built without its X86 target");
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // see Math.cpp
-  return std::unique_ptr<llvm::TargetMachine>(
-      llvmTarget->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt,
-                                      llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
-  // Unrolled rows keep their values alive from pass to pass, and spill: a third slower, measured on layer norm.
+  // Unrolled rows keep their values alive from pass to pass, and spill: a third slower, measured on
+  // layer norm.
   tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
@@ -77,7 +78,8 @@ FailureOr<ObjectBytes> compileToObject(ModuleOp source, const Target &target) {
     if (!target.features.empty())
       function.addFnAttr("target-features", target.features);
     function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
-    // Loops that fill or copy would become calls of memset and memcpy: there is no C library to call.
+    // Loops that fill or copy would become calls of memset and memcpy: there is no C library to
+    // call.
     function.addFnAttr("no-builtins");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }

@@ -44,7 +44,8 @@ Axes axesOf(ReduceOp op) {
   return result;
 }
 
-/// Columns for a kernel that only reduces whole tensors: any cut will do, rows of a thousand elements are good ones.
+/// Columns for a kernel that only reduces whole tensors: any cut will do, rows of a thousand
+/// elements are good ones.
 int64_t columnsOfWhole(int64_t elements) {
   if (elements <= 2048)
     return elements;
@@ -77,7 +78,8 @@ bool RowSpace::findExtents(Block &body) {
     rows = elements / columns;
   }
   if (whole > largest) {
-    // Nothing but whole tensors are reduced, unless smaller ones are in parts: those must be parts of the whole.
+    // Nothing but whole tensors are reduced, unless smaller ones are in parts: those must be parts
+    // of the whole.
     columns = largest && whole % largest == 0 ? columns : columnsOfWhole(whole);
     rows = whole / columns;
     // A broadcast along the last dimension should not be cut in the middle.
@@ -151,9 +153,11 @@ FailureOr<RowSpace> RowSpace::analyze(KernelOp kernel) {
   space.classify(body);
   for (Value result : body.getTerminator()->getOperands()) {
     int64_t elements = elementsOf(result);
-    if (elements != 1 && elements != space.rows && elements != space.columns && elements != space.rows * space.columns)
-      return kernel.emitError("a row kernel of ") << space.rows << " rows and " << space.columns
-                                                  << " columns cannot have a result of type " << result.getType();
+    if (elements != 1 && elements != space.rows && elements != space.columns &&
+        elements != space.rows * space.columns)
+      return kernel.emitError("a row kernel of ")
+             << space.rows << " rows and " << space.columns
+             << " columns cannot have a result of type " << result.getType();
   }
   return space;
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row kernel's tensors are full (an element per row and column), per row, per column, or scalar. Its reductions are of two
-// kinds: along a row, known when a pass over the row's columns ends; and across rows, known when all rows are done.
+// A row kernel's tensors are full (an element per row and column), per row, per column, or scalar.
+// Its reductions are of two kinds: along a row, known when a pass over the row's columns ends; and
+// across rows, known when all rows are done.
 //
 //   level of a value: the passes over its row that come before it
 //   stage of a value: the sweeps over all rows that come before it

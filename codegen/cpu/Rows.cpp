@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A sweep goes over all rows, and over a row's columns as many times as reductions along it depend on each other. What is
-// summed across rows is summed per task into the workspace; a second launch adds the tasks' partial sums in their order and
-// computes what follows from them. Where nothing is reduced along rows and there are columns enough for every task, tasks
-// are ranges of columns and need no partial sums.
+// A sweep goes over all rows, and over a row's columns as many times as reductions along it depend
+// on each other. What is summed across rows is summed per task into the workspace; a second launch
+// adds the tasks' partial sums in their order and computes what follows from them. Where nothing is
+// reduced along rows and there are columns enough for every task, tasks are ranges of columns and
+// need no partial sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,7 +133,8 @@ LogicalResult RowEmitter::run() {
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
     Extent extent = space.extentOf(e.yielded(i));
-    columnsAlone &= extent == Extent::sum || (extent == Extent::full && space.stageOf(e.yielded(i)) == 0) ||
+    columnsAlone &= extent == Extent::sum ||
+                    (extent == Extent::full && space.stageOf(e.yielded(i)) == 0) ||
                     extent == Extent::column;
   }
   if (columnsAlone && space.columns >= wanted * columnChunk) {
@@ -150,7 +152,8 @@ LogicalResult RowEmitter::run() {
     placeSums();
   }
   for (int stage = 0; stage <= space.lastStage; ++stage) {
-    if (!outputsOf(stage, Extent::full).empty() || !outputsOf(stage, Extent::row).empty() || !sumsOf(stage).empty()) {
+    if (!outputsOf(stage, Extent::full).empty() || !outputsOf(stage, Extent::row).empty() ||
+        !sumsOf(stage).empty()) {
       if (tasks > 1) {
         e.open("_rows" + std::to_string(stage), tasks);
         placeSums();
@@ -225,7 +228,8 @@ void RowEmitter::emitSweep(int stage) {
       scf::ForOp fill = e.loop(e.index(0), e.index(sum->width));
       fill->setAttr(lanesName, e.builder.getUnitAttr());
       AffineExpr position = task * paddedWidth(*sum) + e.space->exprOf(fill.getInductionVar());
-      storeElement(e.builder, e.loc, partialOf(*sum), e.space->materialize(e.builder, e.loc, position),
+      storeElement(e.builder, e.loc, partialOf(*sum),
+                   e.space->materialize(e.builder, e.loc, position),
                    neutralOf(e.builder, e.loc, sum->op.getKind(), elementOf(*sum)));
       e.done(fill);
     }
@@ -248,7 +252,8 @@ void RowEmitter::emitSweep(int stage) {
     Value t = taskLoop.getInductionVar();
     task = e.space->declare(t, tasks);
     fillNeutral();
-    auto [begin, end] = e.range(t, arith::AddIOp::create(e.builder, e.loc, t, e.index(1)), grain, space.rows);
+    auto [begin, end] =
+        e.range(t, arith::AddIOp::create(e.builder, e.loc, t, e.index(1)), grain, space.rows);
     rowRange(begin, end);
     e.done(taskLoop);
   }
@@ -256,9 +261,11 @@ void RowEmitter::emitSweep(int stage) {
 
 void RowEmitter::accumulate(Sum &sum, AffineExpr column, Value scalar) {
   Buffer partial = partialOf(sum);
-  Value position = e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + column));
+  Value position =
+      e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + column));
   Value old = loadElement(e.builder, e.loc, partial, position);
-  storeElement(e.builder, e.loc, partial, position, combine(e.builder, e.loc, sum.op.getKind(), old, scalar));
+  storeElement(e.builder, e.loc, partial, position,
+               combine(e.builder, e.loc, sum.op.getKind(), old, scalar));
 }
 
 void RowEmitter::emitRow(int stage) {
@@ -318,7 +325,8 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
 
   SmallVector<Value> accumulators, next, sumScalars, scalars;
   for (ReduceOp op : reductions)
-    accumulators.push_back(neutralOf(e.builder, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
+    accumulators.push_back(
+        neutralOf(e.builder, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
   scf::ForOp loop = e.loop(e.index(0), e.index(space.columns), accumulators);
   loop->setAttr(lanesName, e.builder.getUnitAttr());
   if (column)
@@ -327,7 +335,8 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
     column = e.space->declare(loop.getInductionVar(), space.columns);
   AffineExpr position = e.space->simplify(row * space.columns + column);
   for (auto [op, accumulator] : llvm::zip_equal(reductions, loop.getRegionIterArgs()))
-    next.push_back(combine(e.builder, e.loc, op.getKind(), accumulator, e.elements->at(op.getInput(), position)));
+    next.push_back(combine(e.builder, e.loc, op.getKind(), accumulator,
+                           e.elements->at(op.getInput(), position)));
   for (Sum *sum : sums)
     sumScalars.push_back(e.elements->at(sum->op.getInput(), position));
   for (const Output &output : outputs)
@@ -360,10 +369,11 @@ void RowEmitter::emitCombination(int stage) {
       Value neutral = neutralOf(e.builder, e.loc, kind, elementOf(*sum));
       scf::ForOp taskLoop = e.loop(e.index(0), e.index(tasks), neutral);
       AffineExpr position = e.space->exprOf(taskLoop.getInductionVar()) * paddedWidth(*sum) + at;
-      Value partial =
-          loadElement(e.builder, e.loc, partialOf(*sum), e.space->materialize(e.builder, e.loc, position));
+      Value partial = loadElement(e.builder, e.loc, partialOf(*sum),
+                                  e.space->materialize(e.builder, e.loc, position));
       e.done(taskLoop, combine(e.builder, e.loc, kind, taskLoop.getRegionIterArg(0), partial));
-      storeElement(e.builder, e.loc, finalOf(*sum), e.space->materialize(e.builder, e.loc, at), taskLoop.getResult(0));
+      storeElement(e.builder, e.loc, finalOf(*sum), e.space->materialize(e.builder, e.loc, at),
+                   taskLoop.getResult(0));
       e.done(columnLoop);
     }
   ++e.elements->phase;
@@ -381,7 +391,8 @@ void RowEmitter::emitCombination(int stage) {
   }
   ++e.elements->phase;
   for (const Output &output : afterwards(stage, Extent::scalar))
-    e.storeResult(output.index, e.space->constant(0), e.elements->at(output.value, e.space->constant(0)));
+    e.storeResult(output.index, e.space->constant(0),
+                  e.elements->at(output.value, e.space->constant(0)));
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every task goes over all indices, in their order, and adds what belongs to its own part of the result: a range of columns
-// where there are enough of them, else a range of segments.
+// Every task goes over all indices, in their order, and adds what belongs to its own part of the
+// result: a range of columns where there are enough of them, else a range of segments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,8 @@ void emitOne(Emission &e, SegmentSumOp op, unsigned result, double time, StringR
     Value most = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt, index, high);
     return arith::AndIOp::create(e.builder, e.loc, least, most);
   };
-  auto mine = scf::IfOp::create(e.builder, e.loc, within(firstSegment, endSegment), /*withElseRegion=*/false);
+  auto mine = scf::IfOp::create(e.builder, e.loc, within(firstSegment, endSegment),
+                                /*withElseRegion=*/false);
   e.builder.setInsertionPointToStart(mine.thenBlock());
   scf::ForOp columnLoop = e.loop(firstColumn, endColumn);
   columnLoop->setAttr(lanesName, e.builder.getUnitAttr());

@@ -30,11 +30,13 @@ std::optional<Target> Target::parse(StringRef option) {
   if (!hasAll({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}))
     return std::nullopt;
   bool wide = hasAll({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  // A virtual machine may hide features that the processor's name implies. Sorted, so that equal machines give equal code.
+  // A virtual machine may hide features that the processor's name implies. Sorted, so that equal
+  // machines give equal code.
   std::set<std::string> list;
   for (auto &feature : features)
     list.insert((feature.second ? "+" : "-") + feature.first().str());
-  return Target{sys::getHostCPUName().str(), join(list, ","), wide ? "x86-64-v4" : "x86-64-v3", wide ? 512 : 256};
+  return Target{sys::getHostCPUName().str(), join(list, ","), wide ? "x86-64-v4" : "x86-64-v3",
+                wide ? 512 : 256};
 }
 
 } // namespace weir

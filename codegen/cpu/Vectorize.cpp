@@ -31,9 +31,12 @@ void hoistInvariants(Operation *root) {
     bool runs = loop->hasAttr(nonemptyName) || (low && high && *low < *high);
     moveLoopInvariantCode(
         {&loop.getRegion()},
-        [](Value value, Region *region) { return value.getParentRegion()->isProperAncestor(region); },
+        [](Value value, Region *region) {
+          return value.getParentRegion()->isProperAncestor(region);
+        },
         [&](Operation *op, Region *) {
-          return (runs && op->hasAttr(constantLoadName)) || (isMemoryEffectFree(op) && isSpeculatable(op));
+          return (runs && op->hasAttr(constantLoadName)) ||
+                 (isMemoryEffectFree(op) && isSpeculatable(op));
         },
         [](Operation *op, Region *region) { op->moveBefore(region->getParentOp()); });
   });
@@ -85,7 +88,8 @@ Operation *combinerOf(scf::ForOp loop, unsigned i) {
 int64_t weightOf(Block &block) {
   int64_t weight = 0;
   block.walk([&](Operation *op) {
-    if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::SqrtOp, math::FloorOp, math::AbsFOp>(op))
+    if (isa<math::MathDialect>(op->getDialect()) &&
+        !isa<math::FmaOp, math::SqrtOp, math::FloorOp, math::AbsFOp>(op))
       weight += 12;
     else
       weight += isElementwise(op) ? 1 : 0;
@@ -96,10 +100,11 @@ int64_t weightOf(Block &block) {
 /// One copy of a loop's body with `lanes` iterations side by side.
 class Widener {
 public:
-  Widener(OpBuilder &builder, int64_t lanes, Value mask) : builder(builder), lanes(lanes), mask(mask) {}
+  Widener(OpBuilder &builder, int64_t lanes, Value mask)
+      : builder(builder), lanes(lanes), mask(mask) {}
 
-  /// A value of the scalar loop and what stands for it: a scalar of all lanes (stride 0), the scalar of lane 0 where
-  /// lane i has `stride` times i more, or a vector.
+  /// A value of the scalar loop and what stands for it: a scalar of all lanes (stride 0), the
+  /// scalar of lane 0 where lane i has `stride` times i more, or a vector.
   struct Wide {
     Value scalar;
     int64_t stride = 0;
@@ -123,12 +128,15 @@ public:
     auto type = VectorType::get({lanes}, value.getType());
     Value result = vector::BroadcastOp::create(builder, loc, type, wide.scalar);
     if (wide.stride != 0) {
-      Value offsets = vector::StepOp::create(builder, loc, VectorType::get({lanes}, builder.getIndexType()));
+      Value offsets =
+          vector::StepOp::create(builder, loc, VectorType::get({lanes}, builder.getIndexType()));
       if (!value.getType().isIndex())
         offsets = arith::IndexCastOp::create(builder, loc, type, offsets);
       if (wide.stride != 1) {
-        auto factor = DenseElementsAttr::get(type, builder.getIntegerAttr(value.getType(), wide.stride));
-        offsets = arith::MulIOp::create(builder, loc, offsets, arith::ConstantOp::create(builder, loc, factor));
+        auto factor =
+            DenseElementsAttr::get(type, builder.getIntegerAttr(value.getType(), wide.stride));
+        offsets = arith::MulIOp::create(builder, loc, offsets,
+                                        arith::ConstantOp::create(builder, loc, factor));
       }
       result = arith::AddIOp::create(builder, loc, result, offsets);
     }
@@ -202,7 +210,8 @@ private:
     if (isa<arith::MulIOp>(op))
       return factorOf(op).has_value();
     if (auto cast = dyn_cast<arith::IndexCastOp>(op))
-      return cast.getType().isIndex() ? cast.getIn().getType().isInteger(64) : cast.getType().isInteger(64);
+      return cast.getType().isIndex() ? cast.getIn().getType().isInteger(64)
+                                      : cast.getType().isInteger(64);
     return false;
   }
 
@@ -221,8 +230,8 @@ private:
     Value base = lookup(op.getBase()).scalar, offset = op.getDynamicIndices()[0];
     Wide wide = lookup(offset);
     auto address = [&](Type type, Value index) {
-      return LLVM::GEPOp::create(builder, op.getLoc(), type, op.getElemType(), base, ArrayRef<LLVM::GEPArg>{index},
-                                 LLVM::GEPNoWrapFlags::inbounds);
+      return LLVM::GEPOp::create(builder, op.getLoc(), type, op.getElemType(), base,
+                                 ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
     };
     if (wide.scalar && (wide.stride == 0 || wide.stride == 1)) {
       map(op, {address(op.getType(), wide.scalar), wide.stride});
@@ -239,7 +248,8 @@ private:
     return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, true));
   }
 
-  /// One element for all lanes, in a branch that none of them may take: its address may be nowhere then.
+  /// One element for all lanes, in a branch that none of them may take: its address may be nowhere
+  /// then.
   Value loadWhereTaken(Location loc, Type element, Value address) {
     Value any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, mask);
     auto choice = scf::IfOp::create(builder, loc, TypeRange(element), any, /*withElseRegion=*/true);
@@ -263,8 +273,9 @@ private:
     if (at.scalar && at.stride == 0) {
       if (store)
         return false;
-      map(op->getResult(0), {inBranch ? loadWhereTaken(loc, element, at.scalar)
-                                      : LLVM::LoadOp::create(builder, loc, element, at.scalar, alignment)});
+      map(op->getResult(0),
+          {inBranch ? loadWhereTaken(loc, element, at.scalar)
+                    : LLVM::LoadOp::create(builder, loc, element, at.scalar, alignment)});
       return true;
     }
     if (store) {
@@ -285,7 +296,8 @@ private:
       if (at.scalar)
         result = LLVM::MaskedLoadOp::create(builder, loc, type, at.scalar, mask, zero, alignment);
       else
-        result = LLVM::masked_gather::create(builder, loc, type, at.vector, maskOrAll(loc), zero, alignment);
+        result = LLVM::masked_gather::create(builder, loc, type, at.vector, maskOrAll(loc), zero,
+                                             alignment);
     }
     map(op->getResult(0), {Value(), 0, result});
     return true;
@@ -338,7 +350,8 @@ private:
       SmallVector<Type> types;
       for (Type type : op.getResultTypes())
         types.push_back(VectorType::get({lanes}, type));
-      auto copy = scf::IfOp::create(builder, loc, types, condition.scalar, !op.getElseRegion().empty());
+      auto copy =
+          scf::IfOp::create(builder, loc, types, condition.scalar, !op.getElseRegion().empty());
       OpBuilder::InsertionGuard guard(builder);
       auto fill = [&](Region &from, Region &to) {
         SmallVector<Value> results;
@@ -352,7 +365,8 @@ private:
         scf::YieldOp::create(builder, loc, results);
         return true;
       };
-      if (!fill(op.getThenRegion(), copy.getThenRegion()) || !fill(op.getElseRegion(), copy.getElseRegion()))
+      if (!fill(op.getThenRegion(), copy.getThenRegion()) ||
+          !fill(op.getElseRegion(), copy.getElseRegion()))
         return false;
       for (auto [from, to] : llvm::zip_equal(op.getResults(), copy.getResults()))
         map(from, {Value(), 0, to});
@@ -418,12 +432,14 @@ SmallVector<Value> LoopVectorizer::neutrals(int64_t lanes) {
   for (Operation *op : combiners) {
     Type type = op->getResult(0).getType();
     Value neutral = neutralOf(builder, loc, reductionOf(*combiningKind(op)), type);
-    result.push_back(vector::BroadcastOp::create(builder, loc, VectorType::get({lanes}, type), neutral));
+    result.push_back(
+        vector::BroadcastOp::create(builder, loc, VectorType::get({lanes}, type), neutral));
   }
   return result;
 }
 
-bool LoopVectorizer::step(Value position, int64_t lanes, Value mask, SmallVectorImpl<Value> &accumulators) {
+bool LoopVectorizer::step(Value position, int64_t lanes, Value mask,
+                          SmallVectorImpl<Value> &accumulators) {
   Widener widener(builder, lanes, mask);
   widener.map(loop.getInductionVar(), {position, 1});
   for (auto [argument, accumulator] : llvm::zip_equal(loop.getRegionIterArgs(), accumulators))
@@ -449,7 +465,8 @@ bool LoopVectorizer::steps(Value low, Value high, int64_t lanes, bool masked) {
   Value mask;
   if (masked) {
     Value left = arith::SubIOp::create(builder, loc, high, wide.getInductionVar());
-    mask = vector::CreateMaskOp::create(builder, loc, VectorType::get({lanes}, builder.getI1Type()), left);
+    mask = vector::CreateMaskOp::create(builder, loc, VectorType::get({lanes}, builder.getI1Type()),
+                                        left);
   }
   SmallVector<Value> inside(wide.getRegionIterArgs());
   bool ok = step(wide.getInductionVar(), lanes, mask, inside);
@@ -477,7 +494,8 @@ bool LoopVectorizer::run() {
     if (!combiners.back())
       return false;
   }
-  // All code goes into a region of its own, which is dropped where the loop turns out to have no vector form.
+  // All code goes into a region of its own, which is dropped where the loop turns out to have no
+  // vector form.
   auto holder = scf::ExecuteRegionOp::create(builder, loc, loop.getResultTypes());
   Block *block = builder.createBlock(&holder.getRegion());
   builder.setInsertionPointToEnd(block);
@@ -501,7 +519,8 @@ bool LoopVectorizer::run() {
       }
       if (count == 0) {
         auto type = VectorType::get({lanes}, builder.getI1Type());
-        Value mask = vector::ConstantMaskOp::create(builder, loc, type, ArrayRef<int64_t>{end - at});
+        Value mask =
+            vector::ConstantMaskOp::create(builder, loc, type, ArrayRef<int64_t>{end - at});
         ok = step(index(at), lanes, mask, accumulators);
         at = end;
       } else if (count == 1) {
@@ -530,7 +549,8 @@ bool LoopVectorizer::run() {
   }
   narrow();
   SmallVector<Value> results;
-  for (auto [value, combiner, init] : llvm::zip_equal(accumulators, combiners, loop.getInitArgs())) {
+  for (auto [value, combiner, init] :
+       llvm::zip_equal(accumulators, combiners, loop.getInitArgs())) {
     auto kind = *combiningKind(combiner);
     Value total = vector::ReductionOp::create(builder, loc, kind, value);
     results.push_back(combine(builder, loc, reductionOf(kind), init, total));

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of what oneDNN does for the CPU: products with bias and relu, and convolutions. Tiles are chosen here, from sizes
-// alone, so that bits depend on neither the machine nor the number of threads.
+// The table of what oneDNN does for the CPU: products with bias and relu, and convolutions. Tiles
+// are chosen here, from sizes alone, so that bits depend on neither the machine nor the number of
+// threads.
 //
 //===----------------------------------------------------------------------===//
 

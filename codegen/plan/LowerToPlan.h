@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns the fused program into plan IR for a CPU: every tensor becomes a buffer, every kernel launches or library calls, in
-// order. Variables are updated in place where no one needs the old value any more, and by a copy at the end elsewhere. Offsets
-// are not known yet: passes/memory/AssignOffsets.cpp gives them.
+// Turns the fused program into plan IR for a CPU: every tensor becomes a buffer, every kernel
+// launches or library calls, in order. Variables are updated in place where no one needs the old
+// value any more, and by a copy at the end elsewhere. Offsets are not known yet:
+// passes/memory/AssignOffsets.cpp gives them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,8 @@
 
 namespace weir {
 
-/// Replaces the module's contents. Kernels that are equal but for their locations become one plan.kernel. Failure comes with a
-/// diagnostic.
+/// Replaces the module's contents. Kernels that are equal but for their locations become one
+/// plan.kernel. Failure comes with a diagnostic.
 mlir::LogicalResult lowerToPlan(mlir::ModuleOp module, const Target &target);
 
 /// --weir-lower-to-plan for tests, with the option `target` as Target::parse takes it.

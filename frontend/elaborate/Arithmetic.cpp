@@ -172,8 +172,7 @@ struct Division {
 
   mlir::Value quotient() {
     mlir::Value quotient = create<DivOp>(builder, place, dividend, divisor);
-    return create<SubOp>(builder, place, quotient,
-                         CastOp::create(builder, place, type, roundsUp));
+    return create<SubOp>(builder, place, quotient, CastOp::create(builder, place, type, roundsUp));
   }
   mlir::Value remainder() {
     return SelectOp::create(builder, place, type, roundsUp,

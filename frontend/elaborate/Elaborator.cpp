@@ -34,7 +34,8 @@ static void collectCallables(FileScope &file) {
 Elaborator::Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
                        const ElaborateOptions &options, mlir::MLIRContext &context,
                        Diagnostics &diagnostics)
-    : model(model), options(options), context(context), diagnostics(diagnostics), opBuilder(&context) {
+    : model(model), options(options), context(context), diagnostics(diagnostics),
+      opBuilder(&context) {
   modelFile.module = &model;
   collectCallables(modelFile);
   for (const ast::Module *module : prelude) {

@@ -40,9 +40,8 @@ template <typename Op> void setTolerance(Expectation &expectation, Op op) {
 class Extraction {
 public:
   explicit Extraction(func::FuncOp function)
-      : function(function),
-        block(function.front()), situation{
-                                     function.getName().str(), function.getLoc(), {}, {}, {}, {}} {}
+      : function(function), block(function.front()),
+        situation{function.getName().str(), function.getLoc(), {}, {}, {}, {}} {}
 
   FailureOr<Situation> run();
 

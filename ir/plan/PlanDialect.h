@@ -26,15 +26,17 @@ namespace weir::plan {
 struct Place {
   mlir::Operation *memory;
   int64_t offset = 0;
-  int64_t stride = 0;   ///< further bytes per round of the enclosing repeat
+  int64_t stride = 0; ///< further bytes per round of the enclosing repeat
 };
 Place placeOf(mlir::Value buffer);
 
-/// A launch's location: those of the ops of its kernel's meaning, in order. Equal ones are kept once; which op has which, -1 for
-/// an unknown one, is the fused location's metadata, so that it survives printing.
+/// A launch's location: those of the ops of its kernel's meaning, in order. Equal ones are kept
+/// once; which op has which, -1 for an unknown one, is the fused location's metadata, so that it
+/// survives printing.
 mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> ops);
 
-/// The inverse, for a location that locationOfOps() made of `count` ops; else `loc` for each of them.
+/// The inverse, for a location that locationOfOps() made of `count` ops; else `loc` for each of
+/// them.
 llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
 
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.

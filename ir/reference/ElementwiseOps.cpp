@@ -166,9 +166,8 @@ Tensors cast(CastOp op, Inputs in) {
   if (width == 1)
     return map(in[0], [](double x) { return x != 0; });
   double low = width == 8 ? 0 : INT32_MIN, high = width == 8 ? UINT8_MAX : INT32_MAX;
-  return map(in[0], [&](double x) {
-    return std::isnan(x) ? low : std::clamp(std::trunc(x), low, high);
-  });
+  return map(in[0],
+             [&](double x) { return std::isnan(x) ? low : std::clamp(std::trunc(x), low, high); });
 }
 
 } // namespace

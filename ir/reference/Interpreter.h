@@ -38,7 +38,8 @@ public:
   /// Called after every op, where set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> observe;
   /// Computes every op's results in place of its reference semantics, where set.
-  std::function<mlir::FailureOr<Tensors>(mlir::Operation &, Tensors operands, Interpreter &)> compute;
+  std::function<mlir::FailureOr<Tensors>(mlir::Operation &, Tensors operands, Interpreter &)>
+      compute;
   /// Supplies the results of a weir.gradient, where set: its own are differences, two executions of
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;

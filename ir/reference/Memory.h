@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The plan interpreter's view of an arena. CellMemory is one in f64; whoever compares a real run with
-// its meaning implements the interface over the real bytes.
+// The plan interpreter's view of an arena. CellMemory is one in f64; whoever compares a real run
+// with its meaning implements the interface over the real bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,13 +25,15 @@ class Memory {
 public:
   virtual ~Memory() = default;
 
-  /// Element `index` of a range of elements that begins where the buffer does, in the current round.
+  /// Element `index` of a range of elements that begins where the buffer does, in the current
+  /// round.
   virtual double load(mlir::Value buffer, mlir::Type element, int64_t index) = 0;
   virtual void store(mlir::Value buffer, mlir::Type element, int64_t index, double value) = 0;
   /// Bytes, whatever they hold.
   virtual void copy(mlir::Value from, mlir::Value to, int64_t bytes) = 0;
   virtual void fill(mlir::Value to, int64_t bytes, uint8_t value) = 0;
-  /// The bytes hold something that the plan's meaning does not tell, such as a kernel's partial sums.
+  /// The bytes hold something that the plan's meaning does not tell, such as a kernel's partial
+  /// sums.
   virtual void forget(mlir::Value buffer, int64_t bytes) = 0;
 
   /// A row-major tensor at the buffer's start.
@@ -43,12 +45,12 @@ public:
 };
 
 /// An arena in which every element is an f64 at the byte where the plan puts it. An element is only
-/// known as long as none of its bytes is written as part of another one: what is read back otherwise
-/// is NaN, as from bytes that nothing has written.
+/// known as long as none of its bytes is written as part of another one: what is read back
+/// otherwise is NaN, as from bytes that nothing has written.
 class CellMemory : public Memory {
 public:
-  /// With `offsets`, buffers and variables lie where the plan says. Else each has memory of its own,
-  /// which is what a plan means before offsets are given.
+  /// With `offsets`, buffers and variables lie where the plan says. Else each has memory of its
+  /// own, which is what a plan means before offsets are given.
   CellMemory(mlir::ModuleOp plan, bool offsets);
 
   double load(mlir::Value buffer, mlir::Type element, int64_t index) override;

@@ -44,8 +44,8 @@ mlir::LogicalResult PlanInterpreter::run(mlir::Block &block) {
   return mlir::success();
 }
 
-mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory,
-                                  plan::EntryOp entry, llvm::ArrayRef<Tensor> inputs,
+mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory, plan::EntryOp entry,
+                                  llvm::ArrayRef<Tensor> inputs,
                                   std::map<std::string, Tensor> &variables) {
   auto module = entry->getParentOfType<mlir::ModuleOp>();
   memory.forgetScratch();

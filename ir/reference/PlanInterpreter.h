@@ -39,10 +39,10 @@ private:
   llvm::StringMap<plan::KernelOp> kernels;
 };
 
-/// Runs an entry over an arena: the variables go in and come out, as do the tensors of its ports, in
-/// their order. Scratch begins unknown. Fails with a diagnostic.
-mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory,
-                                  plan::EntryOp entry, llvm::ArrayRef<Tensor> inputs,
+/// Runs an entry over an arena: the variables go in and come out, as do the tensors of its ports,
+/// in their order. Scratch begins unknown. Fails with a diagnostic.
+mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory, plan::EntryOp entry,
+                                  llvm::ArrayRef<Tensor> inputs,
                                   std::map<std::string, Tensor> &variables);
 
 /// The weir.kernel that is a plan.kernel's meaning; a launch's first operands are its inputs, then

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Library calls are written out from the formulas in runtime/artifact/Artifact.fbs, not from the ops
-// that planning made them of.
+// Library calls are written out from the formulas in runtime/artifact/Artifact.fbs, not from the
+// ops that planning made them of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,7 @@ mlir::LogicalResult execute(plan::LaunchOp op, PlanInterpreter &machine) {
   Tensors arguments;
   for (size_t i = 0; i < inputs; ++i)
     arguments.push_back(machine.memory.load(operands[i], meaning.getInputs()[i].getType()));
-  mlir::FailureOr<Tensors> computed =
-      machine.interpreter.run(meaning.getBody().front(), arguments);
+  mlir::FailureOr<Tensors> computed = machine.interpreter.run(meaning.getBody().front(), arguments);
   if (mlir::failed(computed))
     return mlir::failure();
   for (size_t i = 0; i < results; ++i)
@@ -123,8 +122,8 @@ mlir::LogicalResult execute(plan::ConvolutionOp op, PlanInterpreter &machine) {
         }
   });
   if (op.getPartials())
-    machine.memory.forget(op.getPartials(), llvm::divideCeil(images, op.getTileImages()) *
-                                                storageBytes(weightType));
+    machine.memory.forget(op.getPartials(),
+                          llvm::divideCeil(images, op.getTileImages()) * storageBytes(weightType));
   if (forward)
     machine.memory.store(op.getOutput(), outputType, output);
   else if (backwardInput)
@@ -157,8 +156,7 @@ mlir::LogicalResult execute(plan::FillOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
-template <class Op>
-struct Model : Executable::ExternalModel<Model<Op>, Op> {
+template <class Op> struct Model : Executable::ExternalModel<Model<Op>, Op> {
   mlir::LogicalResult execute(mlir::Operation *op, PlanInterpreter &machine) const {
     return weir::execute(llvm::cast<Op>(op), machine);
   }

@@ -20,8 +20,8 @@
 namespace weir {
 
 /// Why an entry cannot be interpreted on this machine, or "": what it holds (inputs and variables,
-/// tensors of the dialect) and its largest value take more memory than there is. At least: what else
-/// lives with them is not counted.
+/// tensors of the dialect) and its largest value take more memory than there is. At least: what
+/// else lives with them is not counted.
 std::string tooLargeToInterpret(mlir::Operation *entry, llvm::ArrayRef<mlir::Type> held);
 
 } // namespace weir

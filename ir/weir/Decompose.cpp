@@ -113,7 +113,8 @@ struct DecomposeSoftmaxCrossEntropy : OpRewritePattern<SoftmaxCrossEntropyOp> {
     // A sum with one term that is not zero is exact.
     Value labelled =
         b.sum(b.select(b.isLabel(logits, op.getLabels()), logits, b.constant(logits, 0)));
-    // Not log_sum_exp less the logit: of a confident row that is a small difference of large numbers.
+    // Not log_sum_exp less the logit: of a confident row that is a small difference of large
+    // numbers.
     Value loss = b.add(logSum, b.sub(largest, labelled));
     rewriter.replaceOp(op, {loss, b.add(largest, logSum)});
     return success();

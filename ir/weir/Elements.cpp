@@ -47,8 +47,7 @@ Value Scalars::larger(Value a, Value b) {
   if (!isa<FloatType>(getElementTypeOrSelf(a)))
     return compare(arith::CmpIPredicate::sgt, a, b);
   Value aboveOrNaN = compare(arith::CmpFPredicate::UGT, a, b);
-  return arith::AndIOp::create(builder, loc, aboveOrNaN,
-                               compare(arith::CmpFPredicate::ORD, b, b));
+  return arith::AndIOp::create(builder, loc, aboveOrNaN, compare(arith::CmpFPredicate::ORD, b, b));
 }
 Value Scalars::select(Value condition, Value onTrue, Value onFalse) {
   return arith::SelectOp::create(builder, loc, condition, onTrue, onFalse);

@@ -37,8 +37,8 @@ struct Scalars {
 
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value b);
-  /// Whether a is the larger element, of scalars or vectors: NaN is larger than all numbers, so that
-  /// where a maximum is NaN its place is that of the first one.
+  /// Whether a is the larger element, of scalars or vectors: NaN is larger than all numbers, so
+  /// that where a maximum is NaN its place is that of the first one.
   mlir::Value larger(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value onTrue, mlir::Value onFalse);
 

@@ -44,8 +44,8 @@ Value toTheLargest(Formula t, Reduction kind, Value input, int64_t axis, Value c
   llvm::SmallVector<int64_t> kept(shapeOf(input));
   kept.erase(kept.begin() + axis);
   Value largest = t.build<ArgMaxOp>(indices.clone(kept), x, axis);
-  Term here = compare(Predicate::eq, t.build<IotaOp>(indices, axis),
-                      spread(t, largest, indices, axis));
+  Term here =
+      compare(Predicate::eq, t.build<IotaOp>(indices, axis), spread(t, largest, indices, axis));
   Term all = spread(t, cotangent, input, axis);
   return select(here, all, all.number(0));
 }
@@ -68,15 +68,14 @@ LogicalResult ReduceOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
     return mlir::success();
   }
   // One axis after the other, the last one first: the largest element that is found is the first in
-  // row-major order. Its place is asked for, and not which elements are equal to the maximum: what is
-  // computed again, or stored in a smaller type, may be equal to it nowhere.
+  // row-major order. Its place is asked for, and not which elements are equal to the maximum: what
+  // is computed again, or stored in a smaller type, may be equal to it nowhere.
   ArrayRef<int64_t> axes = getAxes();
   llvm::SmallVector<Value> inputs;
   for (int64_t axis : llvm::reverse(axes)) {
     inputs.push_back(x);
-    x = axis == axes.front()
-            ? getResult()
-            : Value(t.build<ReduceOp>(x, getKind(), ArrayRef<int64_t>(axis)));
+    x = axis == axes.front() ? getResult()
+                             : Value(t.build<ReduceOp>(x, getKind(), ArrayRef<int64_t>(axis)));
   }
   Value cotangent = cotangents[0];
   for (auto [axis, input] : llvm::zip_equal(axes, llvm::reverse(inputs)))

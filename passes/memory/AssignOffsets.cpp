@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs last, when the order of actions is final. Finding the least arena is NP-hard; largest-first, best-fit is the usual good
-// answer (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020, greedy by size).
+// Runs last, when the order of actions is final. Finding the least arena is NP-hard; largest-first,
+// best-fit is the usual good answer (Pisarchyk and Lee, "Efficient memory management for deep
+// neural net inference", 2020, greedy by size).
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +66,8 @@ public:
       for (Lifetime *other : placed)
         if (other->meets(*lifetime))
           around.push_back(other);
-      llvm::sort(around, [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; });
+      llvm::sort(around,
+                 [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; });
       int64_t at = base, best = -1, bestGap = INT64_MAX;
       for (Lifetime *other : around) {
         int64_t gap = other->offset - at;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Private to the reader. Ranges are always compared as `size > room - offset` after `offset <= room`, so that nothing wraps.
+// Private to the reader. Ranges are always compared as `size > room - offset` after `offset <=
+// room`, so that nothing wraps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,9 +82,9 @@ private:
   const Entry &entry;
   uint32_t actionCount = 0;
   std::map<uint32_t, uint32_t> repeats; // a repeat's number -> the last of its body
-  uint32_t current = 0;      // the action being checked, numbered depth first
-  uint32_t lastUse = 0;      // of what `current` touches: itself, or the end of a repeat's body
-  uint32_t rounds = 1;       // of the repeat around it
+  uint32_t current = 0;                 // the action being checked, numbered depth first
+  uint32_t lastUse = 0; // of what `current` touches: itself, or the end of a repeat's body
+  uint32_t rounds = 1;  // of the repeat around it
   bool inRepeat = false;
   const char *kind = "";
 };

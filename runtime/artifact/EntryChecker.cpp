@@ -77,7 +77,8 @@ void EntryChecker::checkBuffers() {
   }
 }
 
-// Sweeps over time, keeping the ranges that are alive ordered by place, so that a hostile file costs n log n.
+// Sweeps over time, keeping the ranges that are alive ordered by place, so that a hostile file
+// costs n log n.
 void EntryChecker::checkOverlaps() {
   const auto &buffers = *entry.buffers();
   struct Event {
@@ -141,8 +142,7 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
   }
 }
 
-void EntryChecker::checkActions(
-    const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions) {
+void EntryChecker::checkActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions) {
   for (const Action *action : actions) {
     lastUse = current;
     checkWork(*action);
@@ -201,9 +201,9 @@ void EntryChecker::checkLaunch(const Launch &launch) {
 }
 
 void EntryChecker::checkProduct(const Product &p) {
-  for (auto [dim, tile, name] : {std::tuple(p.batch(), p.tile_batch(), "batch"),
-                                 std::tuple(p.m(), p.tile_m(), "m"),
-                                 std::tuple(p.n(), p.tile_n(), "n"), std::tuple(p.k(), p.k(), "k")}) {
+  for (auto [dim, tile, name] :
+       {std::tuple(p.batch(), p.tile_batch(), "batch"), std::tuple(p.m(), p.tile_m(), "m"),
+        std::tuple(p.n(), p.tile_n(), "n"), std::tuple(p.k(), p.k(), "k")}) {
     require(dim > 0 && dim < maxDim, std::string(name) + " is out of range");
     require(tile > 0 && tile <= dim, std::string("the tile of ") + name + " is out of range");
   }
@@ -217,10 +217,8 @@ void EntryChecker::checkProduct(const Product &p) {
   require(p.c_batch() >= p.n() || p.batch() == 1, "the batch of c overlaps");
   require((p.a_row() || p.m() == 1) && (p.a_column() || p.k() == 1), "a stride of a is 0");
   require((p.b_row() || p.k() == 1) && (p.b_column() || p.n() == 1), "a stride of b is 0");
-  checkStrided("a", *p.a(),
-               {{p.batch(), p.a_batch()}, {p.m(), p.a_row()}, {p.k(), p.a_column()}});
-  checkStrided("b", *p.b(),
-               {{p.batch(), p.b_batch()}, {p.k(), p.b_row()}, {p.n(), p.b_column()}});
+  checkStrided("a", *p.a(), {{p.batch(), p.a_batch()}, {p.m(), p.a_row()}, {p.k(), p.a_column()}});
+  checkStrided("b", *p.b(), {{p.batch(), p.b_batch()}, {p.k(), p.b_row()}, {p.n(), p.b_column()}});
   checkStrided("c", *p.c(), {{p.batch(), p.c_batch()}, {p.m(), p.c_row()}, {p.n(), 1}});
   if (p.bias())
     checkStrided("bias", *p.bias(), {{p.n(), 1}});
@@ -291,9 +289,9 @@ void EntryChecker::checkRef(const char *name, const Ref &ref, uint64_t size) {
                 ", which is alive from action " + std::to_string(buffer.first()) + " to " +
                 std::to_string(buffer.last()) + " only");
   }
-  std::string owner = variable ? "variable '" + program.variables()->Get(ref.index())->name()->str() +
-                                     "'"
-                               : "buffer " + std::to_string(ref.index());
+  std::string owner =
+      variable ? "variable '" + program.variables()->Get(ref.index())->name()->str() + "'"
+               : "buffer " + std::to_string(ref.index());
   require(inRepeat || ref.stride() == 0, operand + " has a stride outside a repeat");
   uint64_t travel;
   bool wraps = __builtin_mul_overflow(ref.stride(), uint64_t(rounds - 1), &travel);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 32 bytes, little endian, then the FlatBuffer (Artifact.fbs). The hash covers every byte of the payload, so damage is told
-// apart from a file that was made wrong.
+// 32 bytes, little endian, then the FlatBuffer (Artifact.fbs). The hash covers every byte of the
+// payload, so damage is told apart from a file that was made wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@ constexpr uint32_t formatVersion = 2;
 struct Header {
   char magic[8];
   uint32_t version;
-  uint32_t reserved;      ///< 0
+  uint32_t reserved; ///< 0
   uint64_t payloadBytes;
-  uint64_t hash;          ///< XXH3_64 of the payload
+  uint64_t hash; ///< XXH3_64 of the payload
 };
 static_assert(sizeof(Header) == 32);
 

@@ -15,8 +15,9 @@
 namespace weir::artifact {
 
 void reject(const std::string &where, const std::string &what) {
-  throw Failure(Exit::model, "the artifact cannot be used: " + where + ": " + what +
-                                 "; it is damaged or was made by another version: compile it again");
+  throw Failure(Exit::model,
+                "the artifact cannot be used: " + where + ": " + what +
+                    "; it is damaged or was made by another version: compile it again");
 }
 
 static void require(bool holds, const std::string &where, const std::string &what) {
@@ -101,9 +102,9 @@ void ProgramChecker::checkConfigs() {
     }
 }
 
-void ProgramChecker::checkActions(
-    const std::string &where, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
-    int depth) {
+void ProgramChecker::checkActions(const std::string &where,
+                                  const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
+                                  int depth) {
   for (const Action *action : actions) {
     size_t count = action->locations() ? action->locations()->size() : 0;
     for (size_t i = 0; i < count; ++i)
@@ -125,8 +126,7 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
           "its symbol does not end with its suffix");
   if (kernel.part() == 0)
     return;
-  require(before && before->part() + 1 == kernel.part(), where,
-          "the launch before it is missing");
+  require(before && before->part() + 1 == kernel.part(), where, "the launch before it is missing");
   bool alike = before->shape()->string_view() == kernel.shape()->string_view() &&
                before->thread_scratch() == kernel.thread_scratch() &&
                before->operands()->size() == kernel.operands()->size();

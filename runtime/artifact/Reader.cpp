@@ -13,7 +13,8 @@
 
 namespace weir::artifact {
 
-// Nesting of tables in a whole artifact: program, entry, action, repeat, action, work, bounded with room for growth.
+// Nesting of tables in a whole artifact: program, entry, action, repeat, action, work, bounded with
+// room for growth.
 static constexpr flatbuffers::uoffset_t maxDepth = 16;
 static constexpr flatbuffers::uoffset_t maxTables = 4'000'000;
 
@@ -55,9 +56,7 @@ const Program &verify(std::span<const std::byte> file) {
   return program;
 }
 
-uint64_t elementSize(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::i32 ? 4 : 1;
-}
+uint64_t elementSize(DType dtype) { return dtype == DType::f32 || dtype == DType::i32 ? 4 : 1; }
 
 bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size) {
   // The FlatBuffers verifier looks at where a vector begins, not at where its 8-byte elements do.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nothing in an artifact is used before verify() has returned: afterwards every index, offset, size, stride and lifetime in it
-// holds, so the runtime checks none again. What verify() cannot know is left to the loader of the machine code
-// (runtime/core/Loader.h).
+// Nothing in an artifact is used before verify() has returned: afterwards every index, offset,
+// size, stride and lifetime in it holds, so the runtime checks none again. What verify() cannot
+// know is left to the loader of the machine code (runtime/core/Loader.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,9 @@
 
 namespace weir::artifact {
 
-/// The program in `file`, which must stay alive and 16-byte aligned. Throws Failure{Exit::model} that says what is wrong: not an
-/// artifact, another format version, truncated, damaged, or made wrong.
+/// The program in `file`, which must stay alive and 16-byte aligned. Throws Failure{Exit::model}
+/// that says what is wrong: not an artifact, another format version, truncated, damaged, or made
+/// wrong.
 const Program &verify(std::span<const std::byte> file);
 
 /// The semantic half alone: what the FlatBuffers verifier cannot see. verify() calls it.

@@ -104,8 +104,9 @@ void failStorage(const std::string &path, const char *what) {
   int reason = errno;
   std::string message = concat(path, ": cannot ", what, ": ", std::strerror(reason));
   if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
-    message += "; free some space and start again, with --resume if there are checkpoints: what was saved "
-               "before is whole";
+    message +=
+        "; free some space and start again, with --resume if there are checkpoints: what was saved "
+        "before is whole";
   throw Failure(Exit::storage, message);
 }
 

@@ -26,7 +26,8 @@ Arena::Arena(uint64_t size, const char *purpose) : bytes(size) {
   if (size == 0)
     return;
   mapped = size + hugePage;
-  // The system promises more memory than it has; a process that then uses it is killed without a word.
+  // The system promises more memory than it has; a process that then uses it is killed without a
+  // word.
   struct sysinfo machine;
   bool known = sysinfo(&machine) == 0;
   uint64_t total = known ? uint64_t(machine.totalram + machine.totalswap) * machine.mem_unit : 0;
@@ -41,7 +42,8 @@ Arena::Arena(uint64_t size, const char *purpose) : bytes(size) {
   uint64_t address = reinterpret_cast<uint64_t>(mapping);
   begin = reinterpret_cast<std::byte *>((address + hugePage - 1) & ~(hugePage - 1));
   madvise(begin, size, MADV_HUGEPAGE);
-  // Pages are made now, not in the middle of the first step. Where the kernel cannot (before Linux 5.14), they are made then.
+  // Pages are made now, not in the middle of the first step. Where the kernel cannot (before
+  // Linux 5.14), they are made then.
 #ifdef MADV_POPULATE_WRITE
   madvise(begin, size, MADV_POPULATE_WRITE);
 #endif

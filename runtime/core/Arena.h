@@ -13,10 +13,12 @@
 
 namespace weir {
 
-/// Zeroed memory at a multiple of 2 MiB, in huge pages where the system has them, for as long as the object lives.
+/// Zeroed memory at a multiple of 2 MiB, in huge pages where the system has them, for as long as
+/// the object lives.
 class Arena {
 public:
-  /// Throws Failure{Exit::device} that says what it is for ("the model's tensors"), its size and what the machine has.
+  /// Throws Failure{Exit::device} that says what it is for ("the model's tensors"), its size and
+  /// what the machine has.
   Arena(uint64_t size, const char *purpose);
   ~Arena();
   Arena(const Arena &) = delete;

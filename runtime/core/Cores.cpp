@@ -14,7 +14,8 @@
 
 namespace weir {
 
-// `cpu.max` of a version-2 group is "QUOTA PERIOD" or "max PERIOD"; a parent's quota bounds its children.
+// `cpu.max` of a version-2 group is "QUOTA PERIOD" or "max PERIOD"; a parent's quota bounds its
+// children.
 static double quotaOfGroup(std::string group) {
   double quota = HUGE_VAL;
   for (;;) {

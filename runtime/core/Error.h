@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every failure that is not ours is a Failure: a message for the user (where, what was expected, what was found, what to
-// do) and the exit status that launchers act on. Ours are asserts.
+// Every failure that is not ours is a Failure: a message for the user (where, what was expected,
+// what was found, what to do) and the exit status that launchers act on. Ours are asserts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,15 @@ namespace weir {
 /// Exit statuses of every Weir tool; docs/language.md lists them for users.
 enum class Exit : int {
   ok = 0,
-  internal = 1,   ///< a fault of ours
-  usage = 2,      ///< unknown option, --set or --data name, checkpoint folder in use
-  model = 3,      ///< bad model or artifact, or one for another CPU level; checkpoint of another model
-  data = 4,       ///< bad data
-  numeric = 5,    ///< not finite under --nan abort
-  device = 6,     ///< device or memory
-  peer = 7,       ///< a peer lost or a collective timed out
-  storage = 8,    ///< cannot write, no whole checkpoint left
-  requeue = 75,   ///< checkpointed on a signal, start me again
+  internal = 1, ///< a fault of ours
+  usage = 2,    ///< unknown option, --set or --data name, checkpoint folder in use
+  model = 3,   ///< bad model or artifact, or one for another CPU level; checkpoint of another model
+  data = 4,    ///< bad data
+  numeric = 5, ///< not finite under --nan abort
+  device = 6,  ///< device or memory
+  peer = 7,    ///< a peer lost or a collective timed out
+  storage = 8, ///< cannot write, no whole checkpoint left
+  requeue = 75, ///< checkpointed on a signal, start me again
 };
 
 class Failure : public std::runtime_error {

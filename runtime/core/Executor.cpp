@@ -81,8 +81,9 @@ std::vector<Executor::Numbered> Executor::prepare(const Actions &actions,
   return list;
 }
 
-// The action numbered `first` (a repeat has its body's numbers, to `last`, too) may stand in the body of the repeat `around`: what
-// was alive before that repeat stays alive to its end, whatever its last use.
+// The action numbered `first` (a repeat has its body's numbers, to `last`, too) may stand in the
+// body of the repeat `around`: what was alive before that repeat stays alive to its end, whatever
+// its last use.
 std::vector<Executor::Range> Executor::deadAfter(uint32_t first, uint32_t last,
                                                  std::optional<uint32_t> around) const {
   std::vector<Range> dead;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Private to runtime/core. Every index and offset of the artifact is resolved into addresses when it is loaded; running an
-// entry looks nothing up and allocates nothing.
+// Private to runtime/core. Every index and offset of the artifact is resolved into addresses when
+// it is loaded; running an entry looks nothing up and allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ using KernelFunction = void (*)(void *const *operands, int64_t lo, int64_t hi, v
 struct Machine {
   const artifact::Program *plan;
   std::byte *arena;
-  std::byte *scratch = nullptr;    // of worker 0; the others' follow at scratchStride
+  std::byte *scratch = nullptr; // of worker 0; the others' follow at scratchStride
   size_t scratchStride = 0;
   ThreadPool *pool;
   bool poison = false;
@@ -95,8 +95,7 @@ private:
 
   std::vector<Numbered> prepare(const Actions &actions, std::optional<uint32_t> around);
   std::unique_ptr<Step> prepare(const artifact::Action &action);
-  std::vector<Range> deadAfter(uint32_t first, uint32_t last,
-                               std::optional<uint32_t> around) const;
+  std::vector<Range> deadAfter(uint32_t first, uint32_t last, std::optional<uint32_t> around) const;
   Place resolve(const artifact::Ref &ref) const;
   bool isPort(const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &ports,
               uint32_t buffer) const;

@@ -21,8 +21,8 @@ static constexpr uint64_t maxSymbols = 1 << 20;
 
 static void require(bool holds, const char *what) {
   if (!holds)
-    throw Failure(Exit::model, std::string("the artifact's machine code cannot be loaded: ") + what +
-                                   "; compile the model again");
+    throw Failure(Exit::model, std::string("the artifact's machine code cannot be loaded: ") +
+                                   what + "; compile the model again");
 }
 
 static uint64_t pageUp(uint64_t address) { return (address + pageSize - 1) & ~(pageSize - 1); }
@@ -70,7 +70,7 @@ struct Headers {
   std::vector<Elf64_Phdr> segments; // PT_LOAD, ascending, on pages of their own
   uint64_t dynamic = 0;             // relative to the image; 0: none
   uint64_t dynamicSize = 0;
-  uint64_t span = 0;                // bytes of the image
+  uint64_t span = 0; // bytes of the image
 };
 
 /// What the dynamic section says; addresses are relative to the image, 0: none.
@@ -101,9 +101,8 @@ static Headers readHeaders(const Bytes &file) {
     require(segment.p_type != PT_INTERP, "it wants another loader");
     if (segment.p_type != PT_LOAD || segment.p_memsz == 0)
       continue;
-    require(file.holds(segment.p_offset, segment.p_filesz) &&
-                segment.p_filesz <= segment.p_memsz && segment.p_vaddr <= maxImage &&
-                segment.p_memsz <= maxImage - segment.p_vaddr,
+    require(file.holds(segment.p_offset, segment.p_filesz) && segment.p_filesz <= segment.p_memsz &&
+                segment.p_vaddr <= maxImage && segment.p_memsz <= maxImage - segment.p_vaddr,
             "a segment lies outside of it");
     require(pageDown(segment.p_vaddr) >= headers.span, "segments share a page");
     require((segment.p_flags & PF_W) == 0 || (segment.p_flags & PF_X) == 0,

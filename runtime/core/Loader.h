@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Maps an ELF shared object that needs nothing from outside (no symbol, no library, no constructor, no thread-local data)
-// without the system's loader: no temporary file, no /proc, so an artifact runs in an empty chroot. Pages are never writable
-// and executable at once.
+// Maps an ELF shared object that needs nothing from outside (no symbol, no library, no constructor,
+// no thread-local data) without the system's loader: no temporary file, no /proc, so an artifact
+// runs in an empty chroot. Pages are never writable and executable at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ namespace weir {
 
 class Loader {
 public:
-  /// Maps `file`, which is copied. Throws Failure: Exit::model for a file that is not such an object, Exit::device for memory.
+  /// Maps `file`, which is copied. Throws Failure: Exit::model for a file that is not such an
+  /// object, Exit::device for memory.
   explicit Loader(std::span<const std::byte> file);
   ~Loader();
   Loader(const Loader &) = delete;

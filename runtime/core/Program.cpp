@@ -53,7 +53,8 @@ void Program::Impl::loadCode() {
   }
 }
 
-// Known only when the primitives are made: another CPU may make the library choose other blocks than where it was compiled.
+// Known only when the primitives are made: another CPU may make the library choose other blocks
+// than where it was compiled.
 void Program::Impl::allocateScratch() {
   size_t bytes = plan->thread_scratch();
   for (auto &[spec, product] : machine.products)

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Program owns the artifact's bytes, its one arena, the loaded code, the library primitives and the worker threads. After
-// construction nothing is allocated: an entry's run only executes actions. Not thread-safe: one caller at a time.
+// A Program owns the artifact's bytes, its one arena, the loaded code, the library primitives and
+// the worker threads. After construction nothing is allocated: an entry's run only executes
+// actions. Not thread-safe: one caller at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +28,9 @@
 namespace weir {
 
 struct ProgramOptions {
-  int threads = 0;      ///< 0: the cores this process may use
-  bool poison = false;  ///< fill scratch with NaN before its first and after its last use, to show that no dead byte is read
+  int threads = 0;     ///< 0: the cores this process may use
+  bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
+                       ///< that no dead byte is read
 };
 
 /// A named tensor in the arena. `data` stays valid as long as the Program.
@@ -36,15 +38,15 @@ struct TensorView {
   std::string name;
   artifact::DType dtype;
   std::vector<int64_t> shape;
-  artifact::Role role;  ///< of variables only
+  artifact::Role role; ///< of variables only
   std::byte *data;
-  size_t size;          ///< bytes
+  size_t size; ///< bytes
 };
 
 class Program {
 public:
-  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them. Throws Failure: Exit::model for what is wrong with
-  /// the file or this CPU, Exit::device for memory.
+  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them. Throws Failure:
+  /// Exit::model for what is wrong with the file or this CPU, Exit::device for memory.
   Program(std::vector<std::byte> bytes, const ProgramOptions &options);
   ~Program();
 
@@ -56,8 +58,8 @@ public:
   /// The entry of that name, or null.
   const artifact::Entry *entry(std::string_view name) const;
 
-  /// Where the host writes an input before run(), and reads an output after. The place is valid only between the two and until
-  /// the next run of any entry.
+  /// Where the host writes an input before run(), and reads an output after. The place is valid
+  /// only between the two and until the next run of any entry.
   std::byte *port(const artifact::Entry &entry, const artifact::Port &port);
 
   /// Executes the entry's actions and returns when all are done.
@@ -65,16 +67,19 @@ public:
 
   int threads() const;
 
-  /// Bytes allocated per worker thread: what the artifact states, or more where this CPU's library needs more.
+  /// Bytes allocated per worker thread: what the artifact states, or more where this CPU's library
+  /// needs more.
   size_t threadScratch() const;
 
   /// From now on records when each action runs, the newest `capacity` of them; 0 stops.
   void trace(size_t capacity);
 
-  /// What was recorded; null when not tracing. An event's action is numbered as in the artifact, within `Event::entry`.
+  /// What was recorded; null when not tracing. An event's action is numbered as in the artifact,
+  /// within `Event::entry`.
   const Trace *trace() const;
 
-  /// From now on `observer` is called around every action; null stops. It has to outlive this, or what it observes.
+  /// From now on `observer` is called around every action; null stops. It has to outlive this, or
+  /// what it observes.
   void observe(Observer *observer);
 
   /// All of the arena; variables and buffers lie in it where the artifact says.

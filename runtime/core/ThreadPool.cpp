@@ -41,7 +41,8 @@ static void wakeAll(std::atomic<uint32_t> &word) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// A share word: the loop's number above, the next task below. Closed shares have no task below any end.
+// A share word: the loop's number above, the next task below. Closed shares have no task below any
+// end.
 static constexpr uint64_t closed = 0xffffffff;
 static uint64_t pack(uint32_t loop, uint64_t next) { return uint64_t(loop) << 32 | next; }
 
@@ -71,7 +72,8 @@ void ThreadPool::run(int64_t newTasks, Call newCall, void *newContext) {
   if (newTasks == 1 || count == 1)
     return newCall(newContext, 0, newTasks, 0);
 
-  // Shares are closed while the loop's fields change: a claim by a thread that saw the old ones fails.
+  // Shares are closed while the loop's fields change: a claim by a thread that saw the old ones
+  // fails.
   uint32_t number = loop.load(std::memory_order_relaxed) + 1;
   for (int i = 0; i < count; ++i)
     shares[i].next.store(pack(number, closed), std::memory_order_relaxed);
@@ -144,8 +146,7 @@ bool ThreadPool::claim(uint32_t number, int owner, int worker) {
     // A quarter at a time: few calls, and something left for a thread that helps.
     uint64_t hi = std::min(end, lo + std::max<uint64_t>(1, (end - begin) / 4));
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (!shares[owner].next.compare_exchange_weak(word, pack(number, hi),
-                                                  std::memory_order_acq_rel,
+    if (!shares[owner].next.compare_exchange_weak(word, pack(number, hi), std::memory_order_acq_rel,
                                                   std::memory_order_acquire))
       continue;
     body(argument, lo, hi, worker);

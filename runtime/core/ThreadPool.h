@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels, product tiles and convolution tiles are all run by parallelFor. Tasks are independent and fixed by the plan, so
-// neither the number of threads nor who takes which task changes a bit of the result.
+// Kernels, product tiles and convolution tiles are all run by parallelFor. Tasks are independent
+// and fixed by the plan, so neither the number of threads nor who takes which task changes a bit of
+// the result.
 //
-// A thread starts on its own contiguous share, which is the same in every loop of that length (its part of the data stays in
-// its cache), and then helps the others. The caller takes part and can do everything alone, so a loop never waits for a thread
-// that the system has not scheduled, only for one that has begun a chunk. Idle threads spin for a bounded time, then sleep.
+// A thread starts on its own contiguous share, which is the same in every loop of that length (its
+// part of the data stays in its cache), and then helps the others. The caller takes part and can do
+// everything alone, so a loop never waits for a thread that the system has not scheduled, only for
+// one that has begun a chunk. Idle threads spin for a bounded time, then sleep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +28,14 @@
 
 namespace weir {
 
-/// The cores this process may use: its affinity mask, bounded by its control group's quota. At least 1. What launchers put into
-/// OMP_NUM_THREADS is not asked.
+/// The cores this process may use: its affinity mask, bounded by its control group's quota. At
+/// least 1. What launchers put into OMP_NUM_THREADS is not asked.
 int availableCores();
 
-/// Sets the thread's floating-point state to flush subnormal results and operands to zero, and its OpenMP team to one thread
-/// (the library's primitives then run on the thread that calls them), and puts both back at the end of its life. Every thread
-/// that computes holds one, so that bits do not depend on the thread.
+/// Sets the thread's floating-point state to flush subnormal results and operands to zero, and its
+/// OpenMP team to one thread (the library's primitives then run on the thread that calls them), and
+/// puts both back at the end of its life. Every thread that computes holds one, so that bits do not
+/// depend on the thread.
 class ComputeThread {
 public:
   ComputeThread();
@@ -56,8 +59,9 @@ public:
   /// Workers, the caller (worker 0) included.
   int size() const { return count; }
 
-  /// Calls `body(lo, hi, worker)` for ranges that together are [0, tasks), each task once, and returns when all are done. One
-  /// caller at a time; `body` may neither throw nor call parallelFor. tasks < 2^31.
+  /// Calls `body(lo, hi, worker)` for ranges that together are [0, tasks), each task once, and
+  /// returns when all are done. One caller at a time; `body` may neither throw nor call
+  /// parallelFor. tasks < 2^31.
   template <typename Body> void parallelFor(int64_t tasks, Body &&body) {
     auto call = [](void *context, int64_t lo, int64_t hi, int worker) {
       (*static_cast<std::remove_reference_t<Body> *>(context))(lo, hi, worker);
@@ -68,7 +72,8 @@ public:
 private:
   using Call = void (*)(void *context, int64_t lo, int64_t hi, int worker);
 
-  /// The next task of one worker's share, below the number of the loop it belongs to: a claim succeeds only for that loop.
+  /// The next task of one worker's share, below the number of the loop it belongs to: a claim
+  /// succeeds only for that loop.
   struct alignas(64) Share {
     std::atomic<uint64_t> next;
   };
@@ -87,10 +92,10 @@ private:
   std::atomic<Call> call{nullptr};
   std::atomic<void *> context{nullptr};
 
-  alignas(64) std::atomic<uint32_t> loop{0};  // the number of the open loop; workers sleep on it
+  alignas(64) std::atomic<uint32_t> loop{0}; // the number of the open loop; workers sleep on it
   std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> stopping{false};
-  alignas(64) std::atomic<uint32_t> done{0};  // finished tasks; the caller sleeps on it
+  alignas(64) std::atomic<uint32_t> done{0}; // finished tasks; the caller sleeps on it
   std::atomic<bool> callerSleeps{false};
 
   std::vector<std::thread> threads;

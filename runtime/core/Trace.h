@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A ring of fixed size, so that tracing allocates nothing in a step and a long run keeps its newest events.
+// A ring of fixed size, so that tracing allocates nothing in a step and a long run keeps its newest
+// events.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +23,10 @@ namespace weir {
 class Trace {
 public:
   struct Event {
-    uint32_t entry;   ///< index into the artifact's entries
-    uint32_t action;  ///< numbered depth first, as in the artifact
-    uint32_t round;   ///< of the repeat around it, else 0
-    int64_t start;    ///< nanoseconds of the monotonic clock
+    uint32_t entry;  ///< index into the artifact's entries
+    uint32_t action; ///< numbered depth first, as in the artifact
+    uint32_t round;  ///< of the repeat around it, else 0
+    int64_t start;   ///< nanoseconds of the monotonic clock
     int64_t end;
   };
 

@@ -63,8 +63,9 @@ static std::array<int, 3> arguments(Kind kind) {
   return {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
 }
 
-// The layout of activations inside. Blocked is the fastest for plain ones; channels-last has kernels of its own. The gradient
-// of an input with a few channels wastes most lanes of both: products on the plain layout are six times as fast.
+// The layout of activations inside. Blocked is the fastest for plain ones; channels-last has
+// kernels of its own. The gradient of an input with a few channels wastes most lanes of both:
+// products on the plain layout are six times as fast.
 static Tag activationTag(const ConvolutionSpec &s) {
   if (s.kind == Kind::backwardInput && s.channels <= 4)
     return Tag::nchw;
@@ -83,9 +84,8 @@ static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) {
   memory::dims strides = {s.strideH, s.strideW};
   memory::dims before = {s.paddingH, s.paddingW};
   // What the strides do not reach is not padding.
-  memory::dims after = {
-      (s.outHeight() - 1) * s.strideH + s.kernelHeight - s.height - s.paddingH,
-      (s.outWidth() - 1) * s.strideW + s.kernelWidth - s.width - s.paddingW};
+  memory::dims after = {(s.outHeight() - 1) * s.strideH + s.kernelHeight - s.height - s.paddingH,
+                        (s.outWidth() - 1) * s.strideW + s.kernelWidth - s.width - s.paddingW};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
@@ -105,21 +105,18 @@ static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) {
         {dnnl::prop_kind::forward_training, direct, input, weight, output, strides, before, after},
         attributes, engine());
     if (s.kind == Kind::forward) {
-      finish(
-          forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
-          {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
+      finish(forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
+             {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
     } else if (s.kind == Kind::backwardInput) {
       dnnl::convolution_backward_data::primitive_desc desc(
           {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
-      finish(
-          desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
-          {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
+      finish(desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
+             {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
     } else {
       dnnl::convolution_backward_weights::primitive_desc desc(
           {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
-      finish(
-          desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
-          {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
+      finish(desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
+             {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
     }
     for (int i = 0; i < 3 && compile; ++i) {
       if (chunk.plain[i] == chunk.blocked[i])
@@ -198,9 +195,8 @@ Convolution::Convolution(const ConvolutionSpec &spec, int workers) : impl(new Im
         binding.blocked[i] = unbound(chunk.blocked[i]);
         bool back = i == written(spec.kind);
         binding.reorders[i] =
-            Call(chunk.reorders[i],
-                 {{DNNL_ARG_FROM, back ? binding.blocked[i] : binding.plain[i]},
-                  {DNNL_ARG_TO, back ? binding.plain[i] : binding.blocked[i]}});
+            Call(chunk.reorders[i], {{DNNL_ARG_FROM, back ? binding.blocked[i] : binding.plain[i]},
+                                     {DNNL_ARG_TO, back ? binding.plain[i] : binding.blocked[i]}});
       }
       binding.convolve = Call(chunk.primitive, {{argument[0], binding.blocked[0]},
                                                 {argument[1], binding.blocked[1]},

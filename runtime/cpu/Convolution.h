@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A 2-D convolution in f32, its input gradient, or its weight gradient. Images are cut into chunks fixed by the plan; each
-// chunk is reordered into the library's blocked layout in the worker's scratch (a few percent, against the half speed of its
-// plain layouts), computed by a one-thread primitive, and reordered back. A weight gradient has a partial sum per chunk; they
-// are added in the order of the chunks.
+// A 2-D convolution in f32, its input gradient, or its weight gradient. Images are cut into chunks
+// fixed by the plan; each chunk is reordered into the library's blocked layout in the worker's
+// scratch (a few percent, against the half speed of its plain layouts), computed by a one-thread
+// primitive, and reordered back. A weight gradient has a partial sum per chunk; they are added in
+// the order of the chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,8 @@
 
 namespace weir::cpu {
 
-/// artifact::Convolution without its places. Weights are [filters, channels, kernelHeight, kernelWidth], row-major.
+/// artifact::Convolution without its places. Weights are [filters, channels, kernelHeight,
+/// kernelWidth], row-major.
 struct ConvolutionSpec {
   enum class Kind { forward, backwardInput, backwardWeight } kind = Kind::forward;
   enum class Layout { nchw, nhwc } layout = Layout::nchw; ///< of input and output
@@ -39,13 +41,14 @@ struct ConvolutionSpec {
   auto operator<=>(const ConvolutionSpec &) const = default;
 };
 
-/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary() comes first.
+/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
+/// comes first.
 size_t convolutionScratch(const ConvolutionSpec &spec);
 
 class Convolution {
 public:
-  /// Values or cotangents; the kind says which is written. Partial weight gradients, [tiles, weights], where there are several
-  /// tiles; null otherwise.
+  /// Values or cotangents; the kind says which is written. Partial weight gradients, [tiles,
+  /// weights], where there are several tiles; null otherwise.
   struct Operands {
     float *input, *weight, *output, *partials;
   };
@@ -59,7 +62,8 @@ public:
   /// Computes chunks [lo, hi). `scratch` is the worker's own, 64-byte aligned.
   void run(int64_t lo, int64_t hi, int worker, const Operands &operands, std::byte *scratch);
 
-  /// The second parallel loop of a weight gradient in several tiles: tasks of blocks of elements; 0 for all else.
+  /// The second parallel loop of a weight gradient in several tiles: tasks of blocks of elements; 0
+  /// for all else.
   int64_t sumTasks() const;
   void sum(int64_t lo, int64_t hi, const Operands &operands) const;
 

@@ -33,8 +33,8 @@ void requireLevel(std::string_view level) {
   // Levels are ordered, and their names with them.
   if (native >= level)
     return;
-  std::string message = "the artifact needs a CPU of level " + std::string(level) + ", this one has " +
-                        std::string(native);
+  std::string message = "the artifact needs a CPU of level " + std::string(level) +
+                        ", this one has " + std::string(native);
   if (native == "x86-64-v3")
     message += ": compile the model again with `--target cpu:x86-64-v3`";
   else

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An artifact names the x86-64 level (psABI) its code needs. The same level bounds oneDNN, so that a newer CPU computes the same
-// bits. The library takes its bound once per process.
+// An artifact names the x86-64 level (psABI) its code needs. The same level bounds oneDNN, so that
+// a newer CPU computes the same bits. The library takes its bound once per process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@ namespace weir::cpu {
 /// "x86-64-v4", "x86-64-v3", "x86-64-v2" or "x86-64": the highest level this CPU has.
 std::string_view nativeLevel();
 
-/// Throws Failure{Exit::model} if this CPU lacks `level`, naming both and the remedy, or if `level` is none that Weir compiles
-/// for (x86-64-v3, x86-64-v4).
+/// Throws Failure{Exit::model} if this CPU lacks `level`, naming both and the remedy, or if `level`
+/// is none that Weir compiles for (x86-64-v3, x86-64-v4).
 void requireLevel(std::string_view level);
 
-/// Bounds oneDNN by `level`; to be called before anything of runtime/cpu is made. Throws Failure{Exit::usage} when this process
-/// has bounded it otherwise.
+/// Bounds oneDNN by `level`; to be called before anything of runtime/cpu is made. Throws
+/// Failure{Exit::usage} when this process has bounded it otherwise.
 void boundLibrary(std::string_view level);
 
 } // namespace weir::cpu

@@ -37,7 +37,8 @@ Call::Call(const dnnl::primitive &primitive,
 }
 
 void Call::run(const dnnl::stream &stream) const {
-  // Callers are threads of a parallel loop, where nothing may be thrown; a failure here is a fault of ours.
+  // Callers are threads of a parallel loop, where nothing may be thrown; a failure here is a fault
+  // of ours.
   if (dnnl_primitive_execute(primitive.get(), stream.get(), arguments.size(), arguments.data()) !=
       dnnl_success) {
     std::fputs("weir: internal error: a oneDNN primitive failed\n", stderr);

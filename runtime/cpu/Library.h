@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Private to runtime/cpu. Primitives are made once, in user scratchpad mode; memory objects are made once per worker and only
-// get their data's address before a call, so that a call costs a few tenths of a microsecond and allocates nothing of ours.
+// Private to runtime/cpu. Primitives are made once, in user scratchpad mode; memory objects are
+// made once per worker and only get their data's address before a call, so that a call costs a few
+// tenths of a microsecond and allocates nothing of ours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 namespace weir::cpu {
 
-/// The thread's OpenMP team is one while it makes primitives: their blocking and scratch depend on it.
+/// The thread's OpenMP team is one while it makes primitives: their blocking and scratch depend on
+/// it.
 class OneThread {
 public:
   OneThread();
@@ -32,7 +34,8 @@ private:
 
 dnnl::engine &engine();
 
-/// A fault of ours: the verifier admits only what the library can do. Throws Failure{Exit::internal}.
+/// A fault of ours: the verifier admits only what the library can do. Throws
+/// Failure{Exit::internal}.
 [[noreturn]] void libraryFailure(const std::string &what, const dnnl::error &error);
 
 /// A memory object without data.

@@ -32,7 +32,8 @@ struct Binding {
 
 } // namespace
 
-// A dimension of size 1 gets the stride a dense tensor would have: the library tells layouts by their strides.
+// A dimension of size 1 gets the stride a dense tensor would have: the library tells layouts by
+// their strides.
 static memory::desc describe(Dims dims, Dims strides) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (dims[i] == 1) {
@@ -45,7 +46,8 @@ static memory::desc describe(Dims dims, Dims strides) {
 
 static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t batch, int64_t m,
                                                  int64_t n) {
-  // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of kernels larger.
+  // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of
+  // kernels larger.
   auto cut = [&](Dims dims) { return batch == 1 ? Dims(dims.begin() + 1, dims.end()) : dims; };
   auto tensor = [&](Dims dims, Dims strides) { return describe(cut(dims), cut(strides)); };
   memory::desc a = tensor({s.aBatch ? batch : 1, m, s.k}, {s.aBatch, s.aRow, s.aColumn});
@@ -72,8 +74,8 @@ static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t b
 
 static int64_t tiles(int64_t size, int64_t tile) { return (size - 1) / tile + 1; }
 
-/// Calls `make(index, batch, m, n)` for each size of tile that occurs; bits 0, 1 and 2 of the index are set where the batch, m
-/// and n are remainders.
+/// Calls `make(index, batch, m, n)` for each size of tile that occurs; bits 0, 1 and 2 of the index
+/// are set where the batch, m and n are remainders.
 template <typename Make> static void forEachTile(const ProductSpec &s, Make &&make) {
   auto size = [](int64_t dim, int64_t tile, bool remainder) {
     return remainder ? dim % tile : std::min(dim, tile);
@@ -149,7 +151,8 @@ int64_t Product::tasks() const { return impl->tilesBatch * impl->tilesM * impl->
 size_t Product::scratch() const { return impl->scratch; }
 const char *Product::implementation() const { return impl->tiles[0].desc.impl_info_str(); }
 
-/// max(0, x) of a row, NaN where x is: the library's own makes it 0, and what has gone wrong would not show.
+/// max(0, x) of a row, NaN where x is: the library's own makes it 0, and what has gone wrong would
+/// not show.
 static void relu(float *row, int64_t size) {
   const __m128 zero = _mm_setzero_ps();
   int64_t i = 0;
@@ -167,8 +170,8 @@ void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
     int64_t n = task % impl->tilesN * s.tileN;
     int64_t m = task / impl->tilesN % impl->tilesM * s.tileM;
     int64_t batch = task / impl->tilesN / impl->tilesM * s.tileBatch;
-    int index = (s.batch - batch < s.tileBatch) | (s.m - m < s.tileM) << 1 |
-                (s.n - n < s.tileN) << 2;
+    int index =
+        (s.batch - batch < s.tileBatch) | (s.m - m < s.tileM) << 1 | (s.n - n < s.tileN) << 2;
     Binding &binding = state.bindings[index];
     bind(binding.a, operands.a + batch * s.aBatch + m * s.aRow);
     bind(binding.b, operands.b + batch * s.bBatch + n * s.bColumn);

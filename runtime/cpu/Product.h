@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// C[i] = op(A[i] B[i] + bias), or C[i] + A[i] B[i] when accumulating, in f32. The tiles of C are fixed by the plan, each is one
-// one-thread primitive of oneDNN, so that no number of threads changes a bit.
+// C[i] = op(A[i] B[i] + bias), or C[i] + A[i] B[i] when accumulating, in f32. The tiles of C are
+// fixed by the plan, each is one one-thread primitive of oneDNN, so that no number of threads
+// changes a bit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 namespace weir::cpu {
 
-/// artifact::Product without its places. Strides are elements; C's rows are contiguous; a batch stride of 0 shares A or B.
+/// artifact::Product without its places. Strides are elements; C's rows are contiguous; a batch
+/// stride of 0 shares A or B.
 struct ProductSpec {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t aBatch = 0, aRow = 0, aColumn = 0;
@@ -32,7 +34,8 @@ struct ProductSpec {
   auto operator<=>(const ProductSpec &) const = default;
 };
 
-/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary() comes first.
+/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
+/// comes first.
 size_t productScratch(const ProductSpec &spec);
 
 class Product {

@@ -44,8 +44,8 @@ struct RunOptions {
   bool poison = false;
   bool json = false; ///< results as one JSON object
 
-  /// Called with the loaded program before anything runs, where set. What it returns is kept for the
-  /// whole run and let go before the program is.
+  /// Called with the loaded program before anything runs, where set. What it returns is kept for
+  /// the whole run and let go before the program is.
   std::function<std::shared_ptr<void>(Program &)> attach;
 
   static constexpr int64_t defaultSeed = 1;

@@ -22,7 +22,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr const char *text = R"(config batch = 6, width = 17, classes = 5, rows = 7, microbatches = 1
+constexpr const char *text =
+    R"(config batch = 6, width = 17, classes = 5, rows = 7, microbatches = 1
 
 block centre(x: [n, c]) -> [n, c] {
   state average: [c] = zeros()
@@ -83,8 +84,8 @@ template <class Op> Op first(ModuleOp module, llvm::function_ref<bool(Op)> fits)
 struct Fault {
   const char *name;
   const char *pass;
-  const char *op;   ///< part of what is to be blamed
-  const char *line; ///< part of its line of the model
+  const char *op;                      ///< part of what is to be blamed
+  const char *line;                    ///< part of its line of the model
   std::function<bool(ModuleOp)> plant; ///< whether it found where to
   int microbatches = 1;
 };
@@ -93,9 +94,8 @@ void PrintTo(const Fault &fault, std::ostream *stream) { *stream << fault.name; 
 
 /// A buffer of the plan's @step by its label and size.
 plan::BufferOp buffer(ModuleOp plan, StringRef label, uint64_t size) {
-  return first<plan::BufferOp>(plan, [&](plan::BufferOp op) {
-    return op.getLabel() == label && op.getSize() == size;
-  });
+  return first<plan::BufferOp>(
+      plan, [&](plan::BufferOp op) { return op.getLabel() == label && op.getSize() == size; });
 }
 
 plan::ProductOp product(ModuleOp plan, llvm::ArrayRef<int64_t> sizes) {
@@ -106,18 +106,16 @@ const std::vector<Fault> &faults() {
   static const std::vector<Fault> all = {
       {"wrong_sign_in_a_gradient", "autodiff", "weir.sub", "g = h * row",
        [](ModuleOp module) {
-         auto neg = first<NegOp>(module, [](NegOp op) {
-           return isGradient(op) && hasShape(op, {6, 17});
-         });
+         auto neg =
+             first<NegOp>(module, [](NegOp op) { return isGradient(op) && hasShape(op, {6, 17}); });
          if (neg)
            neg.replaceAllUsesWith(neg.getInput());
          return bool(neg);
        }},
       {"missing_accumulation", "autodiff", "weir.select", "dropout",
        [](ModuleOp module) {
-         auto sum = first<AddOp>(module, [](AddOp op) {
-           return isGradient(op) && hasShape(op, {6, 17});
-         });
+         auto sum =
+             first<AddOp>(module, [](AddOp op) { return isGradient(op) && hasShape(op, {6, 17}); });
          if (sum)
            sum.replaceAllUsesWith(sum.getLhs());
          return bool(sum);
@@ -157,9 +155,8 @@ const std::vector<Fault> &faults() {
        }},
       {"swapped_operand", "simplify", "weir.sub", "x - average",
        [](ModuleOp module) {
-         auto sub = first<SubOp>(module, [](SubOp op) {
-           return !isGradient(op) && hasShape(op, {6, 17});
-         });
+         auto sub = first<SubOp>(module,
+                                 [](SubOp op) { return !isGradient(op) && hasShape(op, {6, 17}); });
          if (sub)
            sub->setOperands({sub.getRhs(), sub.getLhs()});
          return bool(sub);
@@ -217,8 +214,8 @@ const std::vector<Fault> &faults() {
        }},
       {"update_before_the_last_read", "lower-to-plan", "weir.random", "dropout",
        [](ModuleOp plan) {
-         auto use =
-             first<plan::UseOp>(plan, [](plan::UseOp op) { return op.getVariable() == "run/step"; });
+         auto use = first<plan::UseOp>(
+             plan, [](plan::UseOp op) { return op.getVariable() == "run/step"; });
          plan::LaunchOp last, random;
          for (Operation *user : use->getUsers())
            if (auto launch = dyn_cast<plan::LaunchOp>(user)) {
@@ -303,8 +300,8 @@ public:
   std::string path;
 };
 
-FailureOr<VerifyReport>
-verified(int microbatches, std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr) {
+FailureOr<VerifyReport> verified(int microbatches,
+                                 std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr) {
   ModelFile file;
   DialectRegistry registry;
   registerReferenceInterpreter(registry);
@@ -313,9 +310,8 @@ verified(int microbatches, std::function<void(llvm::StringRef, ModuleOp)> tamper
   context.disableMultithreading();
   SourceManager sources;
   Diagnostics diagnostics;
-  ElaborateResult result =
-      elaborate(file.path, {{"microbatches", std::to_string(microbatches)}}, sources, context,
-                diagnostics);
+  ElaborateResult result = elaborate(file.path, {{"microbatches", std::to_string(microbatches)}},
+                                     sources, context, diagnostics);
   EXPECT_TRUE(result.module);
   VerifyOptions options;
   options.target = *Target::parse("cpu");

@@ -75,9 +75,9 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
                  << " shows it again\n";
     return Exit::internal;
   }
-  llvm::outs() << llvm::formatv("verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n",
-                                report->passes, report->gradients, report->kernels,
-                                report->results, gradients ? " with gradients" : "");
+  llvm::outs() << llvm::formatv(
+      "verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n", report->passes,
+      report->gradients, report->kernels, report->results, gradients ? " with gradients" : "");
   return Exit::ok;
 }
 

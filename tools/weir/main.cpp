@@ -230,7 +230,8 @@ Examples:
   weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
   weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
      addTrain},
-    {"verify", R"(Prove the compile of a model: run it on random inputs with the reference interpreter, after every pass,
+    {"verify",
+     R"(Prove the compile of a model: run it on random inputs with the reference interpreter, after every pass,
 and compiled, and compare losses, gradients and updates. Slow: --set makes a model small.
 
 Examples:

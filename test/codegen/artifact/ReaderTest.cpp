@@ -99,8 +99,7 @@ TEST(ArtifactReader, ReadsTheModelsBack) {
       EXPECT_TRUE(llvm::any_of(plan::locationsOfOps(launch.getLoc(), ops),
                                [](Location loc) {
                                  return modelLine(loc) &&
-                                        modelLine(loc).getFilename().getValue().ends_with(
-                                            ".weir");
+                                        modelLine(loc).getFilename().getValue().ends_with(".weir");
                                }))
           << model << ": " << printed(launch) << printed(kernel);
     });

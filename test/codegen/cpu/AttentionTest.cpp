@@ -42,9 +42,10 @@ std::string filled(std::string text, const Case &c) {
 struct Reference {
   std::vector<double> output, logSumExp, queryGrad, keyGrad, valueGrad;
 
-  Reference(const Case &c, const std::vector<float> &q, const std::vector<float> &k, const std::vector<float> &v,
-            const std::vector<float> &g)
-      : output(q.size()), logSumExp(q.size() / c.width), queryGrad(q.size()), keyGrad(k.size()), valueGrad(k.size()) {
+  Reference(const Case &c, const std::vector<float> &q, const std::vector<float> &k,
+            const std::vector<float> &v, const std::vector<float> &g)
+      : output(q.size()), logSumExp(q.size() / c.width), queryGrad(q.size()), keyGrad(k.size()),
+        valueGrad(k.size()) {
     for (int64_t head = 0; head < c.batch * c.heads; ++head)
       for (int64_t i = 0; i < c.queries; ++i) {
         size_t row = (head * c.queries + i) * c.width;
@@ -80,7 +81,9 @@ struct Reference {
   }
 };
 
-std::vector<float> floats(const std::vector<double> &values) { return {values.begin(), values.end()}; }
+std::vector<float> floats(const std::vector<double> &values) {
+  return {values.begin(), values.end()};
+}
 
 class Attention : public testing::TestWithParam<Case> {};
 
@@ -94,7 +97,9 @@ TEST_P(Attention, forwardAndBackward) {
         weir.yield %o, %l : $Q, $L
       }
       return %r#0, %r#1 : $Q, $L
-    })", c), c.target);
+    })",
+                                c),
+                         c.target);
   ASSERT_TRUE(forward.valid);
   CompiledKernel backward(filled(R"(
     func.func @f(%q: $Q, %k: $K, %v: $K, %o: $Q, %l: $L, %g: $Q) -> ($Q, $K, $K) {
@@ -104,12 +109,17 @@ TEST_P(Attention, forwardAndBackward) {
         weir.yield %dq, %dk, %dv : $Q, $K, $K
       }
       return %r#0, %r#1, %r#2 : $Q, $K, $K
-    })", c), c.target);
+    })",
+                                 c),
+                          c.target);
   ASSERT_TRUE(backward.valid);
-  size_t queries = c.batch * c.heads * c.queries * c.width, keys = c.batch * c.heads * c.keys * c.width;
-  auto q = randomFloats(queries, 1), k = randomFloats(keys, 2), v = randomFloats(keys, 3), g = randomFloats(queries, 4);
+  size_t queries = c.batch * c.heads * c.queries * c.width,
+         keys = c.batch * c.heads * c.keys * c.width;
+  auto q = randomFloats(queries, 1), k = randomFloats(keys, 2), v = randomFloats(keys, 3),
+       g = randomFloats(queries, 4);
   Reference expected(c, q, k, v, g);
-  auto first = forward.run({Bytes(q), Bytes(k), Bytes(v)}), second = forward.run({Bytes(q), Bytes(k), Bytes(v)}, 3);
+  auto first = forward.run({Bytes(q), Bytes(k), Bytes(v)}),
+       second = forward.run({Bytes(q), Bytes(k), Bytes(v)}, 3);
   EXPECT_LT(difference(first[0].as<float>(), expected.output), 2e-6);
   EXPECT_LT(difference(first[1].as<float>(), expected.logSumExp), 2e-6);
   EXPECT_TRUE(first[0].intact() && first[1].intact());
@@ -124,15 +134,17 @@ TEST_P(Attention, forwardAndBackward) {
     EXPECT_TRUE(grad.intact());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Attention,
-                         testing::Values(Case{1, 1, 1, 1, 1, true, "cpu"}, Case{2, 3, 17, 17, 8, true, "cpu"},
-                                         Case{1, 2, 64, 64, 32, true, "cpu"}, Case{3, 1, 65, 65, 40, true, "cpu"},
-                                         Case{1, 2, 5, 70, 16, true, "cpu"}, Case{2, 2, 33, 20, 100, false, "cpu"},
-                                         Case{1, 1, 130, 130, 64, true, "cpu"},
-                                         Case{2, 2, 33, 41, 24, true, "cpu:x86-64-v3"}));
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, Attention,
+    testing::Values(Case{1, 1, 1, 1, 1, true, "cpu"}, Case{2, 3, 17, 17, 8, true, "cpu"},
+                    Case{1, 2, 64, 64, 32, true, "cpu"}, Case{3, 1, 65, 65, 40, true, "cpu"},
+                    Case{1, 2, 5, 70, 16, true, "cpu"}, Case{2, 2, 33, 20, 100, false, "cpu"},
+                    Case{1, 1, 130, 130, 64, true, "cpu"},
+                    Case{2, 2, 33, 41, 24, true, "cpu:x86-64-v3"}));
 
 TEST(AttentionLayouts, readsAndWritesThroughViews) {
-  // q, k and v in one projection [b, t, 3 c]; the result leaves as [b, t, c]; the gradient as one [b, t, 3 c].
+  // q, k and v in one projection [b, t, 3 c]; the result leaves as [b, t, c]; the gradient as one
+  // [b, t, 3 c].
   CompiledKernel forward(R"(
     func.func @f(%x: tensor<2x20x48xf32>) -> (tensor<2x20x16xf32>, tensor<2x2x20xf32>) {
       %r:2 = weir.kernel attention(%x) : (tensor<2x20x48xf32>) -> (tensor<2x20x16xf32>, tensor<2x2x20xf32>) {
@@ -180,13 +192,17 @@ TEST(AttentionLayouts, writesGradientsSideBySide) {
   const char *names[] = {"q", "k", "v"};
   for (int i = 0; i < 3; ++i) {
     std::string n = names[i];
-    body += "%" + n + "1 = weir.transpose %d" + n +
-            " {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x20x8xf32> -> tensor<2x20x2x8xf32>\n%" + n +
-            "2 = weir.merge_dims %" + n + "1 {first = 2 : i64, count = 2 : i64} : tensor<2x20x2x8xf32> -> tensor<2x20x16xf32>\n%" +
-            n + "3 = weir.pad %" + n + "2 {offsets = array<i64: 0, 0, " + std::to_string(16 * i) +
-            ">, strides = array<i64: 1, 1, 1>} : tensor<2x20x16xf32> -> tensor<2x20x48xf32>\n";
+    body +=
+        "%" + n + "1 = weir.transpose %d" + n +
+        " {permutation = array<i64: 0, 2, 1, 3>} : tensor<2x2x20x8xf32> -> "
+        "tensor<2x20x2x8xf32>\n%" +
+        n + "2 = weir.merge_dims %" + n +
+        "1 {first = 2 : i64, count = 2 : i64} : tensor<2x20x2x8xf32> -> tensor<2x20x16xf32>\n%" +
+        n + "3 = weir.pad %" + n + "2 {offsets = array<i64: 0, 0, " + std::to_string(16 * i) +
+        ">, strides = array<i64: 1, 1, 1>} : tensor<2x20x16xf32> -> tensor<2x20x48xf32>\n";
   }
-  std::string head = "tensor<2x2x20x8xf32>", row = "tensor<2x2x20xf32>", all = "tensor<2x20x48xf32>";
+  std::string head = "tensor<2x2x20x8xf32>", row = "tensor<2x2x20xf32>",
+              all = "tensor<2x20x48xf32>";
   std::string types = head + ", " + head + ", " + head + ", " + head + ", " + row + ", " + head;
   auto arguments = [&](const std::string &name) {
     std::string text;
@@ -195,15 +211,17 @@ TEST(AttentionLayouts, writesGradientsSideBySide) {
     return text;
   };
   CompiledKernel backward("func.func @f(" + arguments("x") + ") -> " + all +
-                          " {\n%r = weir.kernel attention(%x0, %x1, %x2, %x3, %x4, %x5) : (" + types + ") -> " + all +
-                          " {\n^bb0(" + arguments("a") +
-                          "):\n%dq, %dk, %dv = weir.attend_grad %a0, %a1, %a2, %a3, %a4, %a5 {scale = 0.25 : f64, causal} : " +
-                          head + ", " + head + ", " + row + "\n" + body + "%s = weir.add %v3, %q3 : " + all +
-                          "\n%t = weir.add %s, %k3 : " + all + "\nweir.yield %t : " + all + "\n}\nreturn %r : " + all +
-                          "\n}");
+                          " {\n%r = weir.kernel attention(%x0, %x1, %x2, %x3, %x4, %x5) : (" +
+                          types + ") -> " + all + " {\n^bb0(" + arguments("a") +
+                          "):\n%dq, %dk, %dv = weir.attend_grad %a0, %a1, %a2, %a3, %a4, %a5 "
+                          "{scale = 0.25 : f64, causal} : " +
+                          head + ", " + head + ", " + row + "\n" + body +
+                          "%s = weir.add %v3, %q3 : " + all + "\n%t = weir.add %s, %k3 : " + all +
+                          "\nweir.yield %t : " + all + "\n}\nreturn %r : " + all + "\n}");
   ASSERT_TRUE(backward.valid);
   Case c{2, 2, 20, 20, 8, true, "cpu"};
-  auto q = randomFloats(640, 1), k = randomFloats(640, 2), v = randomFloats(640, 3), g = randomFloats(640, 4);
+  auto q = randomFloats(640, 1), k = randomFloats(640, 2), v = randomFloats(640, 3),
+       g = randomFloats(640, 4);
   Reference expected(c, q, k, v, g);
   std::vector<double> joined(2 * 20 * 48);
   for (int b = 0; b < 2; ++b)

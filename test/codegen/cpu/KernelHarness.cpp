@@ -106,12 +106,17 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
     void *symbol = dlsym(state->library, ("kernel" + launch.suffix).c_str());
     if (!symbol)
       return;
-    state->launches.push_back({reinterpret_cast<void (*)(void *const *, int64_t, int64_t, void *)>(symbol), launch.tasks});
+    state->launches.push_back(
+        {reinterpret_cast<void (*)(void *const *, int64_t, int64_t, void *)>(symbol),
+         launch.tasks});
   }
   for (int64_t bytes : plan.workspaces)
     state->workspaces.emplace_back(bytes);
-  state->scratch = Bytes(plan.threadScratch + 64).data() ? std::shared_ptr<void>(
-      std::aligned_alloc(64, (plan.threadScratch + 127) / 64 * 64), std::free) : nullptr;
+  state->scratch =
+      Bytes(plan.threadScratch + 64).data()
+          ? std::shared_ptr<void>(std::aligned_alloc(64, (plan.threadScratch + 127) / 64 * 64),
+                                  std::free)
+          : nullptr;
   valid = true;
 }
 

@@ -36,15 +36,17 @@ private:
   std::shared_ptr<void> storage;
 };
 
-/// The kernel of a module text with one function, whose body is the weir.kernel and a return; compiled for `target`
-/// (WEIR_TEST_TARGET in the environment overrides it; WEIR_DUMP=phase prints a phase's module, WEIR_KEEP=path keeps the code).
+/// The kernel of a module text with one function, whose body is the weir.kernel and a return;
+/// compiled for `target` (WEIR_TEST_TARGET in the environment overrides it; WEIR_DUMP=phase prints
+/// a phase's module, WEIR_KEEP=path keeps the code).
 class CompiledKernel {
 public:
   explicit CompiledKernel(const std::string &text, const std::string &target = "cpu");
   ~CompiledKernel();
   CompiledKernel(const CompiledKernel &) = delete;
 
-  /// Runs every launch, its tasks in `pieces` ranges, last range first. Results are made, filled with a pattern, unless given.
+  /// Runs every launch, its tasks in `pieces` ranges, last range first. Results are made, filled
+  /// with a pattern, unless given.
   std::vector<Bytes> run(const std::vector<Bytes> &inputs, int pieces = 1);
   /// Random floats, small integers.
   std::vector<Bytes> randomInputs();
@@ -63,7 +65,8 @@ private:
 std::vector<float> randomFloats(size_t count, unsigned seed, float low = -2, float high = 2);
 std::vector<int32_t> randomInts(size_t count, unsigned seed, int32_t limit);
 
-/// The largest difference of two vectors, relative to the largest magnitude in `expected`; infinite if either has NaN alone.
+/// The largest difference of two vectors, relative to the largest magnitude in `expected`; infinite
+/// if either has NaN alone.
 double difference(const float *actual, const std::vector<double> &expected);
 
 } // namespace weir

@@ -13,12 +13,12 @@
 namespace weir {
 namespace {
 
-
 /// A unary float kernel over n elements.
 std::string unary(const std::string &body, int64_t n) {
   std::string t = "tensor<" + std::to_string(n) + "xf32>";
-  std::string text = "func.func @f(%x: T) -> T {\n  %k = weir.kernel map(%x) : (T) -> T {\n  ^bb0(%a: T):\n" + body +
-                     "    weir.yield %y : T\n  }\n  return %k : T\n}";
+  std::string text =
+      "func.func @f(%x: T) -> T {\n  %k = weir.kernel map(%x) : (T) -> T {\n  ^bb0(%a: T):\n" +
+      body + "    weir.yield %y : T\n  }\n  return %k : T\n}";
   for (size_t at; (at = text.find('T')) != std::string::npos;)
     text.replace(at, 1, t);
   return text;
@@ -44,7 +44,8 @@ TEST_P(Unary, matchesTheLibrary) {
       expected.push_back(function.reference(value));
     for (int pieces : {1, 3}) {
       auto results = kernel.run({Bytes(x)}, pieces);
-      EXPECT_LT(difference(results[0].as<float>(), expected), function.tolerance) << function.op << " " << n;
+      EXPECT_LT(difference(results[0].as<float>(), expected), function.tolerance)
+          << function.op << " " << n;
       EXPECT_TRUE(results[0].intact());
     }
   }
@@ -52,10 +53,11 @@ TEST_P(Unary, matchesTheLibrary) {
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, Unary,
-    testing::Values(Function{"exp", std::exp, -80, 20, 2e-7}, Function{"log", std::log, 1e-3f, 100, 3e-7},
-                    Function{"tanh", std::tanh, -5, 5, 3e-7}, Function{"sin", std::sin, -6, 6, 4e-7},
-                    Function{"cos", std::cos, -6, 6, 6e-7}, Function{"erf", std::erf, -4, 4, 4e-7},
-                    Function{"sqrt", std::sqrt, 0, 9, 1e-7},
+    testing::Values(Function{"exp", std::exp, -80, 20, 2e-7},
+                    Function{"log", std::log, 1e-3f, 100, 3e-7},
+                    Function{"tanh", std::tanh, -5, 5, 3e-7},
+                    Function{"sin", std::sin, -6, 6, 4e-7}, Function{"cos", std::cos, -6, 6, 6e-7},
+                    Function{"erf", std::erf, -4, 4, 4e-7}, Function{"sqrt", std::sqrt, 0, 9, 1e-7},
                     Function{"rsqrt", +[](double x) { return 1 / std::sqrt(x); }, 0.1f, 9, 2e-7},
                     Function{"neg", +[](double x) { return -x; }, -1, 1, 0.0 + 1e-12},
                     Function{"floor", std::floor, -9, 9, 1e-12}));
@@ -186,11 +188,14 @@ TEST(Map, drawsTheSameNumbersWhereverTheyAreDrawn) {
   // The second half of a draw of 200 is the draw of 100 in round 1.
   auto text = [](int n) {
     std::string t = "tensor<" + std::to_string(n) + "xf32>", i = "tensor<i32>";
-    return "func.func @f(%a: " + i + ", %b: " + i + ", %c: " + i + ") -> (" + t + ", " + t + ") {\n %k:2 = weir.kernel map(%a, %b, %c) : (" +
-           i + ", " + i + ", " + i + ") -> (" + t + ", " + t + ") {\n ^bb0(%x: " + i + ", %y: " + i + ", %z: " + i +
-           "):\n %u = weir.random uniform seed %x step %y round %z {key = 77 : i64} : (" + i + ", " + i + ", " + i + ") -> " + t +
-           "\n %n = weir.random normal seed %x step %y round %z {key = 78 : i64} : (" + i + ", " + i + ", " + i + ") -> " + t +
-           "\n weir.yield %u, %n : " + t + ", " + t + "\n }\n return %k#0, %k#1 : " + t + ", " + t + "\n}";
+    return "func.func @f(%a: " + i + ", %b: " + i + ", %c: " + i + ") -> (" + t + ", " + t +
+           ") {\n %k:2 = weir.kernel map(%a, %b, %c) : (" + i + ", " + i + ", " + i + ") -> (" + t +
+           ", " + t + ") {\n ^bb0(%x: " + i + ", %y: " + i + ", %z: " + i +
+           "):\n %u = weir.random uniform seed %x step %y round %z {key = 77 : i64} : (" + i +
+           ", " + i + ", " + i + ") -> " + t +
+           "\n %n = weir.random normal seed %x step %y round %z {key = 78 : i64} : (" + i + ", " +
+           i + ", " + i + ") -> " + t + "\n weir.yield %u, %n : " + t + ", " + t +
+           "\n }\n return %k#0, %k#1 : " + t + ", " + t + "\n}";
   };
   CompiledKernel whole(text(200)), half(text(100));
   ASSERT_TRUE(whole.valid && half.valid);

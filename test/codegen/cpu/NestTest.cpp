@@ -105,7 +105,9 @@ TEST_P(Segments, sumsInOrder) {
     })";
   std::string sized;
   for (char c : text)
-    sized += c == 'S' ? std::to_string(segments) : c == 'C' ? std::to_string(columns) : std::string(1, c);
+    sized += c == 'S'   ? std::to_string(segments)
+             : c == 'C' ? std::to_string(columns)
+                        : std::string(1, c);
   CompiledKernel kernel(sized);
   ASSERT_TRUE(kernel.valid);
   auto x = randomFloats(150 * columns, 1);
@@ -122,7 +124,8 @@ TEST_P(Segments, sumsInOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Segments,
-                         testing::Values(std::pair{7, 1}, std::pair{65, 40}, std::pair{65, 200}, std::pair{2000, 300}));
+                         testing::Values(std::pair{7, 1}, std::pair{65, 40}, std::pair{65, 200},
+                                         std::pair{2000, 300}));
 
 } // namespace
 } // namespace weir

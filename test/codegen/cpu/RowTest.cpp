@@ -17,7 +17,9 @@ namespace {
 std::string sized(std::string text, int64_t rows, int64_t columns) {
   std::string result;
   for (char c : text)
-    result += c == 'R' ? std::to_string(rows) : c == 'C' ? std::to_string(columns) : std::string(1, c);
+    result += c == 'R'   ? std::to_string(rows)
+              : c == 'C' ? std::to_string(columns)
+                         : std::string(1, c);
   return result;
 }
 
@@ -38,9 +40,11 @@ TEST_P(Rows, layerNorm) {
         weir.yield %i, %m, %r : tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>
       }
       return %k#0, %k#1, %k#2 : tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
-  auto x = randomFloats(rows * columns, 1, -1, 3), w = randomFloats(columns, 2), b = randomFloats(columns, 3);
+  auto x = randomFloats(rows * columns, 1, -1, 3), w = randomFloats(columns, 2),
+       b = randomFloats(columns, 3);
   std::vector<double> y, means, rstds;
   for (int i = 0; i < rows; ++i) {
     double mean = 0, variance = 0;
@@ -54,7 +58,8 @@ TEST_P(Rows, layerNorm) {
     for (int j = 0; j < columns; ++j)
       y.push_back((x[i * columns + j] - mean) * rstd * w[j] + b[j]);
   }
-  auto first = kernel.run({Bytes(x), Bytes(w), Bytes(b)}), second = kernel.run({Bytes(x), Bytes(w), Bytes(b)}, 3);
+  auto first = kernel.run({Bytes(x), Bytes(w), Bytes(b)}),
+       second = kernel.run({Bytes(x), Bytes(w), Bytes(b)}, 3);
   if (columns > 1) {
     EXPECT_LT(difference(first[0].as<float>(), y), 2e-6);
     EXPECT_LT(difference(first[2].as<float>(), rstds), 2e-6);
@@ -85,9 +90,11 @@ TEST_P(Rows, layerNormGradient) {
         weir.yield %dx, %dw, %db : tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>
       }
       return %k#0, %k#1, %k#2 : tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
-  auto x = randomFloats(rows * columns, 1), g = randomFloats(rows * columns, 2), w = randomFloats(columns, 3);
+  auto x = randomFloats(rows * columns, 1), g = randomFloats(rows * columns, 2),
+       w = randomFloats(columns, 3);
   std::vector<float> m(rows), s(rows);
   std::vector<double> dx, dw(columns), db(columns);
   for (int i = 0; i < rows; ++i) {
@@ -129,7 +136,8 @@ TEST_P(Rows, crossEntropy) {
         weir.yield %sum, %g, %lse : tensor<f32>, tensor<RxCxf32>, tensor<Rxf32>
       }
       return %k#0, %k#1, %k#2 : tensor<f32>, tensor<RxCxf32>, tensor<Rxf32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
   auto x = randomFloats(rows * columns, 1, -6, 6);
   auto labels = randomInts(rows, 2, columns);
@@ -169,7 +177,8 @@ TEST_P(Rows, columnSumWithRelu) {
         weir.yield %s, %y : tensor<Cxf32>, tensor<RxCxf32>
       }
       return %k#0, %k#1 : tensor<Cxf32>, tensor<RxCxf32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
   auto x = randomFloats(rows * columns, 1);
   std::vector<double> sums(columns), relu;
@@ -197,7 +206,8 @@ TEST_P(Rows, totalAndWhatFollows) {
         weir.yield %r, %m : tensor<f32>, tensor<f32>
       }
       return %k#0, %k#1 : tensor<f32>, tensor<f32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
   auto x = randomFloats(rows * columns, 1, -3, -1);
   std::vector<double> norm{0}, largest{-INFINITY};
@@ -228,7 +238,8 @@ TEST_P(Rows, standardizesColumns) {
         weir.yield %e, %n : tensor<RxCxf32>, tensor<Cxf32>
       }
       return %k#0, %k#1 : tensor<RxCxf32>, tensor<Cxf32>
-    })", rows, columns));
+    })",
+                              rows, columns));
   ASSERT_TRUE(kernel.valid);
   auto x = randomFloats(rows * columns, 1);
   std::vector<double> largest(columns, -INFINITY), sums(columns), full, negated;
@@ -247,8 +258,9 @@ TEST_P(Rows, standardizesColumns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Rows,
-                         testing::Values(Size{1, 1}, Size{1, 40}, Size{3, 17}, Size{40, 1}, Size{40, 65}, Size{65, 128},
-                                         Size{64, 64}, Size{768, 200}, Size{3000, 10}));
+                         testing::Values(Size{1, 1}, Size{1, 40}, Size{3, 17}, Size{40, 1},
+                                         Size{40, 65}, Size{65, 128}, Size{64, 64}, Size{768, 200},
+                                         Size{3000, 10}));
 
 } // namespace
 } // namespace weir

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints the time of each kernel on one core, and per element; no test. An argument is the target, another a filter.
+// Prints the time of each kernel on one core, and per element; no test. An argument is the target,
+// another a filter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@ namespace {
 struct Bench {
   const char *name;
   int64_t rows, columns;
-  std::string text;             ///< X: tensor<rows x columns>, V: a column vector, W: a row vector, I: row of integers
+  std::string
+      text; ///< X: tensor<rows x columns>, V: a column vector, W: a row vector, I: row of integers
   std::vector<char> inputs;
 };
 
@@ -49,10 +51,12 @@ std::string expand(const Bench &bench) {
       text += "tensor<f32>";
       break;
     case 'K':
-      text += "{dimensions = array<i64: 1>} : " + expand({"", bench.rows, bench.columns, "$V -> $X", {}});
+      text += "{dimensions = array<i64: 1>} : " +
+              expand({"", bench.rows, bench.columns, "$V -> $X", {}});
       break;
     case 'J':
-      text += "{dimensions = array<i64: 0>} : " + expand({"", bench.rows, bench.columns, "$W -> $X", {}});
+      text += "{dimensions = array<i64: 0>} : " +
+              expand({"", bench.rows, bench.columns, "$W -> $X", {}});
       break;
     case 'C':
       text += " -> " + expand({"", bench.rows, bench.columns, "$X", {}});
@@ -62,12 +66,13 @@ std::string expand(const Bench &bench) {
   return text;
 }
 
-std::string kernel(const std::string &shape, const std::vector<std::string> &inputs, const std::vector<std::string> &outputs,
-                   const std::string &body) {
+std::string kernel(const std::string &shape, const std::vector<std::string> &inputs,
+                   const std::vector<std::string> &outputs, const std::string &body) {
   auto join = [](const std::vector<std::string> &parts, const std::string &prefix) {
     std::string text;
     for (size_t i = 0; i < parts.size(); ++i)
-      text += (i ? ", " : "") + (prefix.empty() ? "" : prefix + std::to_string(i) + ": ") + parts[i];
+      text +=
+          (i ? ", " : "") + (prefix.empty() ? "" : prefix + std::to_string(i) + ": ") + parts[i];
     return text;
   };
   std::string names, results, in = join(inputs, ""), out = join(outputs, "");
@@ -75,9 +80,10 @@ std::string kernel(const std::string &shape, const std::vector<std::string> &inp
     names += (i ? ", %x" : "%x") + std::to_string(i);
   for (size_t i = 0; i < outputs.size(); ++i)
     results += (i ? ", %k#" : "%k#") + std::to_string(i);
-  return "func.func @f(" + join(inputs, "%x") + ") -> (" + out + ") {\n  %k:" + std::to_string(outputs.size()) +
-         " = weir.kernel " + shape + "(" + names + ") : (" + in + ") -> (" + out + ") {\n  ^bb0(" + join(inputs, "%a") +
-         "):\n" + body + "  }\n  return " + results + " : " + out + "\n}";
+  return "func.func @f(" + join(inputs, "%x") + ") -> (" + out +
+         ") {\n  %k:" + std::to_string(outputs.size()) + " = weir.kernel " + shape + "(" + names +
+         ") : (" + in + ") -> (" + out + ") {\n  ^bb0(" + join(inputs, "%a") + "):\n" + body +
+         "  }\n  return " + results + " : " + out + "\n}";
 }
 
 const char *geluForward = R"(
@@ -208,13 +214,37 @@ int main(int argc, char **argv) {
   std::vector<Bench> benches = {
       {"gelu", 768, 512, kernel("map", {"$X"}, {"$X"}, geluForward), {}},
       {"gelu-backward", 768, 512, kernel("map", {"$X", "$X"}, {"$X"}, geluBackward), {}},
-      {"layer-norm", 768, 128, kernel("row", {"$X", "$V", "$V"}, {"$X", "$W", "$W"}, layerNorm), {}},
-      {"layer-norm", 768, 768, kernel("row", {"$X", "$V", "$V"}, {"$X", "$W", "$W"}, layerNorm), {}},
-      {"layer-norm-backward", 768, 128, kernel("row", {"$X", "$W", "$W", "$X", "$V"}, {"$X", "$V", "$V"}, layerNormBackward), {}},
-      {"layer-norm-backward", 768, 768, kernel("row", {"$X", "$W", "$W", "$X", "$V"}, {"$X", "$V", "$V"}, layerNormBackward), {}},
+      {"layer-norm",
+       768,
+       128,
+       kernel("row", {"$X", "$V", "$V"}, {"$X", "$W", "$W"}, layerNorm),
+       {}},
+      {"layer-norm",
+       768,
+       768,
+       kernel("row", {"$X", "$V", "$V"}, {"$X", "$W", "$W"}, layerNorm),
+       {}},
+      {"layer-norm-backward",
+       768,
+       128,
+       kernel("row", {"$X", "$W", "$W", "$X", "$V"}, {"$X", "$V", "$V"}, layerNormBackward),
+       {}},
+      {"layer-norm-backward",
+       768,
+       768,
+       kernel("row", {"$X", "$W", "$W", "$X", "$V"}, {"$X", "$V", "$V"}, layerNormBackward),
+       {}},
       {"cross-entropy", 768, 65, kernel("row", {"$X", "$I", "$S"}, {"$S", "$X"}, crossEntropy), {}},
-      {"cross-entropy", 64, 50257, kernel("row", {"$X", "$I", "$S"}, {"$S", "$X"}, crossEntropy), {}},
-      {"adamw", 384, 128, kernel("map", {"$X", "$X", "$X", "$X", "$S", "$S", "$S"}, {"$X", "$X", "$X"}, adamw), {}},
+      {"cross-entropy",
+       64,
+       50257,
+       kernel("row", {"$X", "$I", "$S"}, {"$S", "$X"}, crossEntropy),
+       {}},
+      {"adamw",
+       384,
+       128,
+       kernel("map", {"$X", "$X", "$X", "$X", "$S", "$S", "$S"}, {"$X", "$X", "$X"}, adamw),
+       {}},
       {"column-sum", 768, 384, kernel("row", {"$X"}, {"$V"}, columnSum), {}},
       {"column-sum", 768, 512, kernel("row", {"$X"}, {"$V"}, columnSum), {}},
       {"column-sum", 768, 128, kernel("row", {"$X"}, {"$V"}, columnSum), {}},
@@ -223,31 +253,41 @@ int main(int argc, char **argv) {
   };
   for (auto [count, length, width] : {std::tuple{48, 64, 32}, {24, 256, 64}}) {
     std::string shape = "tensor<1x" + std::to_string(count) + "x" + std::to_string(length) + "x";
-    std::pair<const char *, std::string> types[] = {{"$H", shape + std::to_string(width) + "xf32>"}, {"$L", shape + "f32>"}};
+    std::pair<const char *, std::string> types[] = {{"$H", shape + std::to_string(width) + "xf32>"},
+                                                    {"$L", shape + "f32>"}};
     auto fill = [&](std::string text) {
       for (auto &[name, type] : types)
         for (size_t at; (at = text.find(name)) != std::string::npos;)
           text.replace(at, 2, type);
       return text;
     };
-    benches.push_back({"attend", count * length, width, fill(kernel("attention", {"$H", "$H", "$H"}, {"$H", "$L"}, attend)), {}});
-    benches.push_back({"attend-backward", count * length, width,
-                       fill(kernel("attention", {"$H", "$H", "$H", "$H", "$L", "$H"}, {"$H", "$H", "$H"}, attendGrad)), {}});
+    benches.push_back({"attend",
+                       count * length,
+                       width,
+                       fill(kernel("attention", {"$H", "$H", "$H"}, {"$H", "$L"}, attend)),
+                       {}});
+    benches.push_back({"attend-backward",
+                       count * length,
+                       width,
+                       fill(kernel("attention", {"$H", "$H", "$H", "$H", "$L", "$H"},
+                                   {"$H", "$H", "$H"}, attendGrad)),
+                       {}});
   }
   for (const Bench &bench : benches) {
     if (std::string(bench.name).find(filter) == std::string::npos)
       continue;
     auto start = std::chrono::steady_clock::now();
     CompiledKernel compiled(expand(bench), target);
-    double compile = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    double compile =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (!compiled.valid) {
       std::printf("%-20s does not compile\n", bench.name);
       continue;
     }
     double elements = double(bench.rows) * double(bench.columns);
     double time = compiled.time(compiled.randomInputs());
-    std::printf("%-20s %5ldx%-6ld %10.1f us %8.3f ns/element  tasks", bench.name, bench.rows, bench.columns, time / 1e3,
-                time / elements);
+    std::printf("%-20s %5ldx%-6ld %10.1f us %8.3f ns/element  tasks", bench.name, bench.rows,
+                bench.columns, time / 1e3, time / elements);
     for (const LaunchPlan &launch : compiled.plan.launches)
       std::printf(" %ld", launch.tasks);
     std::printf("  compiled in %.0f ms, %zu bytes\n", compile, compiled.codeBytes);

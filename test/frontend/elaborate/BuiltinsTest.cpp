@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything after the frontend is checked against the IR it makes; here that IR is. Each expression
-// of the language is evaluated as a constant, by the frontend itself, and as a tensor, by the
-// interpreter, and compared with C++.
+// Everything after the frontend is checked against the IR it makes; here that IR is. Each
+// expression of the language is evaluated as a constant, by the frontend itself, and as a tensor,
+// by the interpreter, and compared with C++.
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/Parser.h"
 #include "frontend/elaborate/Builtins.h"
+#include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/Interpreter.h"
 
@@ -25,8 +25,8 @@
 namespace weir {
 namespace {
 
-/// What `predict` gives for the row y of a model that returns `expression`, [b, as many as expected];
-/// x is [b, 1], zero. What comes `before` is in the same block.
+/// What `predict` gives for the row y of a model that returns `expression`, [b, as many as
+/// expected]; x is [b, 1], zero. What comes `before` is in the same block.
 void expectValues(const std::string &expression, const std::string &before,
                   const std::vector<double> &y, const std::vector<double> &expected) {
   SCOPED_TRACE(before + expression);
@@ -36,13 +36,14 @@ void expectValues(const std::string &expression, const std::string &before,
   SourceManager sources;
   Diagnostics diagnostics;
   std::string width = std::to_string(y.size()), count = std::to_string(expected.size());
-  auto model = parse(sources.add("test.weir", "model m(x: [b, 1], y: [b, " + width + "]) -> [b, " +
-                                                  count + "] {\n  param w: [] = zeros()\n" +
-                                                  before + "  return w * x + (" + expression +
-                                                  ")\n}\ntrain {\n  input x: [4, 1]\n  input y: [4, " +
-                                                  width + "]\n  steps 1\n  loss ratio(sum(m(x, y)), 1)\n"
-                                                  "  update sgd(lr = 0.1)\n}\n"),
-                     diagnostics);
+  auto model = parse(
+      sources.add("test.weir", "model m(x: [b, 1], y: [b, " + width + "]) -> [b, " + count +
+                                   "] {\n  param w: [] = zeros()\n" + before +
+                                   "  return w * x + (" + expression +
+                                   ")\n}\ntrain {\n  input x: [4, 1]\n  input y: [4, " + width +
+                                   "]\n  steps 1\n  loss ratio(sum(m(x, y)), 1)\n"
+                                   "  update sgd(lr = 0.1)\n}\n"),
+      diagnostics);
   ElaborateResult result;
   if (!diagnostics.hasErrors())
     result = elaborate(*model, {}, sources, context, diagnostics);
@@ -188,14 +189,12 @@ const std::vector<Shaping> shapings = {
     {"zeros_like(t)", {0, 0, 0, 0, 0, 0}},
     {"rank(t) + size(t) + 10 * size(t, 0) + 100 * size(t, -1)", {328}},
     {"size([4, 5, 6])", {3}},
-    {"normalize(t, eps = 0.0)",
-     {-1.2247449, 1.2247449, 0, 0, -1.2247449, 1.2247449}},
+    {"normalize(t, eps = 0.0)", {-1.2247449, 1.2247449, 0, 0, -1.2247449, 1.2247449}},
     {"softmax_cross_entropy(t, i[:2])", {0.1429316, 4.1429316}},
     {"max_pool(t, [2, 1])", {4, 5, 6}},
     {"max_pool(t, [1, 2], stride = [1, 1])", {5, 5, 4, 6}},
     {"conv(t[new, new], t[new, new])", {91}},
-    {"conv(t[new, new], t[new, new, :1], padding = [0, 1], stride = [1, 2])",
-     {20, 20, 26, 32}},
+    {"conv(t[new, new], t[new, new, :1], padding = [0, 1], stride = [1, 2])", {20, 20, 26, 32}},
     {"attend(t[new, new], t[new, new], t[new, new], scale = 0.0)", {2.5, 3.5, 4.5, 2.5, 3.5, 4.5}},
     {"attend(t[new, new], t[new, new], t[new, new], causal = true, scale = 0.0)",
      {1, 5, 3, 2.5, 3.5, 4.5}},
@@ -205,7 +204,8 @@ TEST(Builtins, ShapeAndReduce) {
   for (const Shaping &one : shapings) {
     std::string before = "  t = split_dim(y[0], 0, [2, 3])\n  i = i32(t[0]) % 2\n"
                          "  left, right = split(t, [1, 2], axis = 1)\n"
-                         "  result = 0.0 * x[0, 0] + f32(" + one.expression + ")\n";
+                         "  result = 0.0 * x[0, 0] + f32(" +
+                         one.expression + ")\n";
     // A result of any shape as a row.
     expectValues("merge_dims(result[new], 0, rank(result) + 1)[new]", before, {1, 5, 3, 4, 2, 6},
                  one.values);
@@ -214,9 +214,9 @@ TEST(Builtins, ShapeAndReduce) {
 
 TEST(Builtins, AllHaveACase) {
   // Initial values, random numbers, losses and tests of texts; split and moments have two results.
-  std::set<std::string> elsewhere = {"zeros",          "ones",          "normal",      "uniform",
-                                     "random_uniform", "random_normal", "ratio",       "starts_with",
-                                     "ends_with",      "contains",      "split",       "moments"};
+  std::set<std::string> elsewhere = {"zeros",          "ones",          "normal", "uniform",
+                                     "random_uniform", "random_normal", "ratio",  "starts_with",
+                                     "ends_with",      "contains",      "split",  "moments"};
   std::string all;
   for (const Elementwise &one : elementwise)
     all += " " + one.expression;

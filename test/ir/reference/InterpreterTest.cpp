@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/ir/reference/Fixture.h"
 #include "mlir/IR/Diagnostics.h"
+#include "test/ir/reference/Fixture.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
 

@@ -88,7 +88,8 @@ TEST_F(Interfaces, castRulesAreOfFloatsOnly) {
     for (auto [low, type] : llvm::zip_equal(rule.results, op->getResultTypes()))
       EXPECT_TRUE(!low || isFloat(type)) << op->getName().getStringRef().str();
     // What accumulates says in what, unless f32 is all there is.
-    EXPECT_TRUE(rule.accumulates || !op->hasAttr("accumulate")) << op->getName().getStringRef().str();
+    EXPECT_TRUE(rule.accumulates || !op->hasAttr("accumulate"))
+        << op->getName().getStringRef().str();
   });
 }
 

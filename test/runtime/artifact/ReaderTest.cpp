@@ -18,7 +18,8 @@ using namespace weir;
 using namespace weir::artifact;
 using Builder = TestProgram;
 
-/// A program with one of everything. Actions of step: 0 launch, 1 product, 2 convolution, 3 repeat (4 copy), 5 fill.
+/// A program with one of everything. Actions of step: 0 launch, 1 product, 2 convolution, 3 repeat
+/// (4 copy), 5 fill.
 static Builder whole() {
   Builder test;
   uint32_t w = test.variable("w", {64, 64});
@@ -51,7 +52,8 @@ static Builder whole() {
   RepeatT repeat;
   repeat.count = 4;
   repeat.ordinal = Builder::var(ordinal);
-  repeat.body.push_back(Builder::action(Builder::copy(Builder::buf(x, 0, 1024), Builder::buf(y, 0, 1024), 1024)));
+  repeat.body.push_back(
+      Builder::action(Builder::copy(Builder::buf(x, 0, 1024), Builder::buf(y, 0, 1024), 1024)));
   test.add(std::move(repeat));
   test.add(Builder::fill(Builder::buf(y, 96), 4000, 1));
   return test;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stands in for what the compiler embeds: no undefined symbols, a table of addresses that must be relocated, writable data.
+// Stands in for what the compiler embeds: no undefined symbols, a table of addresses that must be
+// relocated, writable data.
 //
 //===----------------------------------------------------------------------===//
 

@@ -46,11 +46,12 @@ TEST(Program, RunsKernels) {
       Builder test;
       test.code(KERNELS "/kernels-" + std::string(style) + ".so");
       uint32_t x = test.variable("x", {1000}), y = test.variable("y", {1000}),
-               z = test.variable("z", {1000}), choice = test.variable("choice", {}, artifact::DType::i32);
+               z = test.variable("z", {1000}),
+               choice = test.variable("choice", {}, artifact::DType::i32);
       test.add(Builder::launch(test.kernel("pick", 1000, {4000, 4000, 4}),
-                            {*Builder::var(x), *Builder::var(y), *Builder::var(choice)}));
+                               {*Builder::var(x), *Builder::var(y), *Builder::var(choice)}));
       test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, 4),
-                            {*Builder::var(y), *Builder::var(z)}));
+                               {*Builder::var(y), *Builder::var(z)}));
       Program program(test.file(), {.threads = threads});
       EXPECT_EQ(program.threads(), threads);
       for (int i = 0; i < 1000; ++i)
@@ -68,7 +69,8 @@ TEST(Program, FlushesSubnormals) {
   Builder test;
   test.code(KERNELS "/kernels-gnu.so");
   uint32_t x = test.variable("x", {64}), y = test.variable("y", {64});
-  test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}), {*Builder::var(x), *Builder::var(y)}));
+  test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}),
+                           {*Builder::var(x), *Builder::var(y)}));
   Program program(test.file(), {.threads = 2});
   for (int i = 0; i < 64; ++i)
     floats(program, x)[i] = 1e-12f;
@@ -116,7 +118,8 @@ static artifact::ConvolutionT smallConvolution(uint32_t x, uint32_t w, uint32_t 
   convolution.filters = 2, convolution.kernel_height = convolution.kernel_width = 3;
   convolution.stride_h = convolution.stride_w = 1;
   convolution.padding_h = convolution.padding_w = 1;
-  convolution.input = Builder::var(x), convolution.weight = Builder::var(w), convolution.output = Builder::var(y);
+  convolution.input = Builder::var(x), convolution.weight = Builder::var(w),
+  convolution.output = Builder::var(y);
   convolution.tile_images = 3;
   return convolution;
 }
@@ -137,8 +140,8 @@ TEST(Program, RunsConvolutions) {
   for (int i = 0; i < 18; ++i)
     floats(program, w)[i] = i < 9 ? 1 : 2;
   step(program);
-  EXPECT_EQ(floats(program, y)[3 * 18 + 4], 9);      // the last image's centre
-  EXPECT_EQ(floats(program, y)[3 * 18 + 9], 8);      // a corner of the second filter
+  EXPECT_EQ(floats(program, y)[3 * 18 + 4], 9);              // the last image's centre
+  EXPECT_EQ(floats(program, y)[3 * 18 + 9], 8);              // a corner of the second filter
   EXPECT_EQ(floats(program, g)[4], 4 * (9 + 4 * 6 + 4 * 4)); // all outputs of the first filter
 }
 
@@ -214,7 +217,8 @@ TEST(Program, PortsOfAnEntry) {
   }
 }
 
-// A repeat's carried buffer stays, its inner one is poisoned in every round; a read of a dead byte shows as NaN.
+// A repeat's carried buffer stays, its inner one is poisoned in every round; a read of a dead byte
+// shows as NaN.
 TEST(Program, PoisonShowsDeadReads) {
   for (bool fault : {false, true}) {
     Builder test;
@@ -227,7 +231,8 @@ TEST(Program, PoisonShowsDeadReads) {
     artifact::RepeatT repeat;
     repeat.count = 3;
     repeat.ordinal = Builder::var(ordinal);
-    repeat.body.push_back(Builder::action(Builder::copy(Builder::buf(carried), Builder::buf(inner), 4)));
+    repeat.body.push_back(
+        Builder::action(Builder::copy(Builder::buf(carried), Builder::buf(inner), 4)));
     repeat.body.push_back(Builder::action(Builder::copy(Builder::buf(inner), Builder::var(y), 4)));
     test.add(std::move(repeat));
     if (fault) // reads what nothing has written
@@ -255,15 +260,16 @@ public:
 
 private:
   void note(char side, const ActionPlace &place) {
-    text += std::to_string(place.entry) + "." + std::to_string(place.action) + "." + std::to_string(place.round) + side +
-            std::to_string(int(*value)) + " ";
+    text += std::to_string(place.entry) + "." + std::to_string(place.action) + "." +
+            std::to_string(place.round) + side + std::to_string(int(*value)) + " ";
   }
   const std::byte *value;
 };
 
 TEST(Program, AnObserverSeesEveryAction) {
   Builder test;
-  uint32_t x = test.variable("x", {}, artifact::DType::u8), ordinal = test.variable("ordinal", {}, artifact::DType::i32);
+  uint32_t x = test.variable("x", {}, artifact::DType::u8),
+           ordinal = test.variable("ordinal", {}, artifact::DType::i32);
   test.add(Builder::fill(Builder::var(x), 1, 1));
   artifact::RepeatT repeat;
   repeat.count = 2;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lays out variables and buffers one behind another, and packs what the tests of the reader and the executor need.
+// Lays out variables and buffers one behind another, and packs what the tests of the reader and the
+// executor need.
 //
 //===----------------------------------------------------------------------===//
 

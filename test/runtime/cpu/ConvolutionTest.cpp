@@ -84,7 +84,8 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   EXPECT_EQ(std::string(convolution.implementation()).find("ref"), std::string::npos);
   size_t stride = (convolution.scratch() + 63) / 64 * 64;
   std::vector<std::byte> scratch(stride * threads + 64, std::byte(0xff));
-  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  auto *base =
+      reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   ComputeThread state;
   cpu::Convolution::Operands operands = {data.input.data(), data.weight.data(), data.output.data(),
                                          data.partials.data()};

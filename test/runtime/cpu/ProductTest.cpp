@@ -54,7 +54,8 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   EXPECT_EQ(std::string(product.implementation()).find("ref"), std::string::npos);
   size_t stride = (product.scratch() + 63) / 64 * 64;
   std::vector<std::byte> scratch(stride * threads + 64);
-  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  auto *base =
+      reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   ComputeThread state;
   pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
     product.run(lo, hi, worker, {data.a.data(), data.b.data(), data.c.data(), data.bias.data()},
@@ -134,7 +135,8 @@ TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
   std::vector<float> a = {1, 1, NAN, 1, -1, -1}, b(14, 1), c(21);
   cpu::Product product(s, 1);
   std::vector<std::byte> scratch(product.scratch() + 64);
-  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  auto *base =
+      reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   product.run(0, product.tasks(), 0, {a.data(), b.data(), c.data(), nullptr}, base);
   for (int column = 0; column < 7; ++column) {
     EXPECT_EQ(c[column], 2);
@@ -151,7 +153,8 @@ TEST(Product, LongSumsAccumulate) {
 }
 
 TEST(Product, HeadsInsideRows) {
-  // q k^T with heads side by side in rows of width 3 * heads * depth; the result's rows are longer than n.
+  // q k^T with heads side by side in rows of width 3 * heads * depth; the result's rows are longer
+  // than n.
   ProductSpec s;
   int64_t heads = 4, depth = 32, time = 20, width = 3 * heads * depth;
   s.batch = heads, s.m = time, s.n = time, s.k = depth;
@@ -180,7 +183,8 @@ TEST(Product, ExecutesWithoutOverhead) {
   Data data(s);
   cpu::Product product(s, 1);
   std::vector<std::byte> scratch(product.scratch() + 64);
-  auto *base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  auto *base =
+      reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   ComputeThread state;
   double best = 1e9;
   for (int i = 0; i < 200; ++i) {

@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -53,6 +54,14 @@ class Lint(unittest.TestCase):
         ]:
             self.assertEqual(self.lines("include", path, line), [1], line)
         self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
+
+    def test_formatting(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = pathlib.Path(folder, "Good.cpp"), pathlib.Path(folder, "Bad.cpp")
+            good.write_text("int f(int x) { return x; }\n")
+            bad.write_text("int f(int x) { return x; }\nint  g( int x ) {\nreturn x;}\n")
+            found = list(lint.formatting([good, bad]))
+        self.assertEqual([(path, line) for path, line, _ in found], [(bad, 2)])
 
     def test_passes(self):
         text = 'def MakeTea : Pass<"weir-tea"> {\n  let summary = "s";\n}\n'

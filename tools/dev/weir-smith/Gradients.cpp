@@ -166,7 +166,8 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
   }
   for (const Named &one : all) {
     const Tensor &gradient = (*results)[one.result];
-    double given = dot(gradient, one.direction), nearest = INFINITY, spread = INFINITY, difference = 0;
+    double given = dot(gradient, one.direction), nearest = INFINITY, spread = INFINITY,
+           difference = 0;
     // A width may reach over a kink or drown in rounding; all of them do not, and how far the two
     // that are closest are apart is what differences can say here.
     for (auto [width, found] : one.found) {

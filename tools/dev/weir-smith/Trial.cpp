@@ -76,7 +76,8 @@ bool sumsInside(Operation *op) {
 }
 
 /// Moves results by a rounding of the largest number behind them: a function's largest value is its
-/// error close to its zeros, but for the sine's at 0; a small loss is the logarithm of a sum near 1.
+/// error close to its zeros, but for the sine's at 0; a small loss is the logarithm of a sum
+/// near 1.
 void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results) {
   constexpr double rounding = 0x1p-23;
   Tensor &result = results[0];
@@ -164,9 +165,8 @@ bool Trial::decided(Operation &op) {
   auto in = [&](unsigned i) -> const Known & { return values.at(op.getOperand(i)); };
   return llvm::TypeSwitch<Operation *, bool>(&op)
       .Case([&](CompareOp) { return (!inexact(0) && !inexact(1)) || apart(in(0), in(1), true); })
-      .Case<MaxOp, MinOp>([&](auto op) {
-        return !isFloat(op.getResult()) || apart(in(0), in(1), false);
-      })
+      .Case<MaxOp, MinOp>(
+          [&](auto op) { return !isFloat(op.getResult()) || apart(in(0), in(1), false); })
       .Case<SignOp, AbsOp>([&](auto) { return !inexact(0) || apartFromZero(in(0)); })
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
       .Case([&](CastOp cast) {
@@ -185,9 +185,8 @@ bool Trial::decided(Operation &op) {
       .Case([&](ArgMaxOp argmax) {
         return !inexact(0) || axesDecided(in(0), 1, {int64_t(argmax.getAxis())});
       })
-      .Case<MaxPoolOp, MaxPoolGradOp>([&](auto pool) {
-        return windowsDecided(in(0), pool.getWindow(), pool.getStrides());
-      })
+      .Case<MaxPoolOp, MaxPoolGradOp>(
+          [&](auto pool) { return windowsDecided(in(0), pool.getWindow(), pool.getStrides()); })
       .Default(true);
 }
 
