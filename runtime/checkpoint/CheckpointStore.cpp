@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/checkpoint/Leftovers.h"
 #include "runtime/core/Text.h"
 #include "runtime/data/MappedFile.h"
 #include <algorithm>
@@ -19,25 +20,6 @@ namespace weir {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char *modelFile = "model.safetensors", *stateFile = "state.safetensors",
-                     *manifestFile = "manifest.json";
-constexpr std::string_view temporary = ".tmp";
-
-/// The step of a name such as "step-00000100", or -1.
-int64_t stepOf(const std::string &name) {
-  constexpr std::string_view prefix = "step-";
-  if (!name.starts_with(prefix) || name.size() < prefix.size() + 8 ||
-      name.size() > prefix.size() + 18)
-    return -1;
-  int64_t step = 0;
-  for (char c : name.substr(prefix.size())) {
-    if (c < '0' || c > '9')
-      return -1;
-    step = step * 10 + (c - '0');
-  }
-  return step;
-}
 
 std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
@@ -58,7 +40,7 @@ std::vector<int64_t> CheckpointStore::steps() const {
   std::vector<int64_t> found;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    if (int64_t step = stepOf(at->path().filename().string()); step >= 0)
+    if (int64_t step = stepOfName(at->path().filename().string()); step >= 0)
       found.push_back(step);
   if (error && error != std::errc::no_such_file_or_directory)
     throw Failure(Exit::storage,
@@ -81,13 +63,16 @@ void CheckpointStore::prepare(size_t bytes) {
   }
   if (!fs::is_directory(directory))
     throw Failure(Exit::storage, directory + ": is no directory; --checkpoint takes one");
-  std::string probe = (fs::path(directory) / concat("probe-", getpid(), temporary)).string();
+  std::string probe = temporaryName((fs::path(directory) / concat("probe-", getpid())).string());
+  bool made = false;
   try {
     FileWriter writer(disk, probe);
+    made = true;
     writer.write("weir", 4);
     writer.finish();
   } catch (const Failure &failure) {
-    disk.removeFile(probe);
+    if (made)
+      disk.removeFile(probe);
     throw Failure(Exit::storage,
                   concat("the checkpoint directory cannot be written: ", failure.what()));
   }
@@ -103,15 +88,18 @@ void CheckpointStore::prepare(size_t bytes) {
 
 std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTensor> &model,
                                   const std::vector<StoredTensor> &state) {
-  std::string target = pathOf(manifest.step), building = target + std::string(temporary);
+  std::string target = pathOf(manifest.step);
   clearTemporary();
-  if (fs::exists(target)) {
+  if (isTaken(target)) {
     if (isWhole(manifest.step))
       return target;
     // It cannot be read and stands in the way of one that can.
-    if (disk.rename(target, target + ".broken" + std::string(temporary)) != 0)
+    if (disk.rename(target, temporaryName(target + ".broken")) != 0)
       failStorage(target, "move the broken checkpoint away");
   }
+  std::string building = temporaryName(target);
+  if (disk.makeDirectory(building) != 0)
+    failStorage(building, "create");
   auto writeFile = [&](const char *name, auto &&content) {
     FileWriter writer(disk, (fs::path(building) / name).string());
     content(writer);
@@ -119,8 +107,6 @@ std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTen
     return Manifest::File{writer.size(), hexText(writer.hash())};
   };
   try {
-    if (disk.makeDirectory(building) != 0)
-      failStorage(building, "create");
     manifest.files[modelFile] =
         writeFile(modelFile, [&](FileWriter &file) { writeSafeTensors(file, model); });
     manifest.files[stateFile] =
@@ -132,7 +118,7 @@ std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTen
     if (disk.rename(building, target) != 0)
       failStorage(target, "rename into place");
   } catch (...) {
-    removeTree(building);
+    removeCheckpoint(disk, building);
     throw;
   }
   if (disk.syncDirectory(directory) != 0)
@@ -207,11 +193,10 @@ void CheckpointStore::clearTemporary() {
   std::vector<std::string> stale;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    if (std::string name = at->path().filename().string();
-        name.starts_with("step-") && name.ends_with(temporary))
+    if (isLeftover(at->path().filename().string()))
       stale.push_back(at->path().string());
   for (const std::string &path : stale)
-    removeTree(path);
+    removeCheckpoint(disk, path);
 }
 
 void CheckpointStore::prune() {
@@ -223,19 +208,12 @@ void CheckpointStore::prune() {
     }
     // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is
     // tried again at the next save.
-    std::string path = pathOf(step), away = path + std::string(temporary);
-    if (disk.rename(path, away) == 0) {
-      removeTree(away);
+    std::string path = pathOf(step), away = temporaryName(path);
+    if (isRealFolder(path) && disk.rename(path, away) == 0) {
+      removeCheckpoint(disk, away);
       whole.erase(step);
     }
   }
-}
-
-void CheckpointStore::removeTree(const std::string &path) {
-  std::error_code error;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    disk.removeFile(at->path().string());
-  disk.removeDirectory(path);
 }
 
 } // namespace weir

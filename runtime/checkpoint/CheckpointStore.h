@@ -8,8 +8,8 @@
 // DIR/step-00000100/{model.safetensors, state.safetensors, manifest.json}. A save writes
 // DIR/step-00000100.tmp, makes every file and the directory durable, renames it, makes the rename
 // durable, and only then removes what is no longer kept: at every moment the newest whole
-// checkpoint is either the old one or the new one. What ends in .tmp is never read. DIR/.lock keeps
-// a second run out.
+// checkpoint is either the old one or the new one. What ends in .tmp is never read. Leftovers.h
+// says what is removed, and what never. DIR/.lock keeps a second run out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,6 @@ private:
   bool isWhole(int64_t step);
   void clearTemporary();
   void prune();
-  void removeTree(const std::string &path);
 
   std::string directory;
   int keep;

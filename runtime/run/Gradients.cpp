@@ -73,7 +73,8 @@ void Gradients::keep() {
 bool Gradients::write() const {
   if (!any) {
     std::error_code error;
-    if (std::filesystem::is_regular_file(path, error)) // /dev/null stays
+    // /dev/null stays, and so does a link.
+    if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error)))
       std::filesystem::remove(path, error);
     return false;
   }

@@ -65,11 +65,21 @@ void writeFile(const std::string &path, std::span<const std::byte> bytes) {
     return;
   }
   bool rename = replaceable(path);
-  std::string place = rename ? concat(path, ".", getpid(), ".tmp") : path;
-  File file(std::fopen(place.c_str(), "wb"));
+  // A link stays one: what it leads to is replaced.
+  std::error_code ignored;
+  std::string target = std::filesystem::is_symlink(path, ignored)
+                           ? std::filesystem::weakly_canonical(path, ignored).string()
+                           : path;
+  std::string place = rename ? concat(target, ".", getpid(), ".tmp") : path;
+  // "x": nothing that is there already is written to, whatever it leads to.
+  File file(std::fopen(place.c_str(), rename ? "wbx" : "wb"));
+  for (int number = 1; !file && rename && errno == EEXIST; ++number) {
+    place = concat(target, ".", getpid(), ".", number, ".tmp");
+    file.reset(std::fopen(place.c_str(), "wbx"));
+  }
   if (!file)
     throw fail();
-  if (!writeAll(file.get(), bytes) || (rename && std::rename(place.c_str(), path.c_str()) != 0)) {
+  if (!writeAll(file.get(), bytes) || (rename && std::rename(place.c_str(), target.c_str()) != 0)) {
     Failure failure = fail();
     if (rename)
       std::remove(place.c_str());

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/checkpoint/Leftovers.h"
 #include "test/runtime/checkpoint/TestState.h"
+#include <unistd.h>
 
 namespace weir {
 namespace {
@@ -138,6 +140,85 @@ TEST_F(CheckpointStoreTest, DirectoriesThatCannotBeWritten) {
   CheckpointStore store(directory, 3, disk);
   EXPECT_TRUE(
       says(messageOf(Exit::storage, [&] { store.prepare(size_t{1} << 60); }), {"no space"}));
+}
+
+/// A folder beside the checkpoints with a checkpoint's files in it.
+class OthersFiles : public CheckpointStoreTest {
+protected:
+  OthersFiles() {
+    std::filesystem::create_directories(archive);
+    for (const char *name : names)
+      folder.write(std::string("archive/") + name, name);
+  }
+  void expectWhole() {
+    for (const char *name : names)
+      EXPECT_EQ(readAll(archive + "/" + name), name);
+  }
+  std::string inside(const std::string &name) { return directory + "/" + name; }
+  static constexpr const char *names[] = {"model.safetensors", "state.safetensors", "manifest.json",
+                                          "thesis.txt"};
+  std::string archive = folder / "archive";
+};
+
+TEST_F(OthersFiles, NoLinkIsFollowed) {
+  save({1});
+  for (const char *name : {"step-00000002.tmp", "step-00000003.tmp", "step-00000003.broken.tmp",
+                           "step-00000001.tmp", "step-00000000"})
+    std::filesystem::create_directory_symlink(archive, inside(name));
+  std::filesystem::create_directory_symlink(folder / "nowhere", inside("step-00000005.tmp"));
+  std::filesystem::create_directory_symlink(folder / "nowhere", inside("step-00000004"));
+  save({2, 3, 4, 5}, 1); // each name of a save is taken by a link; 1 to 4 are let go
+  expectWhole();
+  EXPECT_EQ(checkedStep(*load()), 5);
+  EXPECT_EQ(CheckpointStore(directory, 1, disk).steps(), (std::vector<int64_t>{5, 0}));
+  for (const char *name :
+       {"step-00000002.tmp", "step-00000003.tmp", "step-00000003.broken.tmp", "step-00000001.tmp",
+        "step-00000000", "step-00000005.tmp", "step-00000004.broken.tmp"})
+    EXPECT_TRUE(std::filesystem::is_symlink(inside(name))) << name;
+}
+
+TEST_F(OthersFiles, OnlyWhatASaveWroteGoes) {
+  save({1, 2});
+  std::ofstream(inside("step-00000001/notes.txt")) << "good";
+  std::filesystem::create_directories(inside("step-00000002/curves"));
+  std::filesystem::create_directories(inside("step-00000009.tmp/mine"));
+  std::filesystem::create_directories(inside("step-best.tmp"));
+  std::ofstream(inside("step-best.tmp/model.safetensors")) << "mine";
+  std::ofstream(inside("step-00000008.tmp")) << "mine";
+  save({3, 4}, 1);
+  EXPECT_EQ(CheckpointStore(directory, 1, disk).steps(), (std::vector<int64_t>{4}));
+  EXPECT_EQ(readAll(inside("step-00000001.tmp/notes.txt")), "good");
+  EXPECT_FALSE(std::filesystem::exists(inside("step-00000001.tmp/model.safetensors")));
+  EXPECT_TRUE(std::filesystem::exists(inside("step-00000002.tmp/curves")));
+  EXPECT_TRUE(std::filesystem::exists(inside("step-00000009.tmp/mine")));
+  EXPECT_EQ(readAll(inside("step-best.tmp/model.safetensors")), "mine");
+  EXPECT_EQ(readAll(inside("step-00000008.tmp")), "mine");
+  EXPECT_FALSE(std::filesystem::exists(inside("step-00000003.tmp")));
+  // What stays is in nobody's way.
+  save({9, 10}, 1);
+  EXPECT_EQ(checkedStep(*load()), 10);
+}
+
+TEST_F(OthersFiles, TheProbesNameMayBeTaken) {
+  std::string probe = inside("probe-" + std::to_string(getpid()) + ".tmp");
+  std::filesystem::create_directories(directory);
+  std::ofstream(probe) << "mine";
+  save({1});
+  EXPECT_EQ(readAll(probe), "mine");
+}
+
+TEST_F(OthersFiles, NamesOfASave) {
+  EXPECT_EQ(stepOfName("step-00000012"), 12);
+  EXPECT_EQ(stepOfName("step-123456789"), 123456789);
+  for (const char *name : {"step-12", "step-012345678", "step-0000001x", "step-", "step-00000012 ",
+                           "step-1234567890123456789", "Step-00000012"})
+    EXPECT_EQ(stepOfName(name), -1) << name;
+  for (const char *name : {"step-00000012.tmp", "step-00000012.1.tmp", "step-00000012.broken.tmp",
+                           "step-00000012.broken.17.tmp"})
+    EXPECT_TRUE(isLeftover(name)) << name;
+  for (const char *name : {"step-00000012", "step-12.tmp", "step-00000012.x.tmp", ".tmp",
+                           "step-00000012..tmp", "step-00000012.1.broken.tmp", "notes.tmp"})
+    EXPECT_FALSE(isLeftover(name)) << name;
 }
 
 TEST(CheckpointLock, OneStoreAtATime) {

@@ -9,6 +9,7 @@
 #include "runtime/core/Error.h"
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace weir;
 
@@ -27,6 +28,30 @@ TEST(Files, WritesOverAnOlderFileAndLeavesNothingBeside) {
   EXPECT_EQ(readArtifact(path), bytes(70000, 2));
   auto entries = std::filesystem::directory_iterator(folder);
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Files, WhatALinkLeadsToIsWrittenAndTheLinkStays) {
+  std::filesystem::path folder = testing::TempDir() + "weir-linked";
+  std::filesystem::create_directories(folder / "far");
+  std::string link = folder / "a.weirx", target = folder / "far/b.weirx";
+  writeFile(target, bytes(10, 1));
+  std::filesystem::create_symlink("far/b.weirx", link);
+  writeFile(link, bytes(20, 2));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(readArtifact(target), bytes(20, 2));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Files, WhatHasTheUnfinishedFilesNameIsLeftAlone) {
+  std::filesystem::path folder = testing::TempDir() + "weir-taken";
+  std::filesystem::create_directories(folder);
+  std::string path = folder / "a.weirx", other = folder / "thesis.txt";
+  writeFile(other, bytes(10, 1));
+  std::filesystem::create_symlink(other, path + "." + std::to_string(getpid()) + ".tmp");
+  writeFile(path, bytes(20, 2));
+  EXPECT_EQ(readArtifact(path), bytes(20, 2));
+  EXPECT_EQ(readArtifact(other), bytes(10, 1));
   std::filesystem::remove_all(folder);
 }
 
