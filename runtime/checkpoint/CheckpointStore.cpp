@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -23,6 +24,22 @@ namespace fs = std::filesystem;
 
 std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+/// The run's counters stand in both files. Other tensors of these names are not the run's.
+void compareCounters(const Manifest &manifest, const SafeTensors &state) {
+  for (auto [name, stated] : {std::pair("step", manifest.step), std::pair("seed", manifest.seed),
+                              std::pair("total_steps", manifest.totalSteps)}) {
+    auto tensor = state.tensors().find(name);
+    if (tensor == state.tensors().end() || tensor->second.dtype != "I32" ||
+        !tensor->second.shape.empty())
+      continue;
+    int32_t found;
+    std::memcpy(&found, tensor->second.data, sizeof found);
+    if (found != stated)
+      throw std::runtime_error(concat("the ", name, " is ", found, " in ", stateFile, ", but ",
+                                      stated, " in ", manifestFile));
+  }
 }
 
 } // namespace
@@ -147,6 +164,7 @@ Checkpoint CheckpointStore::load(int64_t step) const {
       return file;
     };
     SafeTensors model = open(modelFile), state = open(stateFile);
+    compareCounters(manifest, state);
     return {path, std::move(manifest), std::move(model), std::move(state)};
   } catch (const std::runtime_error &error) {
     throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));

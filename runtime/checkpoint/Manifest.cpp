@@ -7,8 +7,10 @@
 
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/checkpoint/Disk.h"
+#include "runtime/checkpoint/Fields.h"
+#include "runtime/checkpoint/Leftovers.h"
 #include "runtime/core/Text.h"
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <stdexcept>
 
 namespace weir {
@@ -17,6 +19,8 @@ using Json = nlohmann::json;
 
 namespace {
 constexpr int64_t formatVersion = 1;
+constexpr int64_t most32 = std::numeric_limits<int32_t>::max(),
+                  most64 = std::numeric_limits<int64_t>::max();
 
 /// Of the manifest without its own hash; nlohmann's dump has one form per value.
 std::string selfHash(const Json &json) {
@@ -48,47 +52,47 @@ std::string Manifest::write() const {
   return json.dump(2) + "\n";
 }
 
+static Vocabulary readVocabulary(const Fields &source) {
+  std::string characters = source.text("vocabulary");
+  std::vector<uint32_t> codes;
+  for (size_t at = 0; at < characters.size();) // JSON is UTF-8
+    codes.push_back(decodeUtf8(characters, at));
+  if (codes.empty())
+    source.fail("vocabulary", "at least one character");
+  return Vocabulary(std::move(codes));
+}
+
 Manifest Manifest::read(std::string_view text) {
-  constexpr size_t longest = 64 << 20;
-  if (text.size() > longest)
-    throw std::runtime_error(concat("manifest.json has ", text.size(), " bytes"));
-  try {
-    Json json = Json::parse(text);
-    int64_t format = json.at("format");
-    if (format != formatVersion)
-      throw std::runtime_error(
-          concat("manifest.json is of format ", format, ", this program reads ", formatVersion));
-    std::string hash = json.at("xxh3");
-    json.erase("xxh3");
-    if (hash != selfHash(json))
-      throw std::runtime_error("manifest.json does not have the hash it states");
-    Manifest manifest;
-    manifest.step = json.at("step");
-    manifest.totalSteps = json.at("total_steps");
-    manifest.seed = json.at("seed");
-    manifest.model = json.at("model");
-    manifest.target = json.at("target");
-    manifest.configs = json.at("configs");
-    for (const auto &[input, source] : json.at("data").items()) {
-      manifest.data[input] = {source.at("path"), source.at("format")};
-      if (!source.contains("vocabulary"))
-        continue;
-      std::string characters = source.at("vocabulary");
-      std::vector<uint32_t> codes;
-      for (size_t at = 0; at < characters.size();) {
-        int32_t code = decodeUtf8(characters, at);
-        if (code < 0)
-          throw std::runtime_error("manifest.json has a vocabulary that is no UTF-8");
-        codes.push_back(code);
-      }
-      manifest.vocabularies[input] = Vocabulary(std::move(codes));
-    }
-    for (const auto &[name, file] : json.at("files").items())
-      manifest.files[name] = {file.at("size"), file.at("xxh3")};
-    return manifest;
-  } catch (const Json::exception &error) {
-    throw std::runtime_error(concat("manifest.json cannot be read (", error.what(), ")"));
+  Json json = parseManifest(text);
+  Fields all(json);
+  if (int64_t format = all.whole("format", 0, most64); format != formatVersion)
+    throw std::runtime_error(
+        concat("manifest.json is of format ", format, ", this program reads ", formatVersion));
+  std::string hash = all.hash("xxh3");
+  json.erase("xxh3");
+  if (hash != selfHash(json))
+    throw std::runtime_error("manifest.json does not have the hash it states");
+  Manifest manifest;
+  manifest.totalSteps = all.whole("total_steps", 1, most32);
+  manifest.step = all.whole("step", 0, manifest.totalSteps);
+  manifest.seed = all.whole("seed", 0, most32);
+  manifest.model = all.text("model");
+  manifest.target = all.text("target");
+  Fields configs = all.object("configs"), data = all.object("data"), files = all.object("files");
+  for (const std::string &name : configs.names())
+    manifest.configs[name] = configs.text(name);
+  for (const std::string &input : data.names()) {
+    Fields source = data.object(input);
+    manifest.data[input] = {source.text("path"), source.text("format")};
+    if (source.has("vocabulary") || manifest.data[input].format == "text")
+      manifest.vocabularies[input] = readVocabulary(source);
   }
+  for (const char *name : {modelFile, stateFile}) {
+    Fields file = files.object(name);
+    manifest.files[name] = {static_cast<uint64_t>(file.whole("size", 0, most64)),
+                            file.hash("xxh3")};
+  }
+  return manifest;
 }
 
 } // namespace weir

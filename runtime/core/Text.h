@@ -39,6 +39,17 @@ inline std::string join(const std::vector<std::string> &parts, std::string_view 
   return out;
 }
 
+/// The first `most` of them, then how many more there are.
+inline std::string joinFew(std::vector<std::string> parts, std::string_view separator = ", ",
+                           size_t most = 20) {
+  if (parts.size() > most + 1) { // "and 1 more" is no shorter than the one
+    std::string rest = "and " + std::to_string(parts.size() - most) + " more";
+    parts.resize(most);
+    parts.push_back(rest);
+  }
+  return join(parts, separator);
+}
+
 /// "[12, 65]".
 inline std::string shapeText(const std::vector<int64_t> &shape) {
   std::vector<std::string> parts;

@@ -11,45 +11,10 @@
 
 namespace weir {
 
-int32_t decodeUtf8(std::string_view text, size_t &at) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned lead = byte(at);
-  if (lead < 0x80) {
-    ++at;
-    return static_cast<int32_t>(lead);
-  }
-  int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() - at <= static_cast<size_t>(more))
-    return -1;
-  uint32_t code = lead & (0x3F >> more);
-  for (int i = 1; i <= more; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80)
-      return -1;
-    code = code << 6 | (byte(at + i) & 0x3F);
-  }
-  constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-  if (code < least[more] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
-    return -1;
-  at += more + 1;
-  return static_cast<int32_t>(code);
-}
-
-void appendUtf8(std::string &out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-    return;
-  }
-  int more = code >= 0x10000 ? 3 : code >= 0x800 ? 2 : 1;
-  constexpr unsigned lead[] = {0, 0xC0, 0xE0, 0xF0};
-  out += static_cast<char>(lead[more] | code >> (6 * more));
-  for (int i = more - 1; i >= 0; --i)
-    out += static_cast<char>(0x80 | (code >> (6 * i) & 0x3F));
-}
-
 std::string characterText(uint32_t code) {
   char name[16];
   std::snprintf(name, sizeof name, "U+%04X", code);
-  if (code < 0x20 || (code >= 0x7F && code < 0xA0))
+  if (isControl(code))
     return name;
   std::string out = "'";
   appendUtf8(out, code);

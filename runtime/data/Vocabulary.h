@@ -14,21 +14,11 @@
 #ifndef WEIR_RUNTIME_DATA_VOCABULARY_H
 #define WEIR_RUNTIME_DATA_VOCABULARY_H
 
-#include <cstddef>
-#include <cstdint>
+#include "runtime/core/Utf8.h"
 #include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace weir {
-
-/// Reads the code point at `at` and moves `at` behind it; -1 where the bytes are not UTF-8
-/// (overlong forms and surrogates are not).
-int32_t decodeUtf8(std::string_view text, size_t &at);
-
-/// Appends the UTF-8 form of `code`.
-void appendUtf8(std::string &out, uint32_t code);
 
 /// A character as a message shows it: 'a', or U+000A where it does not print.
 std::string characterText(uint32_t code);

@@ -19,9 +19,10 @@ namespace {
 
 /// About twenty lines a run, at round numbers.
 int64_t plainInterval(int64_t steps) {
+  constexpr int64_t lines = 20;
   for (int64_t scale = 1;; scale *= 10)
     for (int64_t round : {1, 2, 5})
-      if (round * scale * 20 >= steps)
+      if (round * scale >= steps / lines + (steps % lines != 0))
         return round * scale;
 }
 

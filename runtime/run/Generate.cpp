@@ -84,7 +84,7 @@ public:
     return out;
   }
 
-  /// How many of the logits are tokens that can be printed.
+  /// How many of the logits are tokens that can be printed; at least one.
   size_t usable(size_t logits) const {
     if (format == "bytes")
       return std::min<size_t>(logits, 256);

@@ -123,6 +123,17 @@ TEST_F(CheckpointStoreTest, FallsBackFromMissingAndShortFiles) {
   }
 }
 
+TEST_F(CheckpointStoreTest, TheCountersOfBothFilesAreCompared) {
+  save({1});
+  CheckpointStore store(directory, 3, disk);
+  TestState mixed(2);
+  mixed.counter = 7;
+  mixed.save(store);
+  EXPECT_EQ(checkedStep(*load()), 1);
+  EXPECT_TRUE(says(said, {"step-00000002 is not whole", "the step is 7 in state.safetensors",
+                          "2 in manifest.json"}));
+}
+
 TEST_F(CheckpointStoreTest, NoneWhole) {
   save({1, 2});
   flip(file(1, "model.safetensors"), 3);

@@ -45,6 +45,13 @@ TEST(Progress, ALiveLineIsRewrittenAndFitsTheTerminal) {
     EXPECT_LT(next - at, 81u);
 }
 
+TEST(Progress, AnyNumberOfSteps) {
+  std::FILE *out = std::fopen("/dev/null", "w");
+  for (int64_t steps : {int64_t{0}, int64_t{1}, INT64_MAX, INT64_MIN})
+    Progress(out, false, "tokens", 0, steps).say("said");
+  std::fclose(out);
+}
+
 TEST(Progress, AFileIsNotLive) {
   std::FILE *out = std::fopen("/dev/null", "w");
   EXPECT_FALSE(Progress::isLive(out));
