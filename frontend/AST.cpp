@@ -25,6 +25,57 @@ const char *spelling(BinaryOp op) {
   return names[static_cast<int>(op)];
 }
 
+static void visitOptional(const ExprPtr &expr, const std::function<void(const Expr &)> &each) {
+  if (expr)
+    visit(*expr, each);
+}
+
+void visit(const Expr &expr, const std::function<void(const Expr &)> &each) {
+  each(expr);
+  switch (expr.kind()) {
+  case Kind::list:
+    for (const ExprPtr &element : static_cast<const ListExpr &>(expr).elements)
+      visit(*element, each);
+    break;
+  case Kind::call: {
+    const auto &call = static_cast<const CallExpr &>(expr);
+    for (const Argument &argument : call.arguments)
+      visit(*argument.value, each);
+    if (call.path)
+      for (const Path::Component &component : call.path->components)
+        for (const ExprPtr &index : component.indices)
+          visit(*index, each);
+    break;
+  }
+  case Kind::index: {
+    const auto &index = static_cast<const IndexExpr &>(expr);
+    visit(*index.base, each);
+    for (const IndexItem &item : index.items) {
+      visitOptional(item.begin, each);
+      visitOptional(item.end, each);
+      visitOptional(item.value, each);
+    }
+    break;
+  }
+  case Kind::unary:
+    visit(*static_cast<const UnaryExpr &>(expr).operand, each);
+    break;
+  case Kind::binary:
+    visit(*static_cast<const BinaryExpr &>(expr).lhs, each);
+    visit(*static_cast<const BinaryExpr &>(expr).rhs, each);
+    break;
+  default:
+    break;
+  }
+}
+
+void visitNames(const Expr &expr, const std::function<void(const NameExpr &)> &each) {
+  visit(expr, [&](const Expr &inner) {
+    if (NameExpr::classof(&inner))
+      each(static_cast<const NameExpr &>(inner));
+  });
+}
+
 const char *spelling(Element element) {
   static const char *const names[] = {"f32", "i32", "u8", "bool"};
   return names[static_cast<int>(element)];

@@ -18,6 +18,7 @@
 #include "frontend/Source.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ enum class Kind {
   ifElse,
   returnValues,
   let,
+  requirement,
   // Entries of a recipe; a binding is an `assign`.
   input,
   loss,
@@ -236,6 +238,10 @@ public:
   WEIR_AST_NODE(EllipsisExpr, Expr, ellipsis)
 };
 
+/// The expression and every expression inside it, paths included, from the outside in.
+void visit(const Expr &expr, const std::function<void(const Expr &)> &each);
+void visitNames(const Expr &expr, const std::function<void(const NameExpr &)> &each);
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -280,7 +286,7 @@ public:
 class Stmt : public Node {
 public:
   static bool classof(const Node *node) {
-    return node->kind() >= Kind::assign && node->kind() <= Kind::let;
+    return node->kind() >= Kind::assign && node->kind() <= Kind::requirement;
   }
 
 protected:
@@ -362,6 +368,19 @@ public:
   std::optional<Path> path;        ///< none: the block's name
 };
 
+/// `width % heads == 0, "heads must divide width"`
+struct Requirement {
+  ExprPtr condition;
+  std::string message;
+};
+
+/// `require` in a body: of every call.
+class RequireStmt : public Stmt {
+public:
+  WEIR_AST_NODE(RequireStmt, Stmt, requirement)
+  Requirement requirement;
+};
+
 //===----------------------------------------------------------------------===//
 // Items of a file
 //===----------------------------------------------------------------------===//
@@ -387,12 +406,11 @@ public:
   std::vector<NamedValue> entries;
 };
 
-/// `require width % heads == 0, "heads must divide width"`
+/// `require` outside bodies: of the configs.
 class RequireItem : public Item {
 public:
   WEIR_AST_NODE(RequireItem, Item, require)
-  ExprPtr condition;
-  std::string message;
+  Requirement requirement;
 };
 
 /// `const small = normal(std = 0.02)`

@@ -256,7 +256,7 @@ private:
       TokenKind kind = tokens[i].kind;
       if (tokens[i].startsLine && startsItem(kind))
         dropDownTo(true);
-      else if (tokens[i].startsLine && kind >= TokenKind::kwParam && kind <= TokenKind::kwLet)
+      else if (tokens[i].startsLine && startsStatement(kind))
         dropDownTo(false);
       switch (kind) {
       case TokenKind::leftBrace:

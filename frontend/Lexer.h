@@ -31,14 +31,14 @@ enum class TokenKind : uint8_t {
   string,
   // Words that begin an item of a file.
   kwConfig,
-  kwRequire,
   kwConst,
   kwFn,
   kwBlock,
   kwOptimizer,
   kwModel,
   kwTrain,
-  // Words that begin a statement.
+  // Words that begin a statement; the first one an item as well.
+  kwRequire,
   kwParam,
   kwState,
   kwNext,
@@ -85,8 +85,12 @@ enum class TokenKind : uint8_t {
   greaterEqual,
 };
 
+/// What begins an item and stands in no body.
 inline bool startsItem(TokenKind kind) {
   return kind >= TokenKind::kwConfig && kind <= TokenKind::kwTrain;
+}
+inline bool startsStatement(TokenKind kind) {
+  return kind >= TokenKind::kwRequire && kind <= TokenKind::kwLet;
 }
 inline bool isKeyword(TokenKind kind) {
   return kind >= TokenKind::kwConfig && kind <= TokenKind::kwNot;

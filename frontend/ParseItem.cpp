@@ -105,19 +105,26 @@ ItemPtr Parser::parseConst() {
   return node;
 }
 
-ItemPtr Parser::parseRequire() {
-  auto node = std::make_unique<RequireItem>();
-  uint32_t begin = offset();
+/// After the keyword.
+bool Parser::parseRequirement(Requirement &requirement) {
   ++position;
-  if (!(node->condition = parseExpr()))
-    return nullptr;
+  if (!(requirement.condition = parseExpr()))
+    return false;
   bool comma = acceptComma();
   if (!comma || !at(TokenKind::string)) {
     expected(comma ? "the message, a string" : "`,` and the message, a string");
-    return nullptr;
+    return false;
   }
-  node->message = peek().string;
+  requirement.message = peek().string;
   ++position;
+  return true;
+}
+
+ItemPtr Parser::parseRequire() {
+  auto node = std::make_unique<RequireItem>();
+  uint32_t begin = offset();
+  if (!parseRequirement(node->requirement))
+    return nullptr;
   node->range = since(begin);
   return node;
 }

@@ -61,7 +61,7 @@ bool Parser::parseBody(size_t start, bool headed, Body &body, const char *what) 
 /// False: reported, and the rest of the statement is to be skipped.
 bool Parser::parseStatement(std::vector<StmtPtr> &into) {
   static const std::vector<std::string> words = {"param", "state",  "next", "for",
-                                                 "if",    "return", "let"};
+                                                 "if",    "return", "let",  "require"};
   StmtPtr statement;
   switch (peek().kind) {
   case TokenKind::kwFor:
@@ -82,6 +82,9 @@ bool Parser::parseStatement(std::vector<StmtPtr> &into) {
     break;
   case TokenKind::kwLet:
     statement = parseLet();
+    break;
+  case TokenKind::kwRequire:
+    statement = parseRequireStatement();
     break;
   case TokenKind::identifier:
     statement = parseAssign(words);
@@ -220,6 +223,15 @@ StmtPtr Parser::parseLet() {
       return nullptr;
     }
   if (accept(TokenKind::kwAs) && !parsePath(node->path.emplace()))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+StmtPtr Parser::parseRequireStatement() {
+  auto node = std::make_unique<RequireStmt>();
+  uint32_t begin = offset();
+  if (!parseRequirement(node->requirement))
     return nullptr;
   node->range = since(begin);
   return node;

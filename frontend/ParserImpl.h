@@ -99,12 +99,14 @@ private:
   ast::StmtPtr parseNext();
   ast::StmtPtr parseReturn();
   ast::StmtPtr parseLet();
+  ast::StmtPtr parseRequireStatement();
 
   // Items and the recipe.
   bool parseItem(std::vector<ast::ItemPtr> &into);
   bool parseNamedValues(std::vector<ast::NamedValue> &values, const char *what);
   ast::ItemPtr parseConfig();
   ast::ItemPtr parseRequire();
+  bool parseRequirement(ast::Requirement &requirement);
   ast::ItemPtr parseConst();
   bool parseCallable(std::vector<ast::ItemPtr> &into);
   bool parseSignature(ast::CallableItem &item);

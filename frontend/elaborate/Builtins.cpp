@@ -37,39 +37,37 @@ std::vector<std::string> builtinNames() {
   return names;
 }
 
-static std::vector<std::string> splitArguments(llvm::StringRef text) {
-  std::vector<std::string> names;
+Signature Builtin::signature() const {
+  Signature signature{name, {}, {}};
   llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, ',', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef part : parts)
-    names.push_back(part.trim().str());
-  return names;
+  llvm::StringRef(arguments).split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef part : parts) {
+    Formal formal;
+    part = part.trim();
+    formal.byName = part.consume_back("=");
+    formal.optional = part.consume_back("?") || formal.byName;
+    formal.name = part.str();
+    signature.formals.push_back(std::move(formal));
+  }
+  return signature;
 }
-
-std::vector<std::string> Builtin::argumentNames() const {
-  std::vector<std::string> names = splitArguments(arguments);
-  for (std::string &name : names)
-    if (name.back() == '?')
-      name.pop_back();
-  return names;
-}
-
-bool Builtin::isOptional(unsigned i) const { return splitArguments(arguments)[i].back() == '?'; }
 
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
 
-BuiltinCall::BuiltinCall(Elaborator &elaborator, const Builtin &builtin, Range range)
+BuiltinCall::BuiltinCall(Elaborator &elaborator, const Builtin &builtin,
+                         const std::vector<const CallArgument *> &slots, Range range)
     : elaborator(elaborator), builtin(builtin), range(range) {
-  size_t count = builtin.argumentNames().size();
-  values.resize(count);
-  ranges.resize(count);
-  given.resize(count);
+  for (const CallArgument *argument : slots) {
+    values.push_back(argument ? argument->value : Value());
+    ranges.push_back(argument ? argument->range : range);
+    given.push_back(argument != nullptr);
+  }
 }
 
 std::string BuiltinCall::what(unsigned i) const {
-  return "argument `" + builtin.argumentNames()[i] + "` of `" + builtin.name + "`";
+  return "argument `" + builtin.signature().formals[i].name + "` of `" + builtin.name + "`";
 }
 
 Value BuiltinCall::wrong(unsigned i, const std::string &wanted) {
@@ -200,47 +198,14 @@ std::optional<std::vector<int64_t>> BuiltinCall::axes(unsigned i, const Tensor &
 
 Value Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr &expr) {
   std::vector<CallArgument> arguments = evaluateArguments(expr.arguments);
-  std::vector<std::string> names = builtin.argumentNames();
-  BuiltinCall call(*this, builtin, expr.range);
-  std::string name = std::string("`") + builtin.name + "`";
-  bool good = true;
-  size_t position = 0;
-  for (CallArgument &argument : arguments) {
-    size_t at = position;
-    if (argument.name) {
-      at = std::find(names.begin(), names.end(), argument.name->text) - names.begin();
-      if (at == names.size()) {
-        error(argument.name->range, name + " has no argument `" + argument.name->text + "`")
-            .suggest(nearest(argument.name->text, names));
-        good = false;
-        continue;
-      }
-    } else if (position++ >= names.size()) {
-      error(argument.range, name + " takes " + std::to_string(names.size()) +
-                                (names.size() == 1 ? " argument" : " arguments") +
-                                ", this is one more");
-      good = false;
-      break;
-    }
-    if (call.given[at]) {
-      error(argument.range, "the argument `" + names[at] + "` of " + name + " is given twice")
-          .note(call.ranges[at], "given here");
-      good = false;
-      continue;
-    }
-    call.given[at] = true;
-    call.values[at] = std::move(argument.value);
-    call.ranges[at] = argument.range;
-  }
-  for (size_t i = 0; good && i < names.size(); ++i)
-    if (!call.given[i] && !builtin.isOptional(i)) {
-      error(expr.range, name + " is missing its argument `" + names[i] + "`");
-      good = false;
-    }
-  for (size_t i = 0; i < names.size(); ++i)
-    if (call.given[i] && call.values[i].isPoison())
-      good = false;
-  return good ? builtin.apply(call) : Value();
+  std::vector<const CallArgument *> slots;
+  if (!assignArguments(*this, builtin.signature(), arguments, expr.range, slots))
+    return {};
+  for (const CallArgument *argument : slots)
+    if (argument && argument->value.isPoison())
+      return {};
+  BuiltinCall call(*this, builtin, slots, expr.range);
+  return builtin.apply(call);
 }
 
 } // namespace weir::elab

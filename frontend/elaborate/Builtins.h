@@ -13,6 +13,7 @@
 #ifndef WEIR_FRONTEND_ELABORATE_BUILTINS_H
 #define WEIR_FRONTEND_ELABORATE_BUILTINS_H
 
+#include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Elaborator.h"
 
 namespace weir::elab {
@@ -21,11 +22,12 @@ namespace weir::elab {
 /// a poison is silent.
 class BuiltinCall {
 public:
-  BuiltinCall(Elaborator &elaborator, const Builtin &builtin, Range range);
+  BuiltinCall(Elaborator &elaborator, const Builtin &builtin,
+              const std::vector<const CallArgument *> &slots, Range range);
 
   bool has(unsigned i) const { return given[i]; }
   const Value &value(unsigned i) const { return values[i]; }
-  Range rangeOf(unsigned i) const { return given[i] ? ranges[i] : range; }
+  Range rangeOf(unsigned i) const { return ranges[i]; }
 
   const Tensor *tensor(unsigned i);
   const Tensor *floats(unsigned i); ///< a tensor of f32
@@ -54,17 +56,17 @@ public:
   const Builtin &builtin;
   Range range;
   std::vector<Value> values;
-  std::vector<Range> ranges;
+  std::vector<Range> ranges; ///< the call's where an argument is not given
   std::vector<bool> given;
 };
 
 struct Builtin {
   const char *name;
-  const char *arguments; ///< "x, axes?": what may be left out has a question mark
+  /// "x, axes?, eps=": what may be left out has a question mark, or `=` where it is given by name.
+  const char *arguments;
   Value (*apply)(BuiltinCall &call);
 
-  std::vector<std::string> argumentNames() const; ///< without question marks
-  bool isOptional(unsigned i) const;
+  Signature signature() const;
 };
 
 const Builtin *findBuiltin(const std::string &name);

@@ -154,11 +154,11 @@ static Value maxPool(BuiltinCall &call) {
 }
 
 const std::vector<Builtin> networkBuiltins = {
-    {"normalize", "x, eps?", normalize},
-    {"attend", "q, k, v, causal?, scale?", attend},
+    {"normalize", "x, eps=", normalize},
+    {"attend", "q, k, v, causal=, scale=", attend},
     {"softmax_cross_entropy", "logits, labels", softmaxCrossEntropy},
-    {"conv", "x, w, stride?, padding?", convolution},
-    {"max_pool", "x, window, stride?", maxPool},
+    {"conv", "x, w, stride=, padding=", convolution},
+    {"max_pool", "x, window, stride=", maxPool},
 };
 
 } // namespace weir::elab

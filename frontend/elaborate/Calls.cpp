@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 #include <utility>
 
@@ -224,69 +227,6 @@ Value Elaborator::call(const ast::CallExpr &expr) {
   return callCallable(*callable, instance, std::move(arguments), expr.range);
 }
 
-/// What parameter gets which argument: one entry per parameter, null where none is given. The
-/// optimizer's first `given` are not the user's.
-static void assignArguments(Elaborator &elaborator, const ast::CallableItem &callable,
-                            const std::vector<CallArgument> &arguments, Range range, unsigned given,
-                            std::vector<const CallArgument *> &slots) {
-  const std::string &name = callable.name.text;
-  bool good = true;
-  slots.assign(callable.parameters.size(), nullptr);
-  size_t position = 0;
-  bool tooMany = false;
-  for (const CallArgument &argument : arguments) {
-    if (!argument.name) {
-      if (position < slots.size()) {
-        slots[position++] = &argument;
-      } else if (!tooMany) {
-        size_t takes = slots.size() - given;
-        elaborator
-            .error(argument.range, "`" + name + "` takes " + std::to_string(takes) +
-                                       (takes == 1 ? " argument" : " arguments") +
-                                       ", this is one more")
-            .note(callable.name.range, "declared here");
-        tooMany = true;
-        good = false;
-      }
-      continue;
-    }
-    std::vector<std::string> names;
-    size_t found = slots.size();
-    for (size_t i = given; i < callable.parameters.size(); ++i) {
-      names.push_back(callable.parameters[i].name.text);
-      if (names.back() == argument.name->text)
-        found = i;
-    }
-    if (found == slots.size()) {
-      elaborator
-          .error(argument.name->range,
-                 "`" + name + "` has no argument `" + argument.name->text + "`")
-          .note(callable.name.range, "declared here")
-          .suggest(nearest(argument.name->text, names));
-      good = false;
-    } else if (slots[found]) {
-      elaborator
-          .error(argument.name->range,
-                 "the argument `" + argument.name->text + "` of `" + name + "` is given twice")
-          .note(slots[found]->range, "given here");
-      good = false;
-    } else {
-      slots[found] = &argument;
-    }
-  }
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const ast::Parameter &parameter = callable.parameters[i];
-    if (slots[i] || parameter.defaultValue)
-      continue;
-    // An argument that went astray is probably this one.
-    if (good)
-      elaborator
-          .error(range, "`" + name + "` is missing its argument `" + parameter.name.text + "`")
-          .note(parameter.range, "declared here");
-    good = false;
-  }
-}
-
 /// Known without the dimensions, so that dimensions may depend on it.
 static bool isSimple(const ast::Expr &expr) {
   if (const auto *unary = llvm::dyn_cast<ast::UnaryExpr>(&expr))
@@ -310,9 +250,11 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
                         callable.name.text + "` seems to call itself");
     return {};
   }
-  called.insert(&callable);
   std::vector<const CallArgument *> slots;
-  assignArguments(*this, callable, arguments, range, target ? 2 : 0, slots);
+  bool assigned =
+      assignArguments(*this, signatureOf(callable, target ? 2 : 0), arguments, range, slots);
+  if (assigned)
+    called.insert(&callable);
 
   Frame frame;
   Scope scope;
@@ -366,13 +308,17 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       }
     }
   }
-  execute(callable.body);
+  // With other arguments than were meant, whatever the body would say is a consequence.
+  if (assigned)
+    execute(callable.body);
+  else
+    frame.returned = frame.refused = true;
 
   Value result = frame.result;
   if (!frame.returned && !callable.results.empty())
     error(callable.name.range,
           "`" + callable.name.text + "` declares a result, but no `return` is reached");
-  else if (!callable.results.empty())
+  else if (!callable.results.empty() && !frame.refused)
     result = matchResults(callable, std::move(result));
   else if (!frame.returned)
     result = Value::tuple({});
@@ -435,6 +381,9 @@ Value Elaborator::matchResults(const ast::CallableItem &callable, Value result) 
 }
 
 Value Elaborator::recover(const ast::CallableItem &callable, Range range) {
+  // That a refused call's result has no shape is a consequence.
+  bool wasStopped = std::exchange(stopped, stopped || current->refused);
+  llvm::scope_exit restore([&] { stopped = wasStopped; });
   std::vector<Value> values;
   for (const ast::TypePtr &type : callable.results) {
     const auto *tensor = llvm::dyn_cast<ast::TensorType>(type.get());
@@ -445,6 +394,8 @@ Value Elaborator::recover(const ast::CallableItem &callable, Range range) {
   }
   if (values.empty())
     return {};
+  for (Value &value : values)
+    restoreNames(value);
   return values.size() == 1 ? values.front() : Value::tuple(std::move(values));
 }
 

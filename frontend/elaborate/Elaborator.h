@@ -84,6 +84,7 @@ struct Frame {
   };
   std::map<std::string, Declared> declared; ///< parameters and states of this call
   bool returned = false;
+  bool refused = false; ///< a requirement does not hold
   Value result;
   std::vector<Range> resultRanges;
   unsigned depth = 0;
@@ -241,6 +242,8 @@ public:
   void ifElse(const ast::IfStmt &stmt);
   void returnValues(const ast::ReturnStmt &stmt);
   void let(const ast::LetStmt &stmt);
+  /// False, reported at the call that was made (or here, for a file's), where it does not hold.
+  bool check(const ast::Requirement &requirement);
 
   //===--- Calls (Calls.cpp) and types (Types.cpp) --------------------------------------------===//
 

@@ -142,13 +142,7 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
     const auto *require = llvm::dyn_cast<ast::RequireItem>(item.get());
     if (!require)
       continue;
-    auto holds = evaluateCondition(*require->condition, "a requirement");
-    if (!holds || *holds)
-      continue;
-    error(require->condition->range, "the model requires `" +
-                                         std::string(require->condition->range.text()) +
-                                         "`: " + require->message);
-    holdAll = false;
+    holdAll &= check(require->requirement);
   }
   return holdAll;
 }

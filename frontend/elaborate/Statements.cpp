@@ -52,6 +52,12 @@ void Elaborator::execute(const ast::Stmt &stmt) {
     return returnValues(*node);
   if (const auto *node = llvm::dyn_cast<ast::LetStmt>(&stmt))
     return let(*node);
+  if (const auto *node = llvm::dyn_cast<ast::RequireStmt>(&stmt)) {
+    // What follows would only repeat it in other words.
+    if (!check(node->requirement))
+      current->returned = current->refused = true;
+    return;
+  }
   llvm_unreachable("a statement of no kind");
 }
 
@@ -161,6 +167,47 @@ void Elaborator::let(const ast::LetStmt &stmt) {
     instance->options.push_back(std::move(option));
   }
   bind(stmt.name, instance);
+}
+
+//===----------------------------------------------------------------------===//
+// Requirements
+//===----------------------------------------------------------------------===//
+
+/// ", where `heads` is 3 and `width` is 8": what is known of the names in an expression.
+static std::string valuesIn(Elaborator &elaborator, const ast::Expr &expr) {
+  std::map<std::string, std::string> values;
+  ast::visitNames(expr, [&](const ast::NameExpr &name) {
+    Value value = elaborator.evaluate(name);
+    if (value.isNumber())
+      values[name.name] =
+          value.get<int64_t>() ? std::to_string(*value.get<int64_t>()) : describe(value.number());
+    else if (value.isStatic())
+      values[name.name] = value.describe();
+  });
+  std::string text;
+  for (const auto &[name, value] : values)
+    text += (text.empty() ? ", where `" : " and `") + name + "` is " + value;
+  return text;
+}
+
+bool Elaborator::check(const ast::Requirement &requirement) {
+  const ast::Expr &condition = *requirement.condition;
+  auto holds = evaluateCondition(condition, "a requirement");
+  if (!holds || *holds)
+    return true;
+  std::string text =
+      " requires `" + std::string(condition.range.text()) + "`: " + requirement.message;
+  std::string values = valuesIn(*this, condition);
+  if (!current->callable) {
+    error(condition.range, "the model" + text + values);
+    return false;
+  }
+  Frame *call = current;
+  current = call->caller;
+  error(call->callSite, "`" + call->callable->name.text + "`" + text)
+      .note(condition.range, "required here" + values);
+  current = call;
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,26 +15,12 @@ namespace weir::elab {
 // Which names are dimensions
 //===----------------------------------------------------------------------===//
 
-template <typename Visit> static void visitNames(const ast::Expr &expr, Visit visit) {
-  if (const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr))
-    return visit(*name);
-  if (const auto *binary = llvm::dyn_cast<ast::BinaryExpr>(&expr)) {
-    visitNames(*binary->lhs, visit);
-    visitNames(*binary->rhs, visit);
-  } else if (const auto *unary = llvm::dyn_cast<ast::UnaryExpr>(&expr)) {
-    visitNames(*unary->operand, visit);
-  } else if (const auto *call = llvm::dyn_cast<ast::CallExpr>(&expr)) {
-    for (const ast::Argument &argument : call->arguments)
-      visitNames(*argument.value, visit);
-  }
-}
-
 template <typename Visit>
 static void visitSignature(const ast::CallableItem &callable, Visit visit) {
   auto types = [&](const ast::Type *type) {
     if (const auto *tensor = llvm::dyn_cast_or_null<ast::TensorType>(type))
       for (const ast::ExprPtr &dim : tensor->dims)
-        visitNames(*dim, visit);
+        ast::visitNames(*dim, visit);
   };
   for (const ast::Parameter &parameter : callable.parameters)
     types(parameter.type.get());

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Elaborator.h"
 
 namespace weir::elab {
@@ -174,7 +175,14 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
             "an optimizer's first two arguments are the parameter and its gradient");
       callable = nullptr;
     }
-    rules[rule] = {callable, evaluateArguments(rule->optimizer->arguments)};
+    // Also of a rule that takes no parameter.
+    std::vector<CallArgument> all(2);
+    llvm::append_range(all, evaluateArguments(rule->optimizer->arguments));
+    std::vector<const CallArgument *> slots;
+    if (callable &&
+        !assignArguments(*this, signatureOf(*callable, 2), all, rule->optimizer->range, slots))
+      callable = nullptr;
+    rules[rule] = {callable, {all.begin() + 2, all.end()}};
   }
 
   mlir::Location place = location(range);

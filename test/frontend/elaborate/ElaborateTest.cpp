@@ -135,7 +135,7 @@ TEST(Elaborate, PreludeCodePointsBackToTheModel) {
 TEST(Elaborate, UsersOwnCopyOfALayerGivesTheSameProgram) {
   const char *own =
       "block mine(x: [.., c], eps = 1e-5) -> [.., c] {\n  param weight: [c] = ones()\n"
-      "  param bias: [c] = zeros()\n  return normalize(x, eps) * weight + bias\n}\n";
+      "  param bias: [c] = zeros()\n  return normalize(x, eps = eps) * weight + bias\n}\n";
   Program a(trained("model m(x: [b, w]) -> [b, w] { return layer_norm(x) as ln }"));
   Program b(trained(std::string(own) + "model m(x: [b, w]) -> [b, w] { return mine(x) as ln }"));
   EXPECT_EQ(a.print(), b.print());

@@ -24,8 +24,8 @@ TEST(Items, ConfigConstRequire) {
   ASSERT_TRUE(parsed.item<ConstItem>(1));
   auto *require = parsed.item<RequireItem>(2);
   ASSERT_TRUE(require);
-  EXPECT_EQ(require->message, "a must be even");
-  EXPECT_EQ(show(require->condition.get()), "((a % 2) == 0)");
+  EXPECT_EQ(require->requirement.message, "a must be even");
+  EXPECT_EQ(show(require->requirement.condition.get()), "((a % 2) == 0)");
 }
 
 TEST(Items, Signatures) {

@@ -56,6 +56,31 @@ TEST(Statements, Every) {
   EXPECT_EQ(as<ReturnStmt>(body[12].get())->values.size(), 2u);
 }
 
+// It begins an item as well as a statement: a line of it closes no brackets around it.
+TEST(Statements, Require) {
+  Parsed parsed("fn f(x, rate) {\n"
+                "  require rate < 1 and rate >= 0, \"a share\"\n"
+                "  if rate > 0 { require rate != 0.5, \"no half\"; }\n"
+                "  return x\n"
+                "}\n"
+                "require 1 < 2, \"an item\"\n"
+                "fn g(x) { return x }\n");
+  ASSERT_EQ(parsed.messages(), Messages());
+  auto *function = parsed.item<CallableItem>(0);
+  ASSERT_TRUE(function && parsed.item<RequireItem>(1) && parsed.item<CallableItem>(2));
+  ASSERT_EQ(function->body.statements.size(), 3u);
+  auto *require = as<RequireStmt>(function->body.statements[0].get());
+  ASSERT_TRUE(require);
+  EXPECT_EQ(require->requirement.message, "a share");
+  EXPECT_EQ(show(require->requirement.condition.get()), "((rate < 1) and (rate >= 0))");
+
+  EXPECT_EQ(errorsIn("  require x > 1\n  y = 1"),
+            (Messages{"2:16: expected `,` and the message, a string, found the end of the line"}));
+  // Where a brace is missing, the next item says so.
+  EXPECT_EQ(errorsOf("fn f(x) {\n  return x\nrequire 1 < 2, \"in f\"\nfn g(x) { return x }\n"),
+            (Messages{"1:9: expected `}` to close the fn opened here"}));
+}
+
 TEST(Statements, Errors) {
   auto error = [](const std::string &text) {
     Messages messages = errorsIn(text + "\n  y = 1");
