@@ -42,6 +42,16 @@ std::vector<GradientCase> gradientCases() {
   add("layer_norm", "windows", "2, 3, 5", "layer_norm(x, eps = 0.1)", "2, 3, 5");
   add("layer_norm", "wide", "3, 67", "layer_norm(x)", "3, 67");
 
+  add("rms_norm", "odd", "4, 17", "rms_norm(x)", "4, 17");
+  add("rms_norm", "one", "3, 1", "rms_norm(x, eps = 0.5)", "3, 1");
+  add("rms_norm", "windows", "2, 3, 5", "rms_norm(x, eps = 0.1)", "2, 3, 5");
+  add("rms_norm", "wide", "3, 67", "rms_norm(x)", "3, 67");
+
+  add("group_norm", "odd", "2, 6, 3, 5", "group_norm(x, 3)", "2, 6, 3, 5");
+  add("group_norm", "whole", "3, 5, 2, 1", "group_norm(x, 1, eps = 0.1)", "3, 5, 2, 1");
+  add("group_norm", "channels", "1, 3, 3, 3", "group_norm(x, 3, eps = 0.5)", "1, 3, 3, 3");
+  add("group_norm", "wide", "2, 4, 5, 17", "group_norm(x, 2)", "2, 4, 5, 17");
+
   add("batch_norm", "odd", "3, 5, 3, 3", "batch_norm(x)", "3, 5, 3, 3");
   add("batch_norm", "one_channel", "2, 1, 1, 3", "batch_norm(x, eps = 0.1)", "2, 1, 1, 3");
   add("batch_norm", "two_elements", "2, 3, 1, 1", "batch_norm(x, eps = 0.5)", "2, 3, 1, 1");
@@ -73,7 +83,14 @@ std::vector<GradientCase> gradientCases() {
   linear("from_heads", "one", "1, 1, 1, 1", "from_heads(x)", "1, 1, 1");
   linear("from_heads", "wide", "1, 2, 3, 17", "from_heads(x)", "1, 3, 34");
 
-  for (const char *activation : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh"}) {
+  linear("rotary", "odd", "2, 3, 5, 6", "rotary(x)", "2, 3, 5, 6");
+  linear("rotary", "one", "1, 1, 1, 2", "rotary(x)", "1, 1, 1, 2");
+  linear("rotary", "wide", "1, 2, 17, 34", "rotary(x, base = 100.0)", "1, 2, 17, 34");
+
+  add("clamp", "odd", "3, 5", "clamp(x, -0.5, 0.75)", "3, 5");
+  add("clamp", "one", "1", "clamp(x, -100, 100)", "1");
+  add("clamp", "wide", "2, 67", "clamp(x, 0.25, 0.5)", "2, 67");
+  for (const char *activation : {"relu", "sigmoid", "silu", "gelu", "gelu_tanh", "softplus"}) {
     std::string call = std::string(activation) + "(x)";
     add(activation, "one", "1", call, "1");
     add(activation, "odd", "3, 5", call, "3, 5");
@@ -86,18 +103,32 @@ std::vector<GradientCase> gradientCases() {
   add("softmax", "two", "1, 2", "softmax(x)", "1, 2");
   add("softmax", "wide", "2, 3, 33", "softmax(x)", "2, 3, 33");
 
+  add("log_softmax", "odd", "3, 5", "log_softmax(x)", "3, 5");
+  add("log_softmax", "one", "2, 1", "log_softmax(x)", "2, 1");
+  // Its gradient is zero in mathematics, and rounding in f32.
+  cases.back().compiledTolerance = 1e-2;
+  add("log_softmax", "wide", "2, 3, 33", "log_softmax(x)", "2, 3, 33");
+  add("logsumexp", "odd", "3, 5", "logsumexp(x)", "3");
+  add("logsumexp", "one", "2, 1", "logsumexp(x)", "2");
+  add("logsumexp", "wide", "2, 3, 33", "logsumexp(x)", "2, 3");
+
   auto loss = [&](const std::string &definition, const std::string &name, const std::string &x,
-                  const std::string &target, bool ofFloats) {
+                  const std::string &target, bool ofFloats, const std::string &options = "") {
     std::string y = std::string("input y: ") + (ofFloats ? "[" : "i32[") + target + "]";
-    cases.push_back(
-        {definition, name, definition + "(x, y)", "input x: [" + x + "]\n  " + y, "", false, 1e-5});
+    cases.push_back({definition, name, definition + "(x, y" + options + ")",
+                     "input x: [" + x + "]\n  " + y, "", false, 1e-5});
   };
   loss("cross_entropy", "odd", "4, 7", "4", false);
   loss("cross_entropy", "one", "1, 1", "1", false);
   loss("cross_entropy", "windows", "2, 5, 17", "2, 5", false);
+  loss("cross_entropy", "smooth", "4, 7", "4", false, ", smoothing = 0.25");
+  loss("cross_entropy", "smooth_windows", "2, 5, 17", "2, 5", false, ", smoothing = 0.1");
   loss("accuracy", "odd", "5, 7", "5", false);
   loss("accuracy", "one", "1, 1", "1", false);
   loss("accuracy", "windows", "2, 5, 17", "2, 5", false);
+  loss("bce_with_logits", "odd", "3, 5", "3, 5", true);
+  loss("bce_with_logits", "one", "1", "1", true);
+  loss("bce_with_logits", "wide", "2, 3, 33", "2, 3, 33", true);
   loss("mse", "odd", "3, 5", "3, 5", true);
   loss("mse", "one", "1", "1", true);
   loss("mse", "wide", "2, 3, 33", "2, 3, 33", true);
@@ -126,6 +157,13 @@ std::vector<OptimizerCase> optimizerCases() {
        0.125, 0, 0.5, 0.96875, 0.0009765625, 0});
   // The defaults are rounded to f32: 1 - 0.999^t begins at a thousandth, to 5 digits.
   cases.push_back({"adamw", "adamw(lr = 0.125)", 0.125, 0, 0.9, 0.999, 1e-8, 0.01, false, 3e-5});
+  cases.push_back({"adam",
+                   "adam(lr = 0.125, beta1 = 0.75, beta2 = 0.875, eps = 0.125, decay = 0.25)",
+                   0.125, 0, 0.75, 0.875, 0.125, 0.25});
+  cases.push_back({"adam", "adam(lr = 0.125)", 0.125, 0, 0.9, 0.999, 1e-8, 0, false, 3e-5});
+  cases.push_back({"lion", "lion(lr = 0.125, beta1 = 0.75, beta2 = 0.875, decay = 0.25)", 0.125, 0,
+                   0.75, 0.875, 0, 0.25});
+  cases.push_back({"lion", "lion(lr = 0.125)", 0.125, 0, 0.9, 0.99, 0, 0, false, 1e-6});
   cases.push_back({"frozen", "frozen()", 0});
   return cases;
 }

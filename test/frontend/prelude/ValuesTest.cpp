@@ -64,18 +64,26 @@ struct Trained {
 
 /// One step of one element: Polyak 1964 and Nesterov 1983 as in Sutskever et al., "On the
 /// importance of initialization and momentum in deep learning", ICML 2013; Loshchilov and Hutter,
-/// "Decoupled weight decay regularization", ICLR 2019, algorithm 2.
+/// "Decoupled weight decay regularization", ICLR 2019, algorithm 2, which has adam and adamw side
+/// by side; Chen et al., "Symbolic discovery of optimization algorithms", NeurIPS 2023,
+/// algorithm 2.
 void advance(const OptimizerCase &rule, int step, double g, double &p, double &m, double &v) {
   if (rule.definition == "sgd") {
     g += rule.decay * p;
     m = rule.momentum * m + g;
     p -= rule.lr * (rule.nesterov ? g + rule.momentum * m : m);
-  } else if (rule.definition == "adamw") {
+  } else if (rule.definition == "adam" || rule.definition == "adamw") {
+    bool decoupled = rule.definition == "adamw";
+    g += decoupled ? 0 : rule.decay * p;
     m = rule.beta1 * m + (1 - rule.beta1) * g;
     v = rule.beta2 * v + (1 - rule.beta2) * g * g;
     double mHat = m / (1 - std::pow(rule.beta1, step + 1));
     double vHat = v / (1 - std::pow(rule.beta2, step + 1));
-    p -= rule.lr * (mHat / (std::sqrt(vHat) + rule.eps) + rule.decay * p);
+    p -= rule.lr * (mHat / (std::sqrt(vHat) + rule.eps) + (decoupled ? rule.decay * p : 0));
+  } else if (rule.definition == "lion") {
+    double direction = rule.beta1 * m + (1 - rule.beta1) * g;
+    m = rule.beta2 * m + (1 - rule.beta2) * g;
+    p -= rule.lr * ((direction > 0) - (direction < 0) + rule.decay * p);
   } else {
     ASSERT_EQ(rule.definition, "frozen");
   }
@@ -105,7 +113,8 @@ TEST_P(Optimizers, followTheirFormula) {
   beginRun(runs, 5);
   std::mt19937_64 random(5);
   std::vector<Trained> parameters;
-  bool hasMomentum = rule.definition == "adamw" || rule.momentum != 0;
+  bool hasMomentum = rule.beta1 != 0 || rule.momentum != 0;
+  bool hasSquares = rule.definition == "adam" || rule.definition == "adamw";
   const Shape shapes[] = {{3, 5}, {1}, {67}, {}};
   for (auto [name, shape] : llvm::zip_equal(llvm::StringRef("abcd"), shapes)) {
     Trained one{std::string("w.") + name, randomTensor(random, shape, -2, 2), Tensor(shape),
@@ -113,8 +122,8 @@ TEST_P(Optimizers, followTheirFormula) {
     runs.set(one.name, one.value);
     if (hasMomentum)
       runs.set(rule.definition + ".m/" + one.name, one.m);
-    if (rule.definition == "adamw")
-      runs.set("adamw.v/" + one.name, one.v);
+    if (hasSquares)
+      runs.set(rule.definition + ".v/" + one.name, one.v);
     parameters.push_back(one);
   }
   runs.set("w.other", Tensor({1}, 1));
@@ -147,8 +156,8 @@ TEST_P(Optimizers, followTheirFormula) {
       check(one.name, one.value);
       if (hasMomentum)
         check(rule.definition + ".m/" + one.name, one.m);
-      if (rule.definition == "adamw")
-        check("adamw.v/" + one.name, one.v);
+      if (hasSquares)
+        check(rule.definition + ".v/" + one.name, one.v);
     }
   }
 }
