@@ -34,8 +34,8 @@ Diagnostic &Diagnostic::suggest(const std::optional<std::string> &name) {
 Diagnostic &Diagnostics::add(Severity severity, Range range, std::string message) {
   if (!seen.emplace(range.file, range.begin, range.end, message).second)
     return discarded = Diagnostic();
-  if (severity == Severity::error)
-    ++errors;
+  if (severity == Severity::error && errors++ >= maxKept)
+    return discarded = Diagnostic();
   Diagnostic &diagnostic = all.emplace_back();
   diagnostic.severity = severity;
   diagnostic.range = range;
@@ -60,6 +60,10 @@ std::vector<const Diagnostic *> Diagnostics::sorted() const {
 namespace {
 
 constexpr unsigned maxShown = 20;
+
+std::string notShown(unsigned count) {
+  return "too many errors, " + std::to_string(count) + " more not shown";
+}
 constexpr const char *bold = "\033[1m", *red = "\033[1;31m", *yellow = "\033[1;33m",
                      *cyan = "\033[1;36m", *green = "\033[1;32m", *plain = "\033[0m";
 
@@ -198,8 +202,8 @@ std::string Diagnostics::render(bool colour) const {
   for (const Diagnostic *diagnostic : sorted())
     if (diagnostic->severity != Severity::error || ++shown <= maxShown)
       renderer.render(*diagnostic);
-  if (shown > maxShown)
-    renderer.out += "too many errors, " + std::to_string(shown - maxShown) + " more not shown\n";
+  if (errors > maxShown)
+    renderer.out += notShown(errors - maxShown) + "\n";
   return std::move(renderer.out);
 }
 
@@ -227,6 +231,11 @@ std::string Diagnostics::renderJson() const {
       quote(out, diagnostic->suggestion);
     }
     out += "}\n";
+  }
+  if (errors > maxKept) {
+    out += "{\"severity\":\"error\",";
+    place(out, {}, notShown(errors - maxKept));
+    out += ",\"notes\":[],\"helps\":[]}\n";
   }
   return out;
 }

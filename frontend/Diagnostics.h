@@ -57,7 +57,8 @@ public:
 
 class Diagnostics {
 public:
-  /// The reference stays valid until the Diagnostics goes; for a duplicate it is a scratch object.
+  /// The reference stays valid until the Diagnostics goes; for a duplicate, and for what is only
+  /// counted, it is a scratch object.
   Diagnostic &error(Range range, std::string message) {
     return add(Severity::error, range, std::move(message));
   }
@@ -65,7 +66,12 @@ public:
     return add(Severity::warning, range, std::move(message));
   }
 
+  /// Errors beyond so many are only counted.
+  static constexpr unsigned maxKept = 100;
+
   unsigned errorCount() const { return errors; }
+  /// Whether the next error would only be counted: what it could say need not be found out.
+  bool full() const { return errors >= maxKept; }
   bool hasErrors() const { return errors != 0; }
   bool empty() const { return all.empty(); }
   /// In order of file (first reported first) and place.
@@ -76,7 +82,7 @@ public:
   /// Errors beyond the first 20 are only counted.
   std::string render(bool colour = false) const;
   /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes,
-  /// helps, suggestion.
+  /// helps, suggestion. Errors beyond the first 100 are only counted.
   std::string renderJson() const;
 
 private:

@@ -12,23 +12,36 @@
 
 namespace weir {
 
+/// Not the continuation of a UTF-8 character.
+static bool beginsCharacter(char c) { return (c & 0xC0) != 0x80; }
+
 SourceFile::SourceFile(std::string name, std::string text)
     : fileName(std::move(name)), contents(std::move(text)) {
   lineStarts.push_back(0);
-  for (size_t i = 0; i < contents.size(); ++i)
+  uint32_t characters = 0;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    if (i % stride == 0)
+      characterCounts.push_back(characters);
+    characters += beginsCharacter(contents[i]);
     if (contents[i] == '\n')
       lineStarts.push_back(i + 1);
+  }
+  characterCounts.push_back(characters); // where the last stride is whole, its end
+}
+
+/// Lines may be long and are asked about often: a generated model may be one line.
+uint32_t SourceFile::charactersBefore(uint32_t offset) const {
+  uint32_t count = characterCounts[offset / stride];
+  for (uint32_t i = offset - offset % stride; i < offset; ++i)
+    count += beginsCharacter(contents[i]);
+  return count;
 }
 
 LineColumn SourceFile::locate(uint32_t offset) const {
   offset = std::min<size_t>(offset, contents.size());
   auto after = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
   unsigned line = after - lineStarts.begin();
-  unsigned column = 1;
-  for (uint32_t i = lineStarts[line - 1]; i < offset; ++i)
-    if ((contents[i] & 0xC0) != 0x80) // not the continuation of a UTF-8 character
-      ++column;
-  return {line, column};
+  return {line, charactersBefore(offset) - charactersBefore(lineStarts[line - 1]) + 1};
 }
 
 std::string_view SourceFile::line(unsigned number) const {

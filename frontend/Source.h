@@ -44,9 +44,13 @@ public:
   uint32_t lineStart(unsigned number) const;
 
 private:
+  static constexpr uint32_t stride = 256;
+  uint32_t charactersBefore(uint32_t offset) const;
+
   std::string fileName;
   std::string contents;
   std::vector<uint32_t> lineStarts;
+  std::vector<uint32_t> characterCounts; ///< of what begins before each `stride`th byte
 };
 
 /// Bytes [begin, end) of a file. A default Range is nowhere: a command-line option, for instance.

@@ -24,6 +24,8 @@ static bool ownsVariables(ast::CallableKind kind) {
 
 std::vector<std::string> Elaborator::visibleCallables() {
   std::vector<std::string> names;
+  if (diagnostics.full())
+    return names;
   for (const Scope *scope = current->scope; scope; scope = scope->outer)
     for (const auto &[name, binding] : scope->names)
       if (binding.value.get<std::shared_ptr<Instance>>())

@@ -80,6 +80,8 @@ Value Elaborator::builtinName(const std::string &name, Range range, bool &known)
 
 std::vector<std::string> Elaborator::visibleNames() {
   std::vector<std::string> names;
+  if (diagnostics.full())
+    return names;
   for (const Scope *scope = current->scope; scope; scope = scope->outer)
     for (const auto &[name, binding] : scope->names)
       names.push_back(name);

@@ -35,14 +35,19 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // C1
   if (failed(verifyVariable(*this, symbols, getVariableAttr(), getValue().getType())))
     return failure();
-  // C2: looking at what follows is enough, since every write does.
+  // C2: the block's last write looks at all of them, so that a block is gone through but twice.
   for (Operation *next = (*this)->getNextNode(); next; next = next->getNextNode())
-    if (auto other = dyn_cast<WriteOp>(next);
-        other && other.getVariableAttr() == getVariableAttr()) {
-      auto error = other.emitOpError() << "is a second write of " << getVariableAttr();
-      error.attachNote(getLoc()) << "the first";
-      return error;
-    }
+    if (isa<WriteOp>(next))
+      return success();
+  llvm::DenseMap<Attribute, WriteOp> first;
+  for (WriteOp write : (*this)->getBlock()->getOps<WriteOp>()) {
+    auto [place, isNew] = first.try_emplace(write.getVariableAttr(), write);
+    if (isNew)
+      continue;
+    auto error = write.emitOpError() << "is a second write of " << write.getVariableAttr();
+    error.attachNote(place->second.getLoc()) << "the first";
+    return error;
+  }
   return success();
 }
 
