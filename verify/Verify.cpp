@@ -9,6 +9,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/plan/LowerToPlan.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Program.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -421,6 +422,12 @@ LogicalResult Verification::checkArtifact() {
 }
 
 FailureOr<VerifyReport> Verification::run() {
+  // Everything agrees about a program that computes nothing.
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  if (std::string missing = step ? missingLoss(step) : "there is no `step`"; !missing.empty()) {
+    found.fault = VerifyFault{"elaborate", "", "", "", missing + ": there is nothing to verify"};
+    return found;
+  }
   nameEntryPorts(module);
   results = Results(module);
   if (failed(makeSamples()))

@@ -71,7 +71,7 @@ std::string BuiltinCall::what(unsigned i) const {
 }
 
 Value BuiltinCall::wrong(unsigned i, const std::string &wanted) {
-  if (!values[i].isPoison())
+  if (!given[i] || !values[i].isPoison())
     elaborator.error(rangeOf(i),
                      what(i) + " must be " + wanted + ", but is " + values[i].describe());
   return {};

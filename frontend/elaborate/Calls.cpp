@@ -285,16 +285,23 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       }
   }
 
-  // Numbers first, since dimensions may depend on them; then tensors; then the defaults that may
-  // depend on dimensions.
+  // Numbers first, since dimensions may depend on them; then tensors, once all of them have said
+  // what the names of their dimensions are; then the defaults that may depend on dimensions.
   auto bindParameter = [&](size_t i, CallArgument argument) {
     const ast::Parameter &parameter = callable.parameters[i];
     Value value = matchParameter(parameter, argument);
     scope.names[parameter.name.text] =
         Binding{std::move(value), parameter.name.range, argument.config, {}, false};
   };
+  auto bindGiven = [&] {
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (slots[i] && isTensor(callable.parameters[i]))
+        bindDimensions(callable.parameters[i], *slots[i]);
+  };
   auto isBound = [&](size_t i) { return scope.names.count(callable.parameters[i].name.text) != 0; };
   for (int pass = 0; pass < 3; ++pass) {
+    if (pass == 1)
+      bindGiven();
     for (size_t i = 0; i < slots.size(); ++i) {
       const ast::Parameter &parameter = callable.parameters[i];
       if (isBound(i))
@@ -302,6 +309,7 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       if (slots[i] && (pass == 1 || !isTensor(parameter))) {
         bindParameter(i, *slots[i]);
       } else if (!slots[i] && !parameter.defaultValue) {
+        current->faulty = true;
         if (pass == 2)
           scope.names[parameter.name.text] = Binding{Value(), parameter.name.range, {}, {}, false};
       } else if (!slots[i] && (pass == 2 || isSimple(*parameter.defaultValue))) {
@@ -310,14 +318,22 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       }
     }
   }
-  // With other arguments than were meant, whatever the body would say is a consequence.
-  if (assigned)
-    execute(callable.body);
-  else
+  // What calls itself is not followed where nobody knows whether it ends.
+  bool unknown = llvm::any_of(
+      arguments, [](const CallArgument &argument) { return argument.value.isPoison(); });
+  for (const Frame *outer = frame.caller; outer; outer = outer->caller)
+    unknown |= outer->undecided;
+  if (!assigned) // whatever the body would say is a consequence of that
     frame.returned = frame.refused = true;
+  else if (unknown && isInProgress(frame.caller, &callable))
+    frame.undecided = true;
+  else
+    execute(callable.body);
 
   Value result = frame.result;
-  if (!frame.returned && !callable.results.empty())
+  if (!frame.returned && frame.undecided)
+    result = Value();
+  else if (!frame.returned && !callable.results.empty())
     error(callable.name.range,
           "`" + callable.name.text + "` declares a result, but no `return` is reached");
   else if (!callable.results.empty() && !frame.refused)

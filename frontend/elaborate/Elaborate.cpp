@@ -25,10 +25,7 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
   }
   if (diagnostics.hasErrors())
     return {};
-  ElaborateResult result;
-  result.module =
-      elab::Elaborator(model, prelude, options, context, diagnostics).run(sets, result.usageError);
-  return result;
+  return elab::Elaborator(model, prelude, options, context, diagnostics).run(sets);
 }
 
 ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,

@@ -34,6 +34,7 @@ struct ElaborateOptions {
 struct ElaborateResult {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported
   bool usageError = false;                  ///< where it is null: an option is wrong, not the model
+  bool fault = false;                       ///< where it is null: Weir failed, not the model
 };
 
 /// `sets` are the `--set name=value`. Loads the dialects it needs into the context. Diagnostics

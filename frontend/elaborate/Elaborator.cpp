@@ -7,7 +7,9 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
+#include "ir/weir/Program.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -62,6 +64,16 @@ Diagnostic &Elaborator::stop(Range range, std::string message) {
   Diagnostic &report = error(range, std::move(message));
   stopped = true;
   return report;
+}
+
+void Elaborator::fault(Range range, const std::string &what) {
+  faulted = true;
+  error(range, what).help("this is a fault of Weir's, not of the model");
+}
+
+void Elaborator::requireReport(Range range, const std::string &what) {
+  if (!diagnostics.hasErrors() && !supposing)
+    fault(range, what + ", and nothing says why");
 }
 
 Diagnostic &Elaborator::error(Range range, std::string message) {
@@ -120,6 +132,17 @@ mlir::Type Elaborator::element(ast::Element element) {
   llvm_unreachable("an element type");
 }
 
+/// Erases what nobody uses. Ops stand in order, so one pass from the end is enough.
+static void eraseDead(mlir::Block &block) {
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    for (mlir::Region &region : op.getRegions())
+      for (mlir::Block &inner : region)
+        eraseDead(inner);
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
 /// What nobody calls has no sizes; names and static arguments in it can be checked all the same,
 /// with arguments of which nothing is known. What that emits is thrown away.
 void Elaborator::checkUncalled() {
@@ -135,6 +158,8 @@ void Elaborator::checkUncalled() {
   auto keptVariables = std::exchange(variables, {});
   auto keptByPath = std::exchange(variablesByPath, {});
   auto kept = std::make_tuple(init, initSeed, initZero);
+  supposing = true;
+  work = 0;
   for (const ast::CallableItem *callable : callables) {
     if (called.count(callable) || stopped)
       continue;
@@ -163,27 +188,27 @@ void Elaborator::checkUncalled() {
     variables.clear();
     variablesByPath.clear();
   }
+  supposing = false;
   module = std::move(keptModule);
   variables = std::move(keptVariables);
   variablesByPath = std::move(keptByPath);
   std::tie(init, initSeed, initZero) = kept;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, std::string> &sets,
-                                                  bool &usage) {
+ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) {
   Frame file;
   file.file = &modelFile;
   file.scope = &modelFile.globals;
   current = &file;
-  usage = false;
+  bool usage = false;
   if (!evaluateGlobals(sets, usage) || usage)
-    return nullptr;
+    return {nullptr, usage, faulted};
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
   if (!recipe.item) {
     checkUncalled();
-    return nullptr;
+    return {nullptr, /*usageError=*/false, faulted};
   }
 
   mlir::Location place = fileLocation(context, recipe.item->range);
@@ -197,17 +222,20 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::run(const std::map<std::string, st
     emitEval(EntryKind::eval, "eval");
     emitEval(EntryKind::evalOne, "eval_one");
   }
-  if (diagnostics.hasErrors()) {
-    module = nullptr;
-    return nullptr;
+  if (!diagnostics.hasErrors()) {
+    endInit();
+    describeModule();
+    // Not before: until here the walks' own structures point to ops that nobody else uses.
+    for (auto function : module->getOps<mlir::func::FuncOp>())
+      eraseDead(function.getBody().front());
+    if (mlir::failed(mlir::verify(*module)))
+      fault(recipe.item->keyword, "the program made of this model does not verify");
+    else if (std::string missing = missingPart(*module); !missing.empty())
+      fault(recipe.item->keyword, "in the program made of this model " + missing);
   }
-  endInit();
-  describeModule();
-  if (mlir::failed(mlir::verify(*module))) {
-    module->print(llvm::errs(), mlir::OpPrintingFlags().printGenericOpForm());
-    llvm::report_fatal_error("the elaborator emitted a program that does not verify");
-  }
-  return std::move(module);
+  if (diagnostics.hasErrors())
+    return {nullptr, /*usageError=*/false, faulted};
+  return {std::move(module), false, false};
 }
 
 } // namespace weir::elab

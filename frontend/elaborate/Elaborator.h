@@ -23,6 +23,8 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/elaborate/Value.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <functional>
 #include <map>
 #include <set>
@@ -76,7 +78,8 @@ struct Frame {
   std::map<std::string, Dim> callerDims; ///< dimensions bound here, as the caller knows them
   std::optional<Dims> ellipsis;          ///< what `..` stands for
   bool hasEllipsis = false;              ///< `..` would be known but for an error
-  bool faulty = false; ///< an argument was wrong: what it would have bound is unknown
+  bool faulty = false;    ///< an argument was wrong: what it would have bound is unknown
+  bool undecided = false; ///< what an unknown condition chooses may have returned
   OptimizerTarget *target = nullptr;
   struct Declared {
     Variable *variable; ///< null after an error
@@ -128,18 +131,18 @@ struct Entry {
   mlir::func::FuncOp function;
   mlir::Operation *lastRead = nullptr; ///< reads stand first in the function
   std::map<std::string, mlir::Value> reads;
-  std::map<std::string, mlir::Value> carriedValues; ///< states inside the microbatches
-  mlir::Value round;                                ///< of the microbatch; null: 0
-  mlir::Block *body = nullptr;      ///< of the microbatches; null: there is only one
-  std::vector<std::string> carried; ///< states, in the order of the body's last arguments
+  llvm::DenseMap<const Variable *, mlir::Value> carriedValues; ///< states inside the microbatches
+  mlir::Value round;                                           ///< of the microbatch; null: 0
+  mlir::Block *body = nullptr;           ///< of the microbatches; null: there is only one
+  std::vector<const Variable *> carried; ///< states, in the order of the body's last arguments
   struct Next {
     mlir::Value value;
     Range range;
     mlir::Location location;
   };
-  std::vector<std::pair<std::string, Next>> nexts;
+  llvm::MapVector<const Variable *, Next> nexts;
   /// A carried state's value after the microbatch.
-  mlir::Value nextOf(const std::string &path) const;
+  mlir::Value nextOf(const Variable *state) const;
   PathClaims paths; ///< of instances
   PathClaims variablePaths;
   std::map<std::string, unsigned> draws;                 ///< random draws so far, by instance path
@@ -176,9 +179,8 @@ public:
   Elaborator(const ast::Module &model, std::vector<const ast::Module *> prelude,
              const ElaborateOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);
 
-  /// Null where errors were reported. `usage`: it was the options that were wrong.
-  mlir::OwningOpRef<mlir::ModuleOp> run(const std::map<std::string, std::string> &sets,
-                                        bool &usage);
+  /// The module is null where errors were reported.
+  ElaborateResult run(const std::map<std::string, std::string> &sets);
 
   //===--- Reporting and places ---------------------------------------------------------------===//
 
@@ -187,6 +189,10 @@ public:
   Diagnostic &error(Range range, std::string message);
   /// For what leads to no end: nothing is walked or reported after it.
   Diagnostic &stop(Range range, std::string message);
+  /// For what no model can cause: reports it as a fault of Weir's.
+  void fault(Range range, const std::string &what);
+  /// Poison, and whatever else is missing, stands for what was reported: a fault where nothing was.
+  void requireReport(Range range, const std::string &what);
   mlir::Location location(Range range);
   mlir::OpBuilder &builder() { return opBuilder; }
   Frame &frame() { return *current; }
@@ -268,8 +274,13 @@ public:
   Range repeatedCall();
   FileScope *fileOf(const ast::CallableItem &callable);
   void checkDimensionNames(const ast::CallableItem &callable);
+  /// Of a dimension that nothing binds, once for each; silent where an argument was wrong.
+  void reportUnbound(const ast::CallableItem &callable, const ast::NameExpr &name);
   void collectDimensions(const ast::CallableItem &callable);
 
+  /// Binds the dimensions that the type of a parameter names and no argument before it has.
+  void bindDimensions(const ast::Parameter &parameter, const CallArgument &argument);
+  void bindDimension(const std::string &name, Dim &found, Range range, const std::string &boundBy);
   /// The argument as its parameter's type wants it, with the type's names for its dimensions;
   /// dimensions met first are bound.
   Value matchParameter(const ast::Parameter &parameter, const CallArgument &argument);
@@ -338,6 +349,7 @@ private:
 
   std::vector<mlir::Value> beginEntry(Entry &entry, llvm::StringRef name, int64_t rows);
   void endEntry(llvm::ArrayRef<Output> outputs);
+  void finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Output> outputs);
   void setLimits(mlir::func::FuncOp function, const Entry &entry);
   void beginInit(mlir::Location place);
   void endInit();
@@ -394,6 +406,9 @@ private:
   uint64_t executions = 0; ///< of bodies of callables
   uint64_t misplaced = 0;  ///< instances whose path was another's
   bool stopped = false;
+  bool faulted = false;   ///< a fault of Weir's was reported
+  bool supposing = false; ///< arguments stand for any: what is unknown needs no report
+  std::set<std::pair<const ast::CallableItem *, std::string>> unbound; ///< dimensions reported
   Diagnostic discarded; ///< what is said after a stop
 };
 

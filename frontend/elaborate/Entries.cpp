@@ -7,8 +7,6 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
 namespace weir::elab {
 
 //===----------------------------------------------------------------------===//
@@ -25,21 +23,9 @@ void Elaborator::beginInit(mlir::Location place) {
   initZero = ConstantOp::create(opBuilder, place, type({}, i32()), opBuilder.getI32IntegerAttr(0));
 }
 
-/// Erases what nobody uses. Ops stand in order, so one pass from the end is enough.
-static void eraseDead(mlir::Block &block) {
-  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    for (mlir::Region &region : op.getRegions())
-      for (mlir::Block &inner : region)
-        eraseDead(inner);
-    if (mlir::isOpTriviallyDead(&op))
-      op.erase();
-  }
-}
-
 void Elaborator::endInit() {
   opBuilder.setInsertionPointToEnd(&init.getBody().front());
   mlir::func::ReturnOp::create(opBuilder, init.getLoc());
-  eraseDead(init.getBody().front());
 }
 
 void Elaborator::describeModule() {
@@ -102,7 +88,14 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
 }
 
 void Elaborator::endEntry(llvm::ArrayRef<Output> outputs) {
-  mlir::func::FuncOp function = currentEntry->function;
+  // After an error there is no program, and what was emitted may be in pieces.
+  if (!diagnostics.hasErrors())
+    finishFunction(currentEntry->function, outputs);
+  currentEntry = nullptr;
+  current = nullptr;
+}
+
+void Elaborator::finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Output> outputs) {
   std::vector<mlir::Type> types;
   std::vector<mlir::Value> values;
   for (const Output &output : outputs) {
@@ -111,18 +104,19 @@ void Elaborator::endEntry(llvm::ArrayRef<Output> outputs) {
   }
   mlir::func::ReturnOp::create(opBuilder, function.getLoc(), values);
   function.setFunctionType(opBuilder.getFunctionType(function.getArgumentTypes(), types));
-  for (auto [i, output] : llvm::enumerate(outputs)) {
-    function.setResultAttr(i, "weir.output", opBuilder.getStringAttr(output.name));
-    function.setResultAttr(i, "weir.part", opBuilder.getStringAttr(output.part));
-    if (output.part == "scalar" || output.part == "tensor")
-      continue;
-    function.setResultAttr(i, "weir.term", opBuilder.getI64IntegerAttr(output.term));
-    function.setResultAttr(i, "weir.weight", opBuilder.getF64FloatAttr(output.weight));
+  std::vector<mlir::DictionaryAttr> attributes;
+  for (const Output &output : outputs) {
+    mlir::NamedAttrList list;
+    list.set("weir.output", opBuilder.getStringAttr(output.name));
+    list.set("weir.part", opBuilder.getStringAttr(output.part));
+    if (output.part != "scalar" && output.part != "tensor") {
+      list.set("weir.term", opBuilder.getI64IntegerAttr(output.term));
+      list.set("weir.weight", opBuilder.getF64FloatAttr(output.weight));
+    }
+    attributes.push_back(list.getDictionary(&context));
   }
+  function.setAllResultAttrs(attributes);
   setLimits(function, *currentEntry);
-  eraseDead(function.getBody().front());
-  currentEntry = nullptr;
-  current = nullptr;
 }
 
 /// The input a value is a part of, or nothing.
@@ -247,8 +241,6 @@ void Elaborator::emitPredict(const Entry &evalOne) {
   instance->range = evalOne.modelInstance->range;
   Value result =
       callCallable(*evalOne.model, instance, std::move(arguments), evalOne.modelInstance->range);
-  if (diagnostics.hasErrors())
-    return;
   std::vector<Output> outputs;
   std::vector<Value> values = result.members() ? *result.members() : std::vector<Value>{result};
   for (const Value &value : values)
@@ -256,6 +248,9 @@ void Elaborator::emitPredict(const Entry &evalOne) {
       std::string number = outputs.empty() ? "" : "_" + std::to_string(outputs.size());
       outputs.push_back({"output" + number, "tensor", tensor->value});
     }
+  // A model whose results are ratios and numbers predicts nothing.
+  if (outputs.empty())
+    entry.function.erase();
   endEntry(outputs);
 }
 

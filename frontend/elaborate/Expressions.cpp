@@ -17,6 +17,8 @@ namespace weir::elab {
 
 Value Elaborator::evaluate(const ast::Expr &expr) {
   Value value = evaluateAnySize(expr);
+  if (value.isPoison())
+    requireReport(expr.range, "an expression without a value");
   const auto *tensor = value.get<Tensor>();
   if (!tensor || fits(tensor->dims))
     return value;
@@ -100,9 +102,10 @@ Value Elaborator::name(const ast::NameExpr &expr) {
   }
   if (binding)
     return binding->value;
-  // A dimension that a faulty argument left unbound: that was reported.
-  if (current->dimensions.count(expr.name))
+  if (current->dimensions.count(expr.name)) {
+    reportUnbound(*current->callable, expr);
     return {};
+  }
   bool known = false;
   Value builtin = builtinName(expr.name, expr.range, known);
   if (known)

@@ -284,15 +284,39 @@ void Elaborator::executeBranch(const ast::Body &body, const ast::Body *other) {
       outer->hidden[name] = {range, inOneBranch};
 }
 
+static bool mayReturn(const ast::Body &body) {
+  return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
+    if (const auto *loop = llvm::dyn_cast<ast::ForStmt>(stmt.get()))
+      return mayReturn(loop->body);
+    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt.get());
+    if (!branch)
+      return llvm::isa<ast::ReturnStmt>(stmt.get());
+    return mayReturn(branch->then) || (branch->otherwise && mayReturn(*branch->otherwise));
+  });
+}
+
+static bool mustReturn(const ast::Body &body) {
+  return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
+    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt.get());
+    if (!branch)
+      return llvm::isa<ast::ReturnStmt>(stmt.get());
+    return branch->otherwise && mustReturn(branch->then) && mustReturn(*branch->otherwise);
+  });
+}
+
 void Elaborator::ifElse(const ast::IfStmt &stmt) {
   auto condition = evaluateCondition(*stmt.condition, "the condition of an `if`");
   const ast::Body *otherwise = stmt.otherwise ? &*stmt.otherwise : nullptr;
   if (!condition) {
     // Which branch is unknown after an error; what both bind is unknown too.
-    if (otherwise)
+    if (otherwise) {
+      auto then = boundNames(stmt.then);
       for (const auto &[name, range] : boundNames(*otherwise))
-        if (boundNames(stmt.then).count(name))
+        if (then.count(name))
           bind({name, range}, {});
+    }
+    current->undecided |= mayReturn(stmt.then) || (otherwise && mayReturn(*otherwise));
+    current->returned |= mustReturn(stmt.then) && otherwise && mustReturn(*otherwise);
     return;
   }
   if (*condition)

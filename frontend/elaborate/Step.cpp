@@ -40,9 +40,9 @@ static std::vector<mlir::Value> sumsOf(const Ratio &ratio) {
 
 /// Counts are computed before the gradients they divide, so they may not depend on what is trained.
 void Elaborator::checkCounts(const Ratio &loss) {
+  std::set<mlir::Operation *> seen;
   for (const RatioTerm &term : loss.terms) {
     std::vector<mlir::Value> open = {term.count ? term.count : mlir::Value()};
-    std::set<mlir::Operation *> seen;
     while (!open.empty()) {
       mlir::Operation *op = open.back() ? open.back().getDefiningOp() : nullptr;
       open.pop_back();
@@ -111,10 +111,13 @@ void Elaborator::emitStep() {
 // Microbatches
 //===----------------------------------------------------------------------===//
 
-/// A detached body: the round, then a slice of each input.
-static mlir::Block *makeBody(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> inputs,
-                             int64_t rows, mlir::Location place) {
+/// A body: the round, then a slice of each input. Until it gets its op it stands behind the entry's
+/// own block, whose ops may use its values after an error: the two go together, with the module.
+static mlir::Block *makeBody(mlir::func::FuncOp function, mlir::OpBuilder &builder,
+                             llvm::ArrayRef<mlir::Value> inputs, int64_t rows,
+                             mlir::Location place) {
   auto *block = new mlir::Block();
+  function.getBody().push_back(block);
   block->addArgument(mlir::RankedTensorType::get({}, builder.getI32Type()), place);
   for (mlir::Value input : inputs) {
     llvm::SmallVector<int64_t> shape(shapeOf(input));
@@ -125,32 +128,34 @@ static mlir::Block *makeBody(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Valu
   return block;
 }
 
-/// Ends the body and puts it into an op at the end of `function`.
-static MicrobatchesOp finishBody(mlir::OpBuilder &builder, mlir::Location place, int64_t count,
-                                 mlir::Block *body, llvm::ArrayRef<mlir::Value> inputs,
+/// Ends the body and puts it into an op at the end of the entry's block.
+static MicrobatchesOp finishBody(mlir::func::FuncOp function, mlir::OpBuilder &builder,
+                                 mlir::Location place, int64_t count, mlir::Block *body,
+                                 llvm::ArrayRef<mlir::Value> inputs,
                                  llvm::ArrayRef<mlir::Value> carried,
-                                 llvm::ArrayRef<mlir::Value> yielded, mlir::Block &function) {
+                                 llvm::ArrayRef<mlir::Value> yielded) {
   builder.setInsertionPointToEnd(body);
   YieldOp::create(builder, place, yielded);
-  builder.setInsertionPointToEnd(&function);
+  builder.setInsertionPointToEnd(&function.getBody().front());
   std::vector<mlir::Type> types;
   for (mlir::Value value : yielded)
     types.push_back(value.getType());
   auto op = MicrobatchesOp::create(builder, place, types, count, inputs, carried);
-  op.getBody().push_back(body);
+  body->moveBefore(&op.getBody(), op.getBody().end());
   return op;
 }
 
-mlir::Value Entry::nextOf(const std::string &path) const {
-  for (const auto &[other, next] : nexts)
-    if (other == path)
-      return next.value;
-  return carriedValues.at(path);
+mlir::Value Entry::nextOf(const Variable *state) const {
+  auto next = nexts.find(state);
+  return next != nexts.end() ? next->second.value : carriedValues.at(state);
 }
 
 /// The carried states that values of the body depend on, in this round or an earlier one.
-static std::set<std::string> statesBehind(std::vector<mlir::Value> open, const Entry &entry) {
-  std::set<std::string> states;
+static std::set<const Variable *> statesBehind(std::vector<mlir::Value> open, const Entry &entry) {
+  llvm::DenseMap<mlir::Value, const Variable *> carried;
+  for (const Variable *state : entry.carried)
+    carried[entry.carriedValues.at(state)] = state;
+  std::set<const Variable *> states;
   std::set<mlir::Operation *> seen;
   while (!open.empty()) {
     mlir::Value value = open.back();
@@ -160,9 +165,9 @@ static std::set<std::string> statesBehind(std::vector<mlir::Value> open, const E
         open.insert(open.end(), op->operand_begin(), op->operand_end());
       continue;
     }
-    for (const auto &[path, state] : entry.carriedValues)
-      if (state == value && states.insert(path).second)
-        open.push_back(entry.nextOf(path));
+    const Variable *state = carried.lookup(value);
+    if (state && states.insert(state).second)
+      open.push_back(entry.nextOf(state));
   }
   return states;
 }
@@ -179,7 +184,7 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
   counting.function = main.function;
   counting.lastRead = main.lastRead;
   counting.reads = main.reads;
-  mlir::Block *body = makeBody(opBuilder, inputs, recipe.batch, place);
+  mlir::Block *body = makeBody(main.function, opBuilder, inputs, recipe.batch, place);
   counting.body = body;
   counting.round = body->getArgument(0);
   currentEntry = &counting;
@@ -195,27 +200,27 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
     }
   // Of the states only those that the counts depend on are carried: nothing that depends on a
   // parameter may come through this op, where no gradient flows.
-  std::set<std::string> needed = statesBehind(yielded, counting);
+  std::set<const Variable *> needed = statesBehind(yielded, counting);
   for (size_t i = counting.carried.size(); i-- > 0;) {
-    const Variable *state = findVariable(counting.carried[i]);
+    const Variable *state = counting.carried[i];
     mlir::Value old = readAtTop(state->path, state->type, state->range);
-    if (needed.count(state->path))
+    if (needed.count(state))
       continue;
     mlir::BlockArgument argument = body->getArgument(1 + inputs.size() + i);
     argument.replaceAllUsesWith(old); // by ops that are dead
     body->eraseArgument(argument.getArgNumber());
   }
-  for (const std::string &path : counting.carried)
-    if (needed.count(path)) {
-      carried.push_back(counting.reads[path]);
-      yielded.push_back(counting.nextOf(path));
+  for (const Variable *state : counting.carried)
+    if (needed.count(state)) {
+      carried.push_back(counting.reads[state->path]);
+      yielded.push_back(counting.nextOf(state));
     }
   main.lastRead = counting.lastRead;
   main.reads = counting.reads;
   main.limitConfigs.insert(counting.limitConfigs.begin(), counting.limitConfigs.end());
   currentEntry = &main;
-  auto op = finishBody(opBuilder, place, recipe.accumulate, body, inputs, carried, yielded,
-                       main.function.getBody().front());
+  auto op = finishBody(main.function, opBuilder, place, recipe.accumulate, body, inputs, carried,
+                       yielded);
   std::vector<mlir::Value> counts(forward.loss->terms.size());
   for (auto [i, term] : llvm::enumerate(terms))
     counts[term] = op.getResult(i);
@@ -233,7 +238,7 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
       whole.push_back(input);
   std::vector<Output> outputs;
 
-  mlir::Block *body = makeBody(opBuilder, whole, recipe.batch, place);
+  mlir::Block *body = makeBody(entry.function, opBuilder, whole, recipe.batch, place);
   entry.body = body;
   entry.round = body->getArgument(0);
   opBuilder.setInsertionPointToEnd(body);
@@ -254,7 +259,6 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
     mlir::Value loss = scalar(0, range);
     takeGradients(trained, loss, range);
     emitUpdate(loss, trained, outputs);
-    delete body;
     return endEntry(outputs);
   }
 
@@ -285,19 +289,18 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
       if (term.count)
         yielded.push_back(term.count);
     }
-  std::map<std::string, size_t> resultOf;
-  for (const std::string &path : entry.carried) {
-    const Variable *state = findVariable(path);
-    resultOf[path] = yielded.size();
-    yielded.push_back(entry.nextOf(path));
-    carried.push_back(readAtTop(path, state->type, state->range));
+  llvm::DenseMap<const Variable *, size_t> resultOf;
+  for (const Variable *state : entry.carried) {
+    resultOf[state] = yielded.size();
+    yielded.push_back(entry.nextOf(state));
+    carried.push_back(readAtTop(state->path, state->type, state->range));
   }
-  auto op =
-      finishBody(opBuilder, place, recipe.accumulate, body, whole, carried, yielded, function);
+  auto op = finishBody(entry.function, opBuilder, place, recipe.accumulate, body, whole, carried,
+                       yielded);
   entry.body = nullptr;
   entry.round = nullptr;
-  for (auto &[path, after] : entry.nexts)
-    after.value = op.getResult(resultOf.at(path));
+  for (auto &[state, after] : entry.nexts)
+    after.value = op.getResult(resultOf.at(state));
 
   size_t at = 0;
   for (Trained &one : trained)

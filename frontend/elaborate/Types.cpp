@@ -42,8 +42,9 @@ void Elaborator::collectDimensions(const ast::CallableItem &callable) {
   });
 }
 
-static unsigned countWord(std::string_view text, const std::string &word) {
-  unsigned count = 0;
+/// How often each name stands in a text, outside comments.
+static std::map<std::string_view, unsigned> countWords(std::string_view text) {
+  std::map<std::string_view, unsigned> counts;
   auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t i = 0; i < text.size();) {
     if (text.substr(i, 2) == "//") {
@@ -52,35 +53,75 @@ static unsigned countWord(std::string_view text, const std::string &word) {
       size_t begin = i;
       while (i < text.size() && isWord(text[i]))
         ++i;
-      count += text.substr(begin, i - begin) == word;
+      ++counts[text.substr(begin, i - begin)];
     } else {
       ++i;
     }
   }
-  return count;
+  return counts;
+}
+
+/// Whether a call may say how large the dimension is: an argument's type has the name by itself.
+static bool isBindable(const ast::CallableItem &callable, const std::string &name) {
+  for (const ast::Parameter &parameter : callable.parameters)
+    if (const auto *tensor = llvm::dyn_cast_or_null<ast::TensorType>(parameter.type.get()))
+      for (const ast::ExprPtr &dim : tensor->dims)
+        if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(dim.get());
+            plain && plain->name == name)
+          return true;
+  return false;
+}
+
+void Elaborator::reportUnbound(const ast::CallableItem &callable, const ast::NameExpr &name) {
+  if (current->faulty || !unbound.emplace(&callable, name.name).second)
+    return;
+  std::vector<std::string> known;
+  if (!diagnostics.full())
+    for (const auto &[other, binding] : fileOf(callable)->globals.names)
+      known.push_back(other);
+  for (const ast::Parameter &parameter : callable.parameters)
+    known.push_back(parameter.name.text);
+  visitSignature(callable, [&](const ast::NameExpr &other) { known.push_back(other.name); });
+  Diagnostic &report =
+      error(name.range, "no argument says what the dimension `" + name.name + "` is");
+  if (auto meant = nearest(name.name, known))
+    report.suggest(meant);
+  else
+    report.help("write `config " + name.name +
+                " = …`, or let the type of an argument have a dimension that is `" + name.name +
+                "` alone");
 }
 
 /// A dimension that is used nowhere else and looks like another name is a misspelling, not a
-/// dimension.
+/// dimension; one that no call can bind has no size.
 void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
   std::vector<std::string> known;
-  for (const auto &[name, binding] : modelFile.globals.names)
-    known.push_back(name);
-  for (const ast::Parameter &parameter : callable.parameters)
-    known.push_back(parameter.name.text);
-  std::vector<const ast::NameExpr *> suspects;
+  std::vector<const ast::NameExpr *> suspects, dimensions;
+  auto words = countWords(callable.range.text());
   visitSignature(callable, [&](const ast::NameExpr &name) {
     if (modelFile.globals.names.count(name.name) || isParameter(callable, name.name))
       return;
-    if (name.name.size() > 3 && countWord(callable.range.text(), name.name) == 1)
+    dimensions.push_back(&name);
+    if (name.name.size() > 3 && words[name.name] == 1)
       suspects.push_back(&name);
     else
       known.push_back(name.name);
   });
+  if (!suspects.empty() && !diagnostics.full()) {
+    for (const auto &[name, binding] : modelFile.globals.names)
+      known.push_back(name);
+    for (const ast::Parameter &parameter : callable.parameters)
+      known.push_back(parameter.name.text);
+  }
   for (const ast::NameExpr *suspect : suspects)
-    if (auto meant = nearest(suspect->name, known))
+    if (auto meant = nearest(suspect->name, known)) {
       error(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
           .suggest(meant);
+      unbound.emplace(&callable, suspect->name);
+    }
+  for (const ast::NameExpr *dimension : dimensions)
+    if (!isBindable(callable, dimension->name))
+      reportUnbound(callable, *dimension);
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,6 +203,55 @@ static const char *article(ast::Scalar scalar) {
 
 static std::string written(const ast::Node &node) { return std::string(node.range.text()); }
 
+/// Where `..` stands among a type's dimensions, or their number.
+static size_t ellipsisOf(const ast::TensorType &type) {
+  size_t at = 0;
+  while (at < type.dims.size() && !llvm::isa<ast::EllipsisExpr>(type.dims[at].get()))
+    ++at;
+  return at;
+}
+
+/// The dimension of a tensor of `rank` dimensions that dimension i of its type is about.
+static size_t placeOf(const ast::TensorType &type, size_t rank, size_t i) {
+  return i > ellipsisOf(type) ? rank - (type.dims.size() - i) : i;
+}
+
+static bool fitsRank(const ast::TensorType &type, size_t rank) {
+  bool open = ellipsisOf(type) < type.dims.size();
+  return open ? rank + 1 >= type.dims.size() : rank == type.dims.size();
+}
+
+void Elaborator::bindDimension(const std::string &name, Dim &found, Range range,
+                               const std::string &boundBy) {
+  current->callerDims[name] = found;
+  current->scope->names[name] = Binding{found.size, range, found.config, boundBy, true};
+  found.name = name;
+  found.bound = range;
+  found.boundBy = boundBy;
+}
+
+void Elaborator::bindDimensions(const ast::Parameter &parameter, const CallArgument &argument) {
+  const auto &type = llvm::cast<ast::TensorType>(*parameter.type);
+  if (type.dims.empty())
+    return;
+  const auto *tensor = argument.value.get<Tensor>();
+  bool fits = tensor && fitsRank(type, tensor->dims.size());
+  if (fits) {
+    mlir::Type wanted = element(type.element);
+    fits = tensor->element() == wanted || (tensor->isByte() && wanted.isInteger(32));
+  }
+  if (!fits) { // which is reported when the argument is matched, if it was not
+    current->faulty = true;
+    return;
+  }
+  for (size_t i = 0; i < type.dims.size(); ++i)
+    if (const auto *name = llvm::dyn_cast<ast::NameExpr>(type.dims[i].get());
+        name && current->dimensions.count(name->name) && !current->scope->find(name->name)) {
+      Dim found = tensor->dims[placeOf(type, tensor->dims.size(), i)];
+      bindDimension(name->name, found, argument.range, "argument `" + parameter.name.text + "`");
+    }
+}
+
 Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range range,
                               const std::string &what, const std::string &boundBy, bool binds) {
   mlir::Type wanted = element(type.element);
@@ -174,13 +264,10 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
         .help(wanted.isF32() ? "`f32(x)` converts" : "`i32(x)` converts");
     return {};
   }
-  size_t at = type.dims.size();
-  for (size_t i = 0; i < type.dims.size(); ++i)
-    if (llvm::isa<ast::EllipsisExpr>(type.dims[i].get()))
-      at = i;
+  size_t at = ellipsisOf(type);
   bool open = at < type.dims.size();
   size_t fixed = type.dims.size() - open;
-  if (open ? tensor.dims.size() < fixed : tensor.dims.size() != fixed) {
+  if (!fitsRank(type, tensor.dims.size())) {
     error(range, what + " has the wrong rank: " + (open ? "at least " : "") +
                      std::to_string(fixed) + (fixed == 1 ? " dimension" : " dimensions") +
                      " wanted" + declared)
@@ -215,20 +302,15 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
       const auto *name = llvm::dyn_cast<ast::NameExpr>(&expr);
       if (llvm::isa<ast::EllipsisExpr>(&expr) || (name != nullptr) != names)
         continue;
-      Dim &found = tensor.dims[i > at && open ? i - 1 + covered : i];
+      Dim &found = tensor.dims[placeOf(type, tensor.dims.size(), i)];
       bool dimension = name && current->dimensions.count(name->name);
       if (dimension && !current->scope->find(name->name)) {
         if (!binds) {
-          if (!current->faulty)
-            error(expr.range, "no argument says what the dimension `" + name->name + "` is");
+          reportUnbound(*current->callable, *name);
           good = false;
           continue;
         }
-        current->callerDims[name->name] = found;
-        current->scope->names[name->name] = Binding{found.size, range, found.config, boundBy, true};
-        found.name = name->name;
-        found.bound = range;
-        found.boundBy = boundBy;
+        bindDimension(name->name, found, range, boundBy);
         continue;
       }
       auto wantedDim = evaluateDim(expr);

@@ -198,11 +198,14 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
         SelectOp::create(opBuilder, at, type, spread(finite, type, range), next, old);
     WriteOp::create(opBuilder, at, path, value);
   };
-  for (const auto &[path, next] :
-       currentEntry->nexts) // the blocks' own states; the optimizers' come below
-    write(path, findVariable(path)->type, next.value, next.location);
-  currentEntry->nexts.clear();
+  auto writeStates = [&] {
+    for (const auto &[state, next] : currentEntry->nexts)
+      write(state->path, state->type, next.value, next.location);
+    currentEntry->nexts.clear();
+  };
+  writeStates(); // the blocks' own; the optimizers' come below
 
+  bool changed = false;
   for (const Trained &one : trained) {
     auto &[callable, arguments] = rules[one.rule];
     if (!callable)
@@ -219,12 +222,17 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
         {std::nullopt, Tensor{one.gradient, one.parameter->dims}, call, {}}};
     all.insert(all.end(), arguments.begin(), arguments.end());
     callCallable(*callable, instance, std::move(all), call, &target);
+    changed |= target.next != nullptr;
     if (target.next)
       write(one.parameter->path, one.parameter->type, target.next, location(call));
-    for (const auto &[path, next] : currentEntry->nexts)
-      write(path, findVariable(path)->type, next.value, next.location);
-    currentEntry->nexts.clear();
+    writeStates();
   }
+
+  if (!changed && !diagnostics.hasErrors())
+    error(recipe.updates.front()->range,
+          "no parameter is changed: `next " +
+              rules[trained.front().rule].first->parameters[0].name.text +
+              " = …` stands in a branch that is not taken");
 
   mlir::Value step = readRun("step", range);
   mlir::Value one = constant(1, i32(), {}, range).get<Tensor>()->value;

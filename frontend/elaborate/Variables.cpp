@@ -263,10 +263,10 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
 
 mlir::Value Elaborator::readVariable(const Variable &variable, Range range) {
   if (entry()->body && variable.role == Role::state) {
-    mlir::Value &value = entry()->carriedValues[variable.path];
+    mlir::Value &value = entry()->carriedValues[&variable];
     if (!value) {
       value = entry()->body->addArgument(variable.type, location(range));
-      entry()->carried.push_back(variable.path);
+      entry()->carried.push_back(&variable);
     }
     return value;
   }
@@ -344,18 +344,16 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
   }
   if (!entry()->training)
     return;
-  for (const auto &[path, next] : entry()->nexts)
-    if (path == variable->path) {
-      Diagnostic &report = error(stmt.name.range, "`next " + name + "` is given twice in one step");
-      if (!(next.range == stmt.name.range))
-        report.note(next.range, "given here");
-      if (Range again = repeatedCall(); again.valid())
-        report.note(again, "the instance is called again here")
-            .help("call it once, with the inputs joined by `concat`, or make an instance for each");
-      return;
-    }
-  entry()->nexts.push_back(
-      {variable->path, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)}});
+  auto [place, isNew] = entry()->nexts.try_emplace(
+      variable, Entry::Next{tensor->value, stmt.name.range, location(stmt.name.range)});
+  if (isNew)
+    return;
+  Diagnostic &report = error(stmt.name.range, "`next " + name + "` is given twice in one step");
+  if (Range first = place->second.range; !(first == stmt.name.range))
+    report.note(first, "given here");
+  if (Range again = repeatedCall(); again.valid())
+    report.note(again, "the instance is called again here")
+        .help("call it once, with the inputs joined by `concat`, or make an instance for each");
 }
 
 } // namespace weir::elab

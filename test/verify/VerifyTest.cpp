@@ -301,7 +301,8 @@ public:
 };
 
 FailureOr<VerifyReport> verified(int microbatches,
-                                 std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr) {
+                                 std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr,
+                                 llvm::function_ref<void(ModuleOp)> before = nullptr) {
   ModelFile file;
   DialectRegistry registry;
   registerReferenceInterpreter(registry);
@@ -313,6 +314,8 @@ FailureOr<VerifyReport> verified(int microbatches,
   ElaborateResult result = elaborate(file.path, {{"microbatches", std::to_string(microbatches)}},
                                      sources, context, diagnostics);
   EXPECT_TRUE(result.module);
+  if (before)
+    before(*result.module);
   VerifyOptions options;
   options.target = *Target::parse("cpu");
   options.tamper = std::move(tamper);
@@ -329,6 +332,17 @@ TEST(Verify, AFaultlessCompileIsFaultless) {
     EXPECT_GT(report->kernels, 20u);
     EXPECT_LT(report->largestResult, 1e-5);
   }
+}
+
+TEST(Verify, AStepWithoutALossIsRefused) {
+  FailureOr<VerifyReport> report = verified(1, nullptr, [](ModuleOp module) {
+    auto step = module.lookupSymbol<func::FuncOp>("step");
+    for (unsigned i = 0; i < step.getNumResults(); ++i)
+      if (step.getResultAttrOfType<StringAttr>(i, "weir.output").getValue() == "loss")
+        step.setResultAttr(i, "weir.output", StringAttr::get(module.getContext(), "cost"));
+  });
+  ASSERT_TRUE(succeeded(report) && report->fault);
+  EXPECT_EQ(report->fault->message, "`step` has no loss: there is nothing to verify");
 }
 
 class Planted : public testing::TestWithParam<Fault> {};

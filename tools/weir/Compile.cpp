@@ -101,7 +101,7 @@ Exit Compilation::elaborate() {
   reporter.print(diagnostics);
   module = std::move(result.module);
   if (!module)
-    return result.usageError ? Exit::usage : Exit::model;
+    return exitOf(result);
   dump.write(elaborated.str(), *module);
   return Exit::ok;
 }

@@ -71,6 +71,12 @@ llvm::json::Object json(mlir::Diagnostic &diagnostic) {
 
 } // namespace
 
+Exit exitOf(const ElaborateResult &result) {
+  if (result.fault)
+    return Exit::internal;
+  return result.usageError ? Exit::usage : Exit::model;
+}
+
 ReportDiagnostics::ReportDiagnostics(MLIRContext &context, const CompileOptions &options)
     : options(options),
       handler(&context, [this](mlir::Diagnostic &diagnostic) { report(diagnostic); }) {}

@@ -14,10 +14,14 @@
 #define WEIR_TOOLS_WEIR_REPORTDIAGNOSTICS_H
 
 #include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Elaborate.h"
 #include "mlir/IR/Diagnostics.h"
 #include "tools/weir/Compile.h"
 
 namespace weir {
+
+/// After an elaboration without a module.
+Exit exitOf(const ElaborateResult &result);
 
 class ReportDiagnostics {
 public:

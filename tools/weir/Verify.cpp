@@ -48,7 +48,7 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
       elaborate(options.model, options.sets, sources, context, diagnostics, how);
   reporter.print(diagnostics);
   if (!elaborated.module)
-    return elaborated.usageError ? Exit::usage : Exit::model;
+    return exitOf(elaborated);
   if (std::string problem = tooLarge(*elaborated.module); !problem.empty()) {
     llvm::errs() << "error: " << options.model << ": " << problem
                  << "\n  help: --set shrinks a model: its batch, its width, its layers\n";

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/Parser.h"
+#include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -70,6 +71,37 @@ TEST(Elaborate, ShippedModelsElaborate) {
     for (const char *entry : {"init", "step", "eval", "eval_one", "predict"})
       EXPECT_TRUE(program.entry(entry)) << name << ": " << entry;
   }
+}
+
+TEST(Elaborate, WhatAProgramLacksIsNamed) {
+  auto lacks = [](const std::function<void(Program &)> &spoil) {
+    Program program(trained("model m(x: [b, 8]) -> [b, 8] {\n  return linear(x, 8)\n}"));
+    EXPECT_EQ(missingPart(*program.result.module), "");
+    spoil(program);
+    return missingPart(*program.result.module);
+  };
+  auto rename = [](Program &program, const char *entry, unsigned result) {
+    program.entry(entry).setResultAttr(result, "weir.output",
+                                       mlir::StringAttr::get(&program.context, "other"));
+  };
+  auto eraseWrites = [](Program &program, const char *entry) {
+    for (WriteOp write : program.all<WriteOp>(entry))
+      if (write.getVariable() != "run/step")
+        write.erase();
+  };
+  EXPECT_EQ(lacks([&](Program &program) { rename(program, "eval", 1); }),
+            "`eval` has a loss whose term 0 lacks its sum or count");
+  EXPECT_EQ(lacks([&](Program &program) {
+              rename(program, "step", 0);
+              rename(program, "step", 1);
+            }),
+            "`step` has no loss");
+  EXPECT_EQ(lacks([](Program &program) { program.entry("eval_one").erase(); }),
+            "there is no `eval_one`");
+  EXPECT_EQ(lacks([&](Program &program) { eraseWrites(program, "init"); }),
+            "`linear.weight` has no initial value");
+  EXPECT_EQ(lacks([&](Program &program) { eraseWrites(program, "step"); }),
+            "no parameter is updated");
 }
 
 TEST(Elaborate, SameInputsGiveTheSameText) {

@@ -1,0 +1,33 @@
+//===- Program.h - What every training program has --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The dialect's verifiers look at ops; a module may pass them and have lost its loss. This looks at
+// the module as a whole, whoever made it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_PROGRAM_H
+#define WEIR_IR_WEIR_PROGRAM_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace weir {
+
+/// What an entry that computes a loss lacks ("`step` has no loss"), or "": a loss has at least one
+/// term, and each term its sum and its count, once.
+std::string missingLoss(mlir::func::FuncOp entry);
+
+/// What a module that the frontend made lacks, or "": the entries `init`, `step`, `eval` and
+/// `eval_one`, the last three with a loss; results in every other entry but `init`; an initial
+/// value of every variable but those of the run; an update of at least one parameter.
+std::string missingPart(mlir::ModuleOp program);
+
+} // namespace weir
+
+#endif
