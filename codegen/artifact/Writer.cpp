@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
@@ -18,6 +19,10 @@ using namespace mlir;
 namespace fb = weir::artifact;
 
 namespace weir {
+
+static_assert(mostKernelOperands + 1 == artifact::maxOperands,
+              "fusion makes what the artifact's checker accepts");
+
 namespace {
 
 fb::DType dtypeOf(Type type) {

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/KernelLimits.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
@@ -69,6 +70,7 @@ public:
     for (Operation *op : ops)
       for (Value operand : op->getOperands())
         collect(operand);
+    assert(inputs.size() + results.size() <= mostKernelOperands && "more than a launch can take");
     SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
     auto kernel =
         KernelOp::create(builder, ops.back()->getLoc(), types, shape, inputs.getArrayRef());
@@ -227,7 +229,7 @@ void recompute(Groups &groups) {
             frontier.push_back(source.value);
         }
       }
-      if (!spared || chain.empty())
+      if (!spared || chain.empty() || !Groups::fits(*group, chain))
         continue;
       SmallVector<Operation *> ordered(chain.begin(), chain.end());
       llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -242,16 +244,6 @@ void recompute(Groups &groups) {
       external.remove(value);
     }
   }
-}
-
-/// Whether a user of a group's value needs it in memory; a cheap op only if one of its own users
-/// does.
-bool usedOutside(Operation *user, Group *group) {
-  if (group->ops.contains(user))
-    return false;
-  if (fusionClass(user) != FusionClass::cheap)
-    return true;
-  return llvm::any_of(user->getUsers(), [&](Operation *next) { return usedOutside(next, group); });
 }
 
 /// What must be computed before a unit: a group, or an op that stays outside.
@@ -343,8 +335,10 @@ void outlineBlock(Block &block) {
     SmallVector<Value> results;
     for (Operation *op : ops)
       for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(),
-                         [&](Operation *user) { return usedOutside(user, unit->group); }))
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return usedOutside(user,
+                                 [&](Operation *op) { return unit->group->ops.contains(op); });
+            }))
           results.push_back(result);
     if (results.empty())
       continue;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Groups.h"
+#include "ir/weir/KernelLimits.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -63,6 +64,15 @@ SmallVector<Source> sources(Operation *op) {
   return all;
 }
 
+bool usedOutside(Operation *user, llvm::function_ref<bool(Operation *)> isInside) {
+  if (isInside(user))
+    return false;
+  if (fusionClass(user) != FusionClass::cheap)
+    return true;
+  return llvm::any_of(user->getUsers(),
+                      [&](Operation *next) { return usedOutside(next, isInside); });
+}
+
 Groups::Groups(Block &block) : block(block) {
   for (auto [position, op] : llvm::enumerate(block)) {
     FusionClass kind = fusionClass(&op);
@@ -108,6 +118,23 @@ void Groups::adopt(Operation *op, Group *group) {
   groupOf[op] = group;
 }
 
+bool Groups::fits(const Group &group, const llvm::SetVector<Operation *> &others) {
+  if (group.ops.size() + others.size() > mostKernelOps)
+    return false;
+  auto isInside = [&](Operation *op) { return group.ops.contains(op) || others.contains(op); };
+  llvm::SmallPtrSet<Value, 32> operands;
+  for (Operation *op : llvm::concat<Operation *const>(group.ops, others)) {
+    for (Source source : sources(op))
+      if (Operation *definer = source.value.getDefiningOp(); !definer || !isInside(definer))
+        operands.insert(source.value);
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return usedOutside(user, isInside); }))
+        operands.insert(result);
+  }
+  return operands.size() <= mostKernelOperands;
+}
+
 void Groups::mergeAlongEdges() {
   for (Operation &op : block) {
     if (!groupOf.lookup(&op))
@@ -136,7 +163,8 @@ void Groups::mergeSiblings() {
     for (size_t i = 0; i < ops.size(); ++i)
       for (size_t j = i + 1; j < ops.size(); ++j) {
         Group *a = groupOf.lookup(ops[i]), *b = groupOf.lookup(ops[j]);
-        if (a == b || a->shape != b->shape || a->rows < 0 || b->rows < 0 || a->rows != b->rows)
+        if (a == b || a->shape != b->shape || a->rows < 0 || b->rows < 0 || a->rows != b->rows ||
+            !fits(*a, b->ops))
           continue;
         if (!otherPath(a, b, false) && !otherPath(b, a, false))
           absorb(a, b, *a);
@@ -291,8 +319,8 @@ bool Groups::tryMerge(Group *producer, Group *consumer) {
   Group merged;
   if (!producer->fused || !consumer->fused || !joins(*producer, *consumer, merged))
     return false;
-  if (!edgesAllow(producer, consumer, merged) || otherPath(producer, consumer, true) ||
-      otherPath(consumer, producer, false))
+  if (!edgesAllow(producer, consumer, merged) || !fits(*producer, consumer->ops) ||
+      otherPath(producer, consumer, true) || otherPath(consumer, producer, false))
     return false;
   absorb(consumer, producer, merged);
   return true;

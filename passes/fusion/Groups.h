@@ -9,7 +9,7 @@
 // full shape S and, once a reduction is in it, a split p of S into rows (the first p dimensions)
 // and columns. Its values are full (S), per row (S[:p]), per column (S[p:]) or scalars; what is
 // summed over rows (per column, or a scalar) is complete only when the kernel ends, so nothing of
-// the same group may use it.
+// the same group may use it. A group is no larger than a kernel may be (ir/weir/KernelLimits.h).
 //
 // Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs
 // one clones it. split_dim and merge_dims change no memory and stay outside kernels as aliases.
@@ -64,6 +64,9 @@ public:
   /// Moves an op into a group, out of the one it was in.
   void adopt(mlir::Operation *op, Group *group);
 
+  /// Whether a kernel of the group's ops and these would be within the limits.
+  static bool fits(const Group &group, const llvm::SetVector<mlir::Operation *> &others);
+
 private:
   void mergeAlongEdges();
   void mergeSiblings();
@@ -86,6 +89,10 @@ struct Source {
   bool direct;
 };
 llvm::SmallVector<Source> sources(mlir::Operation *op);
+
+/// Whether a user of a value that a kernel computes needs it in memory: it is not inside the
+/// kernel, or is a cheap op and one of its own users is not.
+bool usedOutside(mlir::Operation *user, llvm::function_ref<bool(mlir::Operation *)> isInside);
 
 } // namespace weir
 

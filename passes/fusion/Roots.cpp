@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Roots.h"
+#include "ir/weir/KernelLimits.h"
 #include "mlir/IR/IRMapping.h"
 #include <utility>
 
@@ -116,10 +117,31 @@ static void maskFromResult(MaxOp relu) {
   }
 }
 
+/// A concatenation of more tensors than a kernel takes becomes one of concatenations. (An element's
+/// tensor is found by comparing with one after the other: the code grows with their square.)
+static void nestConcat(ConcatOp concat) {
+  constexpr size_t most = 128;
+  static_assert(most < mostKernelOperands);
+  OpBuilder builder(concat);
+  SmallVector<Value> parts(concat.getInputs());
+  while (parts.size() > most) {
+    SmallVector<Value> nested;
+    for (size_t i = 0; i < parts.size(); i += most)
+      nested.push_back(ConcatOp::create(builder, concat.getLoc(),
+                                        ArrayRef<Value>(parts).slice(i).take_front(most),
+                                        concat.getDimension()));
+    parts = std::move(nested);
+  }
+  concat.getInputsMutable().assign(parts);
+}
+
 void prepareRoots(Block &block) {
+  SmallVector<ConcatOp> concats;
   SmallVector<MatmulOp> products;
   SmallVector<AttendOp> attentions;
   for (Operation &op : block) {
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      concats.push_back(concat);
     if (auto matmul = dyn_cast<MatmulOp>(op))
       products.push_back(matmul);
     if (auto attend = dyn_cast<AttendOp>(op))
@@ -127,6 +149,7 @@ void prepareRoots(Block &block) {
     if (auto relu = dyn_cast<MaxOp>(op))
       maskFromResult(relu);
   }
+  llvm::for_each(concats, nestConcat);
   llvm::for_each(products, sinkSplit);
   llvm::for_each(attentions, oneLayout);
 }

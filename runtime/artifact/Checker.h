@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_ARTIFACT_CHECKER_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/artifact/Reader.h"
 #include <map>
 #include <string>
 #include <utility>
@@ -22,12 +23,10 @@
 namespace weir::artifact {
 
 constexpr uint64_t alignment = 64;
-constexpr uint64_t maxArena = uint64_t(1) << 40;
 constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
 constexpr uint64_t maxDim = uint64_t(1) << 31;
 constexpr uint64_t maxTasks = uint64_t(1) << 31;
 constexpr uint32_t maxRounds = 65536;
-constexpr uint32_t maxOperands = 1024;
 
 /// Throws Failure{Exit::model} with `where: what` and the advice to compile again.
 [[noreturn]] void reject(const std::string &where, const std::string &what);

@@ -28,6 +28,12 @@ const Program &verify(std::span<const std::byte> file);
 /// The semantic half alone: what the FlatBuffers verifier cannot see. verify() calls it.
 void verifySemantics(const Program &program);
 
+/// Bytes that an artifact may ask for.
+constexpr uint64_t maxArena = uint64_t(1) << 40;
+
+/// What a launch may take at most: inputs, results and workspaces.
+constexpr uint32_t maxOperands = 1024;
+
 /// Where a launch's lines have no place in the action's locations.
 constexpr uint16_t noLine = 65535;
 

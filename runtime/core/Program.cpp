@@ -34,23 +34,32 @@ struct Program::Impl {
   std::vector<TensorView> variables;
   std::vector<std::unique_ptr<Executor>> executors; // as plan->entries()
 
-  void loadCode();
   void allocateScratch();
   void listVariables();
 };
 
-void Program::Impl::loadCode() {
-  if (plan->kernels()->size() == 0)
-    return;
-  const auto &code = *plan->code();
-  this->code.emplace(std::as_bytes(std::span(code.data(), code.size())));
-  for (const artifact::Kernel *kernel : *plan->kernels()) {
-    void *function = this->code->symbol(kernel->symbol()->string_view());
+/// The functions of the plan's kernels, in order; `code` maps them. Nothing where there are none.
+static std::vector<KernelFunction> loadKernels(const artifact::Program &plan,
+                                               std::optional<Loader> &code) {
+  std::vector<KernelFunction> functions;
+  if (plan.kernels()->size() == 0)
+    return functions;
+  code.emplace(std::as_bytes(std::span(plan.code()->data(), plan.code()->size())));
+  for (const artifact::Kernel *kernel : *plan.kernels()) {
+    void *function = code->symbol(kernel->symbol()->string_view());
     if (!function)
       throw Failure(Exit::model, "the artifact's machine code has no kernel '" +
                                      kernel->symbol()->str() + "': compile the model again");
-    machine.kernels.push_back(reinterpret_cast<KernelFunction>(function));
+    functions.push_back(reinterpret_cast<KernelFunction>(function));
   }
+  return functions;
+}
+
+const artifact::Program &checkProgram(std::span<const std::byte> bytes) {
+  const artifact::Program &plan = artifact::verify(bytes);
+  std::optional<Loader> code;
+  loadKernels(plan, code);
+  return plan;
 }
 
 // Known only when the primitives are made: another CPU may make the library choose other blocks
@@ -85,7 +94,7 @@ Program::Program(std::vector<std::byte> bytes, const ProgramOptions &options)
   self.plan = &artifact::verify(self.bytes);
   cpu::requireLevel(self.plan->target()->string_view());
   cpu::boundLibrary(self.plan->target()->string_view());
-  self.loadCode();
+  self.machine.kernels = loadKernels(*self.plan, self.code);
   self.arena.emplace(self.plan->arena(), "the model's tensors");
   self.pool = std::make_unique<ThreadPool>(options.threads);
   self.machine.plan = self.plan;

@@ -33,6 +33,11 @@ struct ProgramOptions {
                        ///< that no dead byte is read
 };
 
+/// What can be known of an artifact without running it, on any machine: the rules of its file
+/// (runtime/artifact/Reader.h), and that its machine code can be mapped and has every kernel.
+/// `bytes` are 16-byte aligned. Throws Failure: Exit::model, and Exit::device for memory.
+const artifact::Program &checkProgram(std::span<const std::byte> bytes);
+
 /// A named tensor in the arena. `data` stays valid as long as the Program.
 struct TensorView {
   std::string name;

@@ -17,6 +17,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 #include "tools/weir/ArtifactPlan.h"
+#include "tools/weir/CheckWritten.h"
 #include "tools/weir/Compile.h"
 #include "tools/weir/Inspect.h"
 #include "tools/weir/Verify.h"
@@ -92,6 +93,14 @@ Command addCheck(CLI::App &app, State &state) {
   };
 }
 
+/// Compiles, and lets nothing pass that cannot be run.
+Exit compile(const CompileOptions &options, std::vector<std::byte> &output) {
+  Exit exit = compileModel(options, output);
+  if (exit == Exit::ok && options.stopAfter.empty())
+    checkWritten(output);
+  return exit;
+}
+
 Command addCompile(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.sets);
   addTargetOptions(app, state.compile);
@@ -108,7 +117,7 @@ Command addCompile(CLI::App &app, State &state) {
   return [&] {
     readSets(state.sets, state.compile);
     std::vector<std::byte> output;
-    if (Exit exit = compileModel(state.compile, output); exit != Exit::ok)
+    if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
     std::string path = state.output;
     if (path.empty())
@@ -156,7 +165,7 @@ Command addTrain(CLI::App &app, State &state) {
     readSets(state.sets, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     std::vector<std::byte> artifact;
-    if (Exit exit = compileModel(state.compile, artifact); exit != Exit::ok)
+    if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
       return exit;
     if (!state.output.empty())
       writeFile(state.output, artifact);
@@ -231,7 +240,7 @@ Examples:
   weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
      addTrain},
     {"verify",
-     R"(Prove the compile of a model: run it on random inputs with the reference interpreter, after every pass,
+     R"(Test the compile of a model: run it on random inputs with the reference interpreter, after every pass,
 and compiled, and compare losses, gradients and updates. Slow: --set makes a model small.
 
 Examples:
