@@ -1,7 +1,9 @@
 """weir inspect says what is in an artifact, and memory is what it says."""
 
 import json
+import math
 import pathlib
+import re
 import time
 
 import weirtest
@@ -60,6 +62,31 @@ class Inspect(weirtest.Test):
         for kernel in facts["kernels"]:
             self.assertIn(kernel["symbol"], text)
         self.assertRegex(text, r"Convolutions")
+
+    def test_the_head_says_what_json_says(self):
+        artifact, facts = self.facts("gpt-char")
+        head = self.weir("inspect", artifact).stdout.split("\n\n")[0].splitlines()
+        self.assertEqual(len(head), 8)
+        values = sum(math.prod(v["shape"]) for v in facts["variables"] if v["role"] == "parameter")
+        step = facts["step"]
+        for line, words in zip(head, (
+            "gpt for x86-64", "width = 128", "2,000 steps of 12 rows", f"{values:,} values in 52 tensors",
+            f"{facts['memory']['arena']:,} bytes at the peak", f"{step['flops'] / 1e6:.1f} MFLOP",
+            f"{len(facts['kernels'])} compiled, {step['launches']} launches a step", f"{step['products']} products",
+        )):
+            self.assertIn(words, line)
+
+    def test_costs_are_sorted_and_layers_folded(self):
+        artifact, facts = self.facts("gpt-char")
+        calls = facts["kernels"] + facts["products"] + facts["convolutions"]
+        self.assertAlmostEqual(sum(call["share"] for call in calls), 1)
+        text = self.weir("inspect", artifact).stdout
+        kernels = text[text.index("Kernels (") : text.index("Products (")]
+        shares = [float(share) for share in re.findall(r"^ +(\d+\.\d)%", kernels, re.M)]
+        self.assertGreater(len(shares), 10)
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertRegex(text, r"h\.\[0-3\]\.attn\.c_attn\.weight +parameter +f32 +384 x 128 +196,608 +4 ")
+        self.assertNotIn("h.1.attn", text)
 
     def test_dead_bytes_are_never_read(self):
         for model, options in [

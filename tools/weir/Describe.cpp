@@ -196,6 +196,29 @@ void Describer::walk(const std::string &entry, const Actions &actions, uint64_t 
   }
 }
 
+uint64_t cost(const ordered_json &call) {
+  return std::max(call["flops"].get<uint64_t>(), flopsPerByte * call["bytes"].get<uint64_t>());
+}
+
+/// How often a step has the kernel or call.
+uint64_t timesInStep(const ordered_json &call) {
+  if (call.contains("launches"))
+    return call["launches"].value("step", uint64_t(0));
+  return call["entry"] == "step" ? call["times"].get<uint64_t>() : 0;
+}
+
+void addShares(std::initializer_list<ordered_json *> lists) {
+  double total = 0;
+  for (const ordered_json *list : lists)
+    for (const ordered_json &call : *list)
+      total += double(timesInStep(call)) * cost(call);
+  for (ordered_json *list : lists)
+    for (ordered_json &call : *list) {
+      double part = double(timesInStep(call)) * cost(call);
+      call["share"] = part > 0 ? part / total : 0;
+    }
+}
+
 /// Adds the calls of the step entry to `totals` and returns how many there are.
 uint64_t sum(const ordered_json &calls, ordered_json &totals) {
   uint64_t count = 0;
@@ -230,7 +253,8 @@ ordered_json Describer::describe() {
     if (kernel.ops())
       for (const flatbuffers::String *op : *kernel.ops())
         ops.push_back(op->str());
-    uint64_t times = launches[i]["step"];
+    auto inStep = launches[i].find("step");
+    uint64_t times = inStep == launches[i].end() ? 0 : inStep->second;
     totals["launches"] = totals["launches"].get<uint64_t>() + times;
     totals["flops"] = totals["flops"].get<uint64_t>() + times * kernel.flops();
     totals["bytes"] = totals["bytes"].get<uint64_t>() + times * kernel.bytes();
@@ -245,6 +269,7 @@ ordered_json Describer::describe() {
   }
   totals["products"] = sum(products, totals);
   totals["convolutions"] = sum(convolutions, totals);
+  addShares({&kernels, &products, &convolutions});
 
   return {{"model", text(program.model())},
           {"target", text(program.target())},

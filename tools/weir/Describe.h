@@ -10,10 +10,14 @@
 //
 //   model, target, batch, accumulate, steps, epochs, configs {name: value}
 //   variables [{name, role, type, shape, bytes, at}]
-//   memory {arena, persistent, thread_scratch, entries [{entry, scratch, largest_live, peak
-//   [{label, bytes, at}]}]} kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times},
-//   flops, bytes}] products, convolutions [{entry, ..dimensions.., times, flops, bytes, at [..]}]
+//   memory {arena, persistent, thread_scratch,
+//     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
+//   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
+//   products, convolutions [{entry, ..dimensions.., flops, bytes, times, at [..], share}]
 //   step {launches, products, convolutions, flops, bytes}: the totals of one step
+//
+// A share is the part of a step's cost, from 0 to 1; 0 outside of the step. The cost of a launch or
+// call is the larger of its FLOPs and flopsPerByte times its bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +28,9 @@
 #include <nlohmann/json.hpp>
 
 namespace weir {
+
+/// What a core computes while memory moves a byte, roughly: enough to order costs by.
+constexpr uint64_t flopsPerByte = 8;
 
 /// `program` has been verified (runtime/artifact/Reader.h): nothing is checked again here.
 nlohmann::ordered_json describe(const artifact::Program &program);

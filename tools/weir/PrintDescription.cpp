@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
+#include <string_view>
 #include <vector>
 
 using nlohmann::ordered_json;
@@ -102,54 +105,186 @@ private:
   std::vector<bool> right;
 };
 
-void printHead(const ordered_json &facts, std::ostream &out) {
-  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>() << "\n"
-      << "This artifact contains machine code: running it is running a program.\n\n";
-  if (!facts["configs"].empty()) {
-    out << "Configs:";
-    for (const auto &[name, value] : facts["configs"].items())
-      out << " " << name << " = " << value.get<std::string>() << ";";
-    out << "\n";
+/// Variables that are alike but for numbers in their paths, as those of repeated layers are.
+struct Folded {
+  std::string name; ///< h.[0-3].ln_1.weight
+  ordered_json first;
+  unsigned times = 0;
+  std::vector<std::vector<uint64_t>> numbers; ///< per number in the path, in order of appearance
+};
+
+/// 0, 1, 2, 5 as "[0-2,5]"; one number as itself.
+std::string rangeText(std::vector<uint64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  if (numbers.size() == 1)
+    return std::to_string(numbers.front());
+  std::string result;
+  for (size_t i = 0, end; i < numbers.size(); i = end) {
+    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1; ++end) {
+    }
+    result += (result.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (end - i > 1)
+      result += "-" + std::to_string(numbers[end - 1]);
   }
-  out << "Recipe: " << facts["batch"] << " rows a microbatch, " << facts["accumulate"]
-      << " a step, ";
+  return "[" + result + "]";
+}
+
+/// The parts of a path between its dots.
+std::vector<std::string> partsOf(const std::string &path) {
+  std::vector<std::string> parts(1);
+  for (char c : path)
+    if (c == '.')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+bool isNumber(const std::string &part) {
+  return !part.empty() && part.size() < 10 &&
+         std::all_of(part.begin(), part.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+std::vector<Folded> foldLayers(const std::vector<ordered_json> &variables) {
+  std::vector<Folded> folded;
+  std::map<std::string, size_t> places; // what has to be equal -> in `folded`
+  for (const ordered_json &variable : variables) {
+    std::vector<uint64_t> numbers;
+    ordered_json key = variable;
+    key["name"] = ordered_json::array();
+    for (const std::string &part : partsOf(variable["name"])) {
+      if (isNumber(part))
+        numbers.push_back(std::stoull(part));
+      key["name"].push_back(isNumber(part) ? "" : part);
+    }
+    auto [place, isNew] = places.try_emplace(key.dump(), folded.size());
+    if (isNew)
+      folded.push_back({"", variable, 0, std::vector<std::vector<uint64_t>>(numbers.size())});
+    Folded &fold = folded[place->second];
+    ++fold.times;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      fold.numbers[i].push_back(numbers[i]);
+  }
+  for (Folded &fold : folded) {
+    auto numbers = fold.numbers.begin();
+    for (const std::string &part : partsOf(fold.first["name"]))
+      fold.name += (fold.name.empty() ? "" : ".") + (isNumber(part) ? rangeText(*numbers++) : part);
+  }
+  return folded;
+}
+
+struct Total {
+  uint64_t tensors = 0, values = 0, bytes = 0;
+};
+
+uint64_t valuesOf(const ordered_json &variable) {
+  uint64_t values = 1;
+  for (const ordered_json &n : variable["shape"])
+    values *= n.get<uint64_t>();
+  return values;
+}
+
+Total totalOf(const ordered_json &variables, const char *role) {
+  Total total;
+  for (const ordered_json &v : variables)
+    if (v["role"] == role) {
+      total.tensors += 1;
+      total.values += valuesOf(v);
+      total.bytes += v["bytes"].get<uint64_t>();
+    }
+  return total;
+}
+
+double shareOf(std::initializer_list<const ordered_json *> lists) {
+  double share = 0;
+  for (const ordered_json *list : lists)
+    for (const ordered_json &call : *list)
+      share += call["share"].get<double>();
+  return share;
+}
+
+std::string percent(double share) { return fixed(100 * share, 1) + "%"; }
+
+/// By their part of a step's cost; those of other entries stay in their order, at the end.
+std::vector<const ordered_json *> byShare(const ordered_json &calls) {
+  std::vector<const ordered_json *> sorted;
+  for (const ordered_json &call : calls)
+    sorted.push_back(&call);
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto *a, auto *b) {
+    return (*a)["share"].template get<double>() > (*b)["share"].template get<double>();
+  });
+  return sorted;
+}
+
+std::string shareText(const ordered_json &call) {
+  double share = call["share"];
+  return share > 0 ? percent(share) : "-";
+}
+
+/// What most people want to know, in eight lines.
+void printSummary(const ordered_json &facts, std::ostream &out) {
+  auto line = [&](const char *name, const std::string &text) {
+    out << name << std::string(12 - std::string_view(name).size(), ' ') << text << "\n";
+  };
+  line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +
+                    "; an artifact is machine code: running it is running a program");
+  std::string configs;
+  for (const auto &[name, value] : facts["configs"].items())
+    configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();
+  line("Configs", configs.empty() ? "none" : configs);
+
+  uint64_t rows = facts["batch"], accumulate = facts["accumulate"];
   bool steps = facts["steps"] != 0;
-  out << facts[steps ? "steps" : "epochs"] << (steps ? " steps" : " epochs") << "\n\n";
+  line("Training", grouped(facts[steps ? "steps" : "epochs"]) + (steps ? " steps" : " epochs") +
+                       " of " + grouped(rows * accumulate) + " rows" +
+                       (accumulate > 1 ? ", in " + grouped(accumulate) + " microbatches" : ""));
+
+  const ordered_json &variables = facts["variables"];
+  Total parameters = totalOf(variables, "parameter");
+  line("Parameters", grouped(parameters.values) + " values in " + grouped(parameters.tensors) +
+                         (parameters.tensors == 1 ? " tensor, " : " tensors, ") +
+                         grouped(parameters.bytes) + " bytes; states " +
+                         grouped(totalOf(variables, "state").bytes) + ", optimizer " +
+                         grouped(totalOf(variables, "optimizer").bytes));
+
+  const ordered_json &memory = facts["memory"];
+  uint64_t arena = memory["arena"], persistent = memory["persistent"];
+  line("Memory", grouped(arena) + " bytes at the peak: " + grouped(persistent) +
+                     " persistent and " + grouped(arena - persistent) + " scratch; and " +
+                     grouped(memory["thread_scratch"]) + " per thread");
+
+  const ordered_json &step = facts["step"];
+  line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");
+  line("Kernels",
+       std::to_string(facts["kernels"].size()) + " compiled, " + grouped(step["launches"]) +
+           " launches a step: " + percent(shareOf({&facts["kernels"]})) + " of its cost");
+  line("Calls", grouped(step["products"]) + " products and " + grouped(step["convolutions"]) +
+                    " convolutions a step: " +
+                    percent(shareOf({&facts["products"], &facts["convolutions"]})) +
+                    " of its cost");
+  out << "\n";
 }
 
 void printVariables(const ordered_json &facts, std::ostream &out) {
-  struct Total {
-    uint64_t tensors = 0, values = 0, bytes = 0;
-  };
-  std::map<std::string, Total> totals;
-  Table table({"name", "role", "type", "shape", "bytes", "at"},
-              {false, false, false, false, true, false});
-  for (const ordered_json &v : facts["variables"]) {
-    Total &total = totals[v["role"]];
-    uint64_t values = 1;
-    for (const ordered_json &n : v["shape"])
-      values *= n.get<uint64_t>();
-    total.tensors += 1;
-    total.values += values;
-    total.bytes += v["bytes"].get<uint64_t>();
+  std::vector<ordered_json> shown;
+  for (const ordered_json &v : facts["variables"])
     if (v["role"] == "parameter" || v["role"] == "state")
-      table.add({v["name"], v["role"], v["type"], dims(v["shape"]), grouped(v["bytes"]), v["at"]});
-  }
+      shown.push_back(v);
+  if (shown.empty())
+    return;
   out << "Parameters and state:\n";
+  Table table({"name", "role", "type", "shape", "bytes each", "times", "at"},
+              {false, false, false, false, true, true, false});
+  for (const Folded &v : foldLayers(shown))
+    table.add({v.name, v.first["role"], v.first["type"], dims(v.first["shape"]),
+               grouped(v.first["bytes"]), std::to_string(v.times), v.first["at"]});
   table.print(out);
-  for (const char *role : {"parameter", "state", "optimizer", "run"})
-    if (auto total = totals.find(role); total != totals.end())
-      out << "  total " << role << ": " << total->second.tensors << " tensors, "
-          << grouped(total->second.values) << " values, " << grouped(total->second.bytes)
-          << " bytes\n";
   out << "\n";
 }
 
 void printMemory(const ordered_json &memory, std::ostream &out) {
-  uint64_t arena = memory["arena"], persistent = memory["persistent"];
-  out << "Memory: one arena of " << grouped(arena) << " bytes: " << grouped(persistent)
-      << " persistent and " << grouped(arena - persistent) << " scratch; and "
-      << grouped(memory["thread_scratch"]) << " bytes per worker thread\n";
+  out << "Memory: one arena of " << grouped(memory["arena"]) << " bytes\n";
   Table entries({"entry", "scratch", "largest live sum", "scratch / sum"},
                 {false, true, true, true});
   const ordered_json *largest = nullptr;
@@ -185,14 +320,19 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
 }
 
 void printKernels(const ordered_json &kernels, std::ostream &out) {
-  out << "Kernels (" << kernels.size() << "; FLOPs and bytes per launch):\n";
-  Table table({"symbol", "shape", "tasks", "a step", "kFLOP", "kB", "ops", "at"},
-              {false, false, true, true, true, true, false, false});
-  for (const ordered_json &k : kernels) {
-    std::string times = std::to_string(k["launches"].value("step", uint64_t(0)));
-    table.add({k["symbol"], k["shape"], std::to_string(k["tasks"].get<uint64_t>()), times,
-               fixed(k["flops"].get<uint64_t>() / 1e3, 1),
-               fixed(k["bytes"].get<uint64_t>() / 1e3, 1), opCounts(k["ops"]), lines(k["at"])});
+  if (kernels.empty())
+    return;
+  out << "Kernels (FLOPs and bytes per launch):\n";
+  Table table({"share", "symbol", "shape", "tasks", "a step", "kFLOP", "kB", "ops", "at"},
+              {true, false, false, true, true, true, true, false, false});
+  for (const ordered_json *k : byShare(kernels)) {
+    const ordered_json &kernel = *k;
+    std::string times = std::to_string(kernel["launches"].value("step", uint64_t(0)));
+    table.add({shareText(kernel), kernel["symbol"], kernel["shape"],
+               std::to_string(kernel["tasks"].get<uint64_t>()), times,
+               fixed(kernel["flops"].get<uint64_t>() / 1e3, 1),
+               fixed(kernel["bytes"].get<uint64_t>() / 1e3, 1), opCounts(kernel["ops"]),
+               lines(kernel["at"])});
   }
   table.print(out);
   out << "\n";
@@ -210,11 +350,14 @@ void printProducts(const ordered_json &products, std::ostream &out) {
   if (products.empty())
     return;
   out << "Products (library calls; batch x m x n x k):\n";
-  Table table({"entry", "dimensions", "tile", "with", "times", "MFLOP", "at"},
-              {false, false, false, false, true, true, false});
-  for (const ordered_json &p : products)
-    table.add({p["entry"], dims({p["batch"], p["m"], p["n"], p["k"]}), dims(p["tile"]), postOps(p),
-               std::to_string(p["times"].get<uint64_t>()), mega(p["flops"]), lines(p["at"])});
+  Table table({"share", "entry", "dimensions", "tile", "with", "times", "MFLOP", "at"},
+              {true, false, false, false, false, true, true, false});
+  for (const ordered_json *call : byShare(products)) {
+    const ordered_json &p = *call;
+    table.add({shareText(p), p["entry"], dims({p["batch"], p["m"], p["n"], p["k"]}),
+               dims(p["tile"]), postOps(p), std::to_string(p["times"].get<uint64_t>()),
+               mega(p["flops"]), lines(p["at"])});
+  }
   table.print(out);
   out << "\n";
 }
@@ -223,13 +366,15 @@ void printConvolutions(const ordered_json &convolutions, std::ostream &out) {
   if (convolutions.empty())
     return;
   out << "Convolutions (library calls; images x channels x height x width):\n";
-  Table table(
-      {"entry", "kind", "layout", "input", "weight", "stride", "padding", "times", "MFLOP", "at"},
-      {false, false, false, false, false, false, false, true, true, false});
-  for (const ordered_json &c : convolutions)
-    table.add({c["entry"], c["kind"], c["layout"], dims(c["input"]), dims(c["weight"]),
-               dims(c["stride"], ","), dims(c["padding"], ","),
+  Table table({"share", "entry", "kind", "layout", "input", "weight", "stride", "padding", "times",
+               "MFLOP", "at"},
+              {true, false, false, false, false, false, false, false, true, true, false});
+  for (const ordered_json *call : byShare(convolutions)) {
+    const ordered_json &c = *call;
+    table.add({shareText(c), c["entry"], c["kind"], c["layout"], dims(c["input"]),
+               dims(c["weight"]), dims(c["stride"], ","), dims(c["padding"], ","),
                std::to_string(c["times"].get<uint64_t>()), mega(c["flops"]), lines(c["at"])});
+  }
   table.print(out);
   out << "\n";
 }
@@ -237,16 +382,14 @@ void printConvolutions(const ordered_json &convolutions, std::ostream &out) {
 } // namespace
 
 void printDescription(const ordered_json &facts, std::ostream &out) {
-  printHead(facts, out);
-  printVariables(facts, out);
-  printMemory(facts["memory"], out);
+  printSummary(facts, out);
   printKernels(facts["kernels"], out);
   printProducts(facts["products"], out);
   printConvolutions(facts["convolutions"], out);
-  const ordered_json &step = facts["step"];
-  out << "One step: " << step["launches"] << " kernel launches, " << step["products"]
-      << " products, " << step["convolutions"] << " convolutions; " << mega(step["flops"])
-      << " MFLOP, " << mega(step["bytes"]) << " MB read and written\n";
+  out << "share: of a step's cost, the larger of FLOPs and " << flopsPerByte
+      << " x bytes of each launch and call\n\n";
+  printVariables(facts, out);
+  printMemory(facts["memory"], out);
 }
 
 } // namespace weir

@@ -9,6 +9,7 @@
 #include "tools/weir/Inspect.h"
 #include <gtest/gtest.h>
 #include <sstream>
+#include <string>
 
 using namespace weir;
 
@@ -135,14 +136,79 @@ TEST(Describe, AddsUpAStep) {
   EXPECT_EQ(step["flops"], 4 * 7 + 2 * 60);
 }
 
-TEST(PrintDescription, SaysEverything) {
+TEST(Describe, SharesAddUpToOne) {
+  auto all = facts();
+  // 4 launches of 8 x 11 bytes, 2 products of 8 x 124.
+  EXPECT_DOUBLE_EQ(all["kernels"][0]["share"], 4 * 88 / (4 * 88 + 2 * 992.0));
+  EXPECT_DOUBLE_EQ(all["products"][0]["share"], 2 * 992 / (4 * 88 + 2 * 992.0));
+}
+
+std::string printed(const nlohmann::ordered_json &facts) {
   std::ostringstream out;
-  printDescription(facts(), out);
+  printDescription(facts, out);
+  return out.str();
+}
+
+TEST(PrintDescription, BeginsWithEightLines) {
+  EXPECT_EQ(printed(facts()).substr(0, printed(facts()).find("\n\n")),
+            "Model       net for x86-64-v3; an artifact is machine code: running it is running a "
+            "program\n"
+            "Configs     none\n"
+            "Training    10 steps of 4 rows\n"
+            "Parameters  16 values in 1 tensor, 64 bytes; states 0, optimizer 0\n"
+            "Memory      364 bytes at the peak: 64 persistent and 300 scratch; and 0 per thread\n"
+            "A step      0.000 MFLOP, 0.000 MB read and written\n"
+            "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
+            "Calls       2 products and 0 convolutions a step: 84.9% of its cost");
+}
+
+TEST(PrintDescription, SaysEverything) {
+  std::string text = printed(facts());
   for (const char *words :
-       {"running it is running a program", "one arena of 364 bytes: 64 persistent and 300 scratch",
-        "w     parameter  f32   4 x 4     64  net.weir:2", "mul tanh  net.weir:3,5",
-        "Recipe: 4 rows a microbatch, 1 a step, 10 steps"})
-    EXPECT_NE(out.str().find(words), std::string::npos) << words << "\n" << out.str();
+       {"w     parameter  f32   4 x 4          64      1  net.weir:2",
+        "15.1%  k0      map        2       4    0.0  0.0  mul tanh  net.weir:3,5",
+        "84.9%  step   1 x 2 x 3 x 5  1 x 1 x 1            2  0.000  net.weir:7,8",
+        "Alive at the peak (step, action 1)"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+}
+
+TEST(PrintDescription, KernelsAreSortedByCost) {
+  auto all = facts();
+  auto small = all["kernels"][0], outside = small;
+  small["symbol"] = "small";
+  small["share"] = 0.01;
+  outside["symbol"] = "outside";
+  outside["share"] = 0;
+  auto large = all["kernels"][0];
+  all["kernels"] = {outside, small, large};
+  std::string text = printed(all);
+  EXPECT_LT(text.find("k0"), text.find("small"));
+  EXPECT_LT(text.find("small"), text.find("outside"));
+}
+
+TEST(PrintDescription, FoldsRepeatedLayers) {
+  auto all = facts();
+  auto variables = nlohmann::ordered_json::array();
+  auto add = [&](const char *name, int line) {
+    auto variable = all["variables"][0];
+    variable["name"] = name;
+    variable["at"] = "net.weir:" + std::to_string(line);
+    variables.push_back(variable);
+  };
+  for (const char *name : {"h.0.w", "h.1.w", "h.2.w", "h.10.w"})
+    add(name, 2);
+  add("h.3.w", 3); // another line of the model
+  add("h.0.b", 2);
+  for (const char *name : {"s.0.l.0", "s.0.l.1", "s.1.l.0", "s.1.l.1"})
+    add(name, 4);
+  all["variables"] = variables;
+  std::string text = printed(all);
+  for (const char *words :
+       {"h.[0-2,10].w     parameter  f32   4 x 4          64      4  net.weir:2",
+        "h.3.w            parameter  f32   4 x 4          64      1  net.weir:3",
+        "h.0.b            parameter  f32   4 x 4          64      1  net.weir:2",
+        "s.[0-1].l.[0-1]  parameter"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 
 } // namespace
