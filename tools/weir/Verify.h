@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// Proves the compile of a model by running it after every pass (verify/Verify.h): as it is
+/// Tests the compile of a model by running it after every pass (verify/Verify.h): as it is
 /// trained, and once more with every gradient as an output. Prints a line per stage on standard
 /// error and the verdict on standard output. Exit::internal where a pass changes what the program
 /// computes.

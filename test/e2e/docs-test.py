@@ -1,0 +1,291 @@
+"""Every command of README.md and docs/*.md works as it stands there, and does what the page says.
+
+The commands of a page run in its order, in one scratch folder that looks like the repository's root. Blocks of a page are
+commands where the first word is a program; the others are files and fragments, which the checks below use.
+"""
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import shlex
+import subprocess
+import threading
+
+import weirtest
+from weirtest import ROOT, SMALL_GPT
+
+BIN = weirtest.BIN.resolve()
+
+PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
+PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|git|sh|apt-get|lit)\s|tools/\S+$")
+
+# What takes long as it stands: (page, start of the command) -> options that it gets, or gets another value for.
+STAND_INS = {
+    ("README.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
+    ("docs/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
+    ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "2"],
+}
+
+# What is not run here: (page, start of the command) -> why.
+NOT_RUN = {
+    ("README.md", "tools/quickstart"): "builds, then trains for minutes",
+    ("README.md", "tools/test"): "is what runs this",
+    ("README.md", "export PATH"): "the scratch folder's PATH is this one",
+    ("docs/benchmarks.md", "python3 test/bench/step-time.py"): "needs PyTorch and an idle machine",
+    ("docs/testing.md", "weir-smith failures/"): "needs a failure that was kept",
+    ("docs/testing.md", "tools/dev/coverage"): "builds everything once more",
+}
+
+# Files that a page supposes: page -> a method of Docs.
+BEFORE = {
+    "docs/checkpoints.md": "before_checkpoints",
+    "docs/testing.md": "before_testing",
+    "docs/tutorial.md": "before_tutorial",
+}
+
+
+def blocks(page):
+    """The code blocks of a page that name no other language."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+    return [text for language, text in fences if not language]
+
+
+def block(page, start):
+    return next(b for b in blocks(page) if b.startswith(start))
+
+
+def commands_of(text):
+    """The commands of a block; nothing where it is none of commands."""
+    if not PROGRAM.match(text):
+        return []
+    lines = (re.sub(r"\s+#.*", "", line).strip() for line in text.replace("\\\n", " ").splitlines())
+    return [line for line in lines if line]
+
+
+def commands(page):
+    return [command for text in blocks(page) for command in commands_of(text)]
+
+
+def outputs(page):
+    """What a page shows with the word "prints" between: the block's last command -> its output."""
+    shown = re.findall(r"^```\n([^`]*?)^```\n\nprints\n\n```\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+    return {commands_of(text)[-1]: output for text, output in shown}
+
+
+def entry(table, page, command):
+    return next((key for key in table if key[0] == page and command.startswith(key[1])), None)
+
+
+class Docs(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        for path in ROOT.iterdir():
+            if not path.name.startswith((".git", "build")):
+                (self.folder / path.name).symlink_to(path)
+        (self.folder / "build").mkdir()
+        (self.folder / "build" / "bin").symlink_to(BIN)
+
+    def shell(self, command, status=0):
+        environment = dict(os.environ, NO_COLOR="1", PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+        done = subprocess.run(
+            shlex.split(command), cwd=self.folder, env=environment, capture_output=True, text=True, errors="replace", timeout=600
+        )
+        self.assertEqual(done.returncode, status, f"\n$ {command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+        return done
+
+    def run_page(self, page):
+        """Runs a page's commands; command -> what it printed."""
+        if page in BEFORE:
+            getattr(self, BEFORE[page])()
+        ran = {}
+        for command in commands(page):
+            if entry(NOT_RUN, page, command):
+                continue
+            words, instead = shlex.split(command), STAND_INS.get(entry(STAND_INS, page, command), [])
+            for option, value in zip(instead[::2], instead[1::2]):
+                if option in words and option != "--set":
+                    words[words.index(option) + 1] = value
+                else:
+                    words += [option, value]
+            ran[command] = self.shell(shlex.join(words))
+        for command, output in outputs(page).items():
+            self.assertEqual(ran[command].stdout, output, command)
+        return ran
+
+    def before_tutorial(self):
+        self.write("bigram.weir", block("docs/tutorial.md", "config"))
+
+    def before_checkpoints(self):
+        self.shell("tools/get-data input.txt")
+        self.shell(shlex.join(["weir", "compile", "models/gpt-char.weir", *SMALL_GPT, "-o", "gpt.weirx"]))
+
+    def before_testing(self):
+        self.before_checkpoints()
+        self.write("net.weir", block("docs/testing.md", "model net"))
+
+    # Every page.
+
+    def test_every_table_entry_is_used(self):
+        everything = [(page, command) for page in PAGES for command in commands(page)]
+        for table in (STAND_INS, NOT_RUN):
+            for page, start in table:
+                self.assertTrue(any(p == page and c.startswith(start) for p, c in everything), f"{page} has no '{start}'")
+
+    def test_other_pages(self):
+        """Pages without a test of their own below."""
+        for page in PAGES:
+            if page not in ("README.md", "docs/tutorial.md", "docs/testing.md"):
+                with self.subTest(page):
+                    self.run_page(page)
+
+    def test_links(self):
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
+                self.assertTrue((ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}")
+
+    def test_paths(self):
+        """What stands in code quotes and looks like a file of ours is one."""
+        folders = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith((".", "build")))
+        for page in PAGES:
+            for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", (ROOT / page).read_text()):
+                if re.search(r"\b[A-Z]{2,}\b", path):
+                    continue  # stands for any name
+                self.assertTrue((ROOT / path).exists() or list(ROOT.glob(path + ".*")), f"{page} names {path}")
+
+    # README.md
+
+    def test_readme(self):
+        self.run_page("README.md")
+        self.assertTrue(self.checkpoints(self.folder / "kept"))
+        self.shell(f"weir check {self.write('mlp.weir', block('README.md', 'config'))}")
+
+    # docs/language.md
+
+    def test_language(self):
+        page = "docs/language.md"
+        shown = next(b for b in blocks(page) if "error: expected `)`" in b)
+        line = re.search(r"12 \| (.*)", shown)[1]
+        model = self.write("x.weir", "\n" * 10 + "fn f(x: [..], y: float) -> [..] {\n" + line + "\n  return y\n}\n")
+        error = self.shell(f"weir check {model}", status=3).stderr
+        self.assertTrue(error.startswith(shown.replace("models/x.weir", str(model))), error)
+
+    # docs/testing.md
+
+    def test_testing(self):
+        page = "docs/testing.md"
+        ran = self.run_page(page)
+        self.assertTrue((self.folder / "first.safetensors").exists())
+        for command, done in ran.items():
+            if "--check-every-op" in command:
+                self.assertRegex(done.stderr + done.stdout, r"(?i)agree|checked")
+        # Two ways to run one step.
+        steps = [done.stdout for command, done in ran.items() if command.startswith("weir-opt") and "--entry step" in command]
+        self.assertEqual(len(steps), 2)
+        for numbers in zip(*(map(float, re.findall(r"(?<= )-?\d[\d.e-]*", step)) for step in steps)):
+            self.assertAlmostEqual(*numbers, places=6)
+        self.assertEqual(len(outputs(page)), 1)
+
+    # docs/tutorial.md
+
+    def test_tutorial(self):
+        page = "docs/tutorial.md"
+        ran = self.run_page(page)
+        done = lambda start: next(d for c, d in ran.items() if c.startswith(start))
+        # 2. "says nothing"; "it says where, and what you meant".
+        self.assertEqual(done("weir check").stdout + done("weir check").stderr, "")
+        model = (self.folder / "bigram.weir").read_text()
+        wrong = self.write("wrong.weir", model.replace("[vocab, width]", "[vocab, widht]"))
+        self.assertRegex(self.shell(f"weir check {wrong}", status=3).stderr, r"wrong\.weir:4:\d+: error: .*widht(.|\n)*`width`")
+        # 3. What is held out is evaluated, and the weights are kept under their paths.
+        steps, last = self.metrics()
+        self.assertEqual(len(steps), 500)
+        self.assertLess(last["heldout_loss"], 0.75 * steps[0]["loss"])
+        kept = weirtest.floats(self.checkpoints(self.folder / "kept")[-1] / "model.safetensors")
+        self.assertEqual(set(kept), {"embedding", "hidden.weight", "hidden.bias", "head.weight", "head.bias"})
+        many = self.write("many.txt", "".join(map(chr, range(0x4E00, 0x4E00 + 70))) * 10)
+        error = self.shell(f"weir train bigram.weir --data window={many}", status=4).stderr
+        self.assertIn("--set vocab=70", error)
+        # 4. "the same losses to the last bit", and what inspect begins with.
+        self.assertEqual(self.losses("again.jsonl"), self.losses())
+        self.assertEqual(self.metrics("again.jsonl")[1]["heldout_loss"], last["heldout_loss"])
+        report = done("weir inspect").stdout
+        head = report.split("\n\n")[0].splitlines()
+        names = ["Model", "Configs", "Training", "Parameters", "Memory", "A step", "Kernels", "Calls"]
+        self.assertEqual([re.split(r"  |(?<=Parameters) ", line)[0] for line in head], names)
+        for words in (r"machine code", r"bigram\.weir:\d", r"Products", r"Alive at the peak", r"\d%"):
+            self.assertRegex(report, words)
+        # 5. The prompt and 200 characters.
+        written = done("weir generate").stdout
+        self.assertTrue(written.startswith("The "), written)
+        self.assertEqual(len(written.removesuffix("\n")), len("The ") + 200)
+
+    def test_tutorial_extensions(self):
+        page = "docs/tutorial.md"
+        bigram = block(page, "config")
+        self.shell("tools/get-data input.txt")
+        options = "--data window=input.txt --steps 5 --metrics metrics.jsonl"
+        # 6. One kernel for all of it; large values do no harm.
+        mish = block(page, "fn mish") + bigram.replace("gelu_tanh(", "mish(")
+        self.write("mish.weir", mish.replace("std = 0.02", "std = 1000.0"))
+        self.shell(f"weir train mish.weir {options} -o mish.weirx")
+        facts = json.loads(self.shell("weir inspect mish.weirx --json").stdout)
+        kinds = [{op.split(".")[-1] for op in kernel["ops"]} for kernel in facts["kernels"]]
+        self.assertTrue([k for k in kinds if {"max", "abs", "exp", "log", "tanh", "mul"} <= k], kinds)
+        # 7. An optimizer of one's own, and groups of parameters.
+        own = block(page, "optimizer") + bigram.replace("adamw(lr)", "sign_momentum(lr)")
+        self.write("own.weir", own)
+        self.shell(f"weir train own.weir {options}")
+        groups = re.sub(r"  update adamw\(lr\)\n", block(page, "  update"), bigram)
+        self.assertIn("where rank", groups)
+        self.write("groups.weir", groups)
+        self.shell("weir check groups.weir")
+
+    # tools/get-data
+
+    def test_get_data(self):
+        self.shell("tools/get-data own.txt")
+        own = (self.folder / "own.txt").read_text()
+        self.assertEqual(len(set(own)), 65)
+        self.shell("tools/get-data again.txt")
+        self.assertEqual((self.folder / "again.txt").read_text(), own)
+        self.write("book.txt", "aaabbbccd\né")
+        self.shell("tools/get-data few.txt --from book.txt --characters 3")
+        self.assertEqual((self.folder / "few.txt").read_text(), "aaabbbcc")
+        self.shell("tools/get-data all.txt --from book.txt --characters 0")
+        self.assertEqual((self.folder / "all.txt").read_text(), "aaabbbccd\né")
+        with served(self.folder) as address:
+            self.shell(f"tools/get-data web.txt --from {address}/book.txt --characters 3")
+        self.assertEqual((self.folder / "web.txt").read_text(), "aaabbbcc")
+        (self.folder / "bytes").write_bytes(b"\xff\xfe")
+        self.write("empty.txt", "")
+        for source, reason in (("nowhere", "No such file"), ("bytes", "no UTF-8"), ("empty.txt", "is empty")):
+            error = self.shell(f"tools/get-data x.txt --from {source}", status=4).stderr
+            self.assertIn(f"error: {source}: ", error)
+            self.assertIn(reason, error)
+        self.shell("tools/get-data nowhere/x.txt", status=8)
+        self.shell("tools/get-data", status=2)
+
+
+@contextlib.contextmanager
+def served(folder):
+    """The folder on a web server of this machine; its address."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+if __name__ == "__main__":
+    weirtest.main()
