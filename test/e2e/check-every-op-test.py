@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import weirtest
-from weirtest import MODELS, SMALL_GPT, data, eval_data
+from weirtest import MODELS, SHIPPED, SMALL_GPT, data, eval_data, small
 
 REHASH = os.environ["WEIR_REHASH"]
 
@@ -33,6 +33,10 @@ class CheckEveryOp(weirtest.Test):
             ("mnist-mlp", ["--set", "batch=17"], [*self.digits(), *eval_data_of(self)]),
             ("mnist-cnn", ["--set", "batch=4", "--set", "filters=5", "--set", "microbatches=3"], self.digits()),
         ]
+        for model in SHIPPED:
+            if all(model != done for done, _, _ in runs):
+                sets = small(model)[0]
+                runs.append((model, sets, self.rows_of(model, sets)))
         for model, sets, options in runs:
             with self.subTest(model):
                 done = self.weir(
@@ -90,9 +94,9 @@ class CheckEveryOp(weirtest.Test):
         self.fails(2, r"unknown option '--check-every-op'", "weir-run", artifact, *self.digits(64), "--check-every-op")
 
     def test_the_plan_prints(self):
-        for model, sets in (("gpt-char", SMALL_GPT), ("mnist-mlp", []), ("mnist-cnn", [])):
+        for model in SHIPPED:
             with self.subTest(model):
-                artifact = self.compiled(model, *sets)
+                artifact = self.compiled(model, *small(model)[0])
                 text = self.weir("inspect", artifact, "--plan").stdout
                 for part in ('plan.variable "parameter"', "plan.entry @step", "plan.launch @kernel_0", "weir.kernel map"):
                     self.assertIn(part, text)

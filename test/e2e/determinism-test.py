@@ -1,7 +1,7 @@
 """The same seed gives the same bits: again, with any number of threads, from the artifact as from the model."""
 
 import weirtest
-from weirtest import MODELS, SMALL_GPT, data
+from weirtest import MODELS, SHIPPED, SMALL_GPT, data, small
 
 
 class Determinism(weirtest.Test):
@@ -36,6 +36,20 @@ class Determinism(weirtest.Test):
     def test_cnn(self):
         self.check("mnist-cnn.weir", [], [*self.digits(), "--steps", 20])
 
+    def test_every_model(self):
+        """At small sizes, where compiling is what takes the time: one artifact, three runs."""
+        for model in SHIPPED:
+            sets = small(model)[0]
+            artifact, rows = self.folder / f"{model}.weirx", self.rows_of(model, sets)
+            self.weir("compile", MODELS / f"{model}.weir", *sets, "-o", artifact)
+            runs = [
+                self.run_once(f"{model}-{threads}-{again}", "weir-run", artifact, *rows, "--steps", 5, "--threads", threads)
+                for threads, again in ((1, 0), (3, 0), (3, 1))
+            ]
+            with self.subTest(model):
+                self.assertEqual(runs[1], runs[0])
+                self.assertEqual(runs[2], runs[0])
+
     def test_seeds_differ(self):
         for seed in (1, 2):
             self.weir(
@@ -45,11 +59,11 @@ class Determinism(weirtest.Test):
         self.assertNotEqual(self.losses("1.jsonl"), self.losses("2.jsonl"))
 
     def test_artifacts_are_reproducible(self):
-        for model in ("gpt-char", "mnist-mlp", "mnist-cnn"):
+        for model in SHIPPED:
             with self.subTest(model):
                 a, b = self.folder / "a.weirx", self.folder / "b.weirx"
                 for path in (a, b):
-                    self.weir("compile", MODELS / f"{model}.weir", "-o", path)
+                    self.weir("compile", MODELS / f"{model}.weir", *small(model)[0], "-o", path)
                 self.assertEqual(a.read_bytes(), b.read_bytes())
 
 

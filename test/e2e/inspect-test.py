@@ -7,7 +7,7 @@ import re
 import time
 
 import weirtest
-from weirtest import MODELS, SMALL_GPT, data, start
+from weirtest import MODELS, SHIPPED, SMALL_GPT, data, small, start
 
 
 class Inspect(weirtest.Test):
@@ -17,9 +17,9 @@ class Inspect(weirtest.Test):
         return artifact, json.loads(self.weir("inspect", artifact, "--json").stdout)
 
     def test_arena_is_nearly_the_largest_live_sum(self):
-        for model in ("gpt-char", "mnist-mlp", "mnist-cnn"):
+        for model in SHIPPED:
             with self.subTest(model):
-                _, facts = self.facts(model)
+                _, facts = self.facts(model, *small(model)[0])
                 memory = facts["memory"]
                 largest = max(entry["largest_live"] for entry in memory["entries"])
                 self.assertLessEqual(memory["arena"], 1.1 * (memory["persistent"] + largest))

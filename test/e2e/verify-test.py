@@ -5,32 +5,14 @@ import pathlib
 import unittest
 
 import weirtest
-from weirtest import MODELS
-
-# Sizes that straddle vectors and tiles, and no power of two.
-SIZES = {
-    "gpt-char": [
-        ["layers=2", "heads=2", "width=40", "context=17", "vocab=33", "batch=3"],
-        ["layers=1", "heads=1", "width=7", "context=1", "vocab=5", "batch=1"],
-    ],
-    "mnist-mlp": [["hidden=40", "batch=5"], ["hidden=1", "classes=3", "batch=1"]],
-    "mnist-cnn": [
-        ["filters=5", "width=17", "batch=3"],
-        ["filters=3", "width=9", "batch=2", "microbatches=2"],
-    ],
-}
-
+from weirtest import MODELS, SHIPPED, small
 
 class Verify(weirtest.Test):
-    def test_every_model_has_sizes_here(self):
-        self.assertEqual(sorted(SIZES), sorted(path.stem for path in MODELS.glob("*.weir")))
-
     def test_models(self):
-        for name, variants in SIZES.items():
-            for sizes in variants:
-                sets = [argument for size in sizes for argument in ("--set", size)]
+        for name in SHIPPED:
+            for sizes in small(name):
                 with self.subTest(model=name, sizes=sizes):
-                    done = self.weir("verify", MODELS / f"{name}.weir", *sets)
+                    done = self.weir("verify", MODELS / f"{name}.weir", *sizes)
                     self.assertRegex(
                         done.stdout,
                         r"verified: \d+ passes, \d+ gradients, \d+ kernels, \d+ results\n"

@@ -23,6 +23,8 @@ DATA = ROOT.parent / "shared" / "data"
 # Small enough that compiling, not training, is what takes the time.
 SMALL_GPT = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
 
+SHIPPED = sorted(path.stem for path in MODELS.glob("*.weir"))
+
 needs_data = unittest.skipUnless(DATA.is_dir(), f"the real data ({DATA}) is not here")
 
 
@@ -92,6 +94,23 @@ class Test(unittest.TestCase):
             out += choose.choice(words) + choose.choice("   .\n")
         return self.write(name, out)
 
+    def rows_of(self, model, sets, rows=24):
+        """Random rows for every input of a shipped model at the sizes of small(): its --data options."""
+        text = (MODELS / f"{model}.weir").read_text()
+        sizes = {}
+        for line in re.findall(r"^config (.*)", text, re.M):
+            for name, value in re.findall(r"(\w+) = ([^,]+)", line):
+                sizes[name] = float(value) if "." in value else int(value)
+        sizes |= {name: int(value) for name, value in (word.split("=") for word in sets if word != "--set")}
+        choose = random.Random(rows)
+        paths = {}
+        for name, element, dims in re.findall(r"^  input +(\w+): *(\w*)\[(.*)\]", text, re.M):
+            shape = [rows] + [eval(dim, {}, sizes) for dim in dims.split(",")[1:]]
+            kind, limit = ("B", 256) if element == "u8" else ("i", 2)  # two classes or characters are in every model
+            numbers = [choose.randrange(limit) for _ in range(math.prod(shape))]
+            paths[name] = npy(self.folder / f"{model}-{name}.npy", kind, shape, numbers)
+        return data(**paths)
+
     def digits(self, rows=320, name="train"):
         """idx files in the manner of MNIST: each class is a block of light in its own place, with noise. Their --data options."""
         choose = random.Random(rows)
@@ -120,6 +139,13 @@ class Test(unittest.TestCase):
         files = {p.name: p.read_bytes() for p in newest.glob("*.safetensors")}
         self.assertIn("model.safetensors", files)
         return files
+
+
+def small(model):
+    """The sizes at which a shipped model is quick to check, of each `// small:` line at its head: lists of --set options."""
+    lines = re.findall(r"^// small: (.*)", (MODELS / f"{model}.weir").read_text(), re.M)
+    assert lines, f"models/{model}.weir has no line `// small: config=value ...`"
+    return [[word for size in line.split() for word in ("--set", size)] for line in lines]
 
 
 def data(**paths):
