@@ -41,7 +41,11 @@ LineColumn SourceFile::locate(uint32_t offset) const {
   offset = std::min<size_t>(offset, contents.size());
   auto after = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
   unsigned line = after - lineStarts.begin();
-  return {line, charactersBefore(offset) - charactersBefore(lineStarts[line - 1]) + 1};
+  uint32_t start = lineStarts[line - 1];
+  if (offset - start > stride)
+    return {line, charactersBefore(offset) - charactersBefore(start) + 1};
+  auto before = std::string_view(contents).substr(start, offset - start);
+  return {line, unsigned(std::count_if(before.begin(), before.end(), beginsCharacter)) + 1};
 }
 
 std::string_view SourceFile::line(unsigned number) const {

@@ -16,6 +16,10 @@ mlir::RankedTensorType Elaborator::type(const Dims &dims, mlir::Type element) {
 Value Elaborator::constant(double value, mlir::Type element, const Dims &dims, Range range) {
   mlir::TypedAttr attribute;
   if (element.isF32()) {
+    if (!fitsFloat(value)) {
+      error(range, "the number " + describe(value) + " does not fit into an f32");
+      return {};
+    }
     // As the C compiler rounds: to the nearest float.
     attribute = opBuilder.getF32FloatAttr(static_cast<float>(value));
   } else if (element.isInteger(1)) {

@@ -25,8 +25,10 @@ static Value normal(BuiltinCall &call) {
   auto std = call.number(0, 1.0), mean = call.number(1, 0.0);
   if (!std || !mean)
     return {};
-  if (*std < 0)
-    return call.wrong(0, "at least 0");
+  if (*std < 0 || !fitsFloat(*std))
+    return call.wrong(0, "at least 0 and an f32");
+  if (!fitsFloat(*mean))
+    return call.wrong(1, "an f32");
   return Initializer{Initializer::Kind::normal, *mean, *std};
 }
 
@@ -38,12 +40,23 @@ static Value uniform(BuiltinCall &call) {
     call.error("`uniform` from " + describe(*low) + " to " + describe(*high) + " is empty");
     return {};
   }
+  if (!fitsFloat(*low) || !fitsFloat(*high - *low)) {
+    call.error("`uniform` from " + describe(*low) + " to " + describe(*high) +
+               " is wider than an f32");
+    return {};
+  }
   return Initializer{Initializer::Kind::uniform, *low, *high};
 }
 
 static Value randomLike(BuiltinCall &call, Distribution distribution) {
   const Tensor *x = call.tensor(0);
-  return x ? call.elaborator.draw(x->dims, distribution, call.range) : Value();
+  if (!x)
+    return {};
+  if (call.elaborator.entry())
+    return call.elaborator.draw(x->dims, distribution, call.range);
+  call.error(std::string("`") + call.builtin.name +
+             "` belongs to a run; configs, consts and requirements do not know it");
+  return {};
 }
 static Value randomUniform(BuiltinCall &call) { return randomLike(call, Distribution::uniform); }
 static Value randomNormal(BuiltinCall &call) { return randomLike(call, Distribution::normal); }
@@ -58,8 +71,8 @@ static Value ratio(BuiltinCall &call) {
   term.range = call.range;
   if (call.value(1).isNumber()) {
     term.staticCount = call.value(1).number();
-    if (!(term.staticCount > 0))
-      return call.wrong(1, "positive");
+    if (!(term.staticCount > 0) || !fitsFloat(term.staticCount * double(INT32_MAX)))
+      return call.wrong(1, "positive and at most 1e29");
   } else {
     const auto *count = call.value(1).get<Tensor>();
     if (!count || count->rank() != 0 || count->isByte())

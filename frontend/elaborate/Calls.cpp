@@ -295,8 +295,9 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
   };
   auto bindGiven = [&] {
     for (size_t i = 0; i < slots.size(); ++i)
-      if (slots[i] && isTensor(callable.parameters[i]))
-        bindDimensions(callable.parameters[i], *slots[i]);
+      if (slots[i] && isTensor(callable.parameters[i]) &&
+          !bindDimensions(callable.parameters[i], *slots[i]))
+        bindParameter(i, *slots[i]); // what is wrong with it is said before what follows from it
   };
   auto isBound = [&](size_t i) { return scope.names.count(callable.parameters[i].name.text) != 0; };
   for (int pass = 0; pass < 3; ++pass) {

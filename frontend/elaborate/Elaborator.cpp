@@ -163,6 +163,9 @@ void Elaborator::checkUncalled() {
   for (const ast::CallableItem *callable : callables) {
     if (called.count(callable) || stopped)
       continue;
+    bool optimizer = callable->callableKind == ast::CallableKind::optimizer;
+    if (optimizer && !takesGradient(*callable))
+      continue;
     module = mlir::ModuleOp::create(location(callable->name.range));
     beginInit(module->getLoc());
     Entry entry;
@@ -176,8 +179,6 @@ void Elaborator::checkUncalled() {
                      {}};
     OptimizerTarget target{
         &nothing, callable->parameters.empty() ? "" : callable->parameters[0].name.text, nullptr};
-    bool optimizer =
-        callable->callableKind == ast::CallableKind::optimizer && callable->parameters.size() >= 2;
     for (size_t i = 0; optimizer && i < 2; ++i)
       arguments[i].name.reset();
     entry.training = true;

@@ -278,8 +278,9 @@ public:
   void reportUnbound(const ast::CallableItem &callable, const ast::NameExpr &name);
   void collectDimensions(const ast::CallableItem &callable);
 
-  /// Binds the dimensions that the type of a parameter names and no argument before it has.
-  void bindDimensions(const ast::Parameter &parameter, const CallArgument &argument);
+  /// Binds the dimensions that the type of a parameter names and no argument before it has. False
+  /// where the argument is no such tensor.
+  bool bindDimensions(const ast::Parameter &parameter, const CallArgument &argument);
   void bindDimension(const std::string &name, Dim &found, Range range, const std::string &boundBy);
   /// The argument as its parameter's type wants it, with the type's names for its dimensions;
   /// dimensions met first are bound.
@@ -371,6 +372,9 @@ private:
     mlir::Value gradient;
   };
   std::vector<Trained> trainedParameters();
+  /// Whether an optimizer's first two arguments may be a parameter and its gradient. Reported if
+  /// not.
+  bool takesGradient(const ast::CallableItem &optimizer);
   bool matches(const ast::UpdateEntry &rule, const Variable &parameter);
   void checkCounts(const Ratio &loss);
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);

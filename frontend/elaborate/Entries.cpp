@@ -213,6 +213,27 @@ void Elaborator::emitEval(EntryKind kind, llvm::StringRef name) {
     batch->value = kept;
 }
 
+using ReplaceTensor = llvm::function_ref<Tensor(const Tensor &, const std::string &)>;
+
+/// An argument with its tensors replaced, each by what its name stands for: `x`, `xs.0` of a list.
+/// Nothing where something else in it is computed.
+static std::optional<Value> replaceTensors(const Value &value, const std::string &name,
+                                           ReplaceTensor replace) {
+  if (const auto *tensor = value.get<Tensor>())
+    return replace(*tensor, name);
+  const std::vector<Value> *elements = value.elements();
+  if (!elements)
+    return value.get<Ratio>() ? std::nullopt : std::optional(value);
+  std::vector<Value> result;
+  for (auto [i, element] : llvm::enumerate(*elements)) {
+    auto replaced = replaceTensors(element, name + "." + std::to_string(i), replace);
+    if (!replaced)
+      return std::nullopt;
+    result.push_back(*replaced);
+  }
+  return Value::list(std::move(result));
+}
+
 void Elaborator::emitPredict(const Entry &evalOne) {
   Entry entry;
   entry.kind = EntryKind::predict;
@@ -220,9 +241,13 @@ void Elaborator::emitPredict(const Entry &evalOne) {
   currentEntry = &entry;
   current = &recipeFrame;
   std::vector<mlir::Type> types;
+  auto addType = [&](const Tensor &tensor, const std::string &) {
+    types.push_back(tensor.value.getType());
+    return tensor;
+  };
   for (const CallArgument &argument : evalOne.modelArguments)
-    if (const auto *tensor = argument.value.get<Tensor>())
-      types.push_back(tensor->value.getType());
+    if (!replaceTensors(argument.value, argument.name->text, addType))
+      return; // a model of losses predicts nothing
   opBuilder.setInsertionPointToEnd(module->getBody());
   entry.function = mlir::func::FuncOp::create(opBuilder, location(evalOne.model->name.range),
                                               "predict", opBuilder.getFunctionType(types, {}));
@@ -230,11 +255,12 @@ void Elaborator::emitPredict(const Entry &evalOne) {
   opBuilder.setInsertionPointToStart(block);
   std::vector<CallArgument> arguments = evalOne.modelArguments;
   unsigned next = 0;
+  auto takeInput = [&](const Tensor &tensor, const std::string &name) {
+    entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(name));
+    return Tensor{block->getArgument(next++), tensor.dims};
+  };
   for (CallArgument &argument : arguments)
-    if (const auto *tensor = argument.value.get<Tensor>()) {
-      entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(argument.name->text));
-      argument.value = Tensor{block->getArgument(next++), tensor->dims};
-    }
+    argument.value = *replaceTensors(argument.value, argument.name->text, takeInput);
   auto instance = std::make_shared<Instance>();
   instance->callable = evalOne.model;
   instance->path = evalOne.modelInstance->path;
@@ -248,10 +274,10 @@ void Elaborator::emitPredict(const Entry &evalOne) {
       std::string number = outputs.empty() ? "" : "_" + std::to_string(outputs.size());
       outputs.push_back({"output" + number, "tensor", tensor->value});
     }
+  endEntry(outputs);
   // A model whose results are ratios and numbers predicts nothing.
   if (outputs.empty())
     entry.function.erase();
-  endEntry(outputs);
 }
 
 } // namespace weir::elab

@@ -314,6 +314,16 @@ static Ratio scaled(Ratio ratio, double by) {
 Value Elaborator::ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range) {
   using ast::BinaryOp;
   const Ratio *a = lhs.get<Ratio>(), *b = rhs.get<Ratio>();
+  auto weighted = [&](const Ratio &ratio, double by) -> Value {
+    Ratio result = scaled(ratio, by);
+    for (const RatioTerm &term : result.terms)
+      if (!fitsFloat(term.weight)) {
+        error(range,
+              "the weight " + describe(term.weight) + " of a ratio does not fit into an f32");
+        return {};
+      }
+    return result;
+  };
   if (a && b && (op == BinaryOp::add || op == BinaryOp::sub)) {
     Ratio sum = *a;
     for (const RatioTerm &term : scaled(*b, op == BinaryOp::add ? 1 : -1).terms)
@@ -321,11 +331,11 @@ Value Elaborator::ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &r
     return sum;
   }
   if (op == BinaryOp::mul && a && rhs.isNumber())
-    return scaled(*a, rhs.number());
+    return weighted(*a, rhs.number());
   if (op == BinaryOp::mul && b && lhs.isNumber())
-    return scaled(*b, lhs.number());
+    return weighted(*b, lhs.number());
   if (op == BinaryOp::div && a && rhs.isNumber() && rhs.number() != 0)
-    return scaled(*a, 1 / rhs.number());
+    return weighted(*a, 1 / rhs.number());
   error(range, std::string("`") + spelling(op) + "` cannot combine " + lhs.describe() + " and " +
                    rhs.describe())
       .help("ratios are added to each other and multiplied by numbers known when compiling; "

@@ -230,26 +230,25 @@ void Elaborator::bindDimension(const std::string &name, Dim &found, Range range,
   found.boundBy = boundBy;
 }
 
-void Elaborator::bindDimensions(const ast::Parameter &parameter, const CallArgument &argument) {
+bool Elaborator::bindDimensions(const ast::Parameter &parameter, const CallArgument &argument) {
   const auto &type = llvm::cast<ast::TensorType>(*parameter.type);
   if (type.dims.empty())
-    return;
+    return true;
   const auto *tensor = argument.value.get<Tensor>();
   bool fits = tensor && fitsRank(type, tensor->dims.size());
   if (fits) {
     mlir::Type wanted = element(type.element);
     fits = tensor->element() == wanted || (tensor->isByte() && wanted.isInteger(32));
   }
-  if (!fits) { // which is reported when the argument is matched, if it was not
-    current->faulty = true;
-    return;
-  }
+  if (!fits)
+    return false;
   for (size_t i = 0; i < type.dims.size(); ++i)
     if (const auto *name = llvm::dyn_cast<ast::NameExpr>(type.dims[i].get());
         name && current->dimensions.count(name->name) && !current->scope->find(name->name)) {
       Dim found = tensor->dims[placeOf(type, tensor->dims.size(), i)];
       bindDimension(name->name, found, argument.range, "argument `" + parameter.name.text + "`");
     }
+  return true;
 }
 
 Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range range,
@@ -368,6 +367,8 @@ Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range rang
     auto tensor = asTensor(value, wanted, range);
     if (tensor && tensor->rank() == 0 && tensor->element() == wanted)
       return *tensor;
+    if (!tensor && value.isNumber() && wanted.isF32())
+      return {}; // too large for one, as was reported
     break;
   }
   }

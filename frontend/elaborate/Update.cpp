@@ -31,6 +31,16 @@ bool Elaborator::matches(const ast::UpdateEntry &rule, const Variable &parameter
   return result;
 }
 
+bool Elaborator::takesGradient(const ast::CallableItem &optimizer) {
+  const auto &parameters = optimizer.parameters;
+  if (parameters.size() >= 2 && !parameters[0].defaultValue && !parameters[1].defaultValue)
+    return true;
+  error(optimizer.name.range,
+        "an optimizer's first two arguments are the parameter and its gradient")
+      .help("write `optimizer " + optimizer.name.text + "(p, g, …)`");
+  return false;
+}
+
 static bool hasNext(const ast::Body &body) {
   return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
     if (const auto *loop = llvm::dyn_cast<ast::ForStmt>(stmt.get()))
@@ -107,6 +117,8 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
     return norm.value;
   }
   auto limit = asTensor(arguments[0].value, f32(), arguments[0].range);
+  if (!limit && arguments[0].value.isNumber())
+    return norm.value; // too large, as was reported
   if (!limit || limit->rank() != 0 || !limit->isFloat() ||
       (arguments[0].value.isNumber() && arguments[0].value.number() <= 0)) {
     if (!arguments[0].value.isPoison())
@@ -146,7 +158,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     const ast::Expr &expr = *recipe.learningRate->value;
     Value value = evaluate(expr);
     rate = asTensor(value, f32(), expr.range);
-    if (!value.isPoison() && (!rate || rate->rank() != 0 || !rate->isFloat())) {
+    if (!rate && value.isNumber()) {
+      value = Value(); // too large, as was reported
+    } else if (!value.isPoison() && (!rate || rate->rank() != 0 || !rate->isFloat())) {
       error(expr.range, "a learning rate is a float, but this is " + value.describe());
       value = Value();
     }
@@ -170,9 +184,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
                                  : "unknown optimizer `" + name.text + "`")
           .suggest(nearest(name.text, names));
       callable = nullptr;
-    } else if (callable->parameters.size() < 2) {
-      error(callable->name.range,
-            "an optimizer's first two arguments are the parameter and its gradient");
+    } else if (!takesGradient(*callable)) {
       callable = nullptr;
     }
     // Also of a rule that takes no parameter.

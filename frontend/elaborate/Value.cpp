@@ -9,6 +9,7 @@
 #include "ir/weir/Shapes.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace weir::elab {
 
@@ -102,6 +103,8 @@ std::string Value::describe() const {
     return std::to_string(members()->size()) + " values";
   return "nothing";
 }
+
+bool fitsFloat(double number) { return std::isfinite(static_cast<float>(number)); }
 
 bool sameSizes(const Dims &a, const Dims &b) {
   if (a.size() != b.size())

@@ -145,6 +145,9 @@ std::string describe(const Tensor &tensor);
 /// The shortest decimal that reads back as the number, with a point: 0.1, 1e-05, 2.0.
 std::string describe(double number);
 
+/// Whether a number is finite as an f32.
+bool fitsFloat(double number);
+
 /// Sizes equal; names are for messages only.
 bool sameSizes(const Dims &a, const Dims &b);
 std::vector<int64_t> sizes(const Dims &dims);

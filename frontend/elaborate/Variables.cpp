@@ -29,8 +29,10 @@ std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &d
                                                 const std::string &path, Range range) {
   if (init.isPoison())
     return std::nullopt;
-  if (init.isNumber())
-    return *constant(init.number(), f32(), dims, range).get<Tensor>();
+  if (init.isNumber()) {
+    Value value = constant(init.number(), f32(), dims, range);
+    return value.isPoison() ? std::nullopt : std::optional(*value.get<Tensor>());
+  }
   if (const auto *tensor = init.get<Tensor>()) {
     if (tensor->isFloat() && sameSizes(tensor->dims, dims))
       return *tensor;
@@ -186,6 +188,9 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
                             std::optional<Dims> dims,
                             const std::function<std::optional<Tensor>()> &initial) {
   Variable *variable = findVariable(path);
+  if (!variable && entry()->kind != EntryKind::step)
+    error(name.range, "`" + path + "` exists only outside of training, so nothing trains it")
+        .help("declare it for training too: outside of the `if`, or in both of its branches");
   if (!variable)
     variable = declareVariable(name, role, path, initial, name.range);
   if (!variable && dims) // after an error, the shape is known all the same
