@@ -117,6 +117,10 @@ void PlanReader::readAttributes() {
   set("weir.accumulate", number(program.accumulate()));
   set("weir.steps", number(program.steps()));
   set("weir.epochs", number(program.epochs()));
+  if (program.training_digest())
+    set("weir.training_digest", number(program.training_digest()));
+  if (program.predict_digest())
+    set("weir.predict_digest", number(program.predict_digest()));
   set("plan.target", builder.getStringAttr(text(program.target())));
   set("plan.persistent", number(program.persistent()));
   set("plan.arena", number(program.arena()));

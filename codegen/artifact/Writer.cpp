@@ -57,6 +57,8 @@ public:
     program.accumulate = number("weir.accumulate");
     program.steps = number("weir.steps");
     program.epochs = number("weir.epochs");
+    program.training_digest = number("weir.training_digest");
+    program.predict_digest = number("weir.predict_digest");
     program.persistent = number("plan.persistent");
     program.arena = number("plan.arena");
     program.thread_scratch = number("plan.thread_scratch");

@@ -20,7 +20,8 @@
 
 namespace weir::artifact {
 
-/// Grows with every change of the schema or of what a field means.
+/// Grows with every change of the schema or of what a field means; not with a field added at a
+/// table's end that may be missing.
 constexpr uint32_t formatVersion = 2;
 
 struct Header {

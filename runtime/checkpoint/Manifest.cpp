@@ -39,8 +39,20 @@ std::string Manifest::write() const {
                {"configs", configs},
                {"data", Json::object()},
                {"files", Json::object()}};
+  if (!training.empty())
+    json["training"] = training;
+  if (!prediction.empty())
+    json["prediction"] = prediction;
+  if (holdout)
+    json["holdout"] = *holdout;
+  if (shuffle)
+    json["shuffle"] = *shuffle;
   for (const auto &[input, source] : data) {
     json["data"][input] = {{"path", source.path}, {"format", source.format}};
+    if (!source.fingerprint.empty()) {
+      json["data"][input]["size"] = source.size;
+      json["data"][input]["fingerprint"] = source.fingerprint;
+    }
     if (auto vocabulary = vocabularies.find(input); vocabulary != vocabularies.end())
       json["data"][input]["vocabulary"] = vocabulary->second.text();
   }
@@ -81,10 +93,24 @@ Manifest Manifest::read(std::string_view text) {
   Fields configs = all.object("configs"), data = all.object("data"), files = all.object("files");
   for (const std::string &name : configs.names())
     manifest.configs[name] = configs.text(name);
+  if (all.has("training"))
+    manifest.training = all.hash("training");
+  if (all.has("prediction"))
+    manifest.prediction = all.hash("prediction");
+  if (all.has("holdout"))
+    manifest.holdout = all.number("holdout", 0, 1);
+  if (all.has("shuffle"))
+    manifest.shuffle = all.truth("shuffle");
   for (const std::string &input : data.names()) {
     Fields source = data.object(input);
-    manifest.data[input] = {source.text("path"), source.text("format")};
-    if (source.has("vocabulary") || manifest.data[input].format == "text")
+    Data &facts = manifest.data[input];
+    facts.path = source.text("path");
+    facts.format = source.text("format");
+    if (source.has("fingerprint")) {
+      facts.size = source.whole("size", 0, most64);
+      facts.fingerprint = source.hash("fingerprint");
+    }
+    if (source.has("vocabulary") || facts.format == "text")
       manifest.vocabularies[input] = readVocabulary(source);
   }
   for (const char *name : {modelFile, stateFile}) {

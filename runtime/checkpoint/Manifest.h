@@ -14,6 +14,7 @@
 
 #include "runtime/data/Vocabulary.h"
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ struct Manifest {
   /// Where an input's values came from, so that generation can turn numbers back into text.
   struct Data {
     std::string path, format;
+    uint64_t size = 0;       ///< of the file
+    std::string fingerprint; ///< Fingerprint.h; "": not known
   };
   struct File {
     uint64_t size = 0;
@@ -35,6 +38,9 @@ struct Manifest {
   std::string model;                          ///< its name
   std::string target;                         ///< of the artifact
   std::map<std::string, std::string> configs; ///< of the artifact
+  std::string training, prediction;           ///< the artifact's digests; "": not known
+  std::optional<double> holdout;              ///< the fraction held out; nothing: not known
+  std::optional<bool> shuffle;                ///< nothing: not known
   std::map<std::string, Data> data;           ///< by input
   Vocabularies vocabularies;                  ///< by input
   std::map<std::string, File> files;          ///< by file name

@@ -19,6 +19,8 @@
 
 namespace weir {
 
+class MappedFile;
+
 enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, i64, f32, f64, b8 };
 
 size_t sizeOf(Element element);
@@ -32,8 +34,9 @@ struct Array {
   bool swapped = false; ///< the file is big-endian
   std::vector<int64_t> shape;
   const std::byte *data = nullptr;
-  std::shared_ptr<const void> owner;    ///< keeps `data` alive
-  std::optional<Vocabulary> vocabulary; ///< of a text
+  std::shared_ptr<const void> owner;      ///< keeps `data` alive
+  std::optional<Vocabulary> vocabulary;   ///< of a text
+  std::shared_ptr<const MappedFile> file; ///< all of it, as it lies there
 
   int64_t count() const; ///< elements
 };

@@ -44,7 +44,7 @@ Array openSource(const std::string &location, const Vocabulary *vocabulary) {
 
   Array array;
   array.path = path;
-  array.owner = file;
+  array.owner = array.file = file;
   if (bytes.empty())
     throw Failure(Exit::data, path + ": the file is empty");
   std::string name = std::filesystem::path(path).filename().string();

@@ -196,6 +196,14 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
       std::memcpy(variable.data, found->second.data, variable.size);
     }
 
+  uint64_t digest = program.plan().predict_digest();
+  if (const std::string &trained = checkpoint->manifest.prediction;
+      digest != 0 && !trained.empty() && trained != hexText(digest))
+    std::cerr << "warning: " << checkpoint->path
+              << ": was trained by a program whose predict computes something else than this "
+                 "artifact's; the text will be worth little unless that is intended"
+              << std::endl;
+
   // The step's input may have another name than predict's; a language model has one.
   const Manifest &manifest = checkpoint->manifest;
   std::string name = predict.input->name()->str();

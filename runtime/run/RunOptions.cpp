@@ -7,7 +7,9 @@
 
 #include "runtime/run/RunOptions.h"
 #include "runtime/core/Text.h"
+#include "runtime/run/SameRun.h"
 #include "runtime/run/Within.h"
+#include <algorithm>
 #include <limits>
 
 namespace weir {
@@ -103,6 +105,25 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
           ->group(keeping);
   app.add_flag("--extend", options.extend,
                "with --resume: allow another number of steps than the run began with")
+      ->needs(resume)
+      ->group(keeping);
+  app.add_option("--change", options.change,
+                 concat("with --resume: allow what differs from how the run was begun; some of ",
+                        join(changeableFacts()), ", with commas between them"))
+      ->type_name("WHAT,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            const std::vector<std::string> &names = changeableFacts();
+            return std::find(names.begin(), names.end(), text) != names.end()
+                       ? ""
+                       : concat("expected some of ", join(names), "; found '", text, "'",
+                                didYouMean(text, names));
+          },
+          ""))
       ->needs(resume)
       ->group(keeping);
 

@@ -38,6 +38,7 @@ struct RunOptions {
   int64_t every = 500;           ///< steps
   int keep = 3;
   bool resume = false, extend = false;
+  std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
   std::string metrics, tensorboard, trace;
   std::string gradients; ///< a safetensors file for those of the last step; "": none
   int threads = 0;       ///< 0: the cores this process may use

@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
+#include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/core/Text.h"
+#include "runtime/data/MappedFile.h"
 #include "runtime/report/ChromeTrace.h"
 #include "runtime/report/Number.h"
+#include "runtime/run/SameRun.h"
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -52,6 +55,8 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   findCheckpoint();
   bindData();
   decideSteps();
+  if (resumed)
+    requireSameRun(resumed->path, resumed->manifest, manifest(), options.change, say);
   if (!resumed && !options.init.empty())
     openInitialWeights(options.init, program.variables());
   if (!options.gradients.empty())
@@ -110,6 +115,7 @@ void Training::bindData() {
   Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
   if (resumed)
     checkVocabularies(all);
+  noteData(all);
   vocabularies = all.vocabularies();
   if (!options.evalData.empty())
     heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data",
@@ -130,6 +136,17 @@ void Training::bindData() {
   int64_t window = dataset->window();
   unit = window ? "tokens" : "samples";
   unitsPerStep = static_cast<double>(stepRows * std::max<int64_t>(window - 1, 1));
+}
+
+/// The content only where a checkpoint will keep it or has kept it: it is read once for that.
+void Training::noteData(const Dataset &all) {
+  for (size_t i = 0; i < all.inputs().size(); ++i) {
+    const Array &source = all.source(i);
+    Manifest::Data &facts = dataFacts[all.inputs()[i].name];
+    facts = {source.path, source.format, source.file->bytes().size(), ""};
+    if (store)
+      facts.fingerprint = fingerprint(source.file->bytes());
+  }
 }
 
 void Training::checkVocabularies(const Dataset &all) const {
@@ -339,8 +356,12 @@ Manifest Training::manifest() const {
   if (plan.configs())
     for (const artifact::Config *config : *plan.configs())
       manifest.configs[config->name()->str()] = config->value()->str();
-  for (size_t i = 0; i < dataset->inputs().size(); ++i)
-    manifest.data[dataset->inputs()[i].name] = {dataset->source(i).path, dataset->source(i).format};
+  auto digest = [](uint64_t value) { return value ? hexText(value) : ""; };
+  manifest.training = digest(plan.training_digest());
+  manifest.prediction = digest(plan.predict_digest());
+  manifest.holdout = options.holdout;
+  manifest.shuffle = !options.noShuffle;
+  manifest.data = dataFacts;
   manifest.vocabularies = dataset->vocabularies();
   return manifest;
 }

@@ -40,6 +40,7 @@ private:
   void findCheckpoint();
   void bindData();
   void checkVocabularies(const Dataset &all) const;
+  void noteData(const Dataset &all);
   void decideSteps();
   void openReports();
   void initialize();
@@ -66,7 +67,8 @@ private:
   std::optional<CheckpointStore> store;
   std::optional<Checkpoint> resumed;
   std::optional<Dataset> dataset, heldOut;
-  std::string unit; // "tokens" or "samples"
+  std::map<std::string, Manifest::Data> dataFacts; // by input
+  std::string unit;                                // "tokens" or "samples"
   double unitsPerStep = 0;
   int64_t seed = 0, done = 0, total = 0;
   std::optional<Sampler> sampler;

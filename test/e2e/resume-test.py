@@ -74,5 +74,48 @@ class Resume(weirtest.Test):
         self.assertEqual(self.weights(kept), self.whole)
 
 
+class AsItWasBegun(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        self.kept = self.folder / "kept"
+        self.data = self.digits()
+        self.steps = 2
+        self.weir("train", MODELS / "mnist-mlp.weir", *self.data, "--steps", 2, "--checkpoint", self.kept)
+
+    def resume(self, *model, more=()):
+        self.steps += 1
+        return ["train", *model, *self.data, "--checkpoint", self.kept, "--resume", "--extend", "--steps", self.steps, *more]
+
+    def other(self, what, by):
+        text = (MODELS / "mnist-mlp.weir").read_text()
+        self.assertIn(what, text)
+        return self.write("mnist-mlp.weir", text.replace(what, by, 1))
+
+    def test_another_model_of_equal_shapes(self):
+        other = self.other("relu", "gelu")
+        self.fails(3, "model: a step of 'mlp' computes something else.*--change model", "weir", *self.resume(other))
+        done = self.weir(*self.resume(other, more=["--change", "model"]))
+        self.assertIn("--change model", done.stderr)
+
+    def test_other_configs(self):
+        options = [MODELS / "mnist-mlp.weir", "--set", "batch=32"]
+        self.fails(3, "configs: batch was 64, now it is 32.*--change configs", "weir", *self.resume(*options))
+        self.weir(*self.resume(*options, more=["--change", "configs"]))
+
+    def test_other_data_and_options(self):
+        self.data = self.digits(rows=256, name="other")
+        self.fails(2, "data: .*--change data,holdout,order", "weir",
+                   *self.resume(MODELS / "mnist-mlp.weir", more=["--holdout", 0.25, "--no-shuffle"]))
+        self.fails(2, "found 'shuffle'", "weir", *self.resume(MODELS / "mnist-mlp.weir", more=["--change", "shuffle"]))
+
+    def test_what_does_not_matter(self):
+        same = self.other("model", "// The same model, further down in a file of another name.\nmodel")
+        for name in ("images", "labels"):
+            (self.folder / f"train-{name}.idx").rename(self.folder / f"moved-{name}.idx")
+        self.data = [str(word).replace("train-", "moved-") for word in self.data]
+        done = self.weir(*self.resume(same, "--target", "cpu:x86-64-v3", "--gradients", self.folder / "g.safetensors", "--threads", 1))
+        self.assertNotRegex(done.stderr, "--change|not compared")
+
+
 if __name__ == "__main__":
     weirtest.main()

@@ -17,6 +17,7 @@
 #include "codegen/plan/LowerToPlan.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/Digest.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "tools/weir/DumpIr.h"
@@ -102,6 +103,7 @@ Exit Compilation::elaborate() {
   module = std::move(result.module);
   if (!module)
     return exitOf(result);
+  setDigests(*module);
   dump.write(elaborated.str(), *module);
   return Exit::ok;
 }

@@ -10,6 +10,7 @@
 #include "codegen/cpu/Kernels.h"
 #include "codegen/plan/LowerToPlan.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/Digest.h"
 #include "ir/weir/Locations.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -50,7 +51,10 @@ plannedModel(const char *model, std::map<std::string, std::string> sets, MLIRCon
   Diagnostics diagnostics;
   ElaborateResult result =
       elaborate(std::string(MODELS "/") + model, sets, sources, context, diagnostics);
-  return result.module ? planned(std::move(result.module)) : nullptr;
+  if (!result.module)
+    return {};
+  setDigests(*result.module);
+  return planned(std::move(result.module));
 }
 
 static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &context) {

@@ -10,12 +10,16 @@
 
 #include "test/runtime/TestFiles.h"
 #include "test/runtime/core/TestProgram.h"
+#include <functional>
 
 namespace weir {
 
-/// See Kernels.cpp. `gradient` is what the step's tensor output is called.
-inline std::vector<std::byte> testModel(const std::string &parameter = "weights",
-                                        const std::string &gradient = "gradient/weights") {
+/// See Kernels.cpp. `gradient` is what the step's tensor output is called; `edit` has the
+/// last word.
+inline std::vector<std::byte>
+testModel(const std::string &parameter = "weights",
+          const std::string &gradient = "gradient/weights",
+          const std::function<void(artifact::ProgramT &)> &edit = {}) {
   using artifact::DType, artifact::PortKind, artifact::Role, artifact::Space;
   TestProgram test;
   test.program.model = "four";
@@ -90,6 +94,8 @@ inline std::vector<std::byte> testModel(const std::string &parameter = "weights"
            {2});
   }
   test.code(KERNELS "/four.so");
+  if (edit)
+    edit(test.program);
   return test.file();
 }
 

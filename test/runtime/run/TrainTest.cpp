@@ -237,6 +237,7 @@ TEST_F(Train, ResumedTextKeepsItsNumbers) {
   run(options("a"));
   RunOptions resume = options("a");
   resume.resume = resume.extend = true;
+  resume.change = {"data"};
   resume.steps = 40;
   resume.data = {"window=" + folder.write("few.txt", "eeeeeeeee")};
   EXPECT_EQ(run(resume), Exit::ok);
@@ -248,6 +249,7 @@ TEST_F(Train, ResumesWithDataOfTheSameKind) {
   run(options("a"));
   RunOptions resume = options("a");
   resume.resume = resume.extend = true;
+  resume.change = {"data"};
   resume.steps = 40;
   std::string tokens;
   for (uint16_t i = 0; i < 40; ++i)

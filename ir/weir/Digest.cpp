@@ -1,0 +1,119 @@
+//===- Digest.cpp - What an entry computes, as a number -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Digest.h"
+#include "ir/weir/WeirDialect.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// Hashes of all values, in the order of the program, so that its depth costs no stack.
+class Digester {
+public:
+  explicit Digester(func::FuncOp entry) : entry(entry) {
+    Block &block = entry.getBody().front();
+    for (BlockArgument argument : block.getArguments())
+      number(argument, [&](llvm::raw_ostream &out) {
+        out << "input " << inputName(argument.getArgNumber());
+      });
+    visit(block);
+  }
+
+  uint64_t writes() {
+    llvm::sort(written);
+    return hashOf([&](llvm::raw_ostream &out) {
+      for (auto &[variable, value] : written)
+        out << "write " << variable << " " << value << "\n";
+    });
+  }
+
+  uint64_t results() {
+    Operation *end = entry.getBody().front().getTerminator();
+    return hashOf([&](llvm::raw_ostream &out) { operands(out, end); });
+  }
+
+private:
+  template <typename Print> static uint64_t hashOf(Print print) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    print(out);
+    return llvm::xxh3_64bits(text);
+  }
+
+  template <typename Print> void number(Value value, Print print) {
+    hashes[value] = hashOf([&](llvm::raw_ostream &out) {
+      print(out);
+      out << " : " << value.getType();
+    });
+  }
+
+  StringRef inputName(unsigned argument) {
+    auto name = entry.getArgAttrOfType<StringAttr>(argument, "weir.input");
+    return name ? name.getValue() : "";
+  }
+
+  void operands(llvm::raw_ostream &out, Operation *op) {
+    for (Value operand : op->getOperands())
+      out << " " << hashes.lookup(operand);
+  }
+
+  void visit(Block &block) {
+    for (Operation &op : block) {
+      // Before the op: its results depend on what is in there.
+      std::string inner;
+      llvm::raw_string_ostream out(inner);
+      for (Region &region : op.getRegions())
+        for (Block &body : region) {
+          for (BlockArgument argument : body.getArguments())
+            number(argument,
+                   [&](llvm::raw_ostream &out) { out << "argument " << argument.getArgNumber(); });
+          visit(body);
+          out << " {";
+          operands(out, body.getTerminator());
+          out << " }";
+        }
+      visit(&op, inner);
+    }
+  }
+
+  void visit(Operation *op, StringRef inner) {
+    if (auto write = dyn_cast<WriteOp>(op))
+      written.emplace_back(write.getVariable().str(), hashes.lookup(write.getValue()));
+    uint64_t all = hashOf([&](llvm::raw_ostream &out) {
+      out << op->getName() << " " << op->getAttrDictionary() << inner;
+      operands(out, op);
+    });
+    for (OpResult result : op->getResults())
+      number(result,
+             [&](llvm::raw_ostream &out) { out << all << " " << result.getResultNumber(); });
+  }
+
+  func::FuncOp entry;
+  llvm::DenseMap<Value, uint64_t> hashes;
+  std::vector<std::pair<std::string, uint64_t>> written;
+};
+
+} // namespace
+
+uint64_t digestOfWrites(func::FuncOp entry) { return Digester(entry).writes(); }
+
+uint64_t digestOfResults(func::FuncOp entry) { return Digester(entry).results(); }
+
+void setDigests(ModuleOp module) {
+  Builder builder(module.getContext());
+  auto set = [&](StringRef name, StringRef entry, auto digest) {
+    if (auto function = module.lookupSymbol<func::FuncOp>(entry))
+      module->setAttr(name, builder.getI64IntegerAttr(static_cast<int64_t>(digest(function))));
+  };
+  set("weir.training_digest", "step", digestOfWrites);
+  set("weir.predict_digest", "predict", digestOfResults);
+}
+
+} // namespace weir
