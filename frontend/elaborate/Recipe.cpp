@@ -278,11 +278,14 @@ void Elaborator::readRecipe() {
 // One walk over the recipe
 //===----------------------------------------------------------------------===//
 
+/// What metrics files, results and charts call something else.
 static bool isReserved(const std::string &metric) {
-  for (const char *name : {"loss", "lr", "grad_norm", "skipped", "step", "step_ms", "event"})
+  for (const char *name :
+       {"loss", "lr", "grad_norm", "skipped", "skipped_steps", "step", "steps", "step_ms", "event",
+        "seconds", "tokens_per_second", "samples_per_second"})
     if (metric == name)
       return true;
-  return false;
+  return llvm::StringRef(metric).starts_with("heldout_");
 }
 
 Elaborator::Forward Elaborator::walkRecipe(llvm::ArrayRef<mlir::Value> inputs) {

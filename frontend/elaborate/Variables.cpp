@@ -116,9 +116,28 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
 // Declarations
 //===----------------------------------------------------------------------===//
 
-static bool isEntryName(const std::string &path) {
-  return path == "init" || path == "step" || path == "eval" || path == "eval_one" ||
-         path == "predict";
+/// What a path means already, or null. Paths are names in the program, beside its entries, and in
+/// checkpoints, beside the run's counters and what the format keeps for itself.
+static const char *reservedFor(const std::string &path) {
+  struct Reserved {
+    const char *name, *meaning;
+  };
+  constexpr const char *entry = "the name of an entry of the program",
+                       *counter = "the name of a counter of every run";
+  constexpr Reserved all[] = {
+      {"init", entry},
+      {"step", entry},
+      {"eval", entry},
+      {"eval_one", entry},
+      {"predict", entry},
+      {"seed", counter},
+      {"total_steps", counter},
+      {"__metadata__", "what checkpoint files call their own description"},
+  };
+  for (const Reserved &reserved : all)
+    if (path == reserved.name)
+      return reserved.meaning;
+  return nullptr;
 }
 
 static bool isOwner(const ast::CallableItem *callable) {
@@ -170,9 +189,8 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
     dims.reset();
   }
   std::string path = current->instance->path.empty() ? name : current->instance->path + "." + name;
-  if (isEntryName(path)) {
-    error(stmt.name.range,
-          "`" + path + "` is the name of an entry of the program; the parameter needs another");
+  if (const char *meaning = reservedFor(path)) {
+    error(stmt.name.range, "`" + path + "` is " + meaning + "; the parameter needs another");
     dims.reset();
   }
   if (!dims)
@@ -238,9 +256,8 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
       dims = evaluateDims(*tensorType);
     good &= dims.has_value();
   }
-  if (isEntryName(path)) {
-    error(stmt.name.range,
-          "`" + path + "` is the name of an entry of the program; the state needs another");
+  if (const char *meaning = reservedFor(path)) {
+    error(stmt.name.range, "`" + path + "` is " + meaning + "; the state needs another");
     good = false;
   }
   if (good && claimPath(*this, path, stmt.name))
