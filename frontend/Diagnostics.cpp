@@ -71,6 +71,31 @@ const char *spelling(Severity severity) {
   return severity == Severity::error ? "error" : "warning";
 }
 
+/// Bytes of the character at `at` if a terminal would obey it instead of showing it: a control, or
+/// what turns the direction of writing. 0 for others, line ends and tabs.
+size_t controlAt(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+  unsigned c = byte(at), next = byte(at + 1), last = byte(at + 2);
+  if (c < 0x20 || c == 0x7F)
+    return c != '\n' && c != '\t';
+  if (c == 0xC2 && next >= 0x80 && next < 0xA0)
+    return 2;
+  bool turns = (next == 0x80 && (last == 0x8E || last == 0x8F || (last >= 0xA8 && last <= 0xAE))) ||
+               (next == 0x81 && last >= 0xA6 && last <= 0xA9);
+  return c == 0xE2 && turns ? 3 : 0;
+}
+
+/// Texts of the model file as they may be printed: what is left out takes a column all the same.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t control = controlAt(text, at);
+    out += control ? '?' : text[at];
+    at += std::max<size_t>(control, 1);
+  }
+  return out;
+}
+
 class Renderer {
 public:
   explicit Renderer(bool colour) : colour(colour) {}
@@ -101,7 +126,7 @@ private:
     }
     paint(labelColour, std::string(label) + ":");
     out += ' ';
-    paint(bold, text);
+    paint(bold, printable(text));
     out += '\n';
     if (range.valid())
       excerpt(range);
@@ -128,8 +153,7 @@ private:
     char margin[24];
     std::snprintf(margin, sizeof margin, "%5u | ", number);
     out += margin;
-    for (unsigned char c : line)
-      out += c < 0x20 && c != '\t' ? '?' : static_cast<char>(c);
+    out += printable(line);
     out += "\n      | ";
     std::string underline;
     for (size_t i = 0; i < from; ++i)

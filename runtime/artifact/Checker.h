@@ -27,6 +27,11 @@ constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
 constexpr uint64_t maxDim = uint64_t(1) << 31;
 constexpr uint64_t maxTasks = uint64_t(1) << 31;
 constexpr uint32_t maxRounds = 65536;
+constexpr uint64_t maxSteps = (uint64_t(1) << 31) - 1;
+
+/// Throws Failure{Exit::model} unless the name is of characters of which none is a control: it is
+/// printed, and written into files of UTF-8. Only an `optional` one may be empty.
+void requireName(const std::string &where, const flatbuffers::String *name, bool optional = false);
 
 /// Throws Failure{Exit::model} with `where: what` and the advice to compile again.
 [[noreturn]] void reject(const std::string &where, const std::string &what);
@@ -42,6 +47,7 @@ private:
   void checkConfigs();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
+  void checkNames();
   void checkActions(const std::string &where,
                     const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
   void checkLocation(const std::string &where, const Location *location);

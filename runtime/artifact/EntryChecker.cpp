@@ -122,12 +122,17 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
   // The host touches a port before the first action, or after the last.
   current = lastUse = input || actionCount == 0 ? 0 : actionCount - 1;
   std::set<std::pair<std::string_view, std::pair<PortKind, uint32_t>>> seen;
+  std::map<std::string_view, bool> ratios;
   for (const Port *port : ports) {
     std::string name = (input ? "input '" : "output '") + port->name()->str() + "'";
     require(port->kind() <= PortKind::MAX, name + ": its kind is unknown");
     require(port->dtype() <= DType::MAX, name + ": its type is unknown");
-    require(seen.insert({port->name()->string_view(), {port->kind(), port->term()}}).second,
-            name + " is there twice");
+    // A ratio has a sum and a count for each of its terms; anything else has its name to itself.
+    bool ratio = port->kind() == PortKind::sum || port->kind() == PortKind::count;
+    bool isNew = seen.insert({port->name()->string_view(), {port->kind(), port->term()}}).second;
+    auto [owner, isFirst] = ratios.emplace(port->name()->string_view(), ratio);
+    require(isNew && (isFirst || (ratio && owner->second)), name + " is there twice");
+    require(input == (port->kind() == PortKind::input), name + ": its kind is another's");
     uint64_t size;
     require(tensorSize(port->dtype(), *port->shape(), size),
             name + ": its shape is not positive or too large");

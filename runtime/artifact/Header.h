@@ -24,6 +24,9 @@ namespace weir::artifact {
 /// table's end that may be missing.
 constexpr uint32_t formatVersion = 2;
 
+/// A FlatBuffer addresses no more.
+constexpr uint64_t maxPayload = (uint64_t(1) << 31) - 1;
+
 struct Header {
   char magic[8];
   uint32_t version;

@@ -8,9 +8,12 @@
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Error.h"
+#include "runtime/core/Utf8.h"
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace weir::artifact {
 
@@ -38,6 +41,9 @@ void ProgramChecker::check() {
           "it is out of range");
   require((program.steps() != 0) != (program.epochs() != 0), "recipe",
           "exactly one of steps and epochs must be set");
+  require(program.steps() <= maxSteps && program.epochs() <= maxSteps, "recipe",
+          "its steps or epochs are out of range");
+  checkNames();
   checkConfigs();
   checkVariables();
   checkKernels();
@@ -59,6 +65,97 @@ void ProgramChecker::check() {
     require(names.count(name), "entries", std::string("'") + name + "' is missing");
 }
 
+void requireName(const std::string &where, const flatbuffers::String *name, bool optional) {
+  require(optional || name->size() > 0, where, "it has no name");
+  require(isPlainText(name->string_view()), where,
+          "its name, '" + shownName(name->string_view()) + "', is no plain text");
+}
+
+/// First of all, since the messages of other rules have the names in them.
+void ProgramChecker::checkNames() {
+  requireName("the model", program.model(), /*optional=*/true);
+  requireName("the target", program.target());
+  for (const Variable *variable : *program.variables())
+    requireName("a variable", variable->name());
+  if (program.configs())
+    for (const Config *config : *program.configs())
+      requireName("a config", config->name());
+  for (const Kernel *kernel : *program.kernels())
+    requireName("a kernel", kernel->symbol());
+  for (const Entry *entry : *program.entries()) {
+    requireName("an entry", entry->name());
+    for (const auto *ports : {entry->inputs(), entry->outputs()})
+      for (const Port *port : *ports) {
+        requireName("an input or output of '" + entry->name()->str() + "'", port->name());
+        if (port->limit_config())
+          requireName("what limits '" + port->name()->str() + "'", port->limit_config(),
+                      /*optional=*/true);
+      }
+  }
+}
+
+namespace {
+
+using Ports = flatbuffers::Vector<flatbuffers::Offset<Port>>;
+
+/// Whether two entries' ports of one name are the same but for the number of rows.
+bool alike(const Port &a, const Port &b) {
+  if (a.dtype() != b.dtype() || a.shape()->size() != b.shape()->size() || a.weight() != b.weight())
+    return false;
+  for (uint32_t i = 1; i < a.shape()->size(); ++i)
+    if (a.shape()->Get(i) != b.shape()->Get(i))
+      return false;
+  return true;
+}
+
+/// The first port that the other entry has not alike, or null.
+const Port *firstUnlike(const Ports &ports, const Ports &others) {
+  auto key = [](const Port &port) {
+    return std::tuple(port.name()->string_view(), port.kind(), port.term());
+  };
+  std::map<std::tuple<std::string_view, PortKind, uint32_t>, const Port *> byKey;
+  for (const Port *other : others)
+    byKey[key(*other)] = other;
+  for (const Port *port : ports)
+    if (auto other = byKey.find(key(*port)); other == byKey.end() || !alike(*port, *other->second))
+      return port;
+  return nullptr;
+}
+
+void requireAlike(const std::string &where, const Ports &ports, const std::string &other,
+                  const Ports &others) {
+  for (auto [here, there] : {std::pair(&ports, &others), std::pair(&others, &ports)})
+    if (const Port *port = firstUnlike(*here, *there))
+      reject(where, "it is unlike '" + other + "' in " + quoted(port->name()));
+}
+
+} // namespace
+
+void verifyEvaluations(const Program &program) {
+  std::map<std::string_view, const Entry *> entries;
+  for (const Entry *entry : *program.entries())
+    entries[entry->name()->string_view()] = entry;
+  const Entry &step = *entries["step"];
+  for (const char *name : {"step", "eval", "eval_one"}) {
+    if (!entries.count(name))
+      continue;
+    const Entry &entry = *entries[name];
+    std::string where = std::string("entry '") + name + "'";
+    const Port *first = nullptr;
+    for (const Port *port : *entry.inputs()) {
+      first = first ? first : port;
+      require(port->shape()->size() > 0 && port->shape()->Get(0) == first->shape()->Get(0), where,
+              "the input " + quoted(port->name()) + " has other rows than " +
+                  quoted(first->name()));
+    }
+    if (&entry != &step)
+      requireAlike(where, *entry.inputs(), "step", *step.inputs());
+  }
+  if (entries.count("eval") && entries.count("eval_one"))
+    requireAlike("entry 'eval_one'", *entries["eval_one"]->outputs(), "eval",
+                 *entries["eval"]->outputs());
+}
+
 void ProgramChecker::checkVariables() {
   std::set<std::string_view> names;
   std::vector<std::pair<uint64_t, const Variable *>> byOffset;
@@ -66,6 +163,10 @@ void ProgramChecker::checkVariables() {
     std::string where = "variable " + quoted(variable->name());
     require(names.insert(variable->name()->string_view()).second, where,
             "there are two of that name");
+    // The plan's name of a scalar of the run, and what safetensors keeps for itself.
+    require(!variable->name()->string_view().starts_with("run/") &&
+                variable->name()->string_view() != "__metadata__",
+            where, "the name is reserved");
     require(variable->dtype() <= DType::MAX, where, "its type is unknown");
     require(variable->role() <= Role::MAX, where, "its role is unknown");
     uint64_t size;
@@ -96,7 +197,6 @@ void ProgramChecker::checkConfigs() {
   if (program.configs())
     for (const Config *config : *program.configs()) {
       std::string where = "config " + quoted(config->name());
-      require(config->name()->size() > 0, where, "it has no name");
       require(names.insert(config->name()->string_view()).second, where,
               "there are two of that name");
     }
@@ -140,9 +240,9 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
 
 void ProgramChecker::checkKernels() {
   const Kernel *before = nullptr;
+  std::set<std::string_view> symbols;
   for (const Kernel *kernel : *program.kernels()) {
     std::string where = "kernel " + quoted(kernel->symbol());
-    require(kernel->symbol()->size() > 0, where, "its symbol is empty");
     require(kernel->tasks() >= 1 && kernel->tasks() < maxTasks, where,
             "its number of tasks is out of range");
     require(kernel->thread_scratch() <= program.thread_scratch(), where,
@@ -151,6 +251,8 @@ void ProgramChecker::checkKernels() {
     for (const Operand *operand : *kernel->operands())
       require(operand->size() <= maxArena, where, "an operand is larger than any arena");
     checkPart(where, *kernel, before);
+    require(symbols.insert(kernel->symbol()->string_view()).second, where,
+            "there are two of that name");
     before = kernel;
   }
   require(program.kernels()->size() == 0 || (program.code() && program.code()->size() > 0), "code",

@@ -36,8 +36,7 @@ const Program &verify(std::span<const std::byte> file) {
     fail("the artifact is truncated: its header promises " + std::to_string(header.payloadBytes) +
          " bytes, " + std::to_string(payload.size()) + " are there; copy or compile it again");
   if (payload.size() > header.payloadBytes)
-    fail("the artifact has " + std::to_string(payload.size() - header.payloadBytes) +
-         " bytes after its end; copy or compile it again");
+    fail("the artifact goes on after its end; copy or compile it again");
   if (header.reserved != 0 || payloadHash(payload) != header.hash)
     fail("the artifact is damaged: its hash does not match its bytes; copy or compile it again");
 

@@ -34,6 +34,11 @@ constexpr uint64_t maxArena = uint64_t(1) << 40;
 /// What a launch may take at most: inputs, results and workspaces.
 constexpr uint32_t maxOperands = 1024;
 
+/// What a training run relies on besides: `eval` and `eval_one` take the rows that `step` takes,
+/// and have the same outputs. Throws Failure{Exit::model}. A program whose entries are run one by
+/// one need not be so. `program` has been verified.
+void verifyEvaluations(const Program &program);
+
 /// Where a launch's lines have no place in the action's locations.
 constexpr uint16_t noLine = 65535;
 

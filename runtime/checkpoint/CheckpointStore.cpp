@@ -188,8 +188,8 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say)
     }
   }
   if (!there.empty())
-    throw Failure(Exit::storage,
-                  concat(directory, ": no whole checkpoint is left:\n  ", join(reasons, "\n  ")));
+    throw Failure(Exit::storage, concat(directory, ": no whole checkpoint is left:\n  ",
+                                        joinFew(reasons, "\n  ")));
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/checkpoint/SafeTensors.h"
 #include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
 #include "runtime/data/MappedFile.h"
 #include <algorithm>
 #include <cassert>
@@ -63,7 +64,8 @@ public:
     if (depth == 1 && !metadata) {
       const Entry &entry = entries.back();
       if (entry.dtype.empty() || !entry.hasShape || entry.offsets.size() != 2)
-        return stop("the tensor '" + entry.name + "' lacks dtype, shape or two data_offsets");
+        return stop("the tensor '" + shownName(entry.name) +
+                    "' lacks dtype, shape or two data_offsets");
     }
     if (depth == 1)
       metadata = false;
@@ -87,8 +89,8 @@ public:
       return true;
     if (depth == 2 && !inArray && member == "dtype" && entries.back().dtype.empty()) {
       if (dtypeSize(value) == 0)
-        return stop("the tensor '" + entries.back().name + "' has the unknown dtype '" + value +
-                    "'");
+        return stop("the tensor '" + shownName(entries.back().name) + "' has the unknown dtype '" +
+                    shownName(value) + "'");
       entries.back().dtype = value;
       return true;
     }
@@ -100,7 +102,7 @@ public:
     Entry &entry = entries.back();
     bool shape = member == "shape" && !entry.hasShape;
     if (!shape && !(member == "data_offsets" && entry.offsets.empty()))
-      return stop("an unknown or repeated field '" + member + "'");
+      return stop("an unknown or repeated field '" + shownName(member) + "'");
     entry.hasShape |= shape;
     return inArray = true;
   }
@@ -195,14 +197,15 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
       if (d > INT64_MAX || __builtin_mul_overflow(size, d, &size))
         throw fail("the shape of '", entry.name, "' is too large");
     if (begin > end || end > dataSize)
-      throw fail("'", entry.name, "' lies at bytes ", begin, " to ", end, " of ", dataSize);
+      throw fail("'", shownName(entry.name), "' lies at bytes ", begin, " to ", end, " of ",
+                 dataSize);
     if (size != end - begin)
-      throw fail("'", entry.name, "' takes ", size, " bytes by its shape, but ", end - begin,
-                 " by its offsets");
+      throw fail("'", shownName(entry.name), "' takes ", size, " bytes by its shape, but ",
+                 end - begin, " by its offsets");
     StoredTensor tensor{
         entry.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}, data + begin, size};
     if (!found.emplace(entry.name, std::move(tensor)).second)
-      throw fail("'", entry.name, "' is there twice");
+      throw fail("'", shownName(entry.name), "' is there twice");
     ranges.emplace_back(begin, end);
   }
   std::sort(ranges.begin(), ranges.end());

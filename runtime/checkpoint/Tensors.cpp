@@ -7,9 +7,10 @@
 
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/core/Text.h"
-#include <algorithm>
+#include "runtime/core/Utf8.h"
 #include <cassert>
 #include <cstring>
+#include <set>
 
 namespace weir {
 
@@ -57,24 +58,30 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional) {
   std::vector<std::string> lines, names;
+  std::set<std::string_view> known;
   auto compare = [&](const StoredTensor &tensor, bool required) {
     names.push_back(tensor.name);
+    known.insert(tensor.name);
     auto other = found.find(tensor.name);
     if (other == found.end()) {
       if (required)
-        lines.push_back(concat("missing: ", tensor.name, " ", describe(tensor)));
+        lines.push_back(concat("missing: ", shownName(tensor.name), " ", describe(tensor)));
     } else if (other->second.dtype != tensor.dtype || other->second.shape != tensor.shape) {
-      lines.push_back(concat("other shape: ", tensor.name, " is ", describe(other->second),
-                             " in the file, ", describe(tensor), " in the model"));
+      lines.push_back(concat("other shape: ", shownName(tensor.name), " is ",
+                             describe(other->second), " in the file, ", describe(tensor),
+                             " in the model"));
     }
   };
   for (const StoredTensor &tensor : wanted)
     compare(tensor, true);
   for (const StoredTensor &tensor : optional)
     compare(tensor, false);
+  // A hint takes as long as there are names, and few lines are read.
+  int hints = 20;
   for (const auto &[name, tensor] : found)
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      lines.push_back(concat("unexpected: ", name, " ", describe(tensor), didYouMean(name, names)));
+    if (!known.contains(name))
+      lines.push_back(concat("unexpected: ", shownName(name), " ", describe(tensor),
+                             hints-- > 0 ? didYouMean(name, names) : ""));
   return lines;
 }
 
@@ -93,8 +100,8 @@ SafeTensors openInitialWeights(const std::string &path, const std::vector<Tensor
       storedWhere(variables, [](artifact::Role role) { return role == artifact::Role::state; });
   std::vector<std::string> lines = differences(storedParameters(variables), file.tensors(), states);
   if (!lines.empty())
-    throw Failure(Exit::model,
-                  concat(path, ": does not hold this model's weights:\n  ", join(lines, "\n  ")));
+    throw Failure(Exit::model, concat(path, ": does not hold this model's weights:\n  ",
+                                      joinFew(lines, "\n  ")));
   return file;
 }
 

@@ -103,7 +103,7 @@ Dataset::Dataset(std::vector<InputSpec> inputs, const std::vector<SourceSpec> &s
   for (const InputSpec &spec : specs)
     names.push_back(spec.name);
   std::string list = names.size() == 1 ? "the model's input is " + names[0]
-                                       : "the model's inputs are " + join(names);
+                                       : "the model's inputs are " + joinFew(names);
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string &name = sources[i].input;
     if (std::find(names.begin(), names.end(), name) == names.end())

@@ -7,6 +7,7 @@
 
 #include "runtime/report/Progress.h"
 #include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
 #include "runtime/report/Number.h"
 #include <algorithm>
 #include <cstdlib>
@@ -84,7 +85,7 @@ void Progress::step(const StepRecord &record) {
   seconds = units = 0;
   steps = 0;
   shown = now;
-  std::string text = line(record);
+  std::string text = printable(line(record));
   if (!live) {
     std::fprintf(out, "%s\n", text.c_str());
   } else {
@@ -98,7 +99,7 @@ void Progress::step(const StepRecord &record) {
 
 void Progress::say(const std::string &text) {
   erase();
-  std::fprintf(out, "%s\n", text.c_str());
+  std::fprintf(out, "%s\n", printable(text).c_str());
   std::fflush(out);
 }
 

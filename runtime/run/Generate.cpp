@@ -176,7 +176,7 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
   Disk disk;
   CheckpointStore store(options.checkpoint, 2, disk);
   std::optional<Checkpoint> checkpoint =
-      store.loadNewest([](const std::string &line) { std::cerr << line << std::endl; });
+      store.loadNewest([](const std::string &line) { std::cerr << printable(line) << std::endl; });
   if (!checkpoint)
     throw Failure(Exit::storage,
                   concat(options.checkpoint, ": holds no checkpoint; train with --checkpoint ",
@@ -184,8 +184,9 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
   std::vector<std::string> lines =
       differences(storedParameters(program.variables()), checkpoint->model.tensors());
   if (!lines.empty())
-    throw Failure(Exit::model, concat(checkpoint->path, ": is a checkpoint of another model (",
-                                      checkpoint->manifest.model, "):\n  ", join(lines, "\n  ")));
+    throw Failure(Exit::model,
+                  concat(checkpoint->path, ": is a checkpoint of another model (",
+                         checkpoint->manifest.model, "):\n  ", joinFew(lines, "\n  ")));
   restore(program.variables(), checkpoint->model.tensors());
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::state) {

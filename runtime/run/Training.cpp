@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/ChromeTrace.h"
 #include "runtime/report/Number.h"
@@ -52,6 +54,7 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry) {
+  artifact::verifyEvaluations(program.plan());
   findCheckpoint();
   bindData();
   decideSteps();
@@ -63,7 +66,7 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     gradients.emplace(program, stepEntry, options.gradients);
 }
 
-void Training::say(const std::string &line) { std::cerr << line << std::endl; }
+void Training::say(const std::string &line) { std::cerr << printable(line) << std::endl; }
 
 double Training::secondsSince(Clock::time_point start) const {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -99,7 +102,7 @@ void Training::findCheckpoint() {
   if (!lines.empty())
     throw Failure(Exit::model, concat(resumed->path, ": is a checkpoint of another model (",
                                       found.model, "); this one is ", program.plan().model()->str(),
-                                      ":\n  ", join(lines, "\n  ")));
+                                      ":\n  ", joinFew(lines, "\n  ")));
   if (options.seed && *options.seed != found.seed)
     throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
                                       " was begun with --seed ", found.seed,

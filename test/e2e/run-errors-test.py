@@ -37,6 +37,10 @@ class Artifacts(weirtest.Test):
     def test_not_an_artifact(self):
         self.refused(b"hello\n" * 100, "(?i)not an? .*artifact")
 
+    def test_a_file_without_end(self):
+        for tool, arguments in (("weir-run", ["/dev/zero", *self.options]), ("weir", ["inspect", "/dev/zero"])):
+            self.fails(3, "not a Weir artifact", tool, *arguments, timeout=60)
+
     def test_truncated(self):
         for keep in (0, 7, 31, 32, 100, len(self.whole) // 2, len(self.whole) - 1):
             with self.subTest(keep):

@@ -7,6 +7,7 @@
 
 #include "tools/common/CommandLine.h"
 #include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -103,7 +104,7 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   }
   if (problem.empty())
     return std::nullopt;
-  std::cerr << "error: " << problem << "\nhelp: " << fullName(app) << " --help\n";
+  std::cerr << "error: " << printable(problem) << "\nhelp: " << fullName(app) << " --help\n";
   return Exit::usage;
 }
 
@@ -115,13 +116,14 @@ int guarded(const std::function<Exit()> &body) {
                                    "full?");
     return static_cast<int>(exit);
   } catch (const Failure &failure) {
-    std::cerr << "error: " << failure.what() << "\n";
+    std::cerr << "error: " << printable(failure.what()) << "\n";
     return static_cast<int>(failure.exit);
   } catch (const std::bad_alloc &) {
     std::cerr << "error: out of memory\n";
     return static_cast<int>(Exit::device);
   } catch (const std::exception &fault) {
-    std::cerr << "error: a fault of Weir's own, please report it: " << fault.what() << "\n";
+    std::cerr << "error: a fault of Weir's own, please report it: " << printable(fault.what())
+              << "\n";
     return static_cast<int>(Exit::internal);
   }
 }

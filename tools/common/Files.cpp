@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/Files.h"
+#include "runtime/artifact/Header.h"
 #include "runtime/core/Error.h"
 #include "runtime/core/Text.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -47,11 +49,28 @@ std::vector<std::byte> readArtifact(const std::string &path) {
   if (!file)
     throw fail(std::strerror(errno));
   std::vector<std::byte> bytes;
-  std::byte block[1 << 16];
-  while (size_t got = std::fread(block, 1, sizeof block, file.get()))
-    bytes.insert(bytes.end(), block, block + got);
-  if (std::ferror(file.get()))
-    throw fail(std::strerror(errno));
+  auto readUpTo = [&](uint64_t most) {
+    std::byte block[1 << 16];
+    while (bytes.size() < most) {
+      size_t got =
+          std::fread(block, 1, std::min<uint64_t>(sizeof block, most - bytes.size()), file.get());
+      if (got == 0)
+        break;
+      bytes.insert(bytes.end(), block, block + got);
+    }
+    if (std::ferror(file.get()))
+      throw fail(std::strerror(errno));
+  };
+  // What is there may have no end (/dev/zero). Of what is no artifact the head is enough to say so,
+  // and of an artifact one byte more than it should have.
+  artifact::Header header{};
+  readUpTo(sizeof header);
+  if (bytes.size() < sizeof header)
+    return bytes;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.magic, artifact::magic, sizeof header.magic) == 0 &&
+      header.version == artifact::formatVersion)
+    readUpTo(sizeof header + std::min(header.payloadBytes, artifact::maxPayload) + 1);
   return bytes;
 }
 

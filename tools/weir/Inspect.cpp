@@ -7,19 +7,24 @@
 
 #include "tools/weir/Inspect.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/core/Utf8.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Describe.h"
 #include <iostream>
+#include <sstream>
 
 namespace weir {
 
 void inspect(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   nlohmann::ordered_json facts = describe(artifact::verify(bytes));
-  if (json)
+  if (json) {
     std::cout << facts.dump(2) << "\n";
-  else
-    printDescription(facts, std::cout);
+  } else {
+    std::ostringstream text;
+    printDescription(facts, text);
+    std::cout << printable(text.str());
+  }
 }
 
 } // namespace weir

@@ -40,6 +40,16 @@ TEST(Diagnostics, Rendering) {
   EXPECT_NE(diagnostics.render(true).find("\033[1;31merror:\033[0m"), std::string::npos);
 }
 
+TEST(Diagnostics, WhatATerminalWouldObeyIsLeftOut) {
+  SourceManager sources;
+  const SourceFile &file = sources.add("x.weir", "a\x1b[2J \xC2\x9B \xE2\x80\xAE \x7F \xC3\xA9 b");
+  Diagnostics diagnostics;
+  diagnostics.error({&file, 18, 19}, "\x1b]0;title\x07\xE2\x81\xA6");
+  EXPECT_EQ(diagnostics.render(), "x.weir:1:15: error: ?]0;title??\n"
+                                  "    1 | a?[2J ? ? ? \xC3\xA9 b\n"
+                                  "      |               ^\n");
+}
+
 TEST(Diagnostics, Nearest) {
   EXPECT_EQ(nearest("crossentropy", {"accuracy", "cross_entropy"}), "cross_entropy");
   EXPECT_EQ(nearest("fro", {"if", "for"}), "for");

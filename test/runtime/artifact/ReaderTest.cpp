@@ -167,6 +167,23 @@ static const Fault faults[] = {
     {"'step' is missing", [](Builder &t) { t.program.entries[1]->name = "stop"; }},
     {"entry 'step': there are two", [](Builder &t) { t.program.entries[0]->name = "step"; }},
 
+    {"steps or epochs are out of range", [](Builder &t) { t.program.steps = 1ull << 31; }},
+    {"steps or epochs are out of range",
+     [](Builder &t) { t.program.epochs = ~0ull, t.program.steps = 0; }},
+
+    {"the model: its name, 'a\\x1b[2J', is no", [](Builder &t) { t.program.model = "a\x1b[2J"; }},
+    {"a variable: it has no name", [](Builder &t) { variable(t, 1).name = ""; }},
+    {"a variable: its name, '\\xff', is no", [](Builder &t) { variable(t, 1).name = "\xff"; }},
+    {"a variable: its name, 'a\\nb', is no", [](Builder &t) { variable(t, 1).name = "a\nb"; }},
+    {"a config: its name, '\\u202e', is no", [](Builder &t) { addConfig(t, "\u202e"); }},
+    {"output of 'step': its name", [](Builder &t) { t.step().outputs[0]->name = "\x7f"; }},
+    {"an entry: it has no name", [](Builder &t) { t.addEntry(""); }},
+    {"what limits 'x': its name", [](Builder &t) { t.step().inputs[0]->limit_config = "\x01"; }},
+    {"variable '__metadata__': the name is reserved",
+     [](Builder &t) { variable(t, 1).name = "__metadata__"; }},
+    {"variable 'run/w': the name is reserved", [](Builder &t) { variable(t, 1).name = "run/w"; }},
+    {"kernel 'k': there are two", [](Builder &t) { addPart(t).part = 0; }},
+
     {"variable 'w': there are two", [](Builder &t) { variable(t, 1).name = "w"; }},
     {"variable 'v': its type is unknown", [](Builder &t) { variable(t, 1).dtype = DType(9); }},
     {"variable 'v': its role is unknown", [](Builder &t) { variable(t, 1).role = Role(9); }},
@@ -181,11 +198,11 @@ static const Fault faults[] = {
     {"its source file is unknown",
      [](Builder &t) { variable(t, 1).location = std::make_unique<Location>(1, 1, 1); }},
 
-    {"its symbol is empty", [](Builder &t) { t.program.kernels[0]->symbol = ""; }},
+    {"a kernel: it has no name", [](Builder &t) { t.program.kernels[0]->symbol = ""; }},
     {"number of tasks is out of range", [](Builder &t) { t.program.kernels[0]->tasks = 0; }},
     {"more scratch than the program", [](Builder &t) { t.program.kernels[0]->thread_scratch = 1; }},
     {"config 'a': there are two", [](Builder &t) { addConfig(t, "a"), addConfig(t, "a"); }},
-    {"config '': it has no name", [](Builder &t) { addConfig(t, ""); }},
+    {"a config: it has no name", [](Builder &t) { addConfig(t, ""); }},
     {"does not end with its suffix", [](Builder &t) { t.program.kernels[0]->suffix = "_1"; }},
     {"does not end with its suffix", [](Builder &t) { t.program.kernels[0]->suffix = "k"; }},
     {"the launch before it is missing", [](Builder &t) { t.program.kernels[0]->part = 1; }},
@@ -225,6 +242,18 @@ static const Fault faults[] = {
     {"no input of integers", [](Builder &t) { t.step().inputs[0]->dtype = DType::f32; }},
     {"output 'loss' is there twice",
      [](Builder &t) { t.step().outputs[1]->kind = PortKind::sum; }},
+    {"output 'loss' is there twice",
+     [](Builder &t) {
+       t.step().outputs[1]->kind = PortKind::scalar;
+       t.step().outputs[1]->term = 1;
+     }},
+    {"input 'x' is there twice",
+     [](Builder &t) {
+       t.step().inputs.push_back(std::make_unique<PortT>(*t.step().inputs[0]));
+       t.step().inputs.back()->term = 1;
+     }},
+    {"input 'x': its kind", [](Builder &t) { t.step().inputs[0]->kind = PortKind::scalar; }},
+    {"output 'loss': its kind", [](Builder &t) { t.step().outputs[0]->kind = PortKind::input; }},
     {"output 'loss' must be one number", [](Builder &t) { t.step().outputs[0]->shape = {2}; }},
     {"output 'loss': its weight is not finite",
      [](Builder &t) { t.step().outputs[0]->weight = 1.0 / 0.0; }},
@@ -288,6 +317,66 @@ static const Fault faults[] = {
     {"action 5 (fill): to takes", [](Builder &t) { fill(t).size = 4001; }},
     {"action 5 (fill): it is empty", [](Builder &t) { fill(t).size = 0; }},
 };
+
+/// With eval and eval_one, which read and give what step does.
+static Builder evaluated() {
+  Builder test = whole();
+  for (const char *name : {"eval", "eval_one"}) {
+    EntryT &entry = test.addEntry(name);
+    for (uint64_t i = 0; i < 2; ++i)
+      test.buffer(entry, 4096, 0, 0);
+    entry.inputs.push_back(std::make_unique<PortT>(*test.step().inputs[0]));
+    for (const auto &port : test.step().outputs)
+      entry.outputs.push_back(std::make_unique<PortT>(*port));
+  }
+  test.program.entries[3]->inputs[0]->shape[0] = 1;
+  return test;
+}
+
+TEST(Reader, ComparesEvaluationsWithSteps) {
+  static auto input = [](Builder &t, int entry) -> PortT & {
+    return *t.program.entries[entry]->inputs[0];
+  };
+  const Fault all[] = {
+      {"", [](Builder &) {}},
+      {"", [](Builder &t) { t.program.entries.pop_back(); }},
+      {"entry 'eval': it is unlike 'step' in 'x'", [](Builder &t) { input(t, 2).shape[1] = 7; }},
+      {"entry 'eval_one': it is unlike 'step' in 'x'",
+       [](Builder &t) { input(t, 3).shape = {1, 8, 1}; }},
+      {"entry 'eval': it is unlike 'step' in 'x'",
+       [](Builder &t) { input(t, 2).dtype = DType::u8; }},
+      {"entry 'eval': it is unlike 'step' in 'y'", [](Builder &t) { input(t, 2).name = "y"; }},
+      {"entry 'eval': it is unlike 'step' in 'x'",
+       [](Builder &t) { t.program.entries[2]->inputs.clear(); }},
+      {"entry 'eval': the input 'y' has other rows than 'x'",
+       [](Builder &t) {
+         t.program.entries[2]->inputs.push_back(std::make_unique<PortT>(input(t, 2)));
+         t.program.entries[2]->inputs[1]->name = "y";
+         t.program.entries[2]->inputs[1]->shape[0] = 5;
+       }},
+      {"entry 'eval_one': it is unlike 'eval' in 'loss'",
+       [](Builder &t) { t.program.entries[3]->outputs[0]->weight = 2; }},
+      {"entry 'eval_one': it is unlike 'eval' in 'loss'",
+       [](Builder &t) { t.program.entries[3]->outputs.pop_back(); }},
+      {"entry 'eval_one': it is unlike 'eval' in 'loss'",
+       [](Builder &t) { t.program.entries[2]->outputs.pop_back(); }},
+  };
+  for (const Fault &fault : all) {
+    Builder test = evaluated();
+    fault.make(test);
+    std::vector<std::byte> file = test.file();
+    EXPECT_EQ(messageOf(file), "");
+    std::string message;
+    try {
+      verifyEvaluations(verify(file));
+    } catch (const Failure &failure) {
+      EXPECT_EQ(failure.exit, Exit::model);
+      message = failure.what();
+    }
+    EXPECT_TRUE(*fault.message ? message.find(fault.message) != std::string::npos : message.empty())
+        << "expected: " << fault.message << "\nfound:    " << message;
+  }
+}
 
 TEST(Reader, RefusesEachFault) {
   for (const Fault &fault : faults) {

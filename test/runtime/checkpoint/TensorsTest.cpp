@@ -72,6 +72,18 @@ TEST_F(TensorsTest, ListsEveryDifference) {
   EXPECT_EQ(stored(0), std::vector<float>(4, -1));
 }
 
+TEST_F(TensorsTest, NamesTheFirstFewOfManyDifferences) {
+  std::vector<StoredTensor> many;
+  for (int i = 0; i < 20000; ++i)
+    many.push_back(
+        tensor("layer." + std::to_string(i) + std::string(300, 'x') + "\x1b[2J", {1}, 0));
+  std::string path = write(many);
+  std::string message = messageOf(Exit::model, [&] { loadInitialWeights(path, variables); });
+  EXPECT_LT(message.size(), 10000u);
+  EXPECT_TRUE(says(message, {"missing: w", "unexpected: layer.0xxx", "and 19982 more"}));
+  EXPECT_EQ(message.find('\x1b'), message.npos);
+}
+
 TEST_F(TensorsTest, WantsAWholeFile) {
   std::string absent = folder / "absent";
   EXPECT_TRUE(

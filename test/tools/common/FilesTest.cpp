@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/Files.h"
+#include "runtime/artifact/Header.h"
 #include "runtime/core/Error.h"
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,13 +21,20 @@ std::vector<std::byte> bytes(size_t count, int value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
+std::vector<std::byte> readAll(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  auto *begin = reinterpret_cast<const std::byte *>(text.data());
+  return {begin, begin + text.size()};
+}
+
 TEST(Files, WritesOverAnOlderFileAndLeavesNothingBeside) {
   std::filesystem::path folder = testing::TempDir() + "weir-files";
   std::filesystem::create_directories(folder);
   std::string path = folder / "a.weirx";
   writeFile(path, bytes(100000, 1));
   writeFile(path, bytes(70000, 2));
-  EXPECT_EQ(readArtifact(path), bytes(70000, 2));
+  EXPECT_EQ(readAll(path), bytes(70000, 2));
   auto entries = std::filesystem::directory_iterator(folder);
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
   std::filesystem::remove_all(folder);
@@ -39,7 +48,7 @@ TEST(Files, WhatALinkLeadsToIsWrittenAndTheLinkStays) {
   std::filesystem::create_symlink("far/b.weirx", link);
   writeFile(link, bytes(20, 2));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_EQ(readArtifact(target), bytes(20, 2));
+  EXPECT_EQ(readAll(target), bytes(20, 2));
   std::filesystem::remove_all(folder);
 }
 
@@ -50,8 +59,8 @@ TEST(Files, WhatHasTheUnfinishedFilesNameIsLeftAlone) {
   writeFile(other, bytes(10, 1));
   std::filesystem::create_symlink(other, path + "." + std::to_string(getpid()) + ".tmp");
   writeFile(path, bytes(20, 2));
-  EXPECT_EQ(readArtifact(path), bytes(20, 2));
-  EXPECT_EQ(readArtifact(other), bytes(10, 1));
+  EXPECT_EQ(readAll(path), bytes(20, 2));
+  EXPECT_EQ(readAll(other), bytes(10, 1));
   std::filesystem::remove_all(folder);
 }
 
@@ -63,6 +72,23 @@ TEST(Files, AFullDiskIsAFailureOfStorage) {
     EXPECT_EQ(failure.exit, Exit::storage);
     EXPECT_STREQ(failure.what(), "/dev/full: cannot write: No space left on device");
   }
+}
+
+TEST(Files, WhatHasNoEndIsReadAsFarAsAnArtifactGoes) {
+  EXPECT_EQ(readArtifact("/dev/zero"), bytes(32, 0));
+  std::filesystem::path folder = testing::TempDir() + "weir-endless";
+  std::filesystem::create_directories(folder);
+  std::string path = folder / "a.weirx";
+  std::vector<std::byte> artifact = artifact::wrap(bytes(100, 3));
+  writeFile(path, artifact);
+  EXPECT_EQ(readArtifact(path), artifact);
+  std::vector<std::byte> longer = artifact;
+  longer.resize(1 << 20);
+  writeFile(path, longer);
+  EXPECT_EQ(readArtifact(path).size(), artifact.size() + 1);
+  writeFile(path, bytes(5, 3));
+  EXPECT_EQ(readArtifact(path), bytes(5, 3));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Files, AFolderIsNoArtifact) {
