@@ -182,12 +182,28 @@ bool Parser::parseSignature(CallableItem &item) {
   if (several)
     opener = open();
   do {
+    if (lacksBracket()) {
+      expected("`[` before a result's dimensions");
+      return false;
+    }
     TypePtr type = parseType();
     if (!type)
       return false;
     item.results.push_back(std::move(type));
   } while (several && accept(TokenKind::comma));
   return !several || close(TokenKind::rightParen, opener, "results");
+}
+
+bool Parser::lacksBracket() const {
+  auto isBracket = [](TokenKind kind) {
+    return kind == TokenKind::leftBracket || kind == TokenKind::rightBracket ||
+           kind == TokenKind::rightParen || kind == TokenKind::leftBrace ||
+           kind == TokenKind::endOfFile;
+  };
+  size_t ahead = 0;
+  while (!isBracket(peek(ahead).kind))
+    ++ahead;
+  return peek(ahead).kind == TokenKind::rightBracket;
 }
 
 bool Parser::parseParameter(Parameter &parameter) {

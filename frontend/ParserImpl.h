@@ -110,6 +110,8 @@ private:
   ast::ItemPtr parseConst();
   bool parseCallable(std::vector<ast::ItemPtr> &into);
   bool parseSignature(ast::CallableItem &item);
+  /// Dimensions without the `[` that begins them.
+  bool lacksBracket() const;
   bool parseParameter(ast::Parameter &parameter);
   bool parseTrain(std::vector<ast::ItemPtr> &into);
   std::unique_ptr<ast::Node> parseEntry();

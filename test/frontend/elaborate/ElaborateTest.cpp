@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -65,7 +66,8 @@ std::string trained(const std::string &model, const std::string &extra = "") {
 }
 
 TEST(Elaborate, ShippedModelsElaborate) {
-  for (const char *name : {"gpt-char.weir", "mnist-mlp.weir", "mnist-cnn.weir"}) {
+  for (const auto &file : std::filesystem::directory_iterator(WEIR_SOURCE_DIR "/models")) {
+    std::string name = file.path().filename();
     Program program(modelFile(name));
     ASSERT_TRUE(program.result.module) << name;
     for (const char *entry : {"init", "step", "eval", "eval_one", "predict"})

@@ -60,6 +60,10 @@ TEST(Items, SignatureErrors) {
   EXPECT_EQ(error("fn f(x: flot)"), "1:9: unknown type `flot`");
   EXPECT_EQ(error("fn f(x: [.., n, ..])"), "1:17: a tensor type has at most one `..`");
   EXPECT_EQ(error("fn f(x) -> "), "1:13: expected a type, found `{`");
+  EXPECT_EQ(error("fn f(x) -> n, c]"),
+            "1:12: expected `[` before a result's dimensions, found `n`");
+  EXPECT_EQ(error("fn f(x) -> ([n], c, 2 * d])"),
+            "1:18: expected `[` before a result's dimensions, found `c`");
 }
 
 TEST(Items, PlanIsNotSupportedYet) {
