@@ -113,6 +113,13 @@ void PlanReader::readAttributes() {
       configs.push_back(
           builder.getNamedAttr(text(config->name()), builder.getStringAttr(text(config->value()))));
   set("weir.configs", builder.getDictionaryAttr(configs));
+  SmallVector<NamedAttribute> tied;
+  if (program.tied())
+    for (const fb::Tied *one : *program.tied())
+      tied.push_back(
+          builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
+  if (!tied.empty())
+    set("weir.tied", builder.getDictionaryAttr(tied));
   set("weir.batch", number(program.batch()));
   set("weir.accumulate", number(program.accumulate()));
   set("weir.steps", number(program.steps()));

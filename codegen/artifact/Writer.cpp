@@ -69,6 +69,13 @@ public:
         entry->value = cast<StringAttr>(config.getValue()).str();
         program.configs.push_back(std::move(entry));
       }
+    if (auto tied = module->getAttrOfType<DictionaryAttr>("weir.tied"))
+      for (NamedAttribute one : tied) {
+        auto entry = std::make_unique<fb::TiedT>();
+        entry->entry = one.getName().str();
+        entry->why = cast<StringAttr>(one.getValue()).str();
+        program.tied.push_back(std::move(entry));
+      }
     for (auto variable : module.getOps<plan::VariableOp>())
       writeVariable(variable);
     for (auto kernel : module.getOps<plan::KernelOp>())

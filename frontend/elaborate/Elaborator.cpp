@@ -79,16 +79,24 @@ void Elaborator::requireReport(Range range, const std::string &what) {
 Diagnostic &Elaborator::error(Range range, std::string message) {
   if (stopped)
     return discarded = Diagnostic();
+  // Evaluation is met after a step without errors: what is wrong is wrong in it alone.
+  auto report = [&](Range place) -> Diagnostic & {
+    Diagnostic &made = diagnostics.error(place, std::move(message));
+    if (currentEntry && currentEntry->kind != EntryKind::step && recipe.item)
+      made.note(recipe.item->keyword, "found in the evaluation of held-out data, where `training` "
+                                      "is false");
+    return made;
+  };
   const Frame *frame = current;
   if (!frame || !frame->file->prelude || range.file == model.file)
-    return diagnostics.error(range, std::move(message));
+    return report(range);
   Range inner = range;
   while (frame->file->prelude && frame->caller) {
     range = frame->callSite;
     message = "in `" + frame->callable->name.text + "`: " + message;
     frame = frame->caller;
   }
-  return diagnostics.error(range, std::move(message)).note(inner, "in the prelude here");
+  return report(range).note(inner, "in the prelude here");
 }
 
 static mlir::Location fileLocation(mlir::MLIRContext &context, Range range) {
@@ -219,10 +227,8 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
   current = &file;
   if (!stopped)
     checkUncalled();
-  if (!diagnostics.hasErrors()) {
-    emitEval(EntryKind::eval, "eval");
-    emitEval(EntryKind::evalOne, "eval_one");
-  }
+  if (!diagnostics.hasErrors())
+    emitEval();
   if (!diagnostics.hasErrors()) {
     endInit();
     describeModule();

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checker and lowering in one: every entry of the program (step, eval, eval_one, predict) is a walk
+// Checker and lowering in one: every entry of the program (step, eval, predict) is a walk
 // over the recipe with all sizes known, which emits weir ops as it goes. A variable's initial value
 // goes into `init` when its declaration is first met. Inside there are no exceptions: what is wrong
 // is reported where it stands and becomes a poison value, and the walk goes on, so that every
@@ -22,6 +22,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/elaborate/Value.h"
+#include "ir/weir/BatchRows.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -122,7 +123,7 @@ struct OptimizerTarget {
   mlir::Value next; ///< null: unchanged
 };
 
-enum class EntryKind { step, eval, evalOne, predict };
+enum class EntryKind { step, eval, predict };
 
 /// What one entry's walk has met so far.
 struct Entry {
@@ -169,7 +170,6 @@ struct Recipe {
   };
   std::vector<Input> inputs;
   int64_t batch = 0, accumulate = 1, steps = 0, epochs = 0;
-  std::string batchConfig; ///< the config that is the leading dimension, if one is
   const ast::ValueEntry *loss = nullptr, *clip = nullptr, *learningRate = nullptr;
   std::vector<const ast::UpdateEntry *> updates;
 };
@@ -356,8 +356,14 @@ private:
   void endInit();
   void describeModule();
   void emitStep();
-  void emitEval(EntryKind kind, llvm::StringRef name);
-  void emitPredict(const Entry &evalOne);
+  struct PredictInput {
+    mlir::Type type;
+    std::optional<RowPlace> rows; ///< where it has them; nothing: it does not depend on the batch
+  };
+  void emitEval();
+  std::optional<std::vector<PredictInput>> predictInputs(const Entry &eval);
+  void emitPredict(const Entry &eval, llvm::ArrayRef<PredictInput> inputs);
+  void tieRows(const BatchRows &rows);
   void emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs);
   std::vector<mlir::Value> countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main);
   mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,
@@ -403,6 +409,7 @@ private:
   Scope recipeScope;
   std::vector<std::unique_ptr<Variable>> variables;
   std::map<std::string, Variable *> variablesByPath;
+  std::vector<mlir::NamedAttribute> tiedEntries; ///< where and why their rows are tied
   Recipe recipe;
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/Locations.h"
 
 namespace weir::elab {
 
@@ -45,6 +46,8 @@ void Elaborator::describeModule() {
   op->setAttr("weir.accumulate", opBuilder.getI64IntegerAttr(recipe.accumulate));
   op->setAttr("weir.steps", opBuilder.getI64IntegerAttr(recipe.steps));
   op->setAttr("weir.epochs", opBuilder.getI64IntegerAttr(recipe.epochs));
+  if (!tiedEntries.empty())
+    op->setAttr("weir.tied", opBuilder.getDictionaryAttr(tiedEntries));
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,37 +183,11 @@ mlir::Value Elaborator::countOf(const RatioTerm &term, int64_t times, Range rang
   return term.count ? term.count : scalar(term.staticCount * times, range);
 }
 
-void Elaborator::emitEval(EntryKind kind, llvm::StringRef name) {
-  Entry entry;
-  entry.kind = kind;
-  bool one = kind == EntryKind::evalOne;
-  // In the batch of one the config that is the batch is 1 too, for models that name it.
-  Binding *batch =
-      one && !recipe.batchConfig.empty() ? modelFile.globals.find(recipe.batchConfig) : nullptr;
-  Value kept = batch ? batch->value : Value();
-  if (batch)
-    batch->value = int64_t(1);
-  std::vector<mlir::Value> inputs = beginEntry(entry, name, one ? 1 : recipe.batch);
-  Forward forward = walkRecipe(inputs);
-  if (!diagnostics.hasErrors()) {
-    std::vector<Output> outputs;
-    auto add = [&](const std::string &output, const Ratio &ratio, Range range) {
-      std::vector<mlir::Value> sums, counts;
-      for (const RatioTerm &term : ratio.terms) {
-        sums.push_back(term.sum);
-        counts.push_back(countOf(term, 1, range));
-      }
-      addTerms(outputs, output, ratio, sums, counts);
-    };
-    add("loss", *forward.loss, recipe.loss->range);
-    for (const Metric &metric : forward.metrics)
-      add(metric.name, metric.value, metric.range);
-    endEntry(outputs);
-    if (one && entry.model)
-      emitPredict(entry);
-  }
-  if (batch)
-    batch->value = kept;
+void Elaborator::tieRows(const BatchRows &rows) {
+  const TiedRows &tied = rows.tied();
+  tiedEntries.push_back(opBuilder.getNamedAttr(
+      rows.entry().getSymName(),
+      opBuilder.getStringAttr(weir::describe(tied.location) + ": " + tied.why)));
 }
 
 using ReplaceTensor = llvm::function_ref<Tensor(const Tensor &, const std::string &)>;
@@ -234,26 +211,76 @@ static std::optional<Value> replaceTensors(const Value &value, const std::string
   return Value::list(std::move(result));
 }
 
-void Elaborator::emitPredict(const Entry &evalOne) {
+void Elaborator::emitEval() {
+  Entry entry;
+  entry.kind = EntryKind::eval;
+  std::vector<mlir::Value> inputs = beginEntry(entry, "eval", recipe.batch);
+  Forward forward = walkRecipe(inputs);
+  if (diagnostics.hasErrors())
+    return;
+  std::vector<Output> outputs;
+  auto add = [&](const std::string &output, const Ratio &ratio, Range range) {
+    std::vector<mlir::Value> sums, counts;
+    for (const RatioTerm &term : ratio.terms) {
+      sums.push_back(term.sum);
+      counts.push_back(countOf(term, 1, range));
+    }
+    addTerms(outputs, output, ratio, sums, counts);
+  };
+  add("loss", *forward.loss, recipe.loss->range);
+  for (const Metric &metric : forward.metrics)
+    add(metric.name, metric.value, metric.range);
+  auto predicted = entry.model ? predictInputs(entry) : std::nullopt;
+  endEntry(outputs);
+  // A remainder is evaluated row by row where a row's part of the figures is its own.
+  BatchRows rows = BatchRows::ofInputs(entry.function);
+  if (!rows.independent())
+    tieRows(rows);
+  else if (recipe.batch > 1)
+    cutRows(rows, 1, "eval_one");
+  if (predicted)
+    emitPredict(entry, *predicted);
+}
+
+/// The tensors that the first call of a model was given.
+std::optional<std::vector<Elaborator::PredictInput>> Elaborator::predictInputs(const Entry &eval) {
+  std::vector<mlir::Value> values;
+  auto addValue = [&](const Tensor &tensor, const std::string &) {
+    values.push_back(tensor.value);
+    return tensor;
+  };
+  for (const CallArgument &argument : eval.modelArguments)
+    if (!replaceTensors(argument.value, argument.name->text, addValue))
+      return std::nullopt; // a model of losses predicts nothing
+  mlir::func::FuncOp function = eval.function;
+  llvm::SmallVector<std::optional<RowPlace>> first(function.getNumArguments(), RowPlace{0, 1});
+  BatchRows rows(function, recipe.batch, first, values);
+  std::vector<PredictInput> inputs;
+  for (mlir::Value value : values)
+    inputs.push_back({value.getType(), rows.findRows(value)});
+  return inputs;
+}
+
+/// What the model makes of one row, or of a batch where its rows are tied; nothing where its
+/// results do not begin with them.
+void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<PredictInput> inputs) {
   Entry entry;
   entry.kind = EntryKind::predict;
   work = 0;
   currentEntry = &entry;
   current = &recipeFrame;
   std::vector<mlir::Type> types;
-  auto addType = [&](const Tensor &tensor, const std::string &) {
-    types.push_back(tensor.value.getType());
-    return tensor;
-  };
-  for (const CallArgument &argument : evalOne.modelArguments)
-    if (!replaceTensors(argument.value, argument.name->text, addType))
-      return; // a model of losses predicts nothing
+  llvm::SmallVector<std::optional<RowPlace>> places;
+  for (const PredictInput &input : inputs) {
+    types.push_back(input.type);
+    places.push_back(input.rows);
+  }
   opBuilder.setInsertionPointToEnd(module->getBody());
-  entry.function = mlir::func::FuncOp::create(opBuilder, location(evalOne.model->name.range),
+  entry.function = mlir::func::FuncOp::create(opBuilder, location(eval.model->name.range),
                                               "predict", opBuilder.getFunctionType(types, {}));
   mlir::Block *block = entry.function.addEntryBlock();
   opBuilder.setInsertionPointToStart(block);
-  std::vector<CallArgument> arguments = evalOne.modelArguments;
+  std::vector<CallArgument> arguments = eval.modelArguments;
   unsigned next = 0;
   auto takeInput = [&](const Tensor &tensor, const std::string &name) {
     entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(name));
@@ -262,11 +289,11 @@ void Elaborator::emitPredict(const Entry &evalOne) {
   for (CallArgument &argument : arguments)
     argument.value = *replaceTensors(argument.value, argument.name->text, takeInput);
   auto instance = std::make_shared<Instance>();
-  instance->callable = evalOne.model;
-  instance->path = evalOne.modelInstance->path;
-  instance->range = evalOne.modelInstance->range;
+  instance->callable = eval.model;
+  instance->path = eval.modelInstance->path;
+  instance->range = eval.modelInstance->range;
   Value result =
-      callCallable(*evalOne.model, instance, std::move(arguments), evalOne.modelInstance->range);
+      callCallable(*eval.model, instance, std::move(arguments), eval.modelInstance->range);
   std::vector<Output> outputs;
   std::vector<Value> values = result.members() ? *result.members() : std::vector<Value>{result};
   for (const Value &value : values)
@@ -275,9 +302,23 @@ void Elaborator::emitPredict(const Entry &evalOne) {
       outputs.push_back({"output" + number, "tensor", tensor->value});
     }
   endEntry(outputs);
+  if (diagnostics.hasErrors())
+    return;
   // A model whose results are ratios and numbers predicts nothing.
   if (outputs.empty())
-    entry.function.erase();
+    return entry.function.erase();
+  BatchRows rows(entry.function, recipe.batch, places);
+  if (!rows.independent()) {
+    tieRows(rows);
+    if (!rows.tied().op->hasTrait<mlir::OpTrait::IsTerminator>())
+      return;
+  } else if (recipe.batch > 1) {
+    cutRows(rows, 1, "predict");
+  } else {
+    return;
+  }
+  // Of results that do not begin with the rows nobody could say which row's they are.
+  entry.function.erase();
 }
 
 } // namespace weir::elab

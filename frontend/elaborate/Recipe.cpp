@@ -263,7 +263,6 @@ void Elaborator::readRecipe() {
     if (!first) {
       first = &input;
       recipe.batch = input.dims[0].size;
-      recipe.batchConfig = input.dims[0].config;
     } else if (input.dims[0].size != recipe.batch) {
       error(input.entry->type->range,
             "the first dimension of every input is the batch: " + std::to_string(recipe.batch) +
@@ -282,7 +281,7 @@ void Elaborator::readRecipe() {
 static bool isReserved(const std::string &metric) {
   for (const char *name :
        {"loss", "lr", "grad_norm", "skipped", "skipped_steps", "step", "steps", "step_ms", "event",
-        "seconds", "tokens_per_second", "samples_per_second"})
+        "seconds", "tokens_per_second", "samples_per_second", "rows", "windows", "rows_left_out"})
     if (metric == name)
       return true;
   return llvm::StringRef(metric).starts_with("heldout_");

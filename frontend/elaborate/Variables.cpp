@@ -218,10 +218,7 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
   if (dims && !sameSizes(*dims, variable->dims)) {
     Diagnostic &report = error(name.range, "`" + path + "` is " + describe(*dims) + " here, but " +
                                                describe(variable->dims) + " elsewhere");
-    if (entry()->kind == EntryKind::evalOne || entry()->kind == EntryKind::predict)
-      report.help(
-          "its shape depends on the size of the batch, which is 1 for remainders and predictions");
-    else if (Range again = repeatedCall(); again.valid())
+    if (Range again = repeatedCall(); again.valid())
       report.note(again, "the instance is called again here")
           .help("the calls of an instance share its parameters and states; for other shapes make "
                 "another instance");

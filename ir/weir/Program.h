@@ -23,9 +23,10 @@ namespace weir {
 /// term, and each term its sum and its count, once.
 std::string missingLoss(mlir::func::FuncOp entry);
 
-/// What a module that the frontend made lacks, or "": the entries `init`, `step`, `eval` and
-/// `eval_one`, the last three with a loss; results in every other entry but `init`; an initial
-/// value of every variable but those of the run; an update of at least one parameter.
+/// What a module that the frontend made lacks, or "": the entries `init`, `step` and `eval`,
+/// the last two and `eval_one`, where there is one, with a loss; results in every other entry but
+/// `init`; an initial value of every variable but those of the run; an update of at least one
+/// parameter.
 std::string missingPart(mlir::ModuleOp program);
 
 } // namespace weir

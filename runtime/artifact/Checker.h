@@ -45,6 +45,7 @@ public:
 private:
   void checkVariables();
   void checkConfigs();
+  void checkTied();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
   void checkNames();

@@ -45,6 +45,7 @@ void ProgramChecker::check() {
           "its steps or epochs are out of range");
   checkNames();
   checkConfigs();
+  checkTied();
   checkVariables();
   checkKernels();
 
@@ -199,6 +200,16 @@ void ProgramChecker::checkConfigs() {
       std::string where = "config " + quoted(config->name());
       require(names.insert(config->name()->string_view()).second, where,
               "there are two of that name");
+    }
+}
+
+void ProgramChecker::checkTied() {
+  std::set<std::string_view> names;
+  if (program.tied())
+    for (const Tied *tied : *program.tied()) {
+      std::string where = "the tied rows of " + quoted(tied->entry());
+      require(tied->entry()->size() > 0, where, "the entry has no name");
+      require(names.insert(tied->entry()->string_view()).second, where, "they are there twice");
     }
 }
 

@@ -1,4 +1,4 @@
-//===- Evaluator.cpp - The held-out data, whole ---------------------------===//
+//===- Evaluator.cpp - The figures of a data set --------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,20 +11,31 @@
 
 namespace weir {
 
-Evaluator::Evaluator(Program &program, const Dataset &dataset)
-    : program(program), dataset(dataset) {
+Evaluator::Evaluator(Program &program, const Dataset &dataset, const std::string &what)
+    : program(program), dataset(dataset), what(what), rows(dataset.coveringRows()) {
   parts.reserve(2);
-  parts.emplace_back(program, requireEntry(program, "eval", "to evaluate held-out data"), dataset);
-  if (dataset.coveringRows() % parts[0].rows != 0) {
-    parts.emplace_back(
-        program,
-        requireEntry(program, "eval_one",
-                     "to evaluate the rows that are left after the last whole batch"),
-        dataset);
-    if (parts[1].rows != 1)
-      throw Failure(Exit::model,
-                    concat("the entry 'eval_one' takes ", parts[1].rows, " rows; 1 expected"));
-  }
+  parts.emplace_back(program, requireEntry(program, "eval", "to evaluate " + what), dataset);
+  const int64_t batch = parts[0].rows;
+  if (rows % batch != 0)
+    if (const artifact::Entry *one = program.entry("eval_one")) {
+      parts.emplace_back(program, *one, dataset);
+      if (parts[1].rows != 1)
+        throw Failure(Exit::model,
+                      concat("the entry 'eval_one' takes ", parts[1].rows, " rows; 1 expected"));
+    }
+  if (parts.size() == 1 && rows < batch)
+    throw Failure(Exit::data,
+                  concat(what, ": ", rows, dataset.window() ? " windows" : " rows", ", but ",
+                         tiedRows(program, "eval"), ", so they are evaluated in whole batches of ",
+                         batch, "; give more of them, or compile with a smaller batch"));
+}
+
+std::string Evaluator::notice() const {
+  if (leftOut() == 0)
+    return "";
+  return concat(what, ": ", leftOut(), " of ", rows, dataset.window() ? " windows" : " rows",
+                " are left out of every evaluation: ", tiedRows(program, "eval"),
+                ", so only whole batches of ", parts[0].rows, " are evaluated");
 }
 
 void Evaluator::runRows(Part &part, int64_t first) {
@@ -43,16 +54,13 @@ void Evaluator::runRows(Part &part, int64_t first) {
 Values Evaluator::run() {
   for (Part &part : parts)
     part.outputs.clear();
-  int64_t rows = dataset.coveringRows(), row = 0;
+  int64_t row = 0;
   for (Part &part : parts)
     for (; row + part.rows <= rows; row += part.rows)
       runRows(part, row);
   if (parts.size() > 1)
     parts[0].outputs.add(parts[1].outputs);
-  Values values;
-  for (const auto &[name, value] : parts[0].outputs.ratios())
-    values.emplace_back("heldout_" + name, value);
-  return values;
+  return parts[0].outputs.ratios();
 }
 
 } // namespace weir

@@ -1,4 +1,4 @@
-//===- Evaluator.h - The held-out data, whole -----------------------------===//
+//===- Evaluator.h - The figures of a data set ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,15 +13,22 @@
 namespace weir {
 
 /// Evaluates all rows of arrays, or consecutive windows of streams (the tokens after the last whole
-/// window are left out): in batches by the entry `eval`, the remainder by `eval_one`.
+/// window are left out): in batches by the entry `eval`, the remainder by `eval_one`. Where the
+/// rows of a batch are tied there is no `eval_one`, and the remainder is left out.
 class Evaluator {
 public:
-  /// `dataset` and `program` have to outlive it. Throws Failure(Exit::model) where an entry is
-  /// missing.
-  Evaluator(Program &program, const Dataset &dataset);
+  /// `dataset` and `program` have to outlive it; messages call the data `what`. Throws
+  /// Failure(Exit::model) where `eval` is missing, and Failure(Exit::data) where tied rows make no
+  /// whole batch.
+  Evaluator(Program &program, const Dataset &dataset, const std::string &what);
 
-  /// heldout_loss, and heldout_X for each metric.
+  /// The loss and each metric.
   Values run();
+
+  int64_t evaluated() const { return rows - leftOut(); } ///< rows or windows
+  int64_t leftOut() const { return parts.size() > 1 ? 0 : rows % parts[0].rows; }
+  /// That some are left out, and why; "" where none is.
+  std::string notice() const;
 
 private:
   struct Part {
@@ -37,6 +44,8 @@ private:
 
   Program &program;
   const Dataset &dataset;
+  const std::string what;
+  const int64_t rows;      // or windows, of the data
   std::vector<Part> parts; // eval and, where a remainder is left, eval_one
 };
 

@@ -30,14 +30,30 @@ Element elementOf(artifact::DType dtype) {
   __builtin_unreachable();
 }
 
+const artifact::Tied *findTied(const Program &program, const std::string &entry) {
+  if (program.plan().tied())
+    for (const artifact::Tied *tied : *program.plan().tied())
+      if (tied->entry()->string_view() == entry)
+        return tied;
+  return nullptr;
+}
+
 } // namespace
 
 const artifact::Entry &requireEntry(const Program &program, const std::string &name,
                                     const std::string &purpose) {
   if (const artifact::Entry *entry = program.entry(name))
     return *entry;
+  const artifact::Tied *tied = findTied(program, name);
   throw Failure(Exit::model, concat("the artifact of '", program.plan().model()->str(),
-                                    "' has no entry '", name, "', which is needed ", purpose));
+                                    "' has no entry '", name, "', which is needed ", purpose,
+                                    tied ? concat(": ", tied->why()->string_view()) : ""));
+}
+
+std::string tiedRows(const Program &program, const std::string &entry) {
+  if (const artifact::Tied *tied = findTied(program, entry))
+    return concat("the rows of a batch are tied (", tied->why()->string_view(), ")");
+  return "the artifact runs whole batches only";
 }
 
 std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {

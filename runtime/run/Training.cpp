@@ -36,6 +36,11 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
   return bytes;
 }
 
+/// Of the figures: all others are averages.
+bool isCount(const std::string &name) {
+  return name == "steps" || name == "skipped_steps" || name == "heldout_rows_left_out";
+}
+
 bool usesWholeVocabulary(const Array &text) {
   std::vector<bool> used(text.vocabulary->size());
   size_t left = used.size();
@@ -135,7 +140,7 @@ void Training::bindData() {
   dataset->requireRows(stepRows);
   sampler.emplace(seed, !options.noShuffle, dataset->units(), dataset->window(), stepRows);
   if (heldOut)
-    evaluator.emplace(program, *heldOut);
+    evaluator.emplace(program, *heldOut, options.evalData.empty() ? "--holdout" : "--eval-data");
   int64_t window = dataset->window();
   unit = window ? "tokens" : "samples";
   unitsPerStep = static_cast<double>(stepRows * std::max<int64_t>(window - 1, 1));
@@ -258,6 +263,8 @@ void Training::announce() const {
              " parameters, ", program.threads(),
              program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows,
              " rows; ", data));
+  if (evaluator && evaluator->leftOut() > 0)
+    say(evaluator->notice());
   if (!store)
     say("the weights will not be kept: add --checkpoint DIR to keep them");
 }
@@ -336,11 +343,15 @@ void Training::evaluate() {
   if (!evaluator || evaluated == done)
     return;
   Clock::time_point start = Clock::now();
-  held = evaluator->run();
+  held.clear();
+  for (const auto &[name, value] : evaluator->run())
+    held.emplace_back("heldout_" + name, value);
+  if (evaluator->leftOut() > 0)
+    held.emplace_back("heldout_rows_left_out", static_cast<double>(evaluator->leftOut()));
   evaluated = done;
   std::string line = concat("step ", done, "/", total);
   for (const auto &[name, value] : held)
-    line += concat("  ", name, " ", formatted("%.4f", value));
+    line += concat("  ", name, " ", formatted(isCount(name) ? "%.0f" : "%.4f", value));
   progress->say(line);
   if (metrics)
     metrics->event("eval", done, held, secondsSince(start));
@@ -429,7 +440,7 @@ Exit Training::finish() {
     std::cout << line << ",\"seconds\":" << jsonNumber(seconds) << "}" << std::endl;
   } else {
     for (const auto &[name, value] : results)
-      std::cout << name << " " << formatted(name.starts_with("s") ? "%.0f" : "%.6g", value) << "\n";
+      std::cout << name << " " << formatted(isCount(name) ? "%.0f" : "%.6g", value) << "\n";
     std::cout << std::flush;
   }
   return Exit::ok;

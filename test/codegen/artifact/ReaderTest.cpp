@@ -66,7 +66,8 @@ static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &c
 const std::vector<char> code(100, 'c');
 
 constexpr char attributes[] =
-    R"(weir.model = "small", weir.batch = 1 : i64, weir.accumulate = 1 : i64, weir.steps = 3 : i64)";
+    R"(weir.model = "small", weir.batch = 1 : i64, weir.accumulate = 1 : i64, weir.steps = 3 : i64)"
+    R"(, weir.tied = {eval = "small.weir:1:1: rows meet other rows"})";
 
 TEST(ArtifactReader, ReadsTheModelsBack) {
   for (auto [model, sets] : {std::pair("gpt-char.weir",

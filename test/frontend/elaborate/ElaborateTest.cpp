@@ -98,8 +98,9 @@ TEST(Elaborate, WhatAProgramLacksIsNamed) {
               rename(program, "step", 1);
             }),
             "`step` has no loss");
-  EXPECT_EQ(lacks([](Program &program) { program.entry("eval_one").erase(); }),
-            "there is no `eval_one`");
+  EXPECT_EQ(lacks([&](Program &program) { rename(program, "eval_one", 1); }),
+            "`eval_one` has a loss whose term 0 lacks its sum or count");
+  EXPECT_EQ(lacks([](Program &program) { program.entry("eval").erase(); }), "there is no `eval`");
   EXPECT_EQ(lacks([&](Program &program) { eraseWrites(program, "init"); }),
             "`linear.weight` has no initial value");
   EXPECT_EQ(lacks([&](Program &program) { eraseWrites(program, "step"); }),

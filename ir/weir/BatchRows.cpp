@@ -1,0 +1,254 @@
+//===- BatchRows.cpp - Are the rows of a batch independent? ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/BatchRows.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace weir {
+
+BatchRows::BatchRows(func::FuncOp entry, int64_t rows, ArrayRef<std::optional<RowPlace>> arguments,
+                     ValueRange ends)
+    : function(entry), count(rows) {
+  assert(rows > 0 && arguments.size() == entry.getNumArguments());
+  for (auto [argument, place] : llvm::zip_equal(entry.getArguments(), arguments))
+    if (place)
+      places[argument] = *place;
+  if (count > 1)
+    follow(ends);
+}
+
+BatchRows BatchRows::ofInputs(func::FuncOp entry) {
+  int64_t rows = entry.getNumArguments() ? shapeOf(entry.getArgument(0))[0] : 1;
+  SmallVector<std::optional<RowPlace>> first(entry.getNumArguments(), RowPlace{0, 1});
+  return BatchRows(entry, rows, first);
+}
+
+BatchRows::Kind BatchRows::kindOf(Value value) const {
+  if (sums.contains(value))
+    return Kind::sum;
+  return places.contains(value) ? Kind::rows : Kind::shared;
+}
+
+std::optional<RowPlace> BatchRows::findRows(Value value) {
+  if (kindOf(value) == Kind::rows)
+    return placeOf(value);
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (kindOf(value) == Kind::shared && !shape.empty() && shape[0] % count == 0)
+    if (RowPlace first{0, shape[0] / count}; isUniform(value, first))
+      return first;
+  return std::nullopt;
+}
+
+/// The ops that values are computed from, themselves included.
+static llvm::DenseSet<Operation *> opsBehind(SmallVector<Operation *> open) {
+  llvm::DenseSet<Operation *> seen(open.begin(), open.end());
+  while (!open.empty())
+    for (Value operand : open.pop_back_val()->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && seen.insert(op).second)
+        open.push_back(op);
+  return seen;
+}
+
+void BatchRows::follow(ValueRange ends) {
+  Block &block = function.getBody().front();
+  SmallVector<Operation *> last;
+  for (Value end : ends)
+    if (Operation *op = end.getDefiningOp())
+      last.push_back(op);
+  if (ends.empty())
+    for (Operation &op : block)
+      if (op.hasTrait<OpTrait::IsTerminator>() || !isPure(&op))
+        last.push_back(&op);
+  live = opsBehind(last);
+  for (Operation &op : block) {
+    if (!live.contains(&op))
+      continue;
+    if (Clause clause = visit(&op)) {
+      why = TiedRows{&op, op.getLoc(), *clause};
+      return;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+std::optional<BatchRows::InFactor>
+BatchRows::find(const ShardRule &rule, const ShardRule::Dimension &factors, int64_t inner) const {
+  int64_t behind = 1; // elements of the dimension that one of the factor is
+  for (unsigned factor : llvm::reverse(factors)) {
+    int64_t size = rule.factors[factor].size;
+    if (inner % behind == 0 && (behind * size) % (inner * count) == 0)
+      return InFactor{factor, inner / behind};
+    behind *= size;
+  }
+  return std::nullopt;
+}
+
+std::optional<RowPlace>
+BatchRows::locate(const ShardRule &rule, ArrayRef<ShardRule::Dimension> dimensions, InFactor rows) {
+  for (auto [i, factors] : llvm::enumerate(dimensions)) {
+    int64_t inner = rows.inner;
+    for (unsigned factor : llvm::reverse(factors)) {
+      if (factor == rows.factor)
+        return RowPlace{int64_t(i), inner};
+      inner *= rule.factors[factor].size;
+    }
+  }
+  return std::nullopt;
+}
+
+bool BatchRows::isUniform(Value value, RowPlace place) {
+  Operation *op = value.getDefiningOp();
+  if (!op || kindOf(value) != Kind::shared)
+    return false;
+  if (isa<ConstantOp>(op))
+    return true;
+  if (auto iota = dyn_cast<IotaOp>(op))
+    return int64_t(iota.getDimension()) != place.dimension;
+  if (isa<RandomOp>(op)) {
+    drawn = true;
+    return true;
+  }
+  auto shardable = dyn_cast<Shardable>(op);
+  if (!shardable)
+    return false;
+  auto [known, isNew] =
+      uniform.try_emplace({value.getAsOpaquePointer(), place.dimension, place.inner}, false);
+  if (!isNew)
+    return known->second;
+  ShardRule rule = shardable.shardRule();
+  ArrayRef<ShardRule::Dimension> result = rule.results[cast<OpResult>(value).getResultNumber()];
+  auto at = find(rule, result[place.dimension], place.inner);
+  if (!at || rule.factors[at->factor].kind == Factor::Kind::whole)
+    return false;
+  bool all = true;
+  for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
+    if (auto there = locate(rule, dimensions, *at))
+      all = all && isUniform(operand, *there);
+  return uniform[{value.getAsOpaquePointer(), place.dimension, place.inner}] = all;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// An op that takes all rows together, in the user's words.
+static std::string takesAll(Operation *op) {
+  return TypeSwitch<Operation *, std::string>(op)
+      .Case<SliceOp>([](auto) { return "some of the rows are picked out"; })
+      .Case<GatherOp, SegmentSumOp>([](auto) { return "rows are picked by an index"; })
+      .Case<ConcatOp>([](auto) { return "rows are joined with others"; })
+      .Default([](Operation *op) {
+        return "`" + op->getName().stripDialect().str() + "` takes all rows together";
+      });
+}
+
+/// Whether the op is linear in those of its operands that are sums, together.
+static bool isLinear(Operation *op, function_ref<bool(Value)> isSum) {
+  auto only = [&](unsigned place) {
+    return llvm::all_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
+      return isSum(operand.value()) == (operand.index() == place);
+    });
+  };
+  bool isFloat = tensorType(op->getResult(0)).getElementType().isF32();
+  return TypeSwitch<Operation *, bool>(op)
+      // What is shared and added counts for all rows together (cutRows).
+      .Case<AddOp, SubOp>([&](auto) { return isFloat; })
+      .Case<NegOp, StopGradientOp, BroadcastOp, TransposeOp, SplitDimOp, MergeDimsOp, SliceOp,
+            PadOp>([](auto) { return true; })
+      .Case<MulOp, MatmulOp, ConvolutionOp>([&](auto) { return only(0) || only(1); })
+      .Case<DivOp>([&](auto) { return isFloat && only(0); })
+      .Case<ReduceOp>([](auto op) { return op.getKind() == Reduction::sum; })
+      .Case<CastOp>([&](auto) { return isFloat; })
+      .Default(false);
+}
+
+BatchRows::Clause BatchRows::visit(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return visitReturn(op);
+  bool rows = false, sum = false;
+  for (Value operand : op->getOperands()) {
+    rows = rows || kindOf(operand) == Kind::rows;
+    sum = sum || kindOf(operand) == Kind::sum;
+  }
+  if (op->getNumRegions() == 0 && !rows && !sum)
+    return std::nullopt;
+  if (rows && sum)
+    return "a sum over the rows meets single rows again";
+  auto shardable = dyn_cast<Shardable>(op);
+  if (!shardable)
+    return "it is not known what `" + op->getName().stripDialect().str() + "` does with the rows";
+  return sum ? visitSums(op) : visitRows(op, shardable.shardRule());
+}
+
+BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
+  std::optional<InFactor> at;
+  for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
+    if (kindOf(operand) != Kind::rows)
+      continue;
+    RowPlace place = placeOf(operand);
+    auto found = find(rule, dimensions[place.dimension], place.inner);
+    if (!found)
+      return "the rows are cut into groups";
+    if (at && *at != *found)
+      return "rows meet other rows";
+    at = found;
+  }
+  Factor::Kind kind = rule.factors[at->factor].kind;
+  if (kind == Factor::Kind::max)
+    return "the largest over the rows is taken";
+  if (kind == Factor::Kind::min)
+    return "the smallest over the rows is taken";
+  if (kind == Factor::Kind::whole)
+    return takesAll(op);
+  for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
+    if (auto place = locate(rule, dimensions, *at))
+      if (kindOf(operand) != Kind::rows && !isUniform(operand, *place))
+        return "rows meet values that differ with the place in the batch";
+  for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), rule.results)) {
+    auto place = locate(rule, dimensions, *at);
+    if (place)
+      places[result] = *place;
+    else if (kind == Factor::Kind::sum)
+      sums.insert(result);
+    else
+      return takesAll(op);
+  }
+  return std::nullopt;
+}
+
+BatchRows::Clause BatchRows::visitSums(Operation *op) {
+  if (!isLinear(op, [&](Value value) { return kindOf(value) == Kind::sum; }))
+    return "something else than a sum or a multiple is made of a sum over the rows";
+  sums.insert(op->result_begin(), op->result_end());
+  return std::nullopt;
+}
+
+BatchRows::Clause BatchRows::visitReturn(Operation *op) {
+  for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+    auto part = function.getResultAttrOfType<StringAttr>(i, "weir.part");
+    Kind kind = kindOf(value);
+    if (part && (part.getValue() == "sum" || part.getValue() == "count")) {
+      if (kind == Kind::rows)
+        return "a figure is not a sum over the rows";
+      continue;
+    }
+    auto place = findRows(value);
+    if (place && place->dimension == 0 && place->inner * count == shapeOf(value)[0])
+      continue;
+    return "a result does not begin with a dimension of rows";
+  }
+  return std::nullopt;
+}
+
+} // namespace weir

@@ -1,0 +1,234 @@
+//===- BatchRowsTest.cpp - What ties the rows of a batch ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluations and predictions of one row against those of a batch, on the reference interpreter:
+// where ir/weir/BatchRows.h calls the rows independent, sums over the rows are the batch's sums and
+// the rows' results are the batch's rows. Where it does not, it says where and why.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/Parser.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/reference/Interpreter.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace weir {
+namespace {
+
+class BatchRows : public testing::Test {
+protected:
+  BatchRows() {
+    registerReferenceInterpreter(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  /// A recipe over x: [6, 4], labels: i32[6] and tokens: i32[6, 3].
+  void load(const std::string &items, const std::string &recipe) {
+    std::string text = "config batch = 6\n" + items +
+                       "\ntrain {\n  input x: [batch, 4]\n  input labels: i32[batch]\n"
+                       "  input tokens: i32[batch, 3]\n  steps 10\n" +
+                       recipe + "\n  update sgd(lr = 0.1)\n}\n";
+    Diagnostics diagnostics;
+    auto model = parse(sources.add("test.weir", text), diagnostics);
+    if (!diagnostics.hasErrors())
+      module = elaborate(*model, {}, sources, context, diagnostics).module;
+    ASSERT_EQ(diagnostics.render(), "") << text;
+    ASSERT_TRUE(module);
+  }
+
+  mlir::func::FuncOp entry(const char *name) {
+    return module->lookupSymbol<mlir::func::FuncOp>(name);
+  }
+
+  /// Why an entry's rows are tied; "" where they are not.
+  std::string tied(const char *name) {
+    auto all = (*module)->getAttrOfType<mlir::DictionaryAttr>("weir.tied");
+    auto why = all ? all.getAs<mlir::StringAttr>(name) : mlir::StringAttr();
+    return why ? why.str() : "";
+  }
+
+  Tensors random(mlir::func::FuncOp function) {
+    std::mt19937 generator(3);
+    Tensors inputs;
+    for (mlir::Value argument : function.getArguments()) {
+      inputs.emplace_back(shapeOf(argument));
+      bool isFloat = tensorType(argument).getElementType().isF32();
+      for (double &value : inputs.back().values)
+        value = isFloat ? double(generator() % 1000) / 500 - 1 : double(generator() % 4);
+    }
+    return inputs;
+  }
+
+  Tensors run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs) {
+    Interpreter interpreter;
+    module->walk([&](VariableOp variable) {
+      Tensor &value = interpreter.variables[variable.getName().str()];
+      value = Tensor(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape());
+      for (auto [i, element] : llvm::enumerate(value.values))
+        element = std::sin(double(i) + 1);
+    });
+    for (const char *scalar : {"run/seed", "run/step", "run/total_steps"})
+      interpreter.variables[scalar].values[0] = 7;
+    auto outputs = interpreter.run(function, inputs);
+    EXPECT_TRUE(mlir::succeeded(outputs));
+    return mlir::succeeded(outputs) ? *outputs : Tensors();
+  }
+
+  /// eval_one's figures over all rows are eval's over the batch.
+  void rowsAddUp() {
+    ASSERT_EQ(tied("eval"), "");
+    ASSERT_TRUE(entry("eval_one"));
+    EXPECT_EQ(shapeOf(entry("eval_one").getArgument(0))[0], 1);
+    Tensors inputs = random(entry("eval")), whole = run(entry("eval"), inputs), sum;
+    for (int64_t row = 0; row < 6; ++row) {
+      Tensors one;
+      for (const Tensor &input : inputs)
+        one.push_back(input.part(row, 6));
+      Tensors outputs = run(entry("eval_one"), one);
+      if (sum.empty())
+        sum = Tensors(outputs.size(), Tensor(Shape{}));
+      for (auto [total, output] : llvm::zip_equal(sum, outputs))
+        total.values[0] += output.values[0];
+    }
+    ASSERT_EQ(whole.size(), sum.size());
+    for (auto [a, b] : llvm::zip_equal(whole, sum))
+      // A sixth of a constant is an f32.
+      EXPECT_NEAR(a.values[0], b.values[0], 1e-7 * (1 + std::abs(a.values[0])));
+  }
+
+  mlir::DialectRegistry registry;
+  mlir::MLIRContext context;
+  SourceManager sources;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+constexpr const char *linearModel = "model m(x: [b, 4]) -> [b, 5] { return linear(x, 5) }";
+
+TEST_F(BatchRows, LossesAndMetricsOfEachRow) {
+  load(linearModel, "  y = m(x)\n  loss cross_entropy(y, labels) + 0.5 * mse(y, 2 * y + 1)\n"
+                    "  metric accuracy = accuracy(y, labels)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, CountsThatDependOnTheData) {
+  load(linearModel, "  mask = f32(labels != 0)\n"
+                    "  loss ratio(sum(softmax_cross_entropy(m(x), labels) * mask), sum(mask))");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, AMeanOverTheBatchIsAPartOfItForEachRow) {
+  load(linearModel, "  loss ratio(mean(softmax_cross_entropy(m(x), labels)), 1)\n"
+                    "  metric halved = ratio(sum(abs(x)) / batch - 3, 2 * batch)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, WhatAllRowsShareCountsForItsPart) {
+  load("model m(x: [b, 4]) -> ([b, 4], []) {\n  param w: [4] = ones()\n"
+       "  return x * w, sum(w * w)\n}",
+       "  y, size = m(x)\n  loss ratio(sum(y) + 0.1 * size, batch) + 0.01 * ratio(size, 1)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, LayoutsThatMoveTheRows) {
+  load("model m(t: i32[b, 3]) -> [3, b, 2] {\n  param e: [4, 2] = ones()\n"
+       "  return transpose(e[t], [1, 0, 2])\n}",
+       "  y = m(tokens)\n"
+       "  flat = merge_dims(y, 0, 2)\n" // [3 * batch, 2]: the rows inside
+       "  again = split_dim(flat, 0, [3, 6])\n"
+       "  pairs = split_dim(merge_dims(transpose(again, [1, 0, 2]), 0, 2), 0, [6, 3])\n"
+       "  loss ratio(sum(flat * flat) + sum(pairs[:, :2]), size(flat))");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, AttentionConvolutionAndSharedTables) {
+  load(
+      "model m(t: i32[b, 3]) -> [b, 3, 4] {\n  param e: [4, 4] = ones(); param p: [3, 4] = ones()\n"
+      "  x = e[t] + p\n  h = to_heads(x, 2)\n"
+      "  return layer_norm(x + from_heads(attend(h, h, h, causal = true)))\n}",
+      "  y = m(tokens)\n  late = f32(position(y, 1))\n"
+      "  loss ratio(sum(y * late), sum(late * zeros_like(y) + 1))");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, AHardCodedBatchIsNoHindrance) {
+  load(linearModel,
+       "  y = split_dim(merge_dims(m(x), 0, 2), 0, [6, 5])\n  loss cross_entropy(y, labels)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, RunningStatisticsAreSharedByTheRows) {
+  load("model m(x: [b, 4]) -> [b, 4] {\n"
+       "  y = batch_norm(split_dim(x, 1, [2, 2, 1]))\n  return merge_dims(y, 1, 3)\n}",
+       "  loss mse(m(x), x)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, WhatNoFigureDependsOnTiesNothing) {
+  load(linearModel, "  unused = sum(max_over(x, [0]))\n  loss cross_entropy(m(x), labels)");
+  rowsAddUp();
+}
+
+TEST_F(BatchRows, PredictionsOfOneRowAreTheBatchsRows) {
+  // The loss ties the rows; the model does not.
+  load("model m(x: [b, 4], start: [b, 2]) -> ([b, 3], [b, 2]) {\n"
+       "  return linear(concat([x, start], -1), 3), start\n}",
+       "  a, _ = m(x, zeros_like(x[:, :2]))\n  loss cross_entropy(a @ transpose(a), labels)");
+  EXPECT_EQ(tied("eval"), "test.weir:11:22: rows meet other rows");
+  EXPECT_FALSE(entry("eval_one"));
+  EXPECT_EQ(tied("predict"), "");
+  mlir::func::FuncOp predict = entry("predict");
+  EXPECT_EQ(shapeOf(predict.getArgument(0)), llvm::ArrayRef<int64_t>({1, 4}));
+  EXPECT_EQ(shapeOf(predict.getArgument(1)), llvm::ArrayRef<int64_t>({1, 2}));
+  EXPECT_EQ(predict.getResultTypes()[0], predict.getResultTypes()[0]);
+}
+
+/// Recipes whose rows are tied, where and why.
+TEST_F(BatchRows, TiedRowsAreNamed) {
+  struct Case {
+    const char *loss, *why;
+  };
+  for (const Case &one : {
+           Case{"cross_entropy(y @ transpose(y), labels)", "22: rows meet other rows"},
+           Case{"ratio(sum(y * max_over(y, [0])), 1)", "22: the largest over the rows is taken"},
+           Case{"ratio(sum(y * min_over(y, [0])), 1)", "22: the smallest over the rows is taken"},
+           Case{"ratio(sum(y * mean(y, [0])), 1)",
+                "18: a sum over the rows meets single rows again"},
+           Case{"ratio(sum(sum(y, [0]) ^ 2.0), 1)",
+                "18: something else than a sum or a multiple is made of a sum over the rows"},
+           Case{"ratio(sum(y[1:]), 1)", "18: some of the rows are picked out"},
+           Case{"ratio(sum(y[labels]), 1)", "18: rows are picked by an index"},
+           Case{"ratio(sum(concat([y, y], 0)), 1)", "18: rows are joined with others"},
+           Case{"ratio(sum(split_dim(y, 0, [2, 3])), 1)", "18: the rows are cut into groups"},
+           Case{"ratio(sum(y * f32(position(y, 0))), 1)",
+                "18: rows meet values that differ with the place in the batch"},
+           Case{"ratio(sum(y), max(sum(f32(labels)), 1))",
+                "22: something else than a sum or a multiple is made of a sum over the rows"},
+           Case{"ratio(f32(argmax(sum(y, [1]), 0)), 1)", "18: `argmax` takes all rows together"},
+       }) {
+    load(linearModel, "  y = m(x)\n  loss " + std::string(one.loss));
+    EXPECT_EQ(tied("eval"), "test.weir:9:" + std::string(one.why)) << one.loss;
+    EXPECT_FALSE(entry("eval_one")) << one.loss;
+    EXPECT_TRUE(entry("eval")) << one.loss;
+  }
+}
+
+TEST_F(BatchRows, AModelThatTiesThemPredictsBatches) {
+  load("model m(x: [b, 4]) -> [b, 4] {\n  param w: [4] = ones()\n  return x * w / sum(x, [0])\n}",
+       "  loss mse(m(x), x)");
+  EXPECT_EQ(tied("predict"), "test.weir:4:10: a sum over the rows meets single rows again");
+  EXPECT_EQ(shapeOf(entry("predict").getArgument(0)), llvm::ArrayRef<int64_t>({6, 4}));
+  load("model m(x: [b, 4]) -> [4, b] {\n  param w: [4] = ones()\n  return transpose(x * w)\n}",
+       "  loss mse(m(x), transpose(x))");
+  EXPECT_FALSE(entry("predict"));
+  EXPECT_EQ(tied("predict"), "test.weir:2:7: a result does not begin with a dimension of rows");
+  EXPECT_EQ(tied("eval"), "");
+}
+
+} // namespace
+} // namespace weir
