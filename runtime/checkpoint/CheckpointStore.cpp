@@ -145,14 +145,11 @@ std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTen
   return target;
 }
 
-Checkpoint CheckpointStore::load(int64_t step) const {
-  std::string path = pathOf(step);
+Checkpoint CheckpointStore::open(const std::string &path) {
   auto inside = [&](const char *name) { return (fs::path(path) / name).string(); };
   try {
     auto text = MappedFile::open(inside(manifestFile), Exit::storage);
     Manifest manifest = Manifest::read(textOf(text->bytes()));
-    if (manifest.step != step)
-      throw std::runtime_error(concat("manifest.json is of step ", manifest.step));
     auto open = [&](const char *name) {
       SafeTensors file(inside(name), Exit::storage);
       const Manifest::File &stated = manifest.files[name];
@@ -169,6 +166,14 @@ Checkpoint CheckpointStore::load(int64_t step) const {
   } catch (const std::runtime_error &error) {
     throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
   }
+}
+
+Checkpoint CheckpointStore::load(int64_t step) const {
+  Checkpoint checkpoint = open(pathOf(step));
+  if (checkpoint.manifest.step != step)
+    throw Failure(Exit::storage, concat(checkpoint.path, " is not whole: manifest.json is of step ",
+                                        checkpoint.manifest.step));
+  return checkpoint;
 }
 
 std::optional<Checkpoint>

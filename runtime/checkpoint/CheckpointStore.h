@@ -60,6 +60,9 @@ public:
 
   std::string pathOf(int64_t step) const;
 
+  /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole.
+  static Checkpoint open(const std::string &path);
+
 private:
   Checkpoint load(int64_t step) const;
   bool isWhole(int64_t step);

@@ -94,23 +94,4 @@ void restore(const std::vector<TensorView> &variables,
     }
 }
 
-SafeTensors openInitialWeights(const std::string &path, const std::vector<TensorView> &variables) {
-  SafeTensors file(path, Exit::data);
-  std::vector<StoredTensor> states =
-      storedWhere(variables, [](artifact::Role role) { return role == artifact::Role::state; });
-  std::vector<std::string> lines = differences(storedParameters(variables), file.tensors(), states);
-  if (!lines.empty())
-    throw Failure(Exit::model, concat(path, ": does not hold this model's weights:\n  ",
-                                      joinFew(lines, "\n  ")));
-  return file;
-}
-
-void loadInitialWeights(const std::string &path, const std::vector<TensorView> &variables) {
-  std::vector<TensorView> loadable;
-  for (const TensorView &variable : variables)
-    if (variable.role == artifact::Role::parameter || variable.role == artifact::Role::state)
-      loadable.push_back(variable);
-  restore(loadable, openInitialWeights(path, variables).tensors());
-}
-
 } // namespace weir

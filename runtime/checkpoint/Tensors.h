@@ -36,15 +36,6 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
 void restore(const std::vector<TensorView> &variables,
              const std::map<std::string, StoredTensor> &found);
 
-/// --init: the file whose parameters are to be loaded. Throws Failure: Exit::data where it cannot
-/// be read or is no safetensors file, Exit::model with every tensor that is missing, unexpected or
-/// of another shape.
-SafeTensors openInitialWeights(const std::string &path, const std::vector<TensorView> &variables);
-
-/// Loads the parameters from such a file by name, and block states that it has. Nothing is changed
-/// where that throws.
-void loadInitialWeights(const std::string &path, const std::vector<TensorView> &variables);
-
 } // namespace weir
 
 #endif

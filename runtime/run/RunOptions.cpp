@@ -59,8 +59,15 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("N")
       ->check(within<int64_t>(0, mostSteps, "a number from 0 to 2147483647"))
       ->group(training);
-  app.add_option("--init", options.init, "begin with the weights in this safetensors file")
-      ->type_name("FILE")
+  auto *init = app.add_option("--init", options.init,
+                              "begin with the weights in this safetensors file or checkpoint")
+                   ->type_name("FILE|DIR")
+                   ->group(training);
+  app.add_option("--init-partial", options.initPartial,
+                 "begin with those of its weights that the model has; lists what is taken and what "
+                 "is not")
+      ->type_name("FILE|DIR")
+      ->excludes(init)
       ->group(training);
   app.add_option("--eval-every", options.evalEvery, "also evaluate the held-out data every N steps")
       ->type_name("N")

@@ -31,7 +31,8 @@ struct RunOptions {
   bool noShuffle = false;
   int64_t steps = 0, epochs = 0; ///< 0: the recipe's
   std::optional<int64_t> seed;   ///< 1 where not given
-  std::string init;              ///< a safetensors file; "": the model's own initialization
+  std::string init;              ///< a safetensors file or checkpoint; "": the model's initialisers
+  std::string initPartial;       ///< the same, of which the model takes what it has
   int64_t evalEvery = 0;         ///< steps; 0: only at the end
   std::string nan = "abort";     ///< or "skip"
   std::string checkpoint;        ///< a directory; "": weights are not kept

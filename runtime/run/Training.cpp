@@ -61,12 +61,11 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       outputs(program, stepEntry) {
   artifact::verifyEvaluations(program.plan());
   findCheckpoint();
+  openWeights();
   bindData();
   decideSteps();
   if (resumed)
     requireSameRun(resumed->path, resumed->manifest, manifest(), options.change, say);
-  if (!resumed && !options.init.empty())
-    openInitialWeights(options.init, program.variables());
   if (!options.gradients.empty())
     gradients.emplace(program, stepEntry, options.gradients);
 }
@@ -116,10 +115,40 @@ void Training::findCheckpoint() {
   done = saved = found.step;
 }
 
+void Training::openWeights() {
+  bool partial = !options.initPartial.empty();
+  const std::string &path = partial ? options.initPartial : options.init;
+  if (path.empty())
+    return;
+  if (resumed) {
+    say(concat(partial ? "--init-partial " : "--init ", path,
+               " is not read: the weights are the checkpoint's"));
+    return;
+  }
+  weights.emplace(path, say);
+  if (!partial)
+    return weights->requireAll(program.variables(), /*states=*/false);
+  Weights::Overlap overlap = weights->overlap(program.variables());
+  auto list = [](const char *what, const std::vector<std::string> &tensors) {
+    constexpr size_t most = 500;
+    say(concat(what, ": ", tensors.size()));
+    for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
+      say(concat("  ", tensors[i]));
+    if (tensors.size() > most)
+      say(concat("  and ", tensors.size() - most, " more"));
+  };
+  list(concat("taken from ", weights->path()).c_str(), overlap.taken);
+  list("not there, begin with their initialiser", overlap.kept);
+  list("there, but not in the model", overlap.unused);
+}
+
 void Training::bindData() {
+  // The numbers of characters belong to the weights.
   Vocabularies vocabularies;
   if (resumed)
     vocabularies = resumed->manifest.vocabularies;
+  else if (weights && weights->manifest())
+    vocabularies = weights->manifest()->vocabularies;
   Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
   if (resumed)
     checkVocabularies(all);
@@ -240,14 +269,13 @@ void Training::initialize() {
     restore(program.variables(), resumed->state.tensors());
     set("total_steps", total);
     say(concat("resuming after step ", done, " from ", resumed->path));
-    if (!options.init.empty())
-      say(concat("--init ", options.init, " is not read: the weights are the checkpoint's"));
   } else {
     program.run(requireEntry(program, "init", "to begin a run"));
-    if (!options.init.empty())
-      loadInitialWeights(options.init, program.variables());
+    if (weights)
+      weights->load(program.variables());
   }
   resumed.reset();
+  weights.reset();
 }
 
 void Training::announce() const {

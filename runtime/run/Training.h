@@ -15,6 +15,7 @@
 
 #include "runtime/checkpoint/CheckpointStore.h"
 #include "runtime/checkpoint/Tensors.h"
+#include "runtime/checkpoint/Weights.h"
 #include "runtime/report/MetricsFile.h"
 #include "runtime/report/Progress.h"
 #include "runtime/report/TensorBoard.h"
@@ -38,6 +39,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   void findCheckpoint();
+  void openWeights();
   void bindData();
   void checkVocabularies(const Dataset &all) const;
   void noteData(const Dataset &all);
@@ -66,6 +68,7 @@ private:
   Disk disk;
   std::optional<CheckpointStore> store;
   std::optional<Checkpoint> resumed;
+  std::optional<Weights> weights; // to begin with
   std::optional<Dataset> dataset, heldOut;
   std::map<std::string, Manifest::Data> dataFacts; // by input
   std::string unit;                                // "tokens" or "samples"

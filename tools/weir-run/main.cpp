@@ -1,34 +1,70 @@
-//===- main.cpp - Trains an artifact with the runtime alone ---------------===//
+//===- main.cpp - Runs an artifact with the runtime alone -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/run/Evaluate.h"
 #include "runtime/run/Train.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 
-using namespace weir;
+#include <string_view>
+
+namespace weir {
+namespace {
+
+constexpr const char *training =
+    R"(Trains the model that `weir compile` wrote. An artifact contains machine code: running one is running a
+program. `weir-run eval` and `weir-run predict` run a trained one; each has its own --help.
+
+Examples:
+  weir-run gpt.weirx --data window=shakespeare.txt --holdout 0.1
+  weir-run gpt.weirx --data window=shakespeare.txt --checkpoint runs/gpt --resume --metrics m.jsonl
+  weir-run eval gpt.weirx --checkpoint runs/gpt --data window=other.txt
+  weir-run predict mlp.weirx --checkpoint runs/mlp --data images=images.npy -o logits.npy)";
+
+constexpr const char *evaluation =
+    R"(Says the loss and the metrics of a trained model on all rows of some data.
+
+Examples:
+  weir-run eval gpt.weirx --checkpoint runs/gpt --data window=other.txt)";
+
+constexpr const char *prediction = R"(Writes what a trained model makes of each row of some data.
+
+Examples:
+  weir-run predict mlp.weirx --checkpoint runs/mlp --data images=images.npy -o logits.npy)";
+
+/// One command: its options, and what it does with an artifact.
+template <typename Options>
+Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &),
+         Exit (*execute)(std::vector<std::byte>, const Options &), int argc, char **argv) {
+  CLI::App app(about, name);
+  std::string artifact;
+  app.add_option("artifact", artifact, "what `weir compile` wrote")
+      ->type_name("ARTIFACT")
+      ->required();
+  Options options;
+  add(app, options);
+  if (auto status = parseCommandLine(app, argc, argv))
+    return *status;
+  return execute(readArtifact(artifact), options);
+}
+
+Exit runCommand(int argc, char **argv) {
+  std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "eval")
+    return run("weir-run eval", evaluation, addEvaluateOptions, runEvaluation, argc - 1, argv + 1);
+  if (first == "predict")
+    return run("weir-run predict", prediction, addPredictOptions, runPrediction, argc - 1,
+               argv + 1);
+  return run("weir-run", training, addRunOptions, runTraining, argc, argv);
+}
+
+} // namespace
+} // namespace weir
 
 int main(int argc, char **argv) {
-  return guarded([&] {
-    CLI::App app("Examples:\n"
-                 "  weir-run gpt.weirx --data window=shakespeare.txt --holdout 0.1\n"
-                 "  weir-run gpt.weirx --data window=shakespeare.txt --checkpoint runs/gpt "
-                 "--resume --metrics m.jsonl\n\n"
-                 "Trains the model that `weir compile` wrote. An artifact contains machine code: "
-                 "running one is running a "
-                 "program.\n",
-                 "weir-run");
-    std::string artifact;
-    app.add_option("artifact", artifact, "what `weir compile` wrote")
-        ->type_name("ARTIFACT")
-        ->required();
-    RunOptions options;
-    addRunOptions(app, options);
-    if (auto status = parseCommandLine(app, argc, argv))
-      return *status;
-    return runTraining(readArtifact(artifact), options);
-  });
+  return weir::guarded([&] { return weir::runCommand(argc, argv); });
 }

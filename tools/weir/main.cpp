@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Train.h"
@@ -37,6 +38,7 @@ Examples:
   weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
   weir compile models/gpt-char.weir --set layers=6 -o gpt.weirx
   weir run gpt.weirx --data window=input.txt --steps 2000 --threads 4
+  weir eval gpt.weirx --checkpoint kept --data window=other.txt
   weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
   weir inspect gpt.weirx
   weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
@@ -77,6 +79,7 @@ struct State {
   std::vector<std::string> sets;
   RunOptions run;
   GenerateOptions generate;
+  EvaluateOptions evaluate;
   std::string artifact, output;
   bool checkEveryOp = false, plan = false;
   unsigned seed = 1;
@@ -185,6 +188,18 @@ Command addRun(CLI::App &app, State &state) {
   return [&] { return train(readArtifact(state.artifact), state); };
 }
 
+Command addEval(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  addEvaluateOptions(app, state.evaluate);
+  return [&] { return runEvaluation(readArtifact(state.artifact), state.evaluate); };
+}
+
+Command addPredict(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  addPredictOptions(app, state.evaluate);
+  return [&] { return runPrediction(readArtifact(state.artifact), state.evaluate); };
+}
+
 Command addGenerate(CLI::App &app, State &state) {
   addArtifact(app, state);
   addGenerateOptions(app, state.generate);
@@ -239,6 +254,22 @@ Examples:
   weir train models/gpt-char.weir --data window=input.txt --holdout 0.1 --checkpoint kept
   weir train models/mnist-mlp.weir --data images=IMAGES --data labels=LABELS --epochs 10)",
      addTrain},
+    {"eval", R"(Say the loss and the metrics of a trained model on all rows of some data.
+
+Examples:
+  weir eval mlp.weirx --checkpoint kept --data images=IMAGES --data labels=LABELS
+  weir eval gpt.weirx --checkpoint kept/step-00002000 --data window=other.txt --json
+  weir eval mlp.weirx --init weights.safetensors --data images=IMAGES --data labels=LABELS)",
+     addEval},
+    {"predict", R"(Write what a trained model makes of each row of some data.
+
+The inputs are the model's own parameters: of `model mlp(images: u8[b, 28, 28])`, images. FILE.npy has a row for each row of
+the data. Where the model returns several tensors, the second is FILE_1.npy, and so on.
+
+Examples:
+  weir predict mlp.weirx --checkpoint kept --data images=IMAGES -o logits.npy
+  weir predict mlp.weirx --init weights.safetensors --data images=images.npy -o logits.npy --json)",
+     addPredict},
     {"verify",
      R"(Test the compile of a model: run it on random inputs with the reference interpreter, after every pass,
 and compiled, and compare losses, gradients and updates. Slow: --set makes a model small.

@@ -1,0 +1,142 @@
+//===- Weights.cpp - Trained tensors, wherever they are -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/Weights.h"
+#include "runtime/checkpoint/Tensors.h"
+#include "runtime/core/Text.h"
+#include <cassert>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+namespace weir {
+namespace {
+
+std::string nameAndShape(const StoredTensor &tensor) {
+  return concat(tensor.name, " ", describe(tensor));
+}
+
+bool isWeight(const TensorView &variable) {
+  return variable.role == artifact::Role::parameter || variable.role == artifact::Role::state;
+}
+
+} // namespace
+
+Weights::Weights(const std::string &path, const Say &say) : place(path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    files.emplace_back(path, Exit::data);
+    return;
+  }
+  std::optional<Checkpoint> checkpoint;
+  if (std::filesystem::exists(path + "/manifest.json", error)) {
+    checkpoint = CheckpointStore::open(path);
+  } else {
+    Disk disk;
+    checkpoint = CheckpointStore(path, 1, disk).loadNewest(say);
+  }
+  if (!checkpoint)
+    throw Failure(Exit::storage, concat(path, ": holds no checkpoint; expected a checkpoint, the "
+                                              "directory of a run, or a safetensors file"));
+  place = checkpoint->path;
+  description = std::move(checkpoint->manifest);
+  files.push_back(std::move(checkpoint->model));
+  files.push_back(std::move(checkpoint->state));
+}
+
+const StoredTensor *Weights::find(const TensorView &variable) const {
+  // A file has parameters and states side by side.
+  bool apart = files.size() > 1 && variable.role != artifact::Role::parameter;
+  const auto &tensors = files[apart].tensors();
+  auto found = tensors.find(variable.name);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+void Weights::requireAll(const std::vector<TensorView> &variables, bool states) const {
+  std::vector<StoredTensor> parameters = storedParameters(variables), ofBlocks;
+  for (const TensorView &variable : variables)
+    if (variable.role == artifact::Role::state)
+      ofBlocks.push_back(stored(variable));
+  std::vector<std::string> lines;
+  if (files.size() == 1 && states) {
+    parameters.insert(parameters.end(), ofBlocks.begin(), ofBlocks.end());
+    lines = differences(parameters, files[0].tensors());
+  } else {
+    lines = differences(parameters, files[0].tensors(), ofBlocks);
+  }
+  if (files.size() > 1) {
+    std::map<std::string, StoredTensor> found;
+    for (const StoredTensor &state : ofBlocks)
+      if (auto tensor = files[1].tensors().find(state.name); tensor != files[1].tensors().end())
+        found.insert(*tensor);
+    for (std::string &line :
+         states ? differences(ofBlocks, found) : differences({}, found, ofBlocks))
+      lines.push_back(std::move(line));
+  }
+  if (lines.empty())
+    return;
+  std::string whose =
+      description ? concat("is a checkpoint of another model (", description->model, "):\n  ")
+                  : std::string("does not hold this model's weights:\n  ");
+  throw Failure(Exit::model, concat(place, ": ", whose, joinFew(lines, "\n  ")));
+}
+
+Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) const {
+  Overlap result;
+  std::vector<std::string> absent, mismatches;
+  std::set<std::string> used;
+  for (const TensorView &variable : variables) {
+    if (!isWeight(variable))
+      continue;
+    StoredTensor own = stored(variable);
+    const StoredTensor *found = find(variable);
+    if (!found) {
+      absent.push_back(variable.name);
+      result.kept.push_back(nameAndShape(own));
+      continue;
+    }
+    used.insert(variable.name);
+    if (found->dtype != own.dtype || found->shape != own.shape)
+      mismatches.push_back(concat(variable.name, " is ", describe(*found), " there, ",
+                                  describe(own), " in the model"));
+    else
+      result.taken.push_back(nameAndShape(own));
+  }
+  // Of a checkpoint's states only those of blocks could be meant; its optimizer's begin anew.
+  for (const auto &[name, tensor] : files[0].tensors())
+    if (!used.contains(name))
+      result.unused.push_back(nameAndShape(tensor) + didYouMean(name, absent));
+  if (!mismatches.empty())
+    throw Failure(Exit::model,
+                  concat(place, ": tensors of other shapes than the model's:\n  ",
+                         joinFew(mismatches, "\n  "),
+                         "\nrename those parameters in the model, or leave them out of the file"));
+  if (result.taken.empty())
+    throw Failure(Exit::model, concat(place, ": has no tensor of the model; it has\n  ",
+                                      joinFew(result.unused, "\n  "), "\nand the model has\n  ",
+                                      joinFew(result.kept, "\n  ")));
+  return result;
+}
+
+void Weights::load(const std::vector<TensorView> &variables) const {
+  for (const TensorView &variable : variables)
+    if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr) {
+      assert(found->size == variable.size);
+      std::memcpy(variable.data, found->data, variable.size);
+    }
+}
+
+void Weights::loadRun(const std::vector<TensorView> &variables) const {
+  if (!description)
+    return;
+  for (const TensorView &variable : variables)
+    if (variable.role == artifact::Role::run)
+      if (const StoredTensor *found = find(variable); found && found->size == variable.size)
+        std::memcpy(variable.data, found->data, variable.size);
+}
+
+} // namespace weir

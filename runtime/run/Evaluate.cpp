@@ -1,0 +1,268 @@
+//===- Evaluate.cpp - A trained model on data -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Evaluate.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/checkpoint/Weights.h"
+#include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
+#include "runtime/report/NpyFile.h"
+#include "runtime/report/Number.h"
+#include "runtime/run/Evaluator.h"
+#include "runtime/run/Within.h"
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace weir {
+namespace {
+
+void say(const std::string &line) { std::cerr << printable(line) << std::endl; }
+
+void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
+  auto *checkpoint =
+      app.add_option("--checkpoint", options.checkpoint,
+                     "the weights: a run's directory (its newest checkpoint), or one checkpoint")
+          ->type_name("DIR");
+  app.add_option("--init", options.init, "the weights: a safetensors file")
+      ->type_name("FILE")
+      ->excludes(checkpoint);
+  app.add_option("--data", options.data,
+                 "values of an input: idx, .npy, text, .bin tokens, or bytes:PATH; once for each")
+      ->type_name("INPUT=PATH")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--threads", options.threads,
+                 "CPU threads (default: the cores this process may use)")
+      ->type_name("N")
+      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"));
+  app.add_flag("--json", options.json, "results on standard output as one JSON object");
+}
+
+/// The program with trained weights in it, and the data of one entry.
+struct Session {
+  Program program;
+  Weights weights;
+
+  Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
+      : program(std::move(artifact), {options.threads, false}), weights(source(options), say) {
+    artifact::verifyEvaluations(program.plan());
+    weights.requireAll(program.variables(), /*states=*/true);
+    uint64_t digest = program.plan().predict_digest();
+    const Manifest *manifest = weights.manifest();
+    if (manifest && digest != 0 && !manifest->prediction.empty() &&
+        manifest->prediction != hexText(digest))
+      say(concat("warning: ", weights.path(),
+                 ": was trained by a program whose predict computes something else than this "
+                 "artifact's"));
+    // What a checkpoint has not, as the scalars of the run for a file, begins as in training.
+    if (int32_t *seed = runScalar(program, "seed"))
+      *seed = 1;
+    program.run(requireEntry(program, "init", "to begin"));
+    weights.load(program.variables());
+    weights.loadRun(program.variables());
+  }
+
+  static std::string source(const EvaluateOptions &options) {
+    if (options.checkpoint.empty() && options.init.empty())
+      throw Failure(Exit::usage, "whose weights? give --checkpoint DIR or --init FILE.safetensors");
+    if (options.checkpoint.empty())
+      return options.init;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(options.checkpoint, ignored))
+      throw Failure(Exit::usage, concat("--checkpoint ", options.checkpoint,
+                                        ": is a file; --checkpoint takes the directory of a run or "
+                                        "a checkpoint, --init takes a safetensors file"));
+    if (!std::filesystem::is_directory(options.checkpoint, ignored))
+      throw Failure(Exit::storage, concat("--checkpoint ", options.checkpoint,
+                                          ": there is no such directory; train with --checkpoint ",
+                                          options.checkpoint, " first"));
+    return options.checkpoint;
+  }
+
+  /// Texts are numbered as in training.
+  Dataset open(const artifact::Entry &entry, const EvaluateOptions &options) const {
+    std::vector<InputSpec> inputs = inputSpecs(entry);
+    Vocabularies vocabularies;
+    if (const Manifest *manifest = weights.manifest()) {
+      vocabularies = manifest->vocabularies;
+      // predict's input may have another name than the step's; a language model has one.
+      if (inputs.size() == 1 && vocabularies.size() == 1)
+        vocabularies[inputs[0].name] = vocabularies.begin()->second;
+    }
+    std::vector<SourceSpec> sources;
+    for (const std::string &text : options.data)
+      sources.push_back(parseSource("--data", text));
+    Dataset dataset(inputs, sources, "--data", vocabularies);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (dataset.source(i).vocabulary && !vocabularies.contains(inputs[i].name))
+        throw Failure(Exit::data,
+                      concat(dataset.source(i).path, ": is a text, but ", weights.path(),
+                             " does not say how training numbered its characters; give the "
+                             "--checkpoint of a run that was trained on text, or numbers"));
+    return dataset;
+  }
+};
+
+/// How NumPy spells a type, and its bytes.
+std::pair<const char *, size_t> numpyType(artifact::DType dtype) {
+  switch (dtype) {
+  case artifact::DType::f32:
+    return {"<f4", 4};
+  case artifact::DType::i32:
+    return {"<i4", 4};
+  case artifact::DType::u8:
+    return {"|u1", 1};
+  case artifact::DType::b8:
+    return {"|b1", 1};
+  }
+  assert(false && "every dtype is listed");
+  __builtin_unreachable();
+}
+
+/// "out.npy" for the first result, "out_1.npy" for the next.
+std::string fileOf(const std::string &output, size_t number) {
+  if (number == 0)
+    return output;
+  std::filesystem::path path(output);
+  return path.replace_filename(path.stem().string() + concat("_", number) +
+                               path.extension().string());
+}
+
+/// One result of `predict`, on its way into a file.
+struct Result {
+  const artifact::Port *port;
+  size_t bytes;               ///< of one run
+  std::vector<int64_t> shape; ///< of all runs
+  std::unique_ptr<NpyFile> file;
+};
+
+std::vector<Result> openResults(const Program &program, const artifact::Entry &entry, int64_t batch,
+                                int64_t runs, const std::string &output) {
+  std::vector<Result> results;
+  for (const artifact::Port *port : *entry.outputs()) {
+    Result result{port, numpyType(port->dtype()).second, {}, nullptr};
+    result.shape.assign(port->shape()->begin(), port->shape()->end());
+    if (result.shape.empty() || result.shape[0] % batch != 0)
+      throw Failure(Exit::model, concat("the result '", port->name()->str(), "' is ",
+                                        shapeText(result.shape), ", which does not begin with the ",
+                                        batch, " rows of a batch; ", tiedRows(program, "predict")));
+    for (int64_t size : result.shape)
+      result.bytes *= size;
+    result.shape[0] *= runs;
+    results.push_back(std::move(result));
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i].file = std::make_unique<NpyFile>(
+        fileOf(output, i), numpyType(results[i].port->dtype()).first, results[i].shape);
+  return results;
+}
+
+} // namespace
+
+void addEvaluateOptions(CLI::App &app, EvaluateOptions &options) { addCommonOptions(app, options); }
+
+void addPredictOptions(CLI::App &app, EvaluateOptions &options) {
+  addCommonOptions(app, options);
+  app.add_option(
+         "-o", options.output,
+         "where to write the results: FILE.npy, and FILE_1.npy and so on where the model has "
+         "several")
+      ->type_name("FILE.npy")
+      ->required();
+}
+
+Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &options) {
+  Session session(std::move(artifact), options);
+  Dataset dataset =
+      session.open(requireEntry(session.program, "eval", "to evaluate data"), options);
+  Evaluator evaluator(session.program, dataset, "--data");
+  if (evaluator.leftOut() > 0)
+    say(evaluator.notice());
+  Values figures = evaluator.run();
+  const char *unit = dataset.window() ? "windows" : "rows";
+  Values counts = {{unit, static_cast<double>(evaluator.evaluated())}};
+  if (evaluator.leftOut() > 0)
+    counts.emplace_back("rows_left_out", static_cast<double>(evaluator.leftOut()));
+  std::string json;
+  auto print = [&](const Values &values, const char *format) {
+    for (const auto &[name, value] : values) {
+      if (options.json)
+        json += concat(json.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
+      else
+        std::cout << name << " " << formatted(format, value) << "\n";
+    }
+  };
+  print(figures, "%.6g");
+  print(counts, "%.0f");
+  if (options.json)
+    std::cout << json << "}\n";
+  std::cout << std::flush;
+  for (const auto &[name, value] : figures)
+    if (!std::isfinite(value))
+      throw Failure(Exit::numeric, concat(name, " is ", value, ": not finite, with the weights of ",
+                                          session.weights.path()));
+  return Exit::ok;
+}
+
+Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &options) {
+  Session session(std::move(artifact), options);
+  Program &program = session.program;
+  const artifact::Entry &entry = requireEntry(program, "predict", "to predict");
+  Dataset dataset = session.open(entry, options);
+  // A training window has a token more than its predictions: these windows do not overlap.
+  const int64_t width = std::max<int64_t>(dataset.window(), 1), rows = dataset.units() / width,
+                batch = entryRows(entry), runs = rows / batch, left = rows % batch;
+  const char *unit = dataset.window() ? "windows" : "rows";
+  if (runs == 0)
+    throw Failure(Exit::data,
+                  concat("--data: ", rows, " ", unit, ", but ", tiedRows(program, "predict"),
+                         ", so a prediction takes ", batch,
+                         "; give more of them, or compile with a smaller batch"));
+  if (left > 0)
+    say(concat("--data: ", left, " of ", rows, " ", unit,
+               " are left out: ", tiedRows(program, "predict"), ", so only whole batches of ",
+               batch, " are predicted"));
+  std::vector<Result> results = openResults(program, entry, batch, runs, options.output);
+  Batch inputs = makeBatch(dataset, batch);
+  for (int64_t run = 0; run < runs; ++run) {
+    for (int64_t row = 0; row < batch; ++row)
+      for (size_t input = 0; input < inputs.size(); ++input)
+        dataset.write(input, (run * batch + row) * width,
+                      inputs[input].data() + row * dataset.inputs()[input].rowBytes());
+    writeInputs(program, entry, dataset, inputs);
+    program.run(entry);
+    for (Result &result : results)
+      result.file->write(program.port(entry, *result.port), result.bytes);
+  }
+  nlohmann::ordered_json written = nlohmann::ordered_json::array();
+  for (Result &result : results) {
+    result.file->finish();
+    written.push_back({{"name", result.port->name()->str()},
+                       {"file", result.file->path()},
+                       {"type", artifact::EnumNameDType(result.port->dtype())},
+                       {"shape", result.shape}});
+    if (!options.json)
+      std::cout << result.file->path() << " " << artifact::EnumNameDType(result.port->dtype())
+                << shapeText(result.shape) << "\n";
+  }
+  if (options.json) {
+    nlohmann::ordered_json json = {{unit, runs * batch}};
+    if (left > 0)
+      json["rows_left_out"] = left;
+    json["results"] = written;
+    std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  }
+  std::cout << std::flush;
+  return Exit::ok;
+}
+
+} // namespace weir

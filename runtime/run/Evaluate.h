@@ -1,0 +1,48 @@
+//===- Evaluate.h - A trained model on data -------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `weir eval`: loss and metrics of all rows of some data. `weir predict`: what the model makes of
+// each row, as .npy files. Both begin with saved weights.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_EVALUATE_H
+#define WEIR_RUNTIME_RUN_EVALUATE_H
+
+#include "runtime/core/Error.h"
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace weir {
+
+struct EvaluateOptions {
+  std::string checkpoint;        ///< the directory of a run, or one of its checkpoints; or:
+  std::string init;              ///< a safetensors file
+  std::vector<std::string> data; ///< "input=path"
+  std::string output;            ///< of predict: an .npy file
+  int threads = 0;               ///< 0: the cores this process may use
+  bool json = false;             ///< results as one JSON object
+};
+
+void addEvaluateOptions(CLI::App &app, EvaluateOptions &options);
+void addPredictOptions(CLI::App &app, EvaluateOptions &options);
+
+/// Prints the figures. Returns numeric where one is not finite. Throws Failure.
+Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &options);
+
+/// Writes the model's results, the first to `options.output`, out.npy, the next to out_1.npy and so
+/// on, each with the rows of the data first. Prints what was written. Throws Failure.
+Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &options);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,170 @@
+//===- WeightsTest.cpp - What a model begins with -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/Weights.h"
+#include "runtime/core/Text.h"
+#include "test/runtime/TestFiles.h"
+#include <cstring>
+#include <list>
+
+namespace weir {
+namespace {
+
+class WeightsTest : public ::testing::Test {
+protected:
+  WeightsTest() {
+    add("w", {2, 2}, artifact::Role::parameter);
+    add("b", {2}, artifact::Role::parameter);
+    add("norm.mean", {2}, artifact::Role::state);
+    add("adamw.m/w", {2, 2}, artifact::Role::optimizer);
+  }
+  void add(const std::string &name, std::vector<int64_t> shape, artifact::Role role) {
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    storage.push_back(std::vector<float>(count, -1));
+    variables.push_back({name, artifact::DType::f32, shape, role,
+                         reinterpret_cast<std::byte *>(storage.back().data()), 4 * count});
+  }
+  std::string write(const std::vector<StoredTensor> &tensors) {
+    std::string path = folder / concat("init-", ++files, ".safetensors");
+    FileWriter writer(disk, path);
+    writeSafeTensors(writer, tensors);
+    writer.finish();
+    return path;
+  }
+  StoredTensor tensor(const std::string &name, std::vector<int64_t> shape, float value) {
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    values.push_back(std::vector<float>(count, value));
+    return {name, "F32", shape, reinterpret_cast<const std::byte *>(values.back().data()),
+            4 * count};
+  }
+  /// Weights of a file of these tensors.
+  Weights of(const std::vector<StoredTensor> &tensors) { return {write(tensors), say}; }
+  /// All that a model needs, as --init asks for it.
+  void load(const Weights &weights) {
+    weights.requireAll(variables, /*states=*/false);
+    weights.load(variables);
+  }
+  /// A checkpoint of the model, its values 1 to 4, in runs/.
+  std::string save() {
+    Manifest manifest;
+    manifest.step = 7;
+    manifest.totalSteps = 10;
+    manifest.model = "other";
+    CheckpointStore store(folder / "runs", 3, disk);
+    store.prepare(1);
+    return store.save(manifest, {tensor("w", {2, 2}, 1), tensor("b", {2}, 2)},
+                      {tensor("norm.mean", {2}, 3), tensor("adamw.m/w", {2, 2}, 4)});
+  }
+  TestFolder folder;
+  Disk disk;
+  int files = 0;
+  Weights::Say say = [this](const std::string &line) { said.push_back(line); };
+  std::vector<std::string> said;
+  std::list<std::vector<float>> storage, values;
+  std::vector<TensorView> variables;
+  std::vector<float> &stored(size_t i) { return *std::next(storage.begin(), i); }
+};
+
+TEST_F(WeightsTest, LoadsByName) {
+  load(of({tensor("b", {2}, 2), tensor("w", {2, 2}, 1)}));
+  EXPECT_EQ(stored(0), std::vector<float>(4, 1));
+  EXPECT_EQ(stored(1), std::vector<float>(2, 2));
+  EXPECT_EQ(stored(2), std::vector<float>(2, -1));
+}
+
+TEST_F(WeightsTest, LoadsBlockStatesThatAreThere) {
+  load(of({tensor("b", {2}, 2), tensor("norm.mean", {2}, 3), tensor("w", {2, 2}, 1)}));
+  EXPECT_EQ(stored(2), std::vector<float>(2, 3));
+}
+
+TEST_F(WeightsTest, LoadsACheckpointAndTheNewestOfARun) {
+  std::string checkpoint = save();
+  for (const std::string &path : {checkpoint, folder / "runs"}) {
+    for (std::vector<float> &values : storage)
+      std::fill(values.begin(), values.end(), -1);
+    Weights weights(path, say);
+    EXPECT_EQ(weights.path(), checkpoint);
+    ASSERT_TRUE(weights.manifest());
+    EXPECT_EQ(weights.manifest()->step, 7);
+    weights.requireAll(variables, /*states=*/true);
+    weights.load(variables);
+    EXPECT_EQ(stored(0), std::vector<float>(4, 1));
+    EXPECT_EQ(stored(1), std::vector<float>(2, 2));
+    EXPECT_EQ(stored(2), std::vector<float>(2, 3));
+    EXPECT_EQ(stored(3), std::vector<float>(4, -1)); // the optimizer begins anew
+  }
+  folder.write("runs/step-00000007/model.safetensors", "broken");
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { Weights(checkpoint, say); }), {"not whole"}));
+}
+
+TEST_F(WeightsTest, ListsEveryDifference) {
+  Weights weights = of({tensor("bb", {2}, 2), tensor("w", {4}, 1), tensor("extra", {1}, 1)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(weights); }),
+                   {weights.path(), "missing: b F32[2]", "unexpected: bb F32[2]",
+                    "unexpected: extra F32[1]",
+                    "other shape: w is F32[4] in the file, F32[2, 2] in the model"}));
+  EXPECT_EQ(stored(0), std::vector<float>(4, -1));
+}
+
+TEST_F(WeightsTest, NamesTheFirstFewOfManyDifferences) {
+  std::vector<StoredTensor> many;
+  for (int i = 0; i < 20000; ++i)
+    many.push_back(
+        tensor("layer." + std::to_string(i) + std::string(300, 'x') + "\x1b[2J", {1}, 0));
+  Weights weights = of(many);
+  std::string message = messageOf(Exit::model, [&] { load(weights); });
+  EXPECT_LT(message.size(), 10000u);
+  EXPECT_TRUE(says(message, {"missing: w", "unexpected: layer.0xxx", "and 19982 more"}));
+  EXPECT_EQ(message.find('\x1b'), message.npos);
+}
+
+TEST_F(WeightsTest, AskedForStatesThatAreAbsentItSaysSo) {
+  Weights weights = of({tensor("b", {2}, 2), tensor("w", {2, 2}, 1)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { weights.requireAll(variables, /*states=*/true); }),
+                   {"missing: norm.mean F32[2]"}));
+  add("norm.var", {2}, artifact::Role::state);
+  Weights checkpoint(save(), say);
+  EXPECT_TRUE(
+      says(messageOf(Exit::model, [&] { checkpoint.requireAll(variables, /*states=*/true); }),
+           {"is a checkpoint of another model (other)", "missing: norm.var F32[2]"}));
+}
+
+TEST_F(WeightsTest, TakesWhatTheModelHas) {
+  Weights weights = of({tensor("w", {2, 2}, 1), tensor("bb", {2}, 2)});
+  Weights::Overlap overlap = weights.overlap(variables);
+  EXPECT_EQ(overlap.taken, (std::vector<std::string>{"w F32[2, 2]"}));
+  EXPECT_EQ(overlap.kept, (std::vector<std::string>{"b F32[2]", "norm.mean F32[2]"}));
+  EXPECT_EQ(overlap.unused, (std::vector<std::string>{"bb F32[2]"}));
+  weights.load(variables);
+  EXPECT_EQ(stored(0), std::vector<float>(4, 1));
+  EXPECT_EQ(stored(1), std::vector<float>(2, -1));
+}
+
+TEST_F(WeightsTest, TakesNothingOfAnotherShapeAndNotNothing) {
+  Weights other = of({tensor("w", {4}, 1), tensor("b", {2}, 2)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { other.overlap(variables); }),
+                   {"w is F32[4] there, F32[2, 2] in the model"}));
+  Weights none = of({tensor("wte", {4}, 1)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { none.overlap(variables); }),
+                   {"has no tensor of the model", "wte F32[4]", "norm.mean F32[2]"}));
+}
+
+TEST_F(WeightsTest, WantsAWholeFileOrADirectoryWithACheckpoint) {
+  std::string absent = folder / "absent";
+  EXPECT_TRUE(says(messageOf(Exit::data, [&] { Weights(absent, say); }), {absent}));
+  std::string other = folder.write("other", "no safetensors");
+  EXPECT_TRUE(says(messageOf(Exit::data, [&] { Weights(other, say); }), {other}));
+  std::string empty = folder / "";
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { Weights(empty, say); }), {"no checkpoint"}));
+}
+
+} // namespace
+} // namespace weir
