@@ -377,6 +377,12 @@ private:
     const ast::UpdateEntry *rule;
     mlir::Value gradient;
   };
+  /// A variable's value after the step, unless it is skipped.
+  struct Write {
+    const Variable *variable;
+    mlir::Value next;
+    mlir::Location location;
+  };
   std::vector<Trained> trainedParameters();
   /// Whether an optimizer's first two arguments may be a parameter and its gradient. Reported if
   /// not.
@@ -385,6 +391,9 @@ private:
   void checkCounts(const Ratio &loss);
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
   mlir::Value clip(std::vector<Trained> &trained, Range range);
+  void takeNexts(std::vector<Write> &writes);
+  mlir::Value allFinite(llvm::ArrayRef<mlir::Value> scalars, llvm::ArrayRef<Write> writes,
+                        Range range);
   void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);
   mlir::Value scalar(double value, Range range);
   mlir::Value spread(mlir::Value scalar, mlir::RankedTensorType type, Range range);

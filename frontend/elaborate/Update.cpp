@@ -144,6 +144,55 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
 // The update
 //===----------------------------------------------------------------------===//
 
+/// Moves the `next` values of the states so far into `writes`.
+void Elaborator::takeNexts(std::vector<Write> &writes) {
+  for (const auto &[state, next] : currentEntry->nexts)
+    writes.push_back({state, next.value, next.location});
+  currentEntry->nexts.clear();
+}
+
+/// Whether the scalars and all that would be written are finite. What is not is counted, since a
+/// count is finite whatever it counts; a parameter and those of its optimizer's states that have
+/// its type in one sum.
+mlir::Value Elaborator::allFinite(llvm::ArrayRef<mlir::Value> scalars, llvm::ArrayRef<Write> writes,
+                                  Range range) {
+  mlir::Location place = location(range);
+  auto isFinite = [&](mlir::Value value) -> mlir::Value {
+    auto truths = mlir::RankedTensorType::get(shapeOf(value), i1());
+    return IsFiniteOp::create(opBuilder, place, truths, value);
+  };
+  auto both = [&](mlir::Value a, mlir::Value b) -> mlir::Value {
+    return AndOp::create(opBuilder, place, a.getType(), a, b, mlir::TypeAttr());
+  };
+  mlir::Value total;
+  for (size_t i = 0; i < writes.size();) {
+    const Variable &variable = *writes[i].variable;
+    mlir::Value next = writes[i++].next;
+    if (!variable.type.getElementType().isF32())
+      continue;
+    mlir::Value good = isFinite(next);
+    for (; i < writes.size() && writes[i].variable->role == Role::optimizer &&
+           writes[i].variable->type == variable.type;
+         ++i)
+      good = both(good, isFinite(writes[i].next));
+    mlir::Value bad = NotOp::create(opBuilder, place, good.getType(), good, mlir::TypeAttr());
+    Tensor ones = cast(Tensor{bad, variable.dims}, f32(), range);
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, ones.rank()));
+    mlir::Value count = reduce(ones, Reduction::sum, axes, range).value;
+    total = total ? AddOp::create(opBuilder, place, count.getType(), total, count, mlir::TypeAttr())
+                        .getResult()
+                  : count;
+  }
+  // The count comes first: what is known before it then waits for it, and nothing that it waits for
+  // ends in one kernel with what does not.
+  mlir::Value finite;
+  if (total)
+    finite = CompareOp::create(opBuilder, place, Predicate::eq, total, scalar(0, range));
+  for (mlir::Value one : scalars)
+    finite = finite ? both(finite, isFinite(one)) : isFinite(one);
+  return finite;
+}
+
 void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
                             std::vector<Output> &outputs) {
   Range range = recipe.clip ? recipe.clip->range : recipe.item->keyword;
@@ -197,26 +246,9 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     rules[rule] = {callable, {all.begin() + 2, all.end()}};
   }
 
-  mlir::Location place = location(range);
-  auto truth = type({}, i1());
-  mlir::Value finite =
-      AndOp::create(opBuilder, place, truth, IsFiniteOp::create(opBuilder, place, truth, loss),
-                    IsFiniteOp::create(opBuilder, place, truth, norm), mlir::TypeAttr());
-  auto write = [&](const std::string &path, mlir::RankedTensorType type, mlir::Value next,
-                   mlir::Location at) {
-    mlir::OpBuilder::InsertionGuard guard(opBuilder);
-    mlir::Value old = readAtTop(path, type, range);
-    mlir::Value value =
-        SelectOp::create(opBuilder, at, type, spread(finite, type, range), next, old);
-    WriteOp::create(opBuilder, at, path, value);
-  };
-  auto writeStates = [&] {
-    for (const auto &[state, next] : currentEntry->nexts)
-      write(state->path, state->type, next.value, next.location);
-    currentEntry->nexts.clear();
-  };
-  writeStates(); // the blocks' own; the optimizers' come below
-
+  // The blocks' own states, then each rule's.
+  std::vector<Write> writes;
+  takeNexts(writes);
   bool changed = false;
   for (const Trained &one : trained) {
     auto &[callable, arguments] = rules[one.rule];
@@ -236,8 +268,22 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     callCallable(*callable, instance, std::move(all), call, &target);
     changed |= target.next != nullptr;
     if (target.next)
-      write(one.parameter->path, one.parameter->type, target.next, location(call));
-    writeStates();
+      writes.push_back({one.parameter, target.next, location(call)});
+    takeNexts(writes);
+  }
+
+  mlir::Location place = location(range);
+  auto truth = type({}, i1());
+  std::vector<mlir::Value> scalars = {loss, norm};
+  if (rate)
+    scalars.push_back(rate->value);
+  mlir::Value finite = allFinite(scalars, writes, range);
+  for (const Write &write : writes) {
+    const Variable &variable = *write.variable;
+    mlir::Value old = readAtTop(variable.path, variable.type, range);
+    mlir::Value value = SelectOp::create(opBuilder, write.location, variable.type,
+                                         spread(finite, variable.type, range), write.next, old);
+    WriteOp::create(opBuilder, write.location, variable.path, value);
   }
 
   if (!changed && !diagnostics.hasErrors())

@@ -259,6 +259,7 @@ void outlineBlock(Block &block) {
   prepareRoots(block);
   outlineAttention(block);
   materialize(block);
+  computeTwice(block);
   Groups groups(block);
   absorbNeighbours(groups, block);
   recompute(groups);

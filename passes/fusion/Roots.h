@@ -21,6 +21,11 @@ namespace weir {
 /// layout.
 void prepareRoots(mlir::Block &block);
 
+/// Gives tensors that one truth value decides about, and that others need before it is known, a
+/// computation of their own for what is selected. Before grouping; equal ops that end in one kernel
+/// after all are merged there.
+void computeTwice(mlir::Block &block);
+
 /// A kernel known before anything is grouped: its ops in order, and what it yields.
 struct RootKernel {
   llvm::SmallVector<mlir::Operation *> ops;

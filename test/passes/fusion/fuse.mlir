@@ -182,3 +182,48 @@ func.func @no_cycle_through_an_earlier_group(%x: tensor<6xf32>, %y: tensor<4xf32
   %c = weir.select %f, %b, %z : tensor<i1>, tensor<f32>
   return %s, %c : tensor<6xf32>, tensor<f32>
 }
+
+// -----
+
+// What is selected once all of it is known is computed again, from what is there, and not kept until then.
+// CHECK-LABEL: func @computed_twice
+// CHECK-SAME: (%[[P:.*]]: tensor<6x4xf32>, %[[G:.*]]: tensor<6x4xf32>)
+func.func @computed_twice(%p: tensor<6x4xf32>, %g: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // CHECK: %[[GOOD:.*]] = weir.kernel row(%[[P]], %[[G]]) : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<f32>
+  // CHECK: weir.sub
+  // CHECK: weir.reduce
+  // CHECK: %[[DECISION:.*]] = weir.kernel map(%[[GOOD]]) : (tensor<f32>) -> tensor<i1>
+  // CHECK: weir.kernel map({{.*}}) : ({{.*}}) -> tensor<6x4xf32>
+  // CHECK: weir.sub
+  // CHECK: weir.select
+  %n = weir.sub %p, %g : tensor<6x4xf32>
+  %f = weir.is_finite %n : tensor<6x4xf32> -> tensor<6x4xi1>
+  %c = weir.cast %f : tensor<6x4xi1> -> tensor<6x4xf32>
+  %s = weir.reduce sum %c {axes = array<i64: 0, 1>} : tensor<6x4xf32> -> tensor<f32>
+  %all = weir.constant 24.0 : f32 -> tensor<f32>
+  %a = weir.compare eq %s, %all : tensor<f32> -> tensor<i1>
+  %w = weir.broadcast %a {dimensions = array<i64>} : tensor<i1> -> tensor<6x4xi1>
+  %o = weir.select %w, %n, %p : tensor<6x4xi1>, tensor<6x4xf32>
+  return %o : tensor<6x4xf32>
+}
+
+// -----
+
+// Where that would read more than keeping the value does, it is kept.
+// CHECK-LABEL: func @computed_once
+func.func @computed_once(%p: tensor<6x4xf32>, %x: tensor<6x4xf32>, %y: tensor<6x4xf32>, %z: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  // CHECK: weir.kernel row({{.*}}) : ({{.*}}) -> (tensor<6x4xf32>, tensor<f32>)
+  // CHECK: weir.select
+  // CHECK-NOT: weir.sub
+  %q = weir.sub %p, %x : tensor<6x4xf32>
+  %r = weir.sub %q, %y : tensor<6x4xf32>
+  %n = weir.sub %r, %z : tensor<6x4xf32>
+  %f = weir.is_finite %n : tensor<6x4xf32> -> tensor<6x4xi1>
+  %c = weir.cast %f : tensor<6x4xi1> -> tensor<6x4xf32>
+  %s = weir.reduce sum %c {axes = array<i64: 0, 1>} : tensor<6x4xf32> -> tensor<f32>
+  %all = weir.constant 24.0 : f32 -> tensor<f32>
+  %a = weir.compare eq %s, %all : tensor<f32> -> tensor<i1>
+  %w = weir.broadcast %a {dimensions = array<i64>} : tensor<i1> -> tensor<6x4xi1>
+  %o = weir.select %w, %n, %p : tensor<6x4xi1>, tensor<6x4xf32>
+  return %o : tensor<6x4xf32>
+}

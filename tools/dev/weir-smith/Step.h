@@ -43,7 +43,7 @@ struct Trained {
 };
 
 /// Clips at times, and writes parameters, optimizer states and `nexts` (by variable), unless the
-/// loss or the gradients' norm is not finite.
+/// loss, the gradients' norm, the learning rate or anything that would be written is not finite.
 void makeUpdate(Scope &scope, mlir::Value loss, std::vector<Trained> trained,
                 llvm::ArrayRef<std::pair<std::string, mlir::Value>> nexts,
                 std::vector<Output> &outputs);

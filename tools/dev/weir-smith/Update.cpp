@@ -54,13 +54,33 @@ enum class Rule { sgd, momentum, adam };
 
 class Updater {
 public:
-  Updater(Scope &s, Value finite, Value rate) : s(s), finite(finite), rate(rate) {}
+  Updater(Scope &s, Value rate) : s(s), rate(rate) {}
 
-  void write(const std::string &name, Value next) {
-    Value old = s.read(name);
-    Value condition = spread(s, finite, s.type(shapeOf(old), Element::b8));
-    WriteOp::create(s.builder, s.location(), name,
-                    s.make<SelectOp>(old.getType(), condition, next, old));
+  void write(const std::string &name, Value next) { writes.emplace_back(name, next); }
+
+  /// Writes all, where all that is written and the scalars are finite. Returns whether they are.
+  Value commit(ArrayRef<Value> scalars) {
+    Type scalar = s.type({}), truth = s.type({}, Element::b8);
+    Value bad, finite;
+    for (auto &[name, next] : writes)
+      if (elementOf(next) == Element::f32) {
+        Value good = s.make<IsFiniteOp>(s.type(shapeOf(next), Element::b8), next);
+        Value count = sumOf(s, s.make<CastOp>(s.type(shapeOf(next)), s.map<NotOp>(good)));
+        bad = bad ? s.map<AddOp>(bad, count) : count;
+      }
+    if (bad)
+      finite = s.make<CompareOp>(Predicate::eq, bad, s.constant(scalar, 0));
+    for (Value one : scalars) {
+      Value good = s.make<IsFiniteOp>(truth, one);
+      finite = finite ? s.map<AndOp>(finite, good) : good;
+    }
+    for (auto &[name, next] : writes) {
+      Value old = s.read(name);
+      Value condition = spread(s, finite, s.type(shapeOf(old), Element::b8));
+      WriteOp::create(s.builder, s.location(), name,
+                      s.make<SelectOp>(old.getType(), condition, next, old));
+    }
+    return finite;
   }
 
   void update(const Trained &one, Rule rule) {
@@ -104,7 +124,8 @@ private:
   }
 
   Scope &s;
-  Value finite, rate;
+  Value rate;
+  std::vector<std::pair<std::string, Value>> writes;
 };
 
 } // namespace
@@ -119,7 +140,7 @@ Value nextState(Scope &s, const Scope::State &state) {
 void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
                 ArrayRef<std::pair<std::string, Value>> nexts, std::vector<Output> &outputs) {
   Value size = norm(s, trained);
-  Type scalar = s.type({}), truth = s.type({}, Element::b8);
+  Type scalar = s.type({});
   if (s.random().chance(0.4)) {
     Value ratio =
         s.map<DivOp>(s.constant(scalar, 0.75), s.map<AddOp>(size, s.constant(scalar, 1e-6)));
@@ -128,13 +149,13 @@ void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
       one.gradient = s.map<MulOp>(one.gradient, spread(s, factor, one.gradient.getType()));
   }
   Value rate = learningRate(s);
-  Value finite = s.map<AndOp>(s.make<IsFiniteOp>(truth, loss), s.make<IsFiniteOp>(truth, size));
-  Updater updater(s, finite, rate);
+  Updater updater(s, rate);
   for (auto &[name, next] : nexts)
     updater.write(name, next);
   Rule most = s.random().one({Rule::sgd, Rule::momentum, Rule::adam});
   for (const Trained &one : trained)
     updater.update(one, s.random().chance(0.7) ? most : Rule::sgd);
+  Value finite = updater.commit({loss, size, rate});
   Value step = s.runScalar("step");
   WriteOp::create(s.builder, s.location(), "run/step",
                   s.map<AddOp>(step, s.constant(step.getType(), 1)));

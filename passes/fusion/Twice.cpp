@@ -1,0 +1,109 @@
+//===- Twice.cpp - What is needed early and late is computed twice --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whether a step is skipped is known only when all it would write is known to be finite, and then
+// each new value is selected or not. Kept from the one moment to the other, the new values of all
+// parameters and states would need as much memory again as these have, to be written and read once.
+// What they are computed from is there anyway.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/fusion/Roots.h"
+#include "llvm/ADT/IntEqClasses.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// More ops than the optimizers that are known take for one value.
+constexpr size_t longestChain = 48;
+
+/// A tensor that one truth value decides about.
+struct Selected {
+  SelectOp select;
+  llvm::SetVector<Operation *> chain; ///< the pointwise ops that compute it
+  llvm::SetVector<Value> leaves;      ///< what of its shape these read
+};
+
+/// Null where it is no such tensor, or nobody else needs it.
+std::optional<Selected> selected(SelectOp select) {
+  auto decision = select.getCondition().getDefiningOp<BroadcastOp>();
+  Value value = select.getOnTrue();
+  if (!decision || !shapeOf(decision.getInput()).empty() || value.hasOneUse())
+    return std::nullopt;
+  Selected found{select, {}, {}};
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (op && found.chain.contains(op))
+      continue;
+    if (!op || !isa<Pointwise>(op) || op->getBlock() != select->getBlock()) {
+      found.leaves.insert(next);
+      continue;
+    }
+    found.chain.insert(op);
+    if (found.chain.size() > longestChain)
+      return std::nullopt;
+    for (Source source : sources(op))
+      if (shapeOf(source.value) == shapeOf(value))
+        open.push_back(source.value);
+  }
+  if (found.chain.empty())
+    return std::nullopt;
+  return found;
+}
+
+/// Neighbours in a class compute from the same tensors, as a parameter and its moments do.
+llvm::IntEqClasses classesOf(ArrayRef<Selected> all) {
+  llvm::IntEqClasses classes(all.size());
+  llvm::DenseMap<Value, unsigned> readBy;
+  for (auto [i, one] : llvm::enumerate(all))
+    for (Value leaf : one.leaves)
+      if (auto [at, isNew] = readBy.try_emplace(leaf, i); !isNew)
+        classes.join(at->second, i);
+  classes.compress();
+  return classes;
+}
+
+} // namespace
+
+void computeTwice(Block &block) {
+  std::vector<Selected> all;
+  for (SelectOp select : block.getOps<SelectOp>())
+    if (!shapeOf(select.getResult()).empty())
+      if (std::optional<Selected> one = selected(select))
+        all.push_back(std::move(*one));
+  if (all.empty())
+    return;
+  llvm::IntEqClasses classes = classesOf(all);
+  std::vector<llvm::SetVector<Value>> leaves(classes.getNumClasses());
+  std::vector<size_t> members(classes.getNumClasses());
+  for (auto [i, one] : llvm::enumerate(all)) {
+    leaves[classes[i]].insert(one.leaves.begin(), one.leaves.end());
+    ++members[classes[i]];
+  }
+  std::vector<IRMapping> mappings(classes.getNumClasses());
+  for (auto [i, one] : llvm::enumerate(all)) {
+    unsigned number = classes[i];
+    // Otherwise each is written, read again, and what it replaces is read.
+    if (leaves[number].size() > 3 * members[number])
+      continue;
+    SmallVector<Operation *> ordered(one.chain.begin(), one.chain.end());
+    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    OpBuilder builder(one.select);
+    IRMapping &mapping = mappings[number];
+    for (Operation *op : ordered)
+      if (!mapping.contains(op->getResult(0)))
+        builder.clone(*op, mapping);
+    one.select.getOnTrueMutable().set(mapping.lookup(one.select.getOnTrue()));
+  }
+}
+
+} // namespace weir
