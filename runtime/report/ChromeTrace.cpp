@@ -82,7 +82,7 @@ std::string chromeTrace(const artifact::Program &program, const std::vector<Trac
               {"pid", 1},
               {"name", "process_name"},
               {"args", {{"name", program.model()->str()}}}}
-             .dump();
+             .dump(-1, ' ', false, Json::error_handler_t::replace);
   int64_t origin = events.empty() ? 0 : events.front().start;
   for (const Trace::Event &event : events) {
     Description text = describe(program, *actions.at(event.entry).at(event.action));

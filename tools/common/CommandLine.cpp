@@ -16,6 +16,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -60,6 +61,19 @@ std::string strangers(CLI::App &app) {
   return concat("unexpected argument '", extras[0], "'");
 }
 
+/// What is wrong with an option or argument that was given nothing, or "". It is a variable of the
+/// shell, most of the time, that is not set; nothing would be done as if the option were not there.
+std::string emptyValues(CLI::App &app) {
+  for (const CLI::App *part : {&app, &chosen(app)})
+    for (const CLI::Option *option : part->get_options())
+      for (const std::string &value : option->results())
+        if (value.empty() && option->get_items_expected_max() > 0)
+          return concat(option->get_name(),
+                        ": its value is empty; leave the option out, or give it "
+                        "one (is a variable of the shell not set?)");
+  return "";
+}
+
 std::string fullName(CLI::App &app) {
   CLI::App &command = chosen(app);
   return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
@@ -92,6 +106,8 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   try {
     app.parse(argc, argv);
     problem = strangers(app);
+    if (problem.empty())
+      problem = emptyValues(app);
     if (problem.empty() && hasCommands && app.get_subcommands().empty())
       problem = "no command given";
   } catch (const CLI::Success &help) {
@@ -99,6 +115,8 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
     return Exit::ok;
   } catch (const CLI::ParseError &error) {
     problem = strangers(app);
+    if (problem.empty())
+      problem = emptyValues(app);
     if (problem.empty())
       problem = error.what();
   }
@@ -121,6 +139,13 @@ int guarded(const std::function<Exit()> &body) {
   } catch (const std::bad_alloc &) {
     std::cerr << "error: out of memory\n";
     return static_cast<int>(Exit::device);
+  } catch (const std::system_error &error) {
+    // Of the places that ask the system without a message of their own: a path that leads nowhere,
+    // a thread or memory that is not to be had.
+    bool scarce = error.code() == std::errc::resource_unavailable_try_again ||
+                  error.code() == std::errc::not_enough_memory;
+    std::cerr << "error: " << error.what() << "\n";
+    return static_cast<int>(scarce ? Exit::device : Exit::storage);
   } catch (const std::exception &fault) {
     std::cerr << "error: a fault of Weir's own, please report it: " << printable(fault.what())
               << "\n";

@@ -43,7 +43,7 @@ std::vector<std::byte> readArtifact(const std::string &path) {
   auto fail = [&](const std::string &why) -> Failure {
     return Failure(Exit::model, concat(path, ": cannot read the artifact: ", why));
   };
-  if (std::filesystem::is_directory(path))
+  if (std::error_code none; std::filesystem::is_directory(path, none))
     throw fail("it is a folder");
   File file(std::fopen(path.c_str(), "rb"));
   if (!file)
@@ -85,10 +85,13 @@ void writeFile(const std::string &path, std::span<const std::byte> bytes) {
   }
   bool rename = replaceable(path);
   // A link stays one: what it leads to is replaced.
-  std::error_code ignored;
-  std::string target = std::filesystem::is_symlink(path, ignored)
-                           ? std::filesystem::weakly_canonical(path, ignored).string()
-                           : path;
+  std::error_code error;
+  std::string target = path;
+  if (std::filesystem::is_symlink(path, error)) {
+    target = std::filesystem::weakly_canonical(path, error).string();
+    if (error)
+      throw Failure(Exit::storage, concat(path, ": cannot write: ", error.message()));
+  }
   std::string place = rename ? concat(target, ".", getpid(), ".tmp") : path;
   // "x": nothing that is there already is written to, whatever it leads to.
   File file(std::fopen(place.c_str(), rename ? "wbx" : "wb"));

@@ -19,7 +19,7 @@ void inspect(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   nlohmann::ordered_json facts = describe(artifact::verify(bytes));
   if (json) {
-    std::cout << facts.dump(2) << "\n";
+    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
     std::ostringstream text;
     printDescription(facts, text);

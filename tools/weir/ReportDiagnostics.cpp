@@ -56,9 +56,9 @@ void printText(mlir::Diagnostic &diagnostic) {
 
 llvm::json::Object json(mlir::Diagnostic &diagnostic) {
   llvm::json::Object object{{"severity", severityName(diagnostic.getSeverity())},
-                            {"message", diagnostic.str()}};
+                            {"message", llvm::json::fixUTF8(diagnostic.str())}};
   if (FileLineColLoc place = placeOf(diagnostic.getLocation())) {
-    object["file"] = place.getFilename().getValue();
+    object["file"] = llvm::json::fixUTF8(place.getFilename().getValue());
     object["line"] = place.getLine();
     object["column"] = place.getColumn();
   }

@@ -65,6 +65,28 @@ TEST_F(CommandLine, RefusesWhatIsTooMuchOrTooLittle) {
   refused({}, "no command given");
 }
 
+TEST_F(CommandLine, RefusesEmptyValues) {
+  std::string path;
+  std::vector<std::string> list;
+  std::optional<int64_t> seed;
+  bool flag = false;
+  CLI::App *train = app.get_subcommand("train");
+  train->add_option("--init", path);
+  train->add_option("-o,--output", path);
+  train->add_option("--data", list)->expected(1)->take_all()->allow_extra_args(false);
+  train->add_option("--seed", seed);
+  train->add_flag("--resume", flag);
+  for (const char *name : {"--init", "--output", "--data", "--seed", "--steps"}) {
+    auto [exit, said] = parse({"train", "m.weir", name, ""});
+    EXPECT_EQ(exit, Exit::usage) << name;
+    EXPECT_NE(said.find(std::string(name) + ": its value is empty"), std::string::npos) << said;
+    EXPECT_EQ(parse({"train", "m.weir", (std::string(name) + "=").c_str()}).first, Exit::usage);
+  }
+  EXPECT_EQ(parse({"train", "m.weir", "--data", "a=b", "--data", ""}).first, Exit::usage);
+  EXPECT_EQ(parse({"train", ""}).first, Exit::usage);
+  EXPECT_FALSE(parse({"train", "m.weir", "--init", "a", "--resume"}).first);
+}
+
 TEST_F(CommandLine, HelpShowsExamplesOfACommandOnlyInItsOwn) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse({"--help"}).first, Exit::ok);
