@@ -25,6 +25,8 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <exception>
+#include <system_error>
 #include <thread>
 
 using namespace mlir;
@@ -106,16 +108,32 @@ FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Tar
     function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
 
   std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
+  std::vector<std::exception_ptr> thrown(count);
+  auto compile = [&](size_t i) {
+    try {
+      compiled[i] = compileToObject(*parts[i], target);
+    } catch (...) {
+      thrown[i] = std::current_exception();
+    }
+  };
   std::vector<std::thread> threads;
-  auto compile = [&](size_t i) { compiled[i] = compileToObject(*parts[i], target); };
+  threads.reserve(count);
   for (size_t i = 0; i < count; ++i)
-    // A context without threads has no locks either.
-    if (module.getContext()->isMultithreadingEnabled())
-      threads.emplace_back(compile, i);
-    else
+    try {
+      // A context without threads has no locks either.
+      if (module.getContext()->isMultithreadingEnabled()) {
+        threads.emplace_back(compile, i);
+        continue;
+      }
       compile(i);
+    } catch (const std::system_error &) {
+      compile(i); // there is no other thread to be had
+    }
   for (std::thread &thread : threads)
     thread.join();
+  for (const std::exception_ptr &exception : thrown)
+    if (exception)
+      std::rethrow_exception(exception);
   std::vector<ObjectBytes> objects;
   for (FailureOr<ObjectBytes> &object : compiled) {
     if (failed(object))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/ThreadPool.h"
+#include "runtime/core/Thread.h"
 #include <algorithm>
 #include <cassert>
 #include <climits>
@@ -53,11 +54,19 @@ ThreadPool::ThreadPool(int wanted)
       spins(count > availableCores() ? 1 : spinsBeforeSleep), shares(new Share[count]) {
   for (int i = 0; i < count; ++i)
     shares[i].next.store(pack(0, closed));
-  for (int worker = 1; worker < count; ++worker)
-    threads.emplace_back([this, worker] { work(worker); });
+  threads.reserve(count);
+  try {
+    for (int worker = 1; worker < count; ++worker)
+      threads.push_back(startThread([this, worker] { work(worker); }));
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   stopping = true;
   loop.fetch_add(1);
   wakeAll(loop);

@@ -50,7 +50,8 @@ private:
 
 class ThreadPool {
 public:
-  /// Starts `threads` - 1 workers; 0: availableCores().
+  /// Starts `threads` - 1 workers; 0: availableCores(). Throws Failure(Exit::device) where the
+  /// system has not as many.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
@@ -78,6 +79,7 @@ private:
     std::atomic<uint64_t> next;
   };
 
+  void stop();
   void run(int64_t tasks, Call call, void *context);
   void work(int worker);
   void takePart(uint32_t loop, int worker);

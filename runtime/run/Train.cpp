@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Train.h"
+#include "runtime/run/Launcher.h"
 #include "runtime/run/Training.h"
 
 namespace weir {
 
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
+  requireOneProcess();
   // Before anything that takes long: a signal while loading counts after the first step.
   Signals signals;
   Training training(std::move(artifact), options);

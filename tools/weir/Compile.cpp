@@ -21,6 +21,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "tools/weir/DumpIr.h"
+#include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -167,7 +168,10 @@ Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) 
 
 } // namespace
 
-Exit checkModel(const CompileOptions &options) { return written(Compilation(options).elaborate()); }
+Exit checkModel(const CompileOptions &options) {
+  FatalErrors ends;
+  return written(Compilation(options).elaborate());
+}
 
 Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output) {
   if (std::string problem = unknownPhase(options.stopAfter); !problem.empty())
@@ -177,6 +181,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
     return usage(
         "--target " + options.target +
         ": expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3");
+  FatalErrors ends;
   Compilation compilation(options);
   if (std::string problem = compilation.prepare(); !problem.empty())
     return usage(problem);

@@ -10,6 +10,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
+#include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "verify/Verify.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -84,6 +85,7 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
 } // namespace
 
 Exit verifyModel(const CompileOptions &options, unsigned seed) {
+  FatalErrors ends;
   std::optional<Target> target = Target::parse(options.target);
   if (!target) {
     llvm::errs() << "error: --target " << options.target

@@ -13,6 +13,7 @@
 
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
+#include "runtime/run/Launcher.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Train.h"
 #include "tools/common/CommandLine.h"
@@ -165,6 +166,7 @@ Command addTrain(CLI::App &app, State &state) {
   app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
   addTrainingOptions(app, state);
   return [&] {
+    requireOneProcess();
     readSets(state.sets, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     std::vector<std::byte> artifact;

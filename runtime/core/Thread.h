@@ -1,0 +1,37 @@
+//===- Thread.h - Starting threads ----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Header only, so that every runtime library may use it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_THREAD_H
+#define WEIR_RUNTIME_CORE_THREAD_H
+
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include <system_error>
+#include <thread>
+
+namespace weir {
+
+/// A thread that runs `body`, which may not throw. Throws Failure(Exit::device) where the system
+/// has none to give.
+template <typename Body> std::thread startThread(Body body) {
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error &error) {
+    throw Failure(Exit::device,
+                  concat("cannot start a thread: ", error.code().message(),
+                         "; --threads N takes fewer, ulimit -u and the container's limit on "
+                         "processes say how many there may be"));
+  }
+}
+
+} // namespace weir
+
+#endif

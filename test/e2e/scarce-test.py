@@ -1,0 +1,54 @@
+"""Where threads or memory end, wherever that is, the status is 6 and there is a message."""
+
+import os
+import resource
+import subprocess
+
+import weirtest
+from weirtest import BIN, MODELS
+
+MODEL = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
+
+
+class Scarce(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        self.rows = self.digits(32)
+
+    def ends(self, tool, *arguments, **more):
+        done = subprocess.run(
+            [BIN / tool, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=300, **more
+        )
+        self.assertIn(done.returncode, (0, 6), done.stderr[-2000:])
+        if done.returncode:
+            self.assertRegex(done.stderr, "error: .*(cannot start a thread|unavailable|memory|cannot allocate)")
+        return done.returncode
+
+    def test_threads(self):
+        artifact = self.folder / "m.weirx"
+        self.weir("compile", *MODEL, "-o", artifact)
+        for tool, arguments, enough in (
+            ("weir-run", [artifact, *self.rows, "--steps", 2, "--threads", 4], 4),
+            ("weir", ["compile", *MODEL, "-o", self.folder / "again.weirx"], 40),
+        ):
+            statuses = []
+            for count in (*range(6), enough):
+                environment = dict(os.environ, LD_PRELOAD=os.environ["WEIR_FEW_THREADS"], WEIR_THREADS=str(count))
+                statuses.append(self.ends(tool, *arguments, env=environment))
+            self.assertEqual((statuses[0], statuses[-1]), (6, 0), tool)
+
+    def test_memory(self):
+        statuses = []
+        for mebibytes in (500, 600, 700, 800, 1000, 4000):
+            limit = mebibytes << 20
+            statuses.append(
+                self.ends(
+                    "weir", "train", *MODEL, *self.rows, "--steps", 2, "--threads", 2,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+                )  # fmt: skip
+            )
+        self.assertEqual(statuses[-1], 0)
+
+
+if __name__ == "__main__":
+    weirtest.main()
