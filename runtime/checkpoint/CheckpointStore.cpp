@@ -67,18 +67,19 @@ std::vector<int64_t> CheckpointStore::steps() const {
 }
 
 void CheckpointStore::lock() {
-  if (!locked && fs::is_directory(directory))
+  if (std::error_code none; !locked && fs::is_directory(directory, none))
     locked.emplace(directory);
 }
 
 void CheckpointStore::prepare(size_t bytes) {
   std::string sofar;
+  std::error_code none; // a path that cannot be followed is no directory
   for (const fs::path &part : fs::path(directory)) {
     sofar = sofar.empty() ? part.string() : (fs::path(sofar) / part).string();
-    if (!fs::exists(sofar) && disk.makeDirectory(sofar) != 0 && errno != EEXIST)
+    if (!fs::exists(sofar, none) && disk.makeDirectory(sofar) != 0 && errno != EEXIST)
       failStorage(sofar, "create the checkpoint directory");
   }
-  if (!fs::is_directory(directory))
+  if (!fs::is_directory(directory, none))
     throw Failure(Exit::storage, directory + ": is no directory; --checkpoint takes one");
   std::string probe = temporaryName((fs::path(directory) / concat("probe-", getpid())).string());
   bool made = false;
@@ -158,6 +159,7 @@ Checkpoint CheckpointStore::open(const std::string &path) {
             concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
       if (hexText(hashOf(file.bytes().data(), file.bytes().size())) != stated.xxh3)
         throw std::runtime_error(concat(name, " does not have the hash that manifest.json states"));
+      file.requireIntact();
       return file;
     };
     SafeTensors model = open(modelFile), state = open(stateFile);

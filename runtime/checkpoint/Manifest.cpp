@@ -34,6 +34,8 @@ std::string Manifest::write() const {
                {"step", step},
                {"total_steps", totalSteps},
                {"seed", seed},
+               {"skipped_steps", skipped},
+               {"skipped_in_a_row", skippedInARow},
                {"model", model},
                {"target", target},
                {"configs", configs},
@@ -88,6 +90,10 @@ Manifest Manifest::read(std::string_view text) {
   manifest.totalSteps = all.whole("total_steps", 1, most32);
   manifest.step = all.whole("step", 0, manifest.totalSteps);
   manifest.seed = all.whole("seed", 0, most32);
+  if (all.has("skipped_steps")) { // not in those of older builds
+    manifest.skipped = all.whole("skipped_steps", 0, manifest.step);
+    manifest.skippedInARow = all.whole("skipped_in_a_row", 0, manifest.skipped);
+  }
   manifest.model = all.text("model");
   manifest.target = all.text("target");
   Fields configs = all.object("configs"), data = all.object("data"), files = all.object("files");

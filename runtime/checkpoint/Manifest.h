@@ -35,8 +35,9 @@ struct Manifest {
   int64_t step = 0;       ///< steps done
   int64_t totalSteps = 0; ///< that the learning-rate schedule runs over
   int64_t seed = 0;
-  std::string model;                          ///< its name
-  std::string target;                         ///< of the artifact
+  int64_t skipped = 0, skippedInARow = 0; ///< steps that were not finite, and the last ones of them
+  std::string model;                      ///< its name
+  std::string target;                     ///< of the artifact
   std::map<std::string, std::string> configs; ///< of the artifact
   std::string training, prediction;           ///< the artifact's digests; "": not known
   std::optional<double> holdout;              ///< the fraction held out; nothing: not known

@@ -222,10 +222,11 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
 }
 
 SafeTensors::SafeTensors(const std::string &path, Exit exit) {
-  auto file = MappedFile::open(path, exit);
+  file = MappedFile::open(path, exit);
   all = file->bytes();
-  owner = file;
   found = parseSafeTensors(all, path, exit);
 }
+
+void SafeTensors::requireIntact() const { file->requireIntact(); }
 
 } // namespace weir

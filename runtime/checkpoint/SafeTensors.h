@@ -28,6 +28,8 @@
 
 namespace weir {
 
+class MappedFile;
+
 /// A tensor to write, or one found in a file.
 struct StoredTensor {
   std::string name;
@@ -51,8 +53,11 @@ public:
   const std::map<std::string, StoredTensor> &tensors() const { return found; }
   std::span<const std::byte> bytes() const { return all; }
 
+  /// Throws Failure where the file was changed since: what was read of it is not to be used.
+  void requireIntact() const;
+
 private:
-  std::shared_ptr<const void> owner;
+  std::shared_ptr<const MappedFile> file;
   std::span<const std::byte> all;
   std::map<std::string, StoredTensor> found;
 };

@@ -85,13 +85,13 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
   return lines;
 }
 
-void restore(const std::vector<TensorView> &variables,
-             const std::map<std::string, StoredTensor> &found) {
+void restore(const std::vector<TensorView> &variables, const SafeTensors &file) {
   for (const TensorView &variable : variables)
-    if (auto tensor = found.find(variable.name); tensor != found.end()) {
+    if (auto tensor = file.tensors().find(variable.name); tensor != file.tensors().end()) {
       assert(tensor->second.size == variable.size);
       std::memcpy(variable.data, tensor->second.data, variable.size);
     }
+  file.requireIntact();
 }
 
 } // namespace weir

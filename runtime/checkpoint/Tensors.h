@@ -32,9 +32,9 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional = {});
 
-/// Copies each tensor in `found` into the variable of its name. differences() was empty.
-void restore(const std::vector<TensorView> &variables,
-             const std::map<std::string, StoredTensor> &found);
+/// Copies each tensor of the file into the variable of its name. differences() was empty. Throws
+/// Failure where the file was changed since it was opened.
+void restore(const std::vector<TensorView> &variables, const SafeTensors &file);
 
 } // namespace weir
 

@@ -128,6 +128,8 @@ void Weights::load(const std::vector<TensorView> &variables) const {
       assert(found->size == variable.size);
       std::memcpy(variable.data, found->data, variable.size);
     }
+  for (const SafeTensors &file : files)
+    file.requireIntact();
 }
 
 void Weights::loadRun(const std::vector<TensorView> &variables) const {

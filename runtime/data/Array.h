@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_DATA_ARRAY_H
 #define WEIR_RUNTIME_DATA_ARRAY_H
 
+#include "runtime/data/MappedFile.h"
 #include "runtime/data/Vocabulary.h"
 #include <memory>
 #include <optional>

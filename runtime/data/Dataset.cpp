@@ -243,8 +243,16 @@ void Dataset::write(size_t input, int64_t position, std::byte *out) const {
   int64_t first = windowSize ? begin + position : (begin + position) * elements;
   assert(position >= 0 && position < units());
   int64_t bad = convert(arrays[input], first, elements, spec.element, spec.limit, out);
-  if (bad >= 0)
-    failRange(spec, arrays[input], bad);
+  if (bad < 0)
+    return;
+  requireIntact();
+  failRange(spec, arrays[input], bad);
+}
+
+void Dataset::requireIntact() const {
+  for (const Array &array : arrays)
+    if (array.file && array.owner == array.file) // not a copy of it, as a text's numbers are
+      array.file->requireIntact();
 }
 
 } // namespace weir

@@ -78,6 +78,10 @@ public:
   /// `position`, of this part.
   void write(size_t input, int64_t position, std::byte *out) const;
 
+  /// Throws Failure(Exit::data) where a file was changed since it was opened: what write() gave
+  /// since the last call is then not to be used.
+  void requireIntact() const;
+
 private:
   Dataset() = default;
   void bind(const InputSpec &spec, Array array);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Prefetcher.h"
+#include "runtime/core/Thread.h"
 #include <cassert>
 #include <csignal>
 #include <pthread.h>
@@ -28,8 +29,11 @@ Prefetcher::Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t s
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { read(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  struct Restore {
+    sigset_t &mask;
+    ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+  } restore{before};
+  thread = startThread([this] { read(); });
 }
 
 Prefetcher::~Prefetcher() {
@@ -60,6 +64,7 @@ void Prefetcher::read() {
           dataset.write(input, position,
                         batch[input].data() + row * dataset.inputs()[input].rowBytes());
       }
+      dataset.requireIntact();
     } catch (...) {
       thrown = std::current_exception();
     }

@@ -29,7 +29,8 @@ Batch makeBatch(const Dataset &dataset, int64_t rows);
 
 class Prefetcher {
 public:
-  /// Reads the batches of steps [first, last), `depth` ahead. The dataset has to outlive it.
+  /// Reads the batches of steps [first, last), `depth` ahead. The dataset has to outlive it. Throws
+  /// Failure(Exit::device) where there is no thread to be had.
   Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows, int64_t first,
              int64_t last, size_t depth = 3);
   ~Prefetcher();

@@ -64,6 +64,7 @@ Array openSource(const std::string &location, const Vocabulary *vocabulary) {
   } else {
     readText(array, bytes, vocabulary);
   }
+  file->requireIntact();
   return array;
 }
 

@@ -77,9 +77,14 @@ void MetricsFile::write(const std::string &line) {
     ssize_t wrote = ::write(file, line.data() + done, line.size() - done);
     if (wrote < 0 && errno == EINTR)
       continue;
-    if (wrote <= 0)
-      throw Failure(Exit::storage,
-                    concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+    if (wrote <= 0) {
+      Failure failure(Exit::storage,
+                      concat(path, ": cannot write the metrics: ", std::strerror(errno)));
+      // What is read later ends with a whole line.
+      if (off_t end = ::lseek(file, 0, SEEK_END); end >= static_cast<off_t>(done))
+        (void)!::ftruncate(file, end - static_cast<off_t>(done));
+      throw failure;
+    }
     done += wrote;
   }
 }

@@ -29,6 +29,7 @@ public:
   MetricsFile(const MetricsFile &) = delete;
   MetricsFile &operator=(const MetricsFile &) = delete;
 
+  /// Both throw Failure(Exit::storage); the file then ends with the last line that was whole.
   void step(const StepRecord &record, const std::string &unit);
   /// {"event":EVENT,"step":STEP,VALUES...,"seconds":SECONDS}
   void event(const std::string &event, int64_t step, const Values &values, double seconds);

@@ -46,6 +46,7 @@ void Evaluator::runRows(Part &part, int64_t first) {
       dataset.write(input, position,
                     part.batch[input].data() + row * dataset.inputs()[input].rowBytes());
   }
+  dataset.requireIntact();
   writeInputs(program, part.entry, dataset, part.batch);
   program.run(part.entry);
   part.outputs.add();

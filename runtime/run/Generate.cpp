@@ -187,7 +187,7 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
     throw Failure(Exit::model,
                   concat(checkpoint->path, ": is a checkpoint of another model (",
                          checkpoint->manifest.model, "):\n  ", joinFew(lines, "\n  ")));
-  restore(program.variables(), checkpoint->model.tensors());
+  restore(program.variables(), checkpoint->model);
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::state) {
       auto found = checkpoint->state.tensors().find(variable.name);

@@ -74,7 +74,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->group(training);
   app.add_option("--nan", options.nan,
-                 "when a loss or gradient is not finite: abort (default), or skip the step")
+                 "when a loss, gradient or update is not finite: abort (default), or skip the step")
       ->type_name("abort|skip")
       ->check(CLI::Validator(
           [](std::string &text) {
@@ -83,6 +83,11 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                        : concat("expected abort or skip, found '", text, "'");
           },
           ""))
+      ->group(training);
+  app.add_option("--nan-limit", options.nanLimit,
+                 "with --nan skip: how many skipped steps in a row end the run (default 20)")
+      ->type_name("N")
+      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->group(training);
   app.add_option("--threads", options.threads,
                  "CPU threads (default: the cores this process may use)")

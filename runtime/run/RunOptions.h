@@ -35,6 +35,7 @@ struct RunOptions {
   std::string initPartial;       ///< the same, of which the model takes what it has
   int64_t evalEvery = 0;         ///< steps; 0: only at the end
   std::string nan = "abort";     ///< or "skip"
+  int64_t nanLimit = 20;         ///< skipped steps in a row that end the run
   std::string checkpoint;        ///< a directory; "": weights are not kept
   int64_t every = 500;           ///< steps
   int keep = 3;

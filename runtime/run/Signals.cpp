@@ -1,4 +1,4 @@
-//===- Signals.cpp - SIGTERM and SIGINT while training --------------------===//
+//===- Signals.cpp - Signals while training -------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,32 +6,37 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Signals.h"
+#include <cstring>
 
 namespace weir {
 namespace {
 
-constexpr int handled[2] = {SIGTERM, SIGINT};
-volatile std::sig_atomic_t flag = 0;
+volatile std::sig_atomic_t flag = 0, urgent = 0;
 
 void handle(int signal) {
-  if (flag)
-    Signals::die(signal);
   flag = signal;
+  if (signal != SIGTERM && signal != SIGINT)
+    return;
+  if (urgent)
+    Signals::die(signal);
+  urgent = signal;
 }
 
 } // namespace
 
 Signals::Signals() {
   flag = 0;
+  urgent = 0;
   // A limit on the size of files (ulimit -f) is then an error of the write, as a full disk is.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGXFSZ, &ignore, &previousLimit);
+  sigaction(SIGPIPE, &ignore, nullptr);
   struct sigaction action = {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < std::size(handled); ++i) {
     sigaction(handled[i], nullptr, &previous[i]);
     if (previous[i].sa_handler != SIG_IGN)
       sigaction(handled[i], &action, nullptr);
@@ -39,14 +44,14 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  for (int i = 0; i < 2; ++i)
+  for (size_t i = 0; i < std::size(handled); ++i)
     sigaction(handled[i], &previous[i], nullptr);
   sigaction(SIGXFSZ, &previousLimit, nullptr);
 }
 
 int Signals::received() const { return flag; }
 
-const char *Signals::name(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+std::string Signals::name(int signal) { return std::string("SIG") + sigabbrev_np(signal); }
 
 void Signals::die(int signal) {
   struct sigaction action = {};

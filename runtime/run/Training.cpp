@@ -15,7 +15,9 @@
 #include "runtime/report/Number.h"
 #include "runtime/run/SameRun.h"
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <limits>
 
@@ -113,6 +115,8 @@ void Training::findCheckpoint() {
                                       "; leave the option out, or begin another run"));
   seed = found.seed;
   done = saved = found.step;
+  skipped = found.skipped;
+  skippedInARow = found.skippedInARow;
 }
 
 void Training::openWeights() {
@@ -265,8 +269,8 @@ void Training::initialize() {
   set("step", 0);
   set("total_steps", total);
   if (resumed) {
-    restore(program.variables(), resumed->model.tensors());
-    restore(program.variables(), resumed->state.tensors());
+    restore(program.variables(), resumed->model);
+    restore(program.variables(), resumed->state);
     set("total_steps", total);
     say(concat("resuming after step ", done, " from ", resumed->path));
   } else {
@@ -274,6 +278,13 @@ void Training::initialize() {
     if (weights)
       weights->load(program.variables());
   }
+  if (auto words = finite.begin(program.variables()))
+    say(concat("warning: ", *words,
+               resumed                ? " in "
+               : options.init.empty() ? ""
+                                      : " in --init ",
+               resumed ? resumed->path : options.init,
+               ": the run begins with what is not finite, and keeps it as it is"));
   resumed.reset();
   weights.reset();
 }
@@ -302,18 +313,41 @@ Exit Training::run(const Signals &signals) {
   initialize();
   openReports();
   progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
-  Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
-  while (done < total) {
-    step(prefetcher.next());
-    bool atEnd = done == total;
-    if (!atEnd && options.evalEvery > 0 && done % options.evalEvery == 0)
-      evaluate();
-    if (store && !atEnd && done % options.every == 0)
-      save();
-    if (int signal = signals.received(); signal && !atEnd)
-      return stop(signal);
+  int signal = 0;
+  try {
+    train(signals, signal);
+    return signal ? stop(signal) : finish();
+  } catch (const Failure &failure) {
+    // Data that cannot be read any more are no reason to lose what was learnt from them.
+    if (failure.exit != Exit::data)
+      throw;
+    throw Failure(failure.exit, failure.what() + savedAsItStands());
   }
-  return finish();
+}
+
+void Training::train(const Signals &signals, int &signal) {
+  Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
+  while (done < total && !signal) {
+    step(prefetcher.next());
+    if (done == total)
+      return;
+    if (options.evalEvery > 0 && done % options.evalEvery == 0)
+      evaluate();
+    if (store && done % options.every == 0)
+      save();
+    signal = signals.received();
+  }
+}
+
+std::string Training::savedAsItStands() {
+  if (!store || done == 0)
+    return "";
+  try {
+    save();
+    return concat("; the run is saved after step ", done, " in ", store->pathOf(done));
+  } catch (const Failure &failure) {
+    return concat("; and the run cannot be saved: ", failure.what());
+  }
 }
 
 void Training::step(const Batch &batch) {
@@ -335,36 +369,66 @@ void Training::step(const Batch &batch) {
   record.units = unitsPerStep;
   last = record.values;
   progress->step(record);
-  if (metrics)
-    metrics->step(record, unit);
-  if (tensorboard)
-    tensorboard->scalars(done, record.values);
+  report(metrics, [&](MetricsFile &file) { file.step(record, unit); });
+  report(tensorboard, [&](TensorBoard &file) { file.scalars(done, record.values); });
   checkFinite(record);
   if (int32_t *counted = runScalar(program, "step"); counted && *counted != done)
     throw Failure(Exit::internal,
                   concat("step ", done, " left the run's step counter at ", *counted));
 }
 
+std::string Training::newestCheckpoint() const {
+  return saved >= 0 ? concat(" The newest checkpoint is ", store->pathOf(saved), ".") : "";
+}
+
 void Training::checkFinite(const StepRecord &record) {
-  double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0);
+  double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0),
+         rate = valueOf(record.values, "lr", 0);
   bool left = valueOf(record.values, "skipped", 0) != 0;
-  if (!left && std::isfinite(loss) && std::isfinite(norm))
-    return;
-  ++skipped;
-  if (options.nan == "skip") {
-    progress->say(concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite, ",
-                         left ? "the step changed no weight" : "no gradient was affected"));
+  if (!left && std::isfinite(loss) && std::isfinite(norm)) {
+    skippedInARow = 0;
     return;
   }
-  writeGradients();
+  ++skipped;
+  ++skippedInARow;
+  std::string found = concat("step ", done, ": loss ", loss, ", grad_norm ", norm);
+  if (!std::isfinite(loss) || !std::isfinite(norm))
+    found += ": not finite";
+  else if (!std::isfinite(rate))
+    found += concat(", learning rate ", rate, ": not finite");
+  else
+    found += concat(", learning rate ", rate, ": the update is not finite");
+  bool abort = options.nan != "skip";
+  if (!abort && skippedInARow < options.nanLimit) {
+    progress->say(
+        concat(found, ", ", left ? "the step changed no weight" : "no gradient was affected"));
+    return;
+  }
+  writeReports();
+  if (abort)
+    throw Failure(Exit::numeric,
+                  concat(found, ".", newestCheckpoint(),
+                         " A lower learning rate or clip global_norm(1.0) in the recipe may help; "
+                         "--nan skip goes on without such steps"));
   throw Failure(Exit::numeric,
-                concat("step ", done, ": loss ", loss, ", grad_norm ", norm, ": not finite. ",
-                       saved >= 0
-                           ? concat("The checkpoint before it is ", store->pathOf(saved), ". ")
-                           : std::string(),
-                       "A lower learning rate or clip global_norm(1.0) in the recipe may help; "
-                       "--nan skip goes on without such "
-                       "steps"));
+                concat(found, ", as the ", skippedInARow - 1,
+                       " steps before it: the run learns nothing any more.", newestCheckpoint(),
+                       " A lower learning rate or clip global_norm(1.0) in the recipe may help; "
+                       "--nan-limit N allows N skipped steps in a row"));
+}
+
+/// Writes to a file of reports, if there is one. One that cannot be written any more is told of
+/// once and let go: a run is worth more than what is told of it.
+template <typename Sink, typename Write>
+void Training::report(std::optional<Sink> &sink, Write write) {
+  if (!sink)
+    return;
+  try {
+    write(*sink);
+  } catch (const Failure &failure) {
+    progress->say(concat("warning: ", failure.what(), "; training goes on without it"));
+    sink.reset();
+  }
 }
 
 void Training::evaluate() {
@@ -381,10 +445,9 @@ void Training::evaluate() {
   for (const auto &[name, value] : held)
     line += concat("  ", name, " ", formatted(isCount(name) ? "%.0f" : "%.4f", value));
   progress->say(line);
-  if (metrics)
-    metrics->event("eval", done, held, secondsSince(start));
-  if (tensorboard)
-    tensorboard->scalars(done, held);
+  double seconds = secondsSince(start);
+  report(metrics, [&](MetricsFile &file) { file.event("eval", done, held, seconds); });
+  report(tensorboard, [&](TensorBoard &file) { file.scalars(done, held); });
 }
 
 Manifest Training::manifest() const {
@@ -393,6 +456,8 @@ Manifest Training::manifest() const {
   manifest.step = done;
   manifest.totalSteps = total;
   manifest.seed = seed;
+  manifest.skipped = skipped;
+  manifest.skippedInARow = skippedInARow;
   manifest.model = plan.model()->str();
   manifest.target = plan.target()->str();
   if (plan.configs())
@@ -411,28 +476,45 @@ Manifest Training::manifest() const {
 void Training::save() {
   if (saved == done)
     return;
+  if (auto words = finite.broken(program.variables()))
+    throw Failure(Exit::numeric,
+                  concat("step ", done, ": ", *words,
+                         " and was finite when the run began; it is not saved.", newestCheckpoint(),
+                         " No step writes such values: if the machine's memory is sound, this is a "
+                         "fault of Weir's own, please report it"));
   store->save(manifest(), storedParameters(program.variables()), storedState(program.variables()));
   saved = done;
 }
 
-void Training::writeTrace() {
-  if (const Trace *trace = program.trace())
-    writeChromeTrace(options.trace, program.plan(), trace->events());
-}
-
-void Training::writeGradients() {
-  if (gradients && !gradients->write())
-    progress->say(concat("--gradients ", options.gradients,
-                         ": there was no step left to run, so there are none and no file"));
+/// Writes what --trace and --gradients ask for; what cannot be written is told of. Whether all was.
+bool Training::writeReports() {
+  bool all = true;
+  auto attempt = [&](auto write) {
+    try {
+      write();
+    } catch (const Failure &failure) {
+      progress->say(concat("error: ", failure.what()));
+      all = false;
+    }
+  };
+  attempt([&] {
+    if (const Trace *trace = program.trace())
+      writeChromeTrace(options.trace, program.plan(), trace->events());
+  });
+  attempt([&] {
+    if (gradients && !gradients->write())
+      progress->say(concat("--gradients ", options.gradients,
+                           ": there was no step left to run, so there are none and no file"));
+  });
+  return all;
 }
 
 Exit Training::stop(int signal) {
-  writeTrace();
-  writeGradients();
-  if (metrics)
-    metrics->event("stop", done, {}, secondsSince(began));
-  if (store) {
+  if (store)
     save();
+  report(metrics, [&](MetricsFile &file) { file.event("stop", done, {}, secondsSince(began)); });
+  writeReports();
+  if (store) {
     progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
                          store->pathOf(done), "; the same command with --resume goes on"));
     return Exit::requeue;
@@ -443,11 +525,21 @@ Exit Training::stop(int signal) {
   return Exit::internal;
 }
 
+/// Results on standard output, or, where its reader has gone, with everything else.
+void Training::print(const std::string &results) {
+  errno = 0;
+  std::cout << results << std::flush;
+  if (std::cout || errno != EPIPE)
+    return;
+  std::cout.clear();
+  std::clearerr(stdout);
+  std::cerr << "standard output: its reader has gone; the results:\n" << results << std::flush;
+}
+
 Exit Training::finish() {
   if (store)
     save();
-  writeTrace();
-  writeGradients();
+  bool reported = writeReports(); // of the steps alone, before the evaluation
   evaluate();
   double seconds = secondsSince(began);
   Values results = held;
@@ -456,22 +548,21 @@ Exit Training::finish() {
     results.insert(results.begin() + 1, {"loss", loss});
   if (skipped > 0)
     results.emplace_back("skipped_steps", static_cast<double>(skipped));
-  if (metrics)
-    metrics->event("done", done, results, seconds);
+  report(metrics, [&](MetricsFile &file) { file.event("done", done, results, seconds); });
   if (store)
     progress->say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
   progress.reset();
+  std::string text;
   if (options.json) {
-    std::string line;
     for (const auto &[name, value] : results)
-      line += concat(line.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
-    std::cout << line << ",\"seconds\":" << jsonNumber(seconds) << "}" << std::endl;
+      text += concat(text.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
+    text += concat(",\"seconds\":", jsonNumber(seconds), "}\n");
   } else {
     for (const auto &[name, value] : results)
-      std::cout << name << " " << formatted(isCount(name) ? "%.0f" : "%.6g", value) << "\n";
-    std::cout << std::flush;
+      text += concat(name, " ", formatted(isCount(name) ? "%.0f" : "%.6g", value), "\n");
   }
-  return Exit::ok;
+  print(text);
+  return reported ? Exit::ok : Exit::storage;
 }
 
 } // namespace weir

@@ -20,6 +20,7 @@
 #include "runtime/report/Progress.h"
 #include "runtime/report/TensorBoard.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/Finite.h"
 #include "runtime/run/Gradients.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Signals.h"
@@ -48,16 +49,20 @@ private:
   void initialize();
   void announce() const;
   void step(const Batch &batch);
+  void train(const Signals &signals, int &signal);
   void checkFinite(const StepRecord &record);
   void evaluate();
   void save();
-  void writeTrace();
-  void writeGradients();
+  std::string newestCheckpoint() const;
+  std::string savedAsItStands();
+  template <typename Sink, typename Write> void report(std::optional<Sink> &sink, Write write);
+  bool writeReports();
   Exit finish();
   Exit stop(int signal);
   Manifest manifest() const;
   double secondsSince(Clock::time_point start) const;
   static void say(const std::string &line);
+  static void print(const std::string &results);
 
   const RunOptions &options;
   const Clock::time_point began = Clock::now();
@@ -83,7 +88,8 @@ private:
   std::optional<Progress> progress;
   int64_t saved = -1;     // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1; // the step that `held` is of
-  int64_t skipped = 0;
+  int64_t skipped = 0, skippedInARow = 0;
+  Finite finite;
   Values last, held;
 };
 

@@ -1,4 +1,13 @@
-// Loaded before a program (LD_PRELOAD): the system has only WEIR_THREADS more threads to give.
+//===- FewThreads.cpp - A system that has few threads to give -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loaded before a program (LD_PRELOAD): there are WEIR_THREADS more threads, and no other.
+//
+//===----------------------------------------------------------------------===//
 
 #include <atomic>
 #include <cerrno>

@@ -1,12 +1,13 @@
 """Wrong artifacts, data and storage: a clear message, the right exit status, and nothing damaged."""
 
+import json
 import os
 import random
 import struct
 import subprocess
 
 import weirtest
-from weirtest import BIN, MODELS, SMALL_GPT, data
+from weirtest import BIN, MODELS, ROOT, SMALL_GPT, data
 
 CRASHED = (-6, -7, -8, -11, 1)
 
@@ -186,6 +187,60 @@ class Storage(weirtest.Test):
         )
         self.assertEqual(done.returncode, 8, done.stderr)
         self.assertRegex(done.stderr, "(?i)no space")
+
+
+class Paths(weirtest.Test):
+    """Places that no file can be at, in every option that takes one, are nobody's fault but the command's."""
+
+    def setUp(self):
+        super().setUp()
+        self.artifact = self.folder / "m.weirx"
+        self.weir("compile", MODELS / "mnist-mlp.weir", "--gradients", "-o", self.artifact)
+        self.rows = self.digits()
+        loop = self.folder / "loop"
+        loop.symlink_to(loop)
+        self.places = [loop, loop / "in", self.folder / ("long" * 100), self.folder / "/".join(["deep" * 50] * 25)]
+
+    def test_places_that_cannot_be(self):
+        run = [self.artifact, *self.rows, "--steps", 1]
+        model = MODELS / "mnist-mlp.weir"
+        for place in self.places:
+            for status, tool, *arguments in (
+                (2, "weir", "check", place),
+                (8, "weir", "compile", model, "-o", place),
+                (3, "weir", "inspect", place),
+                (3, "weir-run", place, *self.rows),
+                (4, "weir-run", self.artifact, *data(images=place, labels=place)),
+                (4, "weir-run", *run, "--init", place),
+                (8, "weir-run", *run, "--checkpoint", place),
+                (8, "weir-run", *run, "--checkpoint", place, "--resume"),
+                (8, "weir-run", *run, "--metrics", place),
+                (8, "weir-run", *run, "--tensorboard", place),
+                (8, "weir-run", *run, "--trace", place),
+                (8, "weir-run", *run, "--gradients", place),
+            ):
+                with self.subTest(place=str(place)[:60], tool=tool, option=str(arguments[-2])[:60]):
+                    done = subprocess.run([BIN / tool, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
+                    self.assertEqual(done.returncode, status, done.stderr[:200])
+                    self.assertRegex(done.stderr, "(?i)symbolic links|too long|is no directory|cannot read `")
+                    self.assertNotIn("fault of Weir", done.stderr)
+
+    def test_names_that_are_no_text(self):
+        model = os.fsencode(self.folder) + b"/m\xff.weir"
+        with open(model, "wb") as file:
+            file.write((MODELS / "mnist-mlp.weir").read_bytes())
+        artifact = self.folder / "odd.weirx"
+        self.weir("compile", os.fsdecode(model), "-o", artifact)
+        json.loads(self.weir("inspect", artifact, "--json").stdout)
+        self.weir("inspect", artifact)
+        trace = self.folder / "trace.json"
+        out = self.weir_run(artifact, *self.rows, "--steps", 1, "--trace", trace, "--json").stdout
+        json.loads(out)
+        json.loads(trace.read_text())
+        with open(model, "ab") as file:
+            file.write(b"\nconst x = \xff\n")
+        for line in self.run_tool("weir", "check", os.fsdecode(model), "--json", status=3).stdout.splitlines():
+            json.loads(line)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite.
+// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite, and
+// the token 8, as no compiled step does, a weight that is no number.
 // Every next value depends on the weights, the momentum, the seed, the step and the data, so that
 // losing any of them shows.
 //
@@ -31,13 +32,14 @@ void step(void *const *o, long, long, void *) {
       total = *static_cast<int *>(o[5]);
   float sum = 0, norm = 0, lr = 0.1f * static_cast<float>(total - *now) / static_cast<float>(total);
   float gradient[4] = {0, 0, 0, 0};
-  bool bad = false;
+  bool bad = false, broken = false;
   for (int i = 0; i < 6; ++i) {
     float target = static_cast<float>((window[i] * 7 + seed + *now) % 5),
           off = weights[window[i] % 4] - target;
     sum += off * off;
     gradient[window[i] % 4] += off;
     bad |= window[i] == 9;
+    broken |= window[i] == 8;
   }
   for (int i = 0; i < 4; ++i)
     norm += gradient[i] * gradient[i];
@@ -46,6 +48,8 @@ void step(void *const *o, long, long, void *) {
       momentum[i] = 0.9f * momentum[i] + gradient[i];
       weights[i] -= lr * 0.1f * momentum[i];
     }
+  if (broken)
+    weights[0] = 0.0f / 0.0f;
   *static_cast<float *>(o[6]) = bad ? 1.0f / 0.0f : sum;
   *static_cast<float *>(o[7]) = 6;
   *static_cast<float *>(o[8]) = lr;

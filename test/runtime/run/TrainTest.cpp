@@ -10,6 +10,7 @@
 #include "test/runtime/run/TestModel.h"
 #include <csignal>
 #include <cstring>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -167,24 +168,114 @@ TEST_F(Train, ResumesInAnEmptyDirectory) {
 }
 
 TEST_F(Train, StopsOnASignal) {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
+    SCOPED_TRACE(signal);
+    RunOptions all = options("a" + std::to_string(signal));
+    all.steps = 100000000;
+    all.every = 100000000;
+    pid_t child = fork();
+    if (child == 0) {
+      if (!freopen("/dev/null", "w", stderr))
+        _exit(1);
+      _exit(static_cast<int>(runTraining(testModel(), all)));
+    }
+    while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
+      usleep(100);
+    kill(child, signal);
+    if (signal != SIGTERM && signal != SIGINT)
+      kill(child, signal); // a terminal and its shell both say so
+    int status;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 75);
+    EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
+    EXPECT_TRUE(says(readAll(all.metrics), {"\"event\":\"stop\""}));
+  }
+}
+
+TEST_F(Train, NobodyReadsWhatItSays) {
   RunOptions all = options("a");
-  all.steps = 100000000;
-  all.every = 100000000;
   pid_t child = fork();
   if (child == 0) {
-    if (!freopen("/dev/null", "w", stderr))
+    int pipes[2];
+    if (pipe(pipes) != 0)
       _exit(1);
+    close(pipes[0]);
+    dup2(pipes[1], STDOUT_FILENO);
+    dup2(pipes[1], STDERR_FILENO);
     _exit(static_cast<int>(runTraining(testModel(), all)));
   }
-  while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
-    usleep(100);
-  kill(child, SIGTERM);
   int status;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 75);
-  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
-  EXPECT_TRUE(says(readAll(all.metrics), {"\"event\":\"stop\""}));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 30);
+}
+
+TEST_F(Train, LostMetricsEndNoRun) {
+  RunOptions all = options("a");
+  all.metrics = "/dev/full";
+  EXPECT_EQ(run(all), Exit::ok);
+  std::string told =
+      "/dev/full: cannot write the metrics: No space left on device; training goes on";
+  EXPECT_TRUE(says(err, {told}));
+  EXPECT_EQ(err.find(told, err.find(told) + 1), std::string::npos) << "told once";
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 30);
+}
+
+TEST_F(Train, LostEventsEndNoRun) {
+  RunOptions all = options("a");
+  all.checkpoint = all.metrics = "";
+  all.tensorboard = folder / "events";
+  pid_t child = fork();
+  if (child == 0) {
+    rlimit little{1000, 1000};
+    if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_FSIZE, &little) != 0)
+      _exit(1);
+    _exit(static_cast<int>(runTraining(testModel(), all)));
+  }
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(Train, DataThatChange) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 4000; ++i)
+    tokens += raw(static_cast<uint16_t>(i % 5));
+  for (bool shorter : {true, false}) {
+    RunOptions all = options(shorter ? "shorter" : "others");
+    std::string path = folder.write("t.bin", tokens);
+    all.data = {"window=" + path};
+    all.steps = 100000000;
+    all.every = 100000000;
+    std::thread changes([&] {
+      while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
+        usleep(100);
+      usleep(20000); // the clock of a file system ticks a few hundred times a second
+      folder.write("t.bin", shorter ? "" : tokens);
+    });
+    EXPECT_TRUE(says(refused(Exit::data, all),
+                     {"t.bin: was ", "while it was in use", "; the run is saved after step "}));
+    changes.join();
+    EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
+  }
+}
+
+TEST_F(Train, OneProcessOfSeveral) {
+  setenv("SLURM_NTASKS", "8", 1); // the shell of an allocation has it too
+  setenv("WORLD_SIZE", "1", 1);
+  EXPECT_EQ(run(options("a")), Exit::ok);
+  for (const char *size : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                           "PET_NNODES", "JAX_NUM_PROCESSES"}) {
+    setenv(size, "4", 1);
+    setenv("RANK", "2", 1);
+    EXPECT_TRUE(says(refused(Exit::usage, options("b")), {std::string(size) + "=4"}));
+    unsetenv(size);
+  }
+  unsetenv("RANK");
+  unsetenv("SLURM_NTASKS");
 }
 
 TEST_F(Train, WithoutADirectoryASignalEndsTheRun) {
@@ -220,6 +311,41 @@ TEST_F(Train, NotFinite) {
   all.nan = "skip";
   EXPECT_EQ(run(all), Exit::ok);
   EXPECT_TRUE(says(out, {"skipped_steps "}));
+}
+
+TEST_F(Train, ManyStepsInARowThatAreNotFinite) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 400; ++i)
+    tokens += raw(static_cast<uint16_t>(i < 12 ? i % 5 : 9));
+  RunOptions all = options("a");
+  all.data = {"window=" + folder.write("t.bin", tokens)};
+  all.noShuffle = true;
+  all.nan = "skip";
+  all.every = 4;
+  EXPECT_TRUE(says(refused(Exit::numeric, all),
+                   {"step 22: loss inf", "as the 19 steps before it", "--nan-limit"}))
+      << "of step 3 and all after it";
+  // Where the run goes on, so does the count.
+  all.resume = true;
+  EXPECT_TRUE(says(refused(Exit::numeric, all), {"step 22: ", "as the 19 steps before it"}));
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 20);
+  all.checkpoint = folder / "b";
+  all.nanLimit = 29;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(out, {"skipped_steps 28\n"}));
+}
+
+TEST_F(Train, WhatIsNotFiniteIsNotSaved) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 40; ++i)
+    tokens += raw(static_cast<uint16_t>(i == 13 ? 8 : i % 5));
+  RunOptions all = options("a");
+  all.data = {"window=" + folder.write("t.bin", tokens)};
+  all.noShuffle = true;
+  all.every = 1;
+  EXPECT_TRUE(says(refused(Exit::numeric, all),
+                   {"step 4: 'weights' is nan at [0]", "not saved", "step-00000003"}));
+  EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().front(), 3);
 }
 
 TEST_F(Train, CheckpointsOfAnother) {

@@ -1,0 +1,107 @@
+"""A step whose loss is finite but whose update is not changes nothing, and no run saves what is not finite."""
+
+import json
+import math
+import shutil
+import struct
+
+import weirtest
+from weirtest import data
+
+MODEL = """
+config rate = 0.1, growth = 1.0, accumulated = 1
+block line(x: [b, 3]) -> [b, 1] {
+  param w: [3, 1] = ones()
+  state seen: [3] = zeros()
+  next seen = seen + mean(x, axes = [0])
+  return x @ w
+}
+model net(x: [b, 3]) -> [b, 1] { return line(x) as line }
+optimizer growing(p, g, lr: f32) {
+  state v = zeros_like(p)
+  next v = growth * (v + 1)
+  next p = p - lr * g
+}
+train {
+  input x: [4, 3]
+  input y: [4, 1]
+  steps 40
+  accumulate accumulated
+  loss mse(net(x), y)
+  lr = LR
+  update growing(lr)
+}
+"""
+
+
+class NotFinite(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        rows = [[1 + (i * 7 + j * 3) % 5 for j in range(3)] for i in range(64)]
+        self.data = data(
+            x=weirtest.npy(self.folder / "x.npy", "f", (64, 3), [value for row in rows for value in row]),
+            y=weirtest.npy(self.folder / "y.npy", "f", (64, 1), [float(row[0] + 50) for row in rows]),
+        )
+        self.kept = self.folder / "kept"
+
+    def train(self, rate, *options, status=0, **sets):
+        model = self.write("m.weir", MODEL.replace("LR", rate))
+        chosen = [word for name, value in sets.items() for word in ("--set", f"{name}={value}")]
+        return self.weir("train", model, *chosen, *self.data, "--checkpoint", self.kept, *options, status=status)
+
+    def tensors(self):
+        """What the newest checkpoint has in float32: name -> numbers. Its state has the run's counters as well."""
+        found = {}
+        for file in self.checkpoints(self.kept)[-1].glob("*.safetensors"):
+            content = file.read_bytes()
+            (length,) = struct.unpack_from("<Q", content)
+            for name, entry in json.loads(content[8 : 8 + length]).items():
+                if name != "__metadata__" and entry["dtype"] == "F32":
+                    begin, end = (8 + length + offset for offset in entry["data_offsets"])
+                    found[name] = struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
+        return found
+
+    def assert_finite(self):
+        for name, numbers in self.tensors().items():
+            self.assertTrue(all(math.isfinite(x) for x in numbers), name)
+
+    def test_a_learning_rate_that_is_infinite_once(self):
+        rate = "0.001 / f32(4 - step)"
+        done = self.train(rate, "--every", 2, status=5)
+        self.assertRegex(done.stderr, r"step 5: loss .*learning rate inf: not finite\. The newest checkpoint is .*step-00000004")
+        self.assertEqual([path.name for path in self.checkpoints(self.kept)], ["step-00000002", "step-00000004"])
+        self.assert_finite()
+        before = self.tensors()
+        done = self.train(rate, "--resume", "--nan", "skip")
+        self.assertIn("skipped_steps 1\n", done.stdout)
+        self.assertNotEqual(self.tensors()["line.w"], before["line.w"])
+        self.assert_finite()
+
+    def test_a_learning_rate_that_stays_no_number(self):
+        for limit, last in (([], 26), (["--nan-limit", 3], 9)):
+            with self.subTest(limit):
+                done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--every", 5, "--resume", status=5)
+                # Of step 6 it is the root of 0, of those after it that of less.
+                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps")
+                self.assert_finite()
+            shutil.rmtree(self.kept)
+
+    def test_a_learning_rate_that_overflows_the_weights(self):
+        for accumulated in (1, 2):
+            with self.subTest(accumulated=accumulated):
+                done = self.train("1e38", "--nan", "skip", "--every", 1, "--resume", status=5, accumulated=accumulated)
+                self.assertRegex(done.stderr, "step 20: loss .*the update is not finite, as the 19 steps before it")
+                self.assertEqual(set(self.tensors()["line.w"]), {1.0})
+                self.assertEqual(set(self.tensors()["line.seen"]), {0.0})
+                self.assertEqual(set(self.tensors()["growing.v/line.w"]), {0.0})
+            shutil.rmtree(self.kept)
+
+    def test_an_optimizer_state_that_overflows(self):
+        done = self.train("0.001", "--nan", "skip", "--nan-limit", 5, "--every", 1, status=5, growth="1e20")
+        self.assertRegex(done.stderr, "step 2: loss .*the update is not finite, the step changed no weight")
+        self.assertRegex(done.stderr, "step 6: loss .*as the 4 steps before it")
+        self.assert_finite()
+
+
+if __name__ == "__main__":
+    weirtest.main()
