@@ -38,6 +38,7 @@ NOT_RUN = {
     ("docs/benchmarks.md", "python3 test/bench/step-time.py"): "needs PyTorch and an idle machine",
     ("docs/testing.md", "weir-smith failures/"): "needs a failure that was kept",
     ("docs/testing.md", "tools/dev/coverage"): "builds everything once more",
+    ("docs/testing.md", "tools/dev/fuzz"): "builds with clang, then searches for minutes",
 }
 
 # Files that a page supposes: page -> a method of Docs.

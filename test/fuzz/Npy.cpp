@@ -1,0 +1,13 @@
+//===- Npy.cpp - Any bytes as NumPy's array -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/fuzz/Arrays.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  weir::fuzz::readArray(weir::readNpy, data, size, "fuzz.npy");
+  return 0;
+}
