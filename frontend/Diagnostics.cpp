@@ -43,6 +43,22 @@ Diagnostic &Diagnostics::add(Severity severity, Range range, std::string message
   return diagnostic;
 }
 
+Diagnostic &Diagnostics::warning(Range range, Warning warning, std::string message) {
+  if (silenced.count(warning))
+    return discarded = Diagnostic();
+  Diagnostic &diagnostic = add(Severity::warning, range, std::move(message));
+  diagnostic.warning = warning;
+  return diagnostic;
+}
+
+void Diagnostics::makeWarningsErrors() {
+  for (Diagnostic &diagnostic : all)
+    if (diagnostic.severity == Severity::warning) {
+      diagnostic.severity = Severity::error;
+      ++errors;
+    }
+}
+
 std::vector<const Diagnostic *> Diagnostics::sorted() const {
   std::map<const SourceFile *, size_t> order;
   std::vector<const Diagnostic *> result;
@@ -102,8 +118,10 @@ public:
 
   void render(const Diagnostic &diagnostic) {
     bool isError = diagnostic.severity == Severity::error;
-    message(diagnostic.range, spelling(diagnostic.severity), isError ? red : yellow,
-            diagnostic.message);
+    std::string text = diagnostic.message;
+    if (diagnostic.warning)
+      text += std::string(" [-W") + nameOf(*diagnostic.warning) + "]";
+    message(diagnostic.range, spelling(diagnostic.severity), isError ? red : yellow, text);
     for (const Diagnostic::Note &note : diagnostic.notes)
       message(note.range, "note", cyan, note.message);
     for (const std::string &help : diagnostic.helps)
@@ -222,12 +240,15 @@ void place(std::string &out, Range range, const std::string &message) {
 
 std::string Diagnostics::render(bool colour) const {
   Renderer renderer(colour);
-  unsigned shown = 0;
+  std::map<Severity, unsigned> shown;
   for (const Diagnostic *diagnostic : sorted())
-    if (diagnostic->severity != Severity::error || ++shown <= maxShown)
+    if (++shown[diagnostic->severity] <= maxShown)
       renderer.render(*diagnostic);
   if (errors > maxShown)
     renderer.out += notShown(errors - maxShown) + "\n";
+  if (unsigned warnings = shown[Severity::warning]; warnings > maxShown)
+    renderer.out +=
+        "too many warnings, " + std::to_string(warnings - maxShown) + " more not shown\n";
   return std::move(renderer.out);
 }
 
@@ -250,6 +271,10 @@ std::string Diagnostics::renderJson() const {
       quote(out, diagnostic->helps[i]);
     }
     out += ']';
+    if (diagnostic->warning) {
+      out += ",\"warning\":";
+      quote(out, nameOf(*diagnostic->warning));
+    }
     if (!diagnostic->suggestion.empty()) {
       out += ",\"suggestion\":";
       quote(out, diagnostic->suggestion);
@@ -268,6 +293,15 @@ std::optional<std::string> nearest(std::string_view name,
                                    const std::vector<std::string> &candidates) {
   // A third of the name may be wrong; a name of one or two letters is near to anything.
   size_t limit = name.size() / 3;
+  auto lower = [](std::string_view text) {
+    std::string out(text);
+    for (char &c : out)
+      c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return out;
+  };
+  for (const std::string &candidate : candidates)
+    if (candidate != name && candidate.size() == name.size() && lower(candidate) == lower(name))
+      return candidate;
   if (limit == 0 || name.size() > 100)
     return std::nullopt;
   const std::string *best = nullptr;

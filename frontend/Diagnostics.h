@@ -13,7 +13,7 @@
 //       .suggest(nearest("lr_peek", inScope));
 //
 // The same message at the same range is reported once, however many instances of a block run into
-// it.
+// it. Warnings have a name each (frontend/warnings/Warnings.h), by which they are silenced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,7 @@
 #define WEIR_FRONTEND_DIAGNOSTICS_H
 
 #include "frontend/Source.h"
+#include "frontend/warnings/Warnings.h"
 
 #include <deque>
 #include <optional>
@@ -48,6 +49,7 @@ public:
   Diagnostic &suggest(const std::optional<std::string> &name);
 
   Severity severity = Severity::error;
+  std::optional<Warning> warning; ///< of warnings, and of those that were made errors
   Range range;
   std::string message;
   std::vector<Note> notes;
@@ -62,9 +64,11 @@ public:
   Diagnostic &error(Range range, std::string message) {
     return add(Severity::error, range, std::move(message));
   }
-  Diagnostic &warning(Range range, std::string message) {
-    return add(Severity::warning, range, std::move(message));
-  }
+  /// Nothing where it is silenced.
+  Diagnostic &warning(Range range, Warning warning, std::string message);
+  void silence(std::set<Warning> warnings) { silenced = std::move(warnings); }
+  /// What was warned of so far is an error.
+  void makeWarningsErrors();
 
   /// Errors beyond so many are only counted.
   static constexpr unsigned maxKept = 100;
@@ -79,10 +83,11 @@ public:
 
   /// `file:line:column: error: message`, the source line, a caret and underline, notes, helps.
   /// `colour` adds ANSI colours; whether to is the caller's decision (terminal, NO_COLOR).
-  /// Errors beyond the first 20 are only counted.
+  /// Errors beyond the first 20 are only counted, and so are warnings.
   std::string render(bool colour = false) const;
   /// One JSON object per line: severity, message, file, line, column, endLine, endColumn, notes,
-  /// helps, suggestion. Errors beyond the first 100 are only counted.
+  /// helps, suggestion, and of warnings `warning`, the name. Errors beyond the first 100 are only
+  /// counted.
   std::string renderJson() const;
 
 private:
@@ -91,11 +96,12 @@ private:
   std::deque<Diagnostic> all;
   std::set<std::tuple<const SourceFile *, uint32_t, uint32_t, std::string>> seen;
   Diagnostic discarded;
+  std::set<Warning> silenced;
   unsigned errors = 0;
 };
 
 /// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts
-/// as one edit), if any is near enough; the earliest among equals.
+/// as one edit, another case as none), if any is near enough; the earliest among equals.
 std::optional<std::string> nearest(std::string_view name,
                                    const std::vector<std::string> &candidates);
 

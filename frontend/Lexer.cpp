@@ -238,6 +238,12 @@ private:
       report.help("disjunction is written `or`");
     else if (run == "#")
       report.help("a comment begins with `//`");
+    else if (run[0] == '\'')
+      report.help("a string is in double quotes");
+    if (run[0] == '\'') { // was meant as a string
+      position = std::min(text.find_first_of("'\n", position), text.size());
+      position += peek() == '\'';
+    }
     if (run[0] == '#') // whatever follows was meant as a comment
       position = std::min(text.find('\n', position), text.size());
     push(TokenKind::invalid, begin);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/ParserImpl.h"
+#include "frontend/foreign/Foreign.h"
 
 #include <algorithm>
 
@@ -167,7 +168,14 @@ ExprPtr Parser::parsePostfix() {
     return nullptr;
   }
   if (at(TokenKind::dot)) {
-    fault("only the parts of a name are joined by `.`");
+    std::string member(rangeOf(peek(1)).text());
+    const ForeignName *foreign = foreignName(Foreign::call, member);
+    foreign = foreign ? foreign : foreignName(Foreign::value, member);
+    Diagnostic *report = fault("tensors have no methods or attributes");
+    if (report && foreign)
+      report->help(foreign->help());
+    else if (report && peek(1).kind == TokenKind::identifier)
+      report->help("write `" + member + "(…)`, with the tensor as its first argument");
     return nullptr;
   }
   return expr;
@@ -229,7 +237,12 @@ ExprPtr Parser::parsePrimary() {
       break;
     }
   }
-  expected("an expression");
+  bool power = at(TokenKind::star) && position > 0 &&
+               tokens[position - 1].kind == TokenKind::star &&
+               tokens[position - 1].end == token.begin;
+  if (Diagnostic *report = expected("an expression"))
+    if (power)
+      report->help("a power is written `x ^ 2`");
   return nullptr;
 }
 
@@ -368,6 +381,10 @@ bool Parser::parseIndexItem(IndexItem &item) {
     return true;
   }
   if (accept(TokenKind::dotDot)) {
+    if (at(TokenKind::dot)) {
+      fault("dimensions that stay are written `..`, with two dots");
+      return false;
+    }
     item.kind = IndexItem::Kind::ellipsis;
     return true;
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/ParserImpl.h"
+#include "frontend/foreign/Foreign.h"
 
 namespace weir {
 
@@ -63,8 +64,12 @@ bool Parser::parseItem(std::vector<ItemPtr> &into) {
       return true;
     }
     if (Diagnostic *report = expected("config, require, const, fn, block, optimizer, model or "
-                                      "train"))
-      report->suggest(nearest(word, words));
+                                      "train")) {
+      if (const ForeignName *foreign = foreignName(Foreign::statement, word))
+        report->help(foreign->help());
+      else
+        report->suggest(nearest(word, words));
+    }
     return false;
   }
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/ParserImpl.h"
+#include "frontend/foreign/Foreign.h"
 
 namespace weir {
 
@@ -50,7 +51,9 @@ bool Parser::parseBraces(Range &range, const char *what, const std::function<boo
 /// body is looked for. False where there is none.
 bool Parser::parseBody(size_t start, bool headed, Body &body, const char *what) {
   if (headed && peek().kind != TokenKind::leftBrace) {
-    expected("`{`");
+    Diagnostic *report = expected("`{`");
+    if (report && at(TokenKind::colon))
+      report->help("bodies are in braces: `{ … }`");
     headed = false;
   }
   if (!headed && !recoverToBody(start))
@@ -117,6 +120,12 @@ std::unique_ptr<AssignStmt> Parser::parseAssign(const std::vector<std::string> &
   const Identifier &first = node->targets.front();
   if (!at(TokenKind::assign)) {
     auto meant = nearest(first.text, words);
+    if (const ForeignName *foreign = foreignName(Foreign::statement, first.text);
+        foreign && node->targets.size() == 1) {
+      if (Diagnostic *report = faultAt(first.range, "unknown statement `" + first.text + "`"))
+        report->help(foreign->help());
+      return nullptr;
+    }
     if (meant && node->targets.size() == 1 && !at(TokenKind::leftParen)) {
       if (Diagnostic *report = faultAt(first.range, "unknown statement `" + first.text + "`"))
         report->suggest(meant);
@@ -132,6 +141,8 @@ std::unique_ptr<AssignStmt> Parser::parseAssign(const std::vector<std::string> &
         report->help("write `" + first.text + " = " + first.text + " " + op.substr(1, 1) + " …`");
       else if (isCall)
         report->help("a call does nothing by itself: give its result a name");
+      else if (at(TokenKind::leftBracket))
+        report->help("no value changes: `select` and `concat` make another");
     }
     return nullptr;
   }
@@ -237,6 +248,16 @@ StmtPtr Parser::parseRequireStatement() {
   return node;
 }
 
+bool Parser::parseEndOfRange(ForStmt &loop) {
+  if (accept(TokenKind::dotDot))
+    return (loop.end = parseExpr()) != nullptr;
+  if (Diagnostic *report = expected("`..` and the end of the range"))
+    if (CallExpr::classof(loop.begin.get()) &&
+        static_cast<const CallExpr &>(*loop.begin).callee.text == "range")
+      report->help(foreignName(Foreign::call, "range")->help());
+  return false;
+}
+
 bool Parser::parseFor(std::vector<StmtPtr> &into) {
   auto node = std::make_unique<ForStmt>();
   size_t start = position;
@@ -244,8 +265,7 @@ bool Parser::parseFor(std::vector<StmtPtr> &into) {
   ++position;
   bool headed = parseName(node->variable, "the loop's variable") &&
                 expect(TokenKind::kwIn, "`in`") && (node->begin = parseExpr()) &&
-                expect(TokenKind::dotDot, "`..` and the end of the range") &&
-                (node->end = parseExpr());
+                parseEndOfRange(*node);
   if (!parseBody(start, headed, node->body, "loop"))
     return false;
   node->range = since(begin);

@@ -8,6 +8,7 @@
 #include "frontend/Parser.h"
 
 #include "frontend/ParserImpl.h"
+#include "frontend/foreign/Foreign.h"
 
 namespace weir {
 
@@ -135,7 +136,14 @@ bool Parser::endOfStatement() const {
 
 bool Parser::expectEndOfStatement() {
   if (!endOfStatement()) {
-    expected("the end of the line or `;`");
+    const ForeignName *foreign =
+        foreignName(Foreign::statement, rangeOf(tokens[position - 1]).text()); // `lambda x: x`
+    if (Diagnostic *report = expected("the end of the line or `;`")) {
+      if (at(TokenKind::kwIf))
+        report->help("`select(condition, a, b)` chooses between values");
+      else if (foreign)
+        report->help(foreign->help());
+    }
     return false;
   }
   accept(TokenKind::semicolon);

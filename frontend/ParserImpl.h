@@ -91,6 +91,7 @@ private:
   bool parseBraces(Range &range, const char *what, const std::function<bool()> &parseOne);
   bool parseBody(size_t start, bool headed, ast::Body &body, const char *what);
   bool parseStatement(std::vector<ast::StmtPtr> &into);
+  bool parseEndOfRange(ast::ForStmt &loop);
   bool parseFor(std::vector<ast::StmtPtr> &into);
   bool parseIf(std::vector<ast::StmtPtr> &into);
   std::unique_ptr<ast::AssignStmt> parseAssign(const std::vector<std::string> &words);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Arguments.h"
+#include "frontend/foreign/Foreign.h"
 
 namespace weir::elab {
 
@@ -102,16 +103,25 @@ private:
         found = i;
     }
     if (found == formals.size())
-      declared(
-          report(argument.name->range, name + " has no argument `" + argument.name->text + "`"),
-          signature.declared)
-          .suggest(nearest(argument.name->text, names));
+      unknown(*argument.name, names);
     else if (slots[found])
       report(argument.name->range,
              "the argument `" + argument.name->text + "` of " + name + " is given twice")
           .note(slots[found]->range, "given here");
     else
       slots[found] = &argument;
+  }
+
+  void unknown(const ast::Identifier &argument, const std::vector<std::string> &names) {
+    Diagnostic &diagnostic =
+        declared(report(argument.range, name + " has no argument `" + argument.text + "`"),
+                 signature.declared);
+    auto near = nearest(argument.text, names);
+    const ForeignName *foreign = foreignName(Foreign::argument, argument.text);
+    if (near || !foreign)
+      diagnostic.suggest(near);
+    else
+      diagnostic.help(foreign->help());
   }
 
   Elaborator &elaborator;

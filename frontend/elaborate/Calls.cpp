@@ -8,6 +8,7 @@
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/foreign/Foreign.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -172,6 +173,28 @@ void Elaborator::reportRecursion(const ast::CallableItem &callable, Range range,
     report.note(frame->callSite, "which calls `" + frame->callable->name.text + "` here");
 }
 
+/// `x.sum()`, `torch.sum(x)`, `reshape(x, 2)`, `tahn(x)`.
+void Elaborator::reportUnknownCall(const ast::CallExpr &expr) {
+  const std::string &name = expr.callee.text;
+  const ForeignName *foreign = foreignName(Foreign::call, name);
+  size_t dot = name.rfind('.');
+  std::string base = dot == std::string::npos ? "" : name.substr(0, dot);
+  std::string last = name.substr(dot + 1); // npos + 1 is 0
+  bool known = dot != std::string::npos && (findCallable(last) || findBuiltin(last));
+  bool method = !base.empty() && isValue(base);
+  Diagnostic &report =
+      error(expr.callee.range, method ? "tensors have no methods, such as `." + last + "`"
+                                      : "unknown function or block `" + name + "`");
+  if (known && method)
+    report.help("write `" + last + "(" + base + (expr.arguments.empty() ? ")`" : ", …)`"));
+  else if (known)
+    report.help("write `" + last + "(…)`");
+  else if (foreign)
+    report.help(foreign->help());
+  else
+    report.suggest(nearest(name, visibleCallables()));
+}
+
 Value Elaborator::call(const ast::CallExpr &expr) {
   const std::string &name = expr.callee.text;
   Binding *binding = current->scope->find(name);
@@ -195,8 +218,7 @@ Value Elaborator::call(const ast::CallExpr &expr) {
             "`" + name + "` is " + binding->value.describe() + " and cannot be called")
           .note(binding->range, "bound here");
     else
-      error(expr.callee.range, "unknown function or block `" + name + "`")
-          .suggest(nearest(name, visibleCallables()));
+      reportUnknownCall(expr);
     return {};
   }
   bool owns = callable && ownsVariables(callable->callableKind);
@@ -247,6 +269,15 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
   if (stopped)
     return {};
   if (current->depth >= maxDepth) {
+    // What calls itself is among the calls in progress; this one may only be the last of them.
+    for (const Frame *frame = current; frame->callable && !isInProgress(current, &callable);
+         frame = frame->caller)
+      if (isInProgress(frame->caller, frame->callable)) {
+        reportRecursion(*frame->callable, frame->callSite,
+                        "calls nest more than " + std::to_string(maxDepth) + " deep: `" +
+                            frame->callable->name.text + "` seems to call itself");
+        return {};
+      }
     reportRecursion(callable, range,
                     "calls nest more than " + std::to_string(maxDepth) + " deep: `" +
                         callable.name.text + "` seems to call itself");
@@ -324,6 +355,7 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
       arguments, [](const CallArgument &argument) { return argument.value.isPoison(); });
   for (const Frame *outer = frame.caller; outer; outer = outer->caller)
     unknown |= outer->undecided;
+  warnWarmup(callable, range);
   if (!assigned) // whatever the body would say is a consequence of that
     frame.returned = frame.refused = true;
   else if (unknown && isInProgress(frame.caller, &callable))

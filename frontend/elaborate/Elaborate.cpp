@@ -10,6 +10,8 @@
 #include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/prelude/Prelude.h"
+#include "frontend/warnings/CommentedDivision.h"
+#include "frontend/warnings/Unused.h"
 
 namespace weir {
 
@@ -25,7 +27,17 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
   }
   if (diagnostics.hasErrors())
     return {};
-  return elab::Elaborator(model, prelude, options, context, diagnostics).run(sets);
+  diagnostics.silence(options.warnings.silenced);
+  ElaborateResult result =
+      elab::Elaborator(model, prelude, options, context, diagnostics).run(sets);
+  if (!result.module)
+    return result;
+  warnUnused(model, diagnostics);
+  if (options.warnings.areErrors)
+    diagnostics.makeWarningsErrors();
+  if (diagnostics.hasErrors())
+    result.module = nullptr;
+  return result;
 }
 
 ElaborateResult elaborate(const std::string &path, const std::map<std::string, std::string> &sets,
@@ -37,7 +49,9 @@ ElaborateResult elaborate(const std::string &path, const std::map<std::string, s
     diagnostics.error({}, reason);
     return {nullptr, /*usageError=*/true};
   }
+  diagnostics.silence(options.warnings.silenced);
   std::unique_ptr<ast::Module> model = parse(*file, diagnostics);
+  warnCommentedDivision(*file, diagnostics);
   if (diagnostics.hasErrors())
     return {};
   return elaborate(*model, sets, sources, context, diagnostics, options);

@@ -29,10 +29,12 @@ struct ElaborateOptions {
   /// The step gives every trained parameter's gradient too, as a tensor output `gradient/PATH`: of
   /// the loss, summed over the microbatches, before clipping.
   bool gradients = false;
+  WarningOptions warnings;
 };
 
 struct ElaborateResult {
-  mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported, or
+                                            ///< warnings that are errors
   bool usageError = false;                  ///< where it is null: an option is wrong, not the model
   bool fault = false;                       ///< where it is null: Weir failed, not the model
 };

@@ -99,6 +99,13 @@ Diagnostic &Elaborator::error(Range range, std::string message) {
   return report(range).note(inner, "in the prelude here");
 }
 
+Range Elaborator::userPlace(Range range) const {
+  for (const Frame *frame = current; frame && frame->file->prelude && frame->caller;
+       frame = frame->caller)
+    range = frame->callSite;
+  return range;
+}
+
 static mlir::Location fileLocation(mlir::MLIRContext &context, Range range) {
   if (!range.valid())
     return mlir::UnknownLoc::get(&context);
@@ -182,8 +189,13 @@ void Elaborator::checkUncalled() {
     for (const ast::Parameter &parameter : callable->parameters)
       if (!parameter.defaultValue)
         arguments.push_back({parameter.name, Value(), parameter.range, {}});
-    Variable nothing{"", Role::parameter,      type({}, f32()),
-                     {}, callable->name.range, location(callable->name.range),
+    Variable nothing{"",
+                     Role::parameter,
+                     type({}, f32()),
+                     {},
+                     callable->name.range,
+                     callable->name.range,
+                     location(callable->name.range),
                      {}};
     OptimizerTarget target{
         &nothing, callable->parameters.empty() ? "" : callable->parameters[0].name.text, nullptr};

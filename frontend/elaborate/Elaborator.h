@@ -112,6 +112,7 @@ struct Variable {
   mlir::RankedTensorType type;
   Dims dims;
   Range range;
+  Range place; ///< in the model file: `range`, or the call of the prelude that declares it
   mlir::Location location;
   mlir::Value initial; ///< in init
 };
@@ -187,6 +188,8 @@ public:
   /// At the user's own code: what goes wrong inside the prelude is reported at the call that led
   /// there, with a note.
   Diagnostic &error(Range range, std::string message);
+  /// Where in the model file a range is: itself, or the call that led into the prelude.
+  Range userPlace(Range range) const;
   /// For what leads to no end: nothing is walked or reported after it.
   Diagnostic &stop(Range range, std::string message);
   /// For what no model can cause: reports it as a fault of Weir's.
@@ -329,6 +332,9 @@ private:
   Value tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
   Value ratioBinary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range);
   Value callBuiltin(const Builtin &builtin, const ast::CallExpr &expr);
+  bool isValue(const std::string &name);
+  void reportUnknownName(const ast::NameExpr &expr);
+  void reportUnknownCall(const ast::CallExpr &expr);
   std::vector<std::string> visibleNames();
   std::vector<std::string> visibleCallables();
   void executeBranch(const ast::Body &body, const ast::Body *other);
@@ -388,7 +394,13 @@ private:
   /// not.
   bool takesGradient(const ast::CallableItem &optimizer);
   bool matches(const ast::UpdateEntry &rule, const Variable &parameter);
+  /// The rule that takes a parameter; null where none does.
+  const ast::UpdateEntry *ruleOf(const Variable &parameter);
   void checkCounts(const Ratio &loss);
+  void warnUntrained(const std::vector<Trained> &trained, mlir::Value loss,
+                     llvm::ArrayRef<Metric> metrics);
+  void warnWarmup(const ast::CallableItem &callable, Range call);
+  void warnUnusedRules();
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
   mlir::Value clip(std::vector<Trained> &trained, Range range);
   void takeNexts(std::vector<Write> &writes);

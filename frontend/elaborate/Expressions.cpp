@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/foreign/Foreign.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -127,8 +128,33 @@ Value Elaborator::name(const ast::NameExpr &expr) {
     error(expr.range, "`" + expr.name + "` is a function; it can only be called");
     return {};
   }
-  error(expr.range, "unknown name `" + expr.name + "`").suggest(nearest(expr.name, visibleNames()));
+  reportUnknownName(expr);
   return {};
+}
+
+bool Elaborator::isValue(const std::string &name) {
+  return current->scope->find(name) || current->file->globals.names.count(name) ||
+         current->dimensions.count(name);
+}
+
+/// `x.shape`, `math.pi`, `True`, `widht`.
+void Elaborator::reportUnknownName(const ast::NameExpr &expr) {
+  const std::string &name = expr.name;
+  size_t dot = name.rfind('.');
+  bool attribute = dot != std::string::npos && isValue(name.substr(0, dot));
+  std::string last = name.substr(dot + 1); // npos + 1 is 0
+  Diagnostic &report =
+      error(expr.range, attribute ? "tensors have no attributes, such as `." + last + "`"
+                                  : "unknown name `" + name + "`");
+  bool known = false;
+  if (dot != std::string::npos && !attribute)
+    builtinName(last, expr.range, known);
+  if (known)
+    report.help("write `" + last + "`");
+  else if (const ForeignName *foreign = foreignName(Foreign::value, name))
+    report.help(foreign->help());
+  else
+    report.suggest(nearest(name, visibleNames()));
 }
 
 std::string Elaborator::configOf(const ast::Expr &expr) {

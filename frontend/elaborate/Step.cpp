@@ -94,6 +94,7 @@ void Elaborator::emitStep() {
   } else {
     loss = scalar(0, range); // to check the rest of the recipe
   }
+  warnUntrained(trained, loss, forward.metrics);
   takeGradients(trained, loss, range);
   for (const Metric &metric : forward.metrics) {
     std::vector<mlir::Value> counts;
@@ -277,6 +278,7 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
 
   opBuilder.setInsertionPointToEnd(body);
   mlir::Value share = totalLoss(loss, sumsOf(loss), counts, range);
+  warnUntrained(trained, share, forward.metrics);
   takeGradients(trained, share, range);
   std::vector<mlir::Value> yielded, carried;
   for (const Trained &one : trained)

@@ -52,15 +52,19 @@ static bool hasNext(const ast::Body &body) {
   });
 }
 
+const ast::UpdateEntry *Elaborator::ruleOf(const Variable &parameter) {
+  for (const ast::UpdateEntry *rule : recipe.updates)
+    if (matches(*rule, parameter))
+      return rule;
+  return nullptr;
+}
+
 std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
   std::vector<Trained> trained;
   for (auto &variable : variables) {
     if (variable->role != Role::parameter)
       continue;
-    const ast::UpdateEntry *taken = nullptr;
-    for (const ast::UpdateEntry *rule : recipe.updates)
-      if (!taken && matches(*rule, *variable))
-        taken = rule;
+    const ast::UpdateEntry *taken = ruleOf(*variable);
     const ast::CallableItem *optimizer =
         taken ? findCallable(taken->optimizer->callee.text) : nullptr;
     // An optimizer that changes nothing needs no gradient, and its parameters are not in the norm.

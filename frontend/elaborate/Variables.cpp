@@ -102,9 +102,9 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
               "variables");
     return nullptr;
   }
-  auto variable =
-      std::make_unique<Variable>(Variable{path, role, type(tensor->dims, tensor->element()),
-                                          tensor->dims, name.range, location(name.range), value});
+  auto variable = std::make_unique<Variable>(
+      Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range,
+               userPlace(name.range), location(name.range), value});
   WriteOp::create(opBuilder, location(name.range), path, value);
   Variable *result = variable.get();
   variablesByPath[path] = result;

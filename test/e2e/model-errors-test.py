@@ -1,9 +1,10 @@
 """Mistakes in a model or on the command line: located, explained, with the nearest name, and the right exit status."""
 
 import json
+import re
 
 import weirtest
-from weirtest import MODELS
+from weirtest import MODELS, ROOT
 
 GOOD = """config width = 8, batch = 4
 
@@ -108,7 +109,18 @@ class ModelErrors(weirtest.Test):
     def test_the_shipped_models_are_good(self):
         for model in sorted(MODELS.glob("*.weir")):
             with self.subTest(model.name):
-                self.weir("check", model)
+                self.weir("check", model, "-Werror")
+
+    def test_what_the_pages_show_is_good(self):
+        """Every whole program of the documentation, without a warning."""
+        count = 0
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            for text in re.findall(r"^```\n(.*?)^```", page.read_text(), re.M | re.S):
+                if re.search(r"^model ", text, re.M) and re.search(r"^train \{", text, re.M):
+                    count += 1
+                    with self.subTest(page=page.name, text=text[:60]):
+                        self.weir("check", self.write("shown.weir", text), "-Werror")
+        self.assertGreaterEqual(count, 2)
 
 
 if __name__ == "__main__":

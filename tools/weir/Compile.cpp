@@ -99,7 +99,7 @@ private:
 Exit Compilation::elaborate() {
   Diagnostics diagnostics;
   ElaborateResult result = weir::elaborate(options.model, options.sets, sources, context,
-                                           diagnostics, {/*gradients=*/options.gradients});
+                                           diagnostics, {options.gradients, options.warnings});
   reporter.print(diagnostics);
   module = std::move(result.module);
   if (!module)

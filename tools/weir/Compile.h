@@ -13,6 +13,7 @@
 #ifndef WEIR_TOOLS_WEIR_COMPILE_H
 #define WEIR_TOOLS_WEIR_COMPILE_H
 
+#include "frontend/warnings/Warnings.h"
 #include "runtime/core/Error.h"
 #include <cstddef>
 #include <map>
@@ -28,8 +29,9 @@ struct CompileOptions {
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
   bool gradients = false;                  ///< the step gives its gradients too
-  bool json = false;                       ///< diagnostics as JSON lines on standard output
-  bool colour = false;                     ///< of diagnostics on standard error
+  WarningOptions warnings;
+  bool json = false;   ///< diagnostics as JSON lines on standard output
+  bool colour = false; ///< of diagnostics on standard error
 };
 
 /// Parses and checks. Prints the diagnostics.

@@ -45,9 +45,11 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
   Diagnostics diagnostics;
   ElaborateOptions how;
   how.gradients = gradients;
+  how.warnings = options.warnings;
   ElaborateResult elaborated =
       elaborate(options.model, options.sets, sources, context, diagnostics, how);
-  reporter.print(diagnostics);
+  if (!gradients || diagnostics.hasErrors()) // what there is to warn of was said the first time
+    reporter.print(diagnostics);
   if (!elaborated.module)
     return exitOf(elaborated);
   if (std::string problem = tooLarge(*elaborated.module); !problem.empty()) {

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
 #include "runtime/run/Launcher.h"
@@ -47,10 +48,21 @@ Examples:
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
 finite, 6 device or memory, 8 storage, 75 checkpointed on a signal: start me again.)";
 
-void addModelOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &sets) {
+/// Options of the model that are more than they are written as.
+struct ModelWords {
+  std::vector<std::string> sets, warnings;
+};
+
+void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) {
   app.add_option("model", options.model, "The model file")->required()->type_name("MODEL");
-  app.add_option("--set", sets, "Give a config another value")
+  app.add_option("--set", words.sets, "Give a config another value")
       ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("-W", words.warnings,
+                 "Silence the warning of that name, printed as [-WNAME]; make warnings errors")
+      ->type_name("no-NAME|error")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
@@ -63,8 +75,30 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->type_name("DIR");
 }
 
-/// "name=value" pairs into options.sets; the last of the same name counts.
-void readSets(const std::vector<std::string> &sets, CompileOptions &options) {
+/// The words after -W: "error", or "no-" and a warning's name.
+void readWarnings(const std::vector<std::string> &words, WarningOptions &options) {
+  for (const std::string &word : words) {
+    std::optional<Warning> warning;
+    if (word.starts_with("no-"))
+      warning = warningNamed(word.substr(3));
+    if (warning) {
+      options.silenced.insert(*warning);
+    } else if (word == "error") {
+      options.areErrors = true;
+    } else {
+      std::vector<std::string> known = {"-Werror"};
+      for (const std::string &name : warningNames())
+        known.push_back("-Wno-" + name);
+      throw Failure(Exit::usage,
+                    concat("unknown option '-W", word, "'", didYouMean("-W" + word, known)));
+    }
+  }
+}
+
+/// What addModelOptions adds. Of the configs, the last of the same name counts.
+void readModelOptions(const ModelWords &words, CompileOptions &options) {
+  const std::vector<std::string> &sets = words.sets;
+  readWarnings(words.warnings, options.warnings);
   for (const std::string &set : sets) {
     size_t equals = set.find('=');
     if (equals == 0 || equals == std::string::npos)
@@ -77,7 +111,7 @@ void readSets(const std::vector<std::string> &sets, CompileOptions &options) {
 /// What the options of one command line are read into; it outlives the commands.
 struct State {
   CompileOptions compile;
-  std::vector<std::string> sets;
+  ModelWords words;
   RunOptions run;
   GenerateOptions generate;
   EvaluateOptions evaluate;
@@ -88,11 +122,11 @@ struct State {
 };
 
 Command addCheck(CLI::App &app, State &state) {
-  addModelOptions(app, state.compile, state.sets);
+  addModelOptions(app, state.compile, state.words);
   app.add_flag("--json", state.compile.json,
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
-    readSets(state.sets, state.compile);
+    readModelOptions(state.words, state.compile);
     return checkModel(state.compile);
   };
 }
@@ -106,7 +140,7 @@ Exit compile(const CompileOptions &options, std::vector<std::byte> &output) {
 }
 
 Command addCompile(CLI::App &app, State &state) {
-  addModelOptions(app, state.compile, state.sets);
+  addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
   app.add_option("-o", state.output, "Where to write; by default MODEL's name with .weirx, here")
       ->type_name("FILE");
@@ -119,7 +153,7 @@ Command addCompile(CLI::App &app, State &state) {
   app.add_flag("--json", state.compile.json,
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
-    readSets(state.sets, state.compile);
+    readModelOptions(state.words, state.compile);
     std::vector<std::byte> output;
     if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
@@ -136,13 +170,13 @@ Command addCompile(CLI::App &app, State &state) {
 }
 
 Command addVerify(CLI::App &app, State &state) {
-  addModelOptions(app, state.compile, state.sets);
+  addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
   app.add_option("--seed", state.seed, "Of the random numbers it is run on (default 1)")
       ->type_name("S");
   return [&] {
-    readSets(state.sets, state.compile);
+    readModelOptions(state.words, state.compile);
     return verifyModel(state.compile, state.seed);
   };
 }
@@ -161,13 +195,13 @@ Exit train(std::vector<std::byte> artifact, State &state) {
 }
 
 Command addTrain(CLI::App &app, State &state) {
-  addModelOptions(app, state.compile, state.sets);
+  addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
   app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
   addTrainingOptions(app, state);
   return [&] {
     requireOneProcess();
-    readSets(state.sets, state.compile);
+    readModelOptions(state.words, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     std::vector<std::byte> artifact;
     if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
@@ -233,7 +267,8 @@ constexpr Entry commands[] = {
 
 Examples:
   weir check models/gpt-char.weir
-  weir check models/gpt-char.weir --set heads=3)",
+  weir check models/gpt-char.weir --set heads=3
+  weir check models/gpt-char.weir -Werror -Wno-unused-binding)",
      addCheck},
     {"compile", R"(Compile a model file into one artifact.
 

@@ -47,7 +47,7 @@ void expectValues(const std::string &expression, const std::string &before,
   ElaborateResult result;
   if (!diagnostics.hasErrors())
     result = elaborate(*model, {}, sources, context, diagnostics);
-  ASSERT_EQ(diagnostics.render(), "");
+  ASSERT_FALSE(diagnostics.hasErrors()) << diagnostics.render();
   Interpreter interpreter;
   interpreter.variables["w"] = Tensor({}, 0);
   Tensor row(Shape{1, static_cast<int64_t>(y.size())});

@@ -32,7 +32,7 @@ struct Program {
     auto model = parse(sources.add("test.weir", text), diagnostics);
     if (!diagnostics.hasErrors())
       result = elaborate(*model, sets, sources, context, diagnostics, options);
-    EXPECT_EQ(diagnostics.render(), "");
+    EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.render();
   }
 
   mlir::func::FuncOp entry(const char *name) {

@@ -68,7 +68,7 @@ Outputs step(const std::string &model, std::string (*shared)(std::string)) {
   auto parsed = parse(sources.add("test.weir", blocks + model + recipe), diagnostics);
   if (!diagnostics.hasErrors())
     result = elaborate(*parsed, {}, sources, context, diagnostics, {/*gradients=*/true});
-  EXPECT_EQ(diagnostics.render(), "");
+  EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.render();
   if (!result.module)
     return {};
   mlir::PassManager manager(&context);

@@ -7,6 +7,8 @@
 
 #include "test/frontend/parser/Parsed.h"
 
+#include <fstream>
+
 namespace weir {
 namespace {
 
@@ -20,10 +22,10 @@ TEST(Diagnostics, Rendering) {
       .note({&file, 0, 2}, "bound here")
       .suggest(std::string("baz"));
   diagnostics.error({&file, 19, 22}, "unknown name `bar`").note({&file, 0, 2}, "again");
-  diagnostics.warning({&file, 0, 2}, "odd name");
+  diagnostics.warning({&file, 0, 2}, Warning::unusedBinding, "odd name");
   diagnostics.error({}, "no config `q`");
   EXPECT_EQ(diagnostics.errorCount(), 2u);
-  EXPECT_EQ(diagnostics.render(), "models/x.weir:1:1: warning: odd name\n"
+  EXPECT_EQ(diagnostics.render(), "models/x.weir:1:1: warning: odd name [-Wunused-binding]\n"
                                   "    1 | \xC3\xA9 = 1\n"
                                   "      | ^\n"
                                   "models/x.weir:2:13: error: unknown name `bar`\n"
@@ -48,6 +50,30 @@ TEST(Diagnostics, WhatATerminalWouldObeyIsLeftOut) {
   EXPECT_EQ(diagnostics.render(), "x.weir:1:15: error: ?]0;title??\n"
                                   "    1 | a?[2J ? ? ? \xC3\xA9 b\n"
                                   "      |               ^\n");
+}
+
+TEST(Diagnostics, Warnings) {
+  SourceManager sources;
+  const SourceFile &file = sources.add("x.weir", "abc");
+  Diagnostics diagnostics;
+  diagnostics.silence({Warning::unusedInput});
+  diagnostics.warning({&file, 0, 1}, Warning::unusedInput, "silenced").help("likewise");
+  diagnostics.warning({&file, 1, 2}, Warning::unusedState, "said");
+  EXPECT_EQ(diagnostics.errorCount(), 0u);
+  EXPECT_EQ(diagnostics.renderJson(),
+            "{\"severity\":\"warning\",\"message\":\"said\",\"file\":\"x.weir\",\"line\":1,"
+            "\"column\":2,\"endLine\":1,\"endColumn\":3,\"notes\":[],\"helps\":[],"
+            "\"warning\":\"unused-state\"}\n");
+  diagnostics.makeWarningsErrors();
+  EXPECT_EQ(diagnostics.errorCount(), 1u);
+  EXPECT_EQ(diagnostics.render().substr(0, 45), "x.weir:1:2: error: said [-Wunused-state]\n    ");
+  std::ifstream page(WEIR_SOURCE_DIR "/docs/language.md");
+  std::string text(std::istreambuf_iterator<char>(page), {});
+  for (const std::string &name : warningNames()) {
+    EXPECT_EQ(nameOf(*warningNamed(name)), name);
+    EXPECT_NE(text.find("| `" + name + "` |"), std::string::npos) << name;
+  }
+  EXPECT_FALSE(warningNamed("unused"));
 }
 
 TEST(Diagnostics, Nearest) {

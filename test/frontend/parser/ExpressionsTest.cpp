@@ -92,7 +92,7 @@ TEST(Expressions, ErrorsSayWhatWasExpectedAndFound) {
   EXPECT_EQ(error("x as y"), "1:13: `as` must follow a call");
   EXPECT_EQ(error("f(x) as 3"), "1:19: expected a path after `as`, found `3`");
   EXPECT_EQ(error("f(x)(y)"), "1:15: only a name can be called");
-  EXPECT_EQ(error("f(x).y"), "1:15: only the parts of a name are joined by `.`");
+  EXPECT_EQ(error("f(x).y"), "1:15: tensors have no methods or attributes");
   EXPECT_EQ(error("a + new"), "1:15: `new` belongs inside an index");
   EXPECT_EQ(error("model + 1"), "1:11: expected an expression, found the keyword `model`");
   EXPECT_EQ(error("3x"), "1:11: `3x` is neither a number nor a name");

@@ -19,7 +19,7 @@ PreludeProgram::PreludeProgram(const std::string &text) {
   auto model = parse(sources.add("test.weir", text), diagnostics);
   if (!diagnostics.hasErrors())
     module = elaborate(*model, {}, sources, context, diagnostics).module;
-  EXPECT_EQ(diagnostics.render(), "") << text;
+  EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.render() << text;
 }
 
 TwoRuns::TwoRuns(PreludeProgram &source) : source(source) {

@@ -1,0 +1,118 @@
+//===- Warn.cpp - Warnings that take the program to see ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace weir::elab {
+
+/// Whether what the op computes changes smoothly with its float operands. (Through integers and
+/// truth values nothing flows by their type.)
+static bool passesGradient(mlir::Operation *op) {
+  return !llvm::isa<StopGradientOp, SignOp, FloorOp>(op);
+}
+
+/// The variables that some values are computed from; `smoothly`: along gradients only.
+static std::set<std::string> variablesBehind(llvm::ArrayRef<mlir::Value> values, bool smoothly) {
+  std::set<std::string> variables;
+  llvm::SetVector<mlir::Operation *> open;
+  auto add = [&](mlir::Value value) {
+    if (mlir::Operation *op = value ? value.getDefiningOp() : nullptr)
+      open.insert(op);
+  };
+  llvm::for_each(values, add);
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (auto read = llvm::dyn_cast<ReadOp>(open[i]))
+      variables.insert(read.getVariable().str());
+    if (smoothly && !passesGradient(open[i]))
+      continue;
+    for (mlir::Value operand : open[i]->getOperands())
+      if (!smoothly || tensorType(operand).getElementType().isF32())
+        add(operand);
+  }
+  return variables;
+}
+
+/// "`a`, `b` and 3 more"
+static std::string listed(const std::vector<std::string> &paths) {
+  std::string text;
+  for (size_t i = 0; i < paths.size() && i < 2; ++i)
+    text += (i ? ", `" : "`") + paths[i] + "`";
+  return paths.size() > 2 ? text + " and " + std::to_string(paths.size() - 2) + " more" : text;
+}
+
+void Elaborator::warnUntrained(const std::vector<Trained> &trained, mlir::Value loss,
+                               llvm::ArrayRef<Metric> metrics) {
+  if (diagnostics.hasErrors())
+    return;
+  std::vector<mlir::Value> results = {loss};
+  for (const Metric &metric : metrics)
+    for (const RatioTerm &term : metric.value.terms)
+      results.insert(results.end(), {term.sum, term.count});
+  auto smooth = variablesBehind(loss, true), behind = variablesBehind(loss, false),
+       reported = variablesBehind(results, false);
+  std::set<const Variable *> learning;
+  for (const Trained &one : trained)
+    learning.insert(one.parameter);
+  // Of the instances of a block each has its own; one report names them all.
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<Range, std::vector<std::string>>> unused,
+      unreached;
+  for (const auto &variable : variables) {
+    const std::string &path = variable->path;
+    bool trains = learning.count(variable.get());
+    if (variable->role != Role::parameter || smooth.count(path) ||
+        (!trains && reported.count(path)))
+      continue;
+    auto &reports = behind.count(path) ? unreached : unused;
+    auto &[range, paths] = reports[{variable->place.begin, variable->place.end}];
+    range = variable->place;
+    paths.push_back(path);
+  }
+  auto plural = [](const std::vector<std::string> &paths) {
+    return paths.size() == 1 ? "the parameter " : "the parameters ";
+  };
+  for (const auto &[key, report] : unused)
+    diagnostics
+        .warning(report.first, Warning::unusedParameter,
+                 "the loss does not depend on " + (plural(report.second) + listed(report.second)))
+        .help("it is kept as it begins, but for decay");
+  for (const auto &[key, report] : unreached)
+    diagnostics
+        .warning(report.first, Warning::noGradient,
+                 "no gradient reaches " + (plural(report.second) + listed(report.second)))
+        .help("the loss depends on it through `stop_gradient`, `floor`, `sign`, an int or a "
+              "comparison, which pass none");
+  warnUnusedRules();
+}
+
+void Elaborator::warnUnusedRules() {
+  std::set<const ast::UpdateEntry *> used;
+  for (auto &variable : variables)
+    if (variable->role == Role::parameter)
+      used.insert(ruleOf(*variable));
+  for (const ast::UpdateEntry *rule : recipe.updates)
+    if (!used.count(rule))
+      diagnostics.warning(rule->range, Warning::unusedUpdate, "this `update` takes no parameter");
+}
+
+/// The prelude's schedules cut it, so that a short trial is no warm-up alone.
+void Elaborator::warnWarmup(const ast::CallableItem &callable, Range call) {
+  if (!current->file->prelude || recipe.steps == 0 || diagnostics.hasErrors())
+    return;
+  auto found = current->scope->names.find("warmup");
+  const auto *warmup =
+      found == current->scope->names.end() ? nullptr : found->second.value.get<int64_t>();
+  if (!warmup || *warmup <= recipe.steps / 4)
+    return;
+  diagnostics.warning(userPlace(call), Warning::shortWarmup,
+                      "the warm-up of " + std::to_string(*warmup) + " steps is cut to " +
+                          std::to_string(recipe.steps / 4) + ", a quarter of the run's " +
+                          std::to_string(recipe.steps));
+}
+
+} // namespace weir::elab
