@@ -11,17 +11,19 @@
 
 namespace weir {
 
-double loadElement(const std::byte *from, mlir::Type element) {
-  if (element.isF32()) {
-    float value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-  if (elementBytes(element) == 1)
-    return static_cast<double>(*from);
-  int32_t value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
+void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayRef<double> to) {
+  auto read = [&]<typename Element>(Element value) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      std::memcpy(&value, from + i * sizeof value, sizeof value);
+      to[i] = static_cast<double>(value);
+    }
+  };
+  if (element.isF32())
+    read(float());
+  else if (elementBytes(element) == 1)
+    read(uint8_t());
+  else
+    read(int32_t());
 }
 
 ArenaMemory::ArenaMemory(mlir::ModuleOp plan)
@@ -48,22 +50,25 @@ int64_t ArenaMemory::addressOf(mlir::Value buffer) {
   return found->second.address + found->second.stride * round;
 }
 
-double ArenaMemory::load(mlir::Value buffer, mlir::Type element, int64_t index) {
-  int64_t address = addressOf(buffer) + index * elementBytes(element);
-  double value = loadElement(bytes.data() + address, element);
-  return magnitudes && element.isF32() ? std::abs(value) : value;
+void ArenaMemory::load(mlir::Value buffer, mlir::Type element, int64_t first,
+                       llvm::MutableArrayRef<double> to) {
+  loadElements(bytes.data() + addressOf(buffer) + first * elementBytes(element), element, to);
+  if (magnitudes && element.isF32())
+    for (double &value : to)
+      value = std::abs(value);
 }
 
-void ArenaMemory::store(mlir::Value buffer, mlir::Type element, int64_t index, double value) {
+void ArenaMemory::store(mlir::Value buffer, mlir::Type element, int64_t first,
+                        llvm::ArrayRef<double> from) {
   if (stored.empty() || stored.back().buffer != buffer || stored.back().element != element)
     stored.push_back({buffer, element, {}, {}});
   Stored &to = stored.back();
-  if (static_cast<size_t>(index) >= to.values.size()) {
-    to.values.resize(index + 1, 0);
-    to.known.resize(index + 1, false);
+  if (first + from.size() > to.values.size()) {
+    to.values.resize(first + from.size(), 0);
+    to.known.resize(first + from.size(), false);
   }
-  to.values[index] = value;
-  to.known[index] = true;
+  std::copy(from.begin(), from.end(), to.values.begin() + first);
+  std::fill_n(to.known.begin() + first, from.size(), true);
 }
 
 void ArenaMemory::copy(mlir::Value from, mlir::Value to, int64_t size) {

@@ -50,8 +50,10 @@ public:
   /// Where the buffer begins in the arena in the current round.
   int64_t addressOf(mlir::Value buffer);
 
-  double load(mlir::Value buffer, mlir::Type element, int64_t index) override;
-  void store(mlir::Value buffer, mlir::Type element, int64_t index, double value) override;
+  void load(mlir::Value buffer, mlir::Type element, int64_t first,
+            llvm::MutableArrayRef<double> to) override;
+  void store(mlir::Value buffer, mlir::Type element, int64_t first,
+             llvm::ArrayRef<double> from) override;
   void copy(mlir::Value from, mlir::Value to, int64_t size) override;
   void fill(mlir::Value to, int64_t size, uint8_t value) override;
   void forget(mlir::Value buffer, int64_t size) override;
@@ -66,8 +68,8 @@ private:
   llvm::DenseMap<mlir::Value, Base> bases;
 };
 
-/// The element at `from`, as f64.
-double loadElement(const std::byte *from, mlir::Type element);
+/// The elements that lie from `from` on, as f64.
+void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayRef<double> to);
 
 } // namespace weir
 

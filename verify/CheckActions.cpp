@@ -92,8 +92,7 @@ Judgement judge(llvm::ArrayRef<double> truth, llvm::ArrayRef<double> actual, boo
 std::vector<double> readBack(std::span<const std::byte> arena, int64_t address, mlir::Type element,
                              size_t count) {
   std::vector<double> values(count);
-  for (size_t i = 0; i < count; ++i)
-    values[i] = loadElement(arena.data() + address + i * elementBytes(element), element);
+  loadElements(arena.data() + address, element, values);
   return values;
 }
 

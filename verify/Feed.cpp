@@ -74,6 +74,10 @@ std::map<std::string, Tensor> Feed::variablesFor(llvm::StringRef entry) const {
   return before;
 }
 
+bool isRun(llvm::StringRef entry, Moment moment, bool full) {
+  return full || moment == Moment::middle || entry == "step";
+}
+
 void roundTo(mlir::Type type, Tensor &tensor) {
   if (llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32())
     for (double &value : tensor.values)

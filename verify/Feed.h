@@ -32,6 +32,11 @@ enum class Moment {
   start,     ///< everything as @init leaves it, step 0
   notFinite, ///< as in the middle, but one parameter is not a number: the step is to be skipped
 };
+constexpr Moment moments[] = {Moment::middle, Moment::start, Moment::notFinite};
+
+/// Whether an entry is run at a moment: if not `full`, only the step is at others than the middle,
+/// since the other entries do there what they do everywhere.
+bool isRun(llvm::StringRef entry, Moment moment, bool full);
 
 /// A feed for a module as the frontend makes it. Every number is exact in its storage type. Float
 /// inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if there is one, on the

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "verify/Gradients.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "verify/Blame.h"
@@ -75,31 +76,87 @@ Tensor randomDirection(llvm::ArrayRef<int64_t> shape, unsigned seed) {
   return along;
 }
 
-mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, unsigned source, const Tensor &gradient,
-                                            double largest, const Tensor &direction,
+void moveGradients(Interpreter &interpreter,
+                   std::function<void(unsigned number, Tensor &gradient)> change) {
+  interpreter.compute = [change](mlir::Operation &op, Tensors operands,
+                                 Interpreter &running) -> mlir::FailureOr<Tensors> {
+    if (auto number = op.getAttrOfType<mlir::IntegerAttr>(marker)) {
+      change(number.getInt(), operands[0]);
+      return operands;
+    }
+    return llvm::cast<Interpretable>(op).evaluate(operands, running);
+  };
+}
+
+mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
+                                            llvm::ArrayRef<Tensor> gradients, double largest,
                                             Interpreter &interpreter, double &relative) {
+  auto scaleOf = [&](const Along &one) {
+    return std::max({norm(gradients[one.source]), largest * 1e-3, 1e-30});
+  };
+  double scale = std::numeric_limits<double>::infinity();
+  for (const Along &one : along)
+    scale = std::min(scale, scaleOf(one));
   double product = 0;
-  for (size_t i = 0; i < direction.values.size(); ++i)
-    product += direction.values[i] * gradient.values[i];
-  double scale = std::max({norm(gradient), largest * 1e-3, 1e-30});
+  std::vector<Along> weighted(along.begin(), along.end());
+  for (Along &one : weighted) {
+    double weight = scale / scaleOf(one);
+    for (auto [by, gradient] :
+         llvm::zip_equal(one.direction.values, gradients[one.source].values)) {
+      by *= weight;
+      product += by * gradient;
+    }
+  }
   relative = std::numeric_limits<double>::infinity();
   // Rounding of the loss alone, divided by the step: what a gradient of zero leaves.
   double noise = 1e-10 * (1 + std::abs(interpreter.valueOf(op.getLoss()).values[0])) / scale;
   // A kink within the step spoils a difference: a shorter step leaves it out. What is wrong stays
   // wrong at every length.
-  for (double length : {1.0, 0.1, 0.01, 0.001}) {
-    Tensor along = direction;
-    for (double &value : along.values)
-      value *= length;
-    mlir::FailureOr<double> slope = directionalDerivative(op, source, along, interpreter);
+  double length = 1;
+  for (int trial = 0; trial < 4; ++trial) {
+    mlir::FailureOr<double> slope = directionalDerivative(op, weighted, interpreter);
     if (mlir::failed(slope))
       return mlir::failure();
     double off = std::abs(product - *slope / length) / scale;
     relative = std::min(relative, std::isnan(off) ? relative : off);
     if (relative <= gradientTolerance || off <= noise)
       return true;
+    length *= 0.1;
+    for (Along &one : weighted)
+      for (double &by : one.direction.values)
+        by *= 0.1;
   }
   return false;
+}
+
+Differences::Differences(GradientOp op, llvm::ArrayRef<Tensor> gradients, Interpreter &running)
+    : op(op), gradients(gradients), running(running) {
+  for (const Tensor &gradient : gradients)
+    largest = std::max(largest, norm(gradient));
+}
+
+mlir::LogicalResult Differences::check(unsigned first, unsigned count, unsigned directions) {
+  for (unsigned seed = 0; seed < directions; ++seed) {
+    llvm::SmallVector<Along> along;
+    for (unsigned source = first; source < first + count; ++source)
+      along.push_back({source, randomDirection(gradients[source].shape, 2 * source + seed)});
+    double relative;
+    mlir::FailureOr<bool> agrees =
+        agreesWithDifferences(op, along, gradients, largest, running, relative);
+    if (mlir::failed(agrees))
+      return mlir::failure();
+    if (*agrees) {
+      off = std::max(off, relative);
+      continue;
+    }
+    if (count > 1)
+      return mlir::success(
+          mlir::succeeded(check(first, count / 2, directions)) &&
+          mlir::succeeded(check(first + count / 2, count - count / 2, directions)));
+    wrong.emplace_back(first, relative);
+    break;
+  }
+  return mlir::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,8 +342,8 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
         for (double &value : direction.values)
           value /= most;
         double relative;
-        auto agrees = agreesWithDifferences(op, place.source, values[place.source], largest,
-                                            direction, running, relative);
+        auto agrees = agreesWithDifferences(op, Along{place.source, direction}, values, largest,
+                                            running, relative);
         if (mlir::failed(agrees))
           return mlir::failure();
         if (!*agrees)

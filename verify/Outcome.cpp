@@ -8,6 +8,7 @@
 #include "verify/Outcome.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "verify/Compare.h"
+#include "verify/Gradients.h"
 #include "verify/Rounding.h"
 #include <cmath>
 
@@ -56,9 +57,11 @@ Results::Results(mlir::ModuleOp module) {
   }
 }
 
-mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run) const {
+mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run, Wanted wanted) const {
   Outcome outcome;
   for (const Entry &entry : entries) {
+    if (wanted && !wanted(entry.name))
+      continue;
     std::map<std::string, Tensor> before = feed.variablesFor(entry.name), after = before;
     mlir::FailureOr<Tensors> outputs = run(entry.name, feed.inputs.at(entry.name), after);
     if (mlir::failed(outputs))
@@ -75,51 +78,114 @@ mlir::FailureOr<Outcome> Results::collect(const Feed &feed, RunEntry run) const 
 }
 
 mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
-                                   Interpreter &interpreter) {
-  return Results(module).collect(
-      feed,
-      [&](llvm::StringRef name, const Tensors &inputs,
-          std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
-        interpreter.variables = std::move(variables);
-        auto outputs = interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(name), inputs);
-        variables = std::move(interpreter.variables);
-        return outputs;
-      });
+                                   Interpreter &interpreter, Wanted wanted) {
+  auto run = [&](llvm::StringRef name, const Tensors &inputs,
+                 std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
+    interpreter.variables = std::move(variables);
+    auto outputs = interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(name), inputs);
+    variables = std::move(interpreter.variables);
+    return outputs;
+  };
+  return Results(module).collect(feed, run, wanted);
 }
 
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
-                                       const Feed &feed, bool offsets) {
-  return results.collect(feed,
-                         [&](llvm::StringRef name, const Tensors &inputs,
-                             std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
-                           CellMemory memory(plan, offsets);
-                           Interpreter interpreter;
-                           PlanInterpreter machine(plan, memory, interpreter);
-                           return runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(name),
-                                           inputs, variables);
-                         });
+                                       const Feed &feed, bool offsets, Wanted wanted) {
+  auto run = [&](llvm::StringRef name, const Tensors &inputs,
+                 std::map<std::string, Tensor> &variables) -> mlir::FailureOr<Tensors> {
+    CellMemory memory(plan, offsets);
+    Interpreter interpreter;
+    PlanInterpreter machine(plan, memory, interpreter);
+    return runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(name), inputs, variables);
+  };
+  return results.collect(feed, run, wanted);
+}
+
+namespace {
+
+/// What no result may be off by.
+Outcome nothingOf(const Outcome &truth) {
+  Outcome allowance = truth;
+  for (auto &[entry, results] : allowance)
+    for (Result &result : results)
+      std::fill(result.value.values.begin(), result.value.values.end(), 0.0);
+  return allowance;
+}
+
+/// Raises an allowance to what `allowed` makes of each element of another outcome and its truth.
+void raise(Outcome &allowance, const Outcome &other, const Outcome &truth,
+           llvm::function_ref<double(double other, double truth)> allowed) {
+  for (auto &[entry, results] : allowance)
+    for (auto [result, moved, exact] : llvm::zip_equal(results, other.at(entry), truth.at(entry)))
+      for (auto [value, one, should] :
+           llvm::zip_equal(result.value.values, moved.value.values, exact.value.values))
+        value = std::max(value, allowed(one, should));
+}
+
+} // namespace
+
+void raiseTo(Outcome &allowance, const Outcome &other) {
+  raise(allowance, other, other, [](double value, double) { return value; });
 }
 
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
                                            const Outcome &truth) {
   constexpr int trials = 7;
-  Outcome allowance = truth;
-  for (auto &[entry, results] : allowance)
-    for (Result &result : results)
-      std::fill(result.value.values.begin(), result.value.values.end(), 0.0);
+  Outcome allowance = nothingOf(truth);
   for (int trial = 0; trial < trials; ++trial) {
     Interpreter interpreter;
     roundLikeF32(interpreter, trial);
-    mlir::FailureOr<Outcome> rounded = interpret(module, feed, interpreter);
+    mlir::FailureOr<Outcome> rounded =
+        interpret(module, feed, interpreter,
+                  [&](llvm::StringRef entry) { return truth.contains(entry.str()); });
     if (mlir::failed(rounded))
       return mlir::failure();
-    for (auto &[entry, results] : allowance)
-      for (auto [allowed, other, exact] :
-           llvm::zip_equal(results, rounded->at(entry), truth.at(entry)))
-        for (size_t i = 0; i < allowed.value.values.size(); ++i) {
-          double &value = allowed.value.values[i];
-          value = std::max(value, allowanceFrom(other.value.values[i], exact.value.values[i]));
-        }
+    raise(allowance, *rounded, truth, allowanceFrom);
+  }
+  return allowance;
+}
+
+mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const Feed &feed,
+                                           const Outcome &truth, double tolerance) {
+  constexpr double slack = 8;
+  Outcome allowance = nothingOf(truth);
+  for (auto &[entry, results] : allowance) {
+    mlir::FailureOr<Gradients> gradients = gradientsOf(differentiated, entry, feed);
+    if (mlir::failed(gradients))
+      return mlir::failure();
+    if (gradients->empty())
+      continue;
+    // Each element up and down: what saturates, as a division by the own size, does so both ways.
+    for (double side : {-1, 1}) {
+      size_t rounds = 0;
+      Interpreter interpreter;
+      moveGradients(interpreter, [&](unsigned number, Tensor &gradient) {
+        rounds += number == 0;
+        const Tensors &all = (*gradients)[rounds - 1];
+        double largest = 0;
+        for (const Tensor &one : all)
+          largest = std::max(largest, norm(one));
+        double most = slack * tolerance * std::max(norm(all[number]), largest * 1e-3);
+        double each = side * most / std::sqrt(std::max<size_t>(1, gradient.values.size()));
+        Tensor signs = randomDirection(gradient.shape, rounds + number);
+        for (auto [value, sign] : llvm::zip_equal(gradient.values, signs.values))
+          value += each * sign;
+      });
+      mlir::FailureOr<Outcome> moved =
+          interpret(differentiated, feed, interpreter,
+                    [&, name = entry](llvm::StringRef other) { return other == name; });
+      if (mlir::failed(moved))
+        return mlir::failure();
+      Outcome here{{entry, std::move(results)}};
+      raise(here, *moved, truth, [](double other, double should) {
+        return std::isfinite(other) && std::isfinite(should) ? std::abs(other - should) : 0;
+      });
+      results = std::move(here.at(entry));
+    }
+    // The gradients themselves have a tolerance of their own.
+    for (Result &result : results)
+      if (result.before.values.empty())
+        std::fill(result.value.values.begin(), result.value.values.end(), 0.0);
   }
   return allowance;
 }
@@ -151,6 +217,9 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
                                         double &largest, const Outcome *allowance) {
   std::vector<Disagreement> found;
   for (const auto &[entry, results] : truth) {
+    auto ran = actual.find(entry);
+    if (ran == actual.end())
+      continue;
     // Of all results of a kind the largest, and of all variables of a kind the largest change.
     std::map<ResultKind, double> norms, changes;
     auto raise = [](double &largest, double value) {
@@ -163,7 +232,7 @@ std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &tr
         raise(changes[result.kind], norm(changeOf(result, result.value)));
     }
     for (auto [i, should] : llvm::enumerate(results)) {
-      const Result &one = actual.at(entry)[i];
+      const Result &one = ran->second[i];
       bool sameShape = one.value.shape == should.value.shape;
       Tensor value = one.value;
       if (allowance && sameShape)

@@ -33,10 +33,13 @@ struct Result {
 
 using Outcome = std::map<std::string, std::vector<Result>>; ///< by entry
 
+/// Of which entries results are wanted; null for all.
+using Wanted = llvm::function_ref<bool(llvm::StringRef entry)>;
+
 /// What the interpreter makes of a module of weir IR. Where weir.gradient is left, `interpreter`'s
 /// hook or differences give its results. Fails with a diagnostic.
 mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module, const Feed &feed,
-                                   Interpreter &interpreter);
+                                   Interpreter &interpreter, Wanted wanted = nullptr);
 
 /// The names and kinds of a program's results, taken from weir IR; run on something else by `run`,
 /// which gives an entry's outputs and changes the variables.
@@ -45,7 +48,7 @@ using RunEntry = llvm::function_ref<mlir::FailureOr<Tensors>(
 class Results {
 public:
   explicit Results(mlir::ModuleOp module);
-  mlir::FailureOr<Outcome> collect(const Feed &feed, RunEntry run) const;
+  mlir::FailureOr<Outcome> collect(const Feed &feed, RunEntry run, Wanted wanted = nullptr) const;
 
 private:
   struct Described {
@@ -64,7 +67,7 @@ private:
 
 /// A plan on the interpreter; with its offsets, or with memory of its own for every buffer.
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
-                                       const Feed &feed, bool offsets);
+                                       const Feed &feed, bool offsets, Wanted wanted = nullptr);
 
 /// One result that two programs disagree about.
 struct Disagreement {
@@ -76,16 +79,27 @@ struct Disagreement {
   double expected, found;
 };
 
-/// All results that are not what they should be; `largest` gets the largest relative difference of
-/// the others. Outputs and gradients are compared by the norms of Compare.h, variables by how much
-/// they changed. `allowance`, where given, has what each element of each result may be off in any
-/// case. `inF32` is for programs that were compiled.
+/// All results of `actual`'s entries that are not what they should be; `largest` gets the largest
+/// relative difference of the others. Outputs and gradients are compared by the norms of Compare.h,
+/// variables by how much they changed. `allowance`, where given, has what each element of each
+/// result may be off in any case. `inF32` is for programs that were compiled.
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
                                         double &largest, const Outcome *allowance = nullptr);
 
 /// How far rounding to f32 can take each element of each result (verify/Rounding.h).
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
                                            const Outcome &truth);
+
+/// How far each element of each result moves where gradients are off by what is forgiven them: an
+/// update that divides a gradient by its own size, as Adam's first one does, makes much of what
+/// rounding leaves of a gradient that is zero. `differentiated` is what differentiated()
+/// (verify/Gradients.h) gives, whose marked gradients are moved by eight times `tolerance` of their
+/// norm, or of a thousandth of the largest one's, spread over their elements with random signs.
+mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const Feed &feed,
+                                           const Outcome &truth, double tolerance);
+
+/// In every element the larger of the two; both are of the same results.
+void raiseTo(Outcome &allowance, const Outcome &other);
 
 } // namespace weir
 

@@ -16,6 +16,8 @@
 #include "verify/Blame.h"
 #include "verify/CheckActions.h"
 #include "verify/Compare.h"
+#include "verify/Cost.h"
+#include "verify/Gradients.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -24,10 +26,20 @@ using namespace mlir;
 namespace weir {
 namespace {
 
+/// Every entry as text, to be compared.
+std::map<std::string, std::string> textOf(ModuleOp module) {
+  std::map<std::string, std::string> text;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    llvm::raw_string_ostream stream(text[function.getSymName().str()]);
+    function.print(stream);
+  }
+  return text;
+}
+
 class Verification {
 public:
   Verification(ModuleOp module, const VerifyOptions &options)
-      : module(module), options(options), results(module) {}
+      : module(module), options(options), cost(verifyCost(module, options.full)), results(module) {}
 
   FailureOr<VerifyReport> run();
 
@@ -38,16 +50,27 @@ private:
     const char *words; ///< to be said with a fault; "" for the usual
     Feed feed;
     Outcome truth;
+    Outcome allowance; ///< how far gradients in f64 may take it; empty as long as nobody asked
+  };
+  /// The program after a pass, gradients computed. Entries that are as they were before it are
+  /// known to mean the same.
+  struct Form {
+    std::string pass;
+    OwningOpRef<ModuleOp> module;
+    std::map<std::string, std::string> text; ///< of each entry
   };
   using Stage = LogicalResult (Verification::*)();
 
   // In this order; each ends the verification if it finds a fault.
   LogicalResult checkGradients();
-  LogicalResult checkPasses();
+  LogicalResult runPasses();
   LogicalResult checkPlan();
   LogicalResult checkArtifact();
 
-  LogicalResult checkPass(const PipelinePass &pass);
+  LogicalResult addForm(StringRef pass);
+  /// Of the form of that number, not the first; what it has not changed is not run.
+  LogicalResult checkForm(size_t number);
+  LogicalResult findPass(llvm::function_ref<LogicalResult()> checkBuffers);
   /// What the module computes at this point, gradient ops or not.
   FailureOr<OwningOpRef<ModuleOp>> runnable();
   void tamper(StringRef pass, ModuleOp changed) {
@@ -58,14 +81,25 @@ private:
     if (options.progress)
       options.progress(llvm::formatv("{0,-20} {1}", stage, text).str());
   }
-  using RunSample = llvm::function_ref<FailureOr<Outcome>(const Feed &)>;
+  void worked(double seconds) {
+    if (options.worked)
+      options.worked(seconds);
+  }
+  using RunSample = llvm::function_ref<FailureOr<Outcome>(const Sample &)>;
   using FindBlame = llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
-  /// Runs every sample and compares it with its truth; reports the first that differs.
-  LogicalResult compareSamples(StringRef pass, RunSample run, double &largest, FindBlame blame);
+  /// Runs every sample, `cost` seconds in all, and compares it with its truth; reports the first
+  /// that differs.
+  LogicalResult compareSamples(StringRef pass, double cost, RunSample run, double &largest,
+                               FindBlame blame);
+  /// What is not as it should be of a form that was run in f64.
+  FailureOr<std::vector<Disagreement>> differing(Sample &sample, const Outcome &outcome,
+                                                 double &largest);
+  /// The same of the artifact.
+  FailureOr<std::vector<Disagreement>> differingInF32(Sample &sample, const Outcome &outcome);
   void reportFirst(StringRef pass, const Sample &sample, llvm::ArrayRef<Disagreement> wrong,
                    const std::optional<Blame> &blame);
   LogicalResult makeSamples();
-  LogicalResult takeTruth(ModuleOp twin);
+  LogicalResult takeTruth();
   struct Named {
     std::string op, place, why;
   };
@@ -76,12 +110,19 @@ private:
       return std::nullopt;
     return Named{blame->op, describe(blame->loc), blame->why};
   }
+  bool wants(const Sample &sample, StringRef entry) const {
+    return isRun(entry, sample.moment, options.full);
+  }
+  /// The program as the frontend made it, differentiated, and the last form of weir IR.
+  ModuleOp twin() { return *forms.front().module; }
+  ModuleOp last() { return *forms.back().module; }
 
   ModuleOp module;
   const VerifyOptions &options;
+  VerifyCost cost;
   Results results;
-  std::vector<Sample> samples;    ///< the middle of a run first
-  OwningOpRef<ModuleOp> previous; ///< what the last form was run as
+  std::vector<Sample> samples; ///< the middle of a run first
+  std::vector<Form> forms;     ///< each unlike the one before it; the first is what is true
   VerifyReport found;
 };
 
@@ -113,16 +154,35 @@ void Verification::reportFirst(StringRef pass, const Sample &sample,
              .str());
 }
 
-LogicalResult Verification::compareSamples(StringRef pass, RunSample run, double &largest,
-                                           FindBlame blame) {
-  for (const Sample &sample : samples) {
-    FailureOr<Outcome> outcome = run(sample.feed);
+FailureOr<std::vector<Disagreement>> Verification::differing(Sample &sample, const Outcome &outcome,
+                                                             double &largest) {
+  std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, false, largest);
+  if (wrong.empty())
+    return wrong;
+  // What divides a gradient by its own size makes much of a little.
+  if (sample.allowance.empty()) {
+    FailureOr<Outcome> allowance =
+        gradientAllowance(twin(), sample.feed, sample.truth, passTolerance);
+    if (failed(allowance))
+      return failure();
+    sample.allowance = std::move(*allowance);
+  }
+  return disagreements(outcome, sample.truth, false, largest, &sample.allowance);
+}
+
+LogicalResult Verification::compareSamples(StringRef pass, double seconds, RunSample run,
+                                           double &largest, FindBlame blame) {
+  for (Sample &sample : samples) {
+    FailureOr<Outcome> outcome = run(sample);
     if (failed(outcome))
       return failure();
-    std::vector<Disagreement> wrong = disagreements(*outcome, sample.truth, false, largest);
-    if (wrong.empty())
+    worked(seconds / samples.size());
+    FailureOr<std::vector<Disagreement>> wrong = differing(sample, *outcome, largest);
+    if (failed(wrong))
+      return failure();
+    if (wrong->empty())
       continue;
-    reportFirst(pass, sample, wrong, blame(wrong.front(), sample.feed));
+    reportFirst(pass, sample, *wrong, blame(wrong->front(), sample.feed));
     return success();
   }
   return success();
@@ -133,15 +193,18 @@ LogicalResult Verification::compareSamples(StringRef pass, RunSample run, double
 //===----------------------------------------------------------------------===//
 
 LogicalResult Verification::makeSamples() {
-  std::pair<Moment, const char *> moments[] = {
-      {Moment::middle, ""},
-      {Moment::start, " in the first step of a run"},
-      {Moment::notFinite, ", where a parameter is not a number,"}};
-  for (auto [moment, words] : moments) {
+  static constexpr const char *words[] = {"", " in the first step of a run",
+                                          ", where a parameter is not a number,"};
+  for (auto [moment, said] : llvm::zip_equal(moments, words)) {
+    bool any = llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp function) {
+      return isRun(function.getSymName(), moment, options.full);
+    });
+    if (!any)
+      continue;
     FailureOr<Feed> feed = makeFeed(module, options.seed, moment);
     if (failed(feed))
       return failure();
-    samples.push_back({moment, words, std::move(*feed), {}});
+    samples.push_back({moment, said, std::move(*feed), {}, {}});
   }
   return success();
 }
@@ -155,14 +218,19 @@ static const Result *notFinite(const Outcome &outcome) {
   return nullptr;
 }
 
-LogicalResult Verification::takeTruth(ModuleOp twin) {
-  for (Sample &sample : samples) {
+LogicalResult Verification::takeTruth() {
+  auto run = [&](Sample &sample) -> LogicalResult {
     Interpreter interpreter;
-    FailureOr<Outcome> outcome = interpret(twin, sample.feed, interpreter);
-    if (failed(outcome))
+    FailureOr<Outcome> outcome = interpret(twin(), sample.feed, interpreter,
+                                           [&](StringRef entry) { return wants(sample, entry); });
+    if (succeeded(outcome))
+      sample.truth = std::move(*outcome);
+    worked(cost.truth / samples.size());
+    return LogicalResult(outcome);
+  };
+  for (Sample &sample : samples)
+    if (failed(run(sample)))
       return failure();
-    sample.truth = std::move(*outcome);
-  }
   if (!notFinite(samples.front().truth))
     return success();
   // Logarithms and roots want positive inputs.
@@ -171,11 +239,8 @@ LogicalResult Verification::takeTruth(ModuleOp twin) {
     return failure();
   Sample &middle = samples.front();
   middle.feed = std::move(*positive);
-  Interpreter interpreter;
-  FailureOr<Outcome> outcome = interpret(twin, middle.feed, interpreter);
-  if (failed(outcome))
+  if (failed(run(middle)))
     return failure();
-  middle.truth = std::move(*outcome);
   if (const Result *result = notFinite(middle.truth))
     found.notFinite = llvm::formatv("`{0}` at {1} is not finite on random inputs, between -2 and 2 "
                                     "nor between 0.1 and 2: there is nothing to compare",
@@ -190,10 +255,12 @@ LogicalResult Verification::takeTruth(ModuleOp twin) {
 
 LogicalResult Verification::checkGradients() {
   auto tampering = [&](ModuleOp copy) { tamper("autodiff", copy); };
-  OwningOpRef<ModuleOp> twin = differentiated(module, tampering);
-  if (!twin)
+  OwningOpRef<ModuleOp> first = differentiated(module, tampering);
+  if (!first)
     return failure();
-  if (failed(takeTruth(*twin)))
+  forms.push_back({"", std::move(first), {}});
+  forms.back().text = textOf(twin());
+  if (failed(takeTruth()))
     return failure();
   if (!found.notFinite.empty())
     return success();
@@ -205,7 +272,7 @@ LogicalResult Verification::checkGradients() {
     StringRef entry = function.getSymName();
     if (function.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted() == false)
       continue;
-    FailureOr<Gradients> gradients = gradientsOf(*twin, entry, feed);
+    FailureOr<Gradients> gradients = gradientsOf(twin(), entry, feed);
     if (failed(gradients))
       return failure();
     size_t round = 0;
@@ -215,26 +282,21 @@ LogicalResult Verification::checkGradients() {
     interpreter.variables = feed.variables;
     interpreter.gradients = [&](GradientOp op, Interpreter &running) -> FailureOr<Tensors> {
       const Tensors &values = (*gradients)[round++];
-      double largest = 0;
-      for (const Tensor &value : values)
-        largest = std::max(largest, norm(value));
-      for (unsigned source = 0; source < values.size(); ++source)
-        for (unsigned seed : {0, 1}) {
-          double relative;
-          Tensor direction = randomDirection(values[source].shape, 2 * source + seed);
-          FailureOr<bool> agrees = agreesWithDifferences(op, source, values[source], largest,
-                                                         direction, running, relative);
-          if (failed(agrees))
-            return failure();
-          found.largestSlope = std::max(found.largestSlope, relative);
-          if (*agrees || !wrong.empty())
-            continue;
-          auto read = op.getSources()[source].getDefiningOp<ReadOp>();
-          wrong = "the gradient of `" + (read ? read.getVariable().str() : "a value") + "` in @" +
-                  entry.str();
-          off = relative;
-        }
-      found.gradients += round == 1 ? values.size() : 0;
+      Differences differences(op, values, running);
+      unsigned count = values.size();
+      if (!options.full && failed(differences.check(0, count, directionsOfAll)))
+        return failure();
+      for (unsigned source = 0; options.full && source < count; ++source)
+        if (failed(differences.check(source, 1, directionsOfEach)))
+          return failure();
+      found.largestSlope = std::max(found.largestSlope, differences.off);
+      if (wrong.empty() && !differences.wrong.empty()) {
+        auto read = op.getSources()[differences.wrong.front().first].getDefiningOp<ReadOp>();
+        wrong = "the gradient of `" + (read ? read.getVariable().str() : "a value") + "` in @" +
+                entry.str();
+        off = differences.wrong.front().second;
+      }
+      found.gradients += round == 1 ? count : 0;
       return values;
     };
     if (failed(interpreter.run(function, feed.inputs.at(entry.str()))))
@@ -246,10 +308,13 @@ LogicalResult Verification::checkGradients() {
         llvm::formatv("central differences of the loss are off by {0:e3} of its norm", off).str());
     return success();
   }
-  progress("gradients", llvm::formatv("{0} agree with central differences (to {1:e1})",
-                                      found.gradients, found.largestSlope)
-                            .str());
-  previous = std::move(twin);
+  worked(cost.gradients);
+  if (found.gradients)
+    progress("gradients", llvm::formatv("{0} agree with central differences (to {1:e1}), {2}",
+                                        found.gradients, found.largestSlope,
+                                        options.full ? "each along 2 directions"
+                                                     : "along 4 directions of all of them at once")
+                              .str());
   return success();
 }
 
@@ -265,60 +330,93 @@ FailureOr<OwningOpRef<ModuleOp>> Verification::runnable() {
   return copy;
 }
 
-LogicalResult Verification::checkPass(const PipelinePass &pass) {
-  PassManager manager(module.getContext());
-  pass.add(manager);
-  if (failed(manager.run(module)))
-    return failure();
-  tamper(pass.name, module);
+LogicalResult Verification::addForm(StringRef pass) {
   FailureOr<OwningOpRef<ModuleOp>> current = runnable();
   if (failed(current))
     return failure();
-  double largest = 0;
-  auto run = [&](const Feed &feed) {
-    Interpreter interpreter;
-    return interpret(**current, feed, interpreter);
-  };
-  if (failed(
-          compareSamples(pass.name, run, largest, [&](const Disagreement &what, const Feed &feed) {
-            return blame(*previous, **current, what, feed);
-          })))
-    return failure();
-  found.largestExact = std::max(found.largestExact, largest);
+  Form form{pass.str(), std::move(*current), {}};
+  form.text = textOf(*form.module);
   ++found.passes;
-  if (!found.fault)
-    progress(pass.name, llvm::formatv("agrees (to {0:e1})", largest).str());
-  previous = std::move(*current);
+  if (form.text == forms.back().text)
+    ++found.unchanged;
+  else
+    forms.push_back(std::move(form));
   return success();
 }
 
-LogicalResult Verification::checkPasses() {
+LogicalResult Verification::checkForm(size_t number) {
+  Form &form = forms[number], &before = forms[number - 1];
+  double largest = 0;
+  auto run = [&](const Sample &sample) {
+    Interpreter interpreter;
+    return interpret(*form.module, sample.feed, interpreter, [&](StringRef entry) {
+      return wants(sample, entry) && form.text.at(entry.str()) != before.text.at(entry.str());
+    });
+  };
+  auto findBlame = [&](const Disagreement &what, const Feed &feed) {
+    return blame(*before.module, *form.module, what, feed);
+  };
+  if (failed(compareSamples(form.pass, 0, run, largest, findBlame)))
+    return failure();
+  found.largestExact = std::max(found.largestExact, largest);
+  if (!found.fault && options.full)
+    progress(form.pass, llvm::formatv("agrees (to {0:e1})", largest).str());
+  return success();
+}
+
+LogicalResult Verification::runPasses() {
+  size_t count = 0;
   for (const Phase &phase : phases())
-    for (const PipelinePass &pass : phase.passes)
-      if (failed(checkPass(pass)))
+    count += phase.passes.size();
+  for (const Phase &phase : phases())
+    for (const PipelinePass &pass : phase.passes) {
+      PassManager manager(module.getContext());
+      pass.add(manager);
+      if (failed(manager.run(module)))
         return failure();
-      else if (found.fault)
+      tamper(pass.name, module);
+      size_t before = forms.size();
+      if (failed(addForm(pass.name)))
+        return failure();
+      if (!options.full)
+        continue;
+      if (forms.size() == before)
+        progress(pass.name, "changes nothing");
+      else if (failed(checkForm(before)))
+        return failure();
+      worked(cost.passes / count);
+      if (found.fault)
         return success();
+    }
   return success();
 }
 
 LogicalResult Verification::checkPlan() {
-  auto check = [&](StringRef pass, bool offsets, FindBlame blame) {
-    tamper(pass, module);
+  auto check = [&](StringRef pass, bool offsets, double seconds, FindBlame blame) {
     double largest = 0;
-    auto run = [&](const Feed &feed) { return interpretPlan(module, results, feed, offsets); };
-    if (failed(compareSamples(pass, run, largest, blame)))
+    auto run = [&](const Sample &sample) {
+      return interpretPlan(module, results, sample.feed, offsets,
+                           [&](StringRef entry) { return wants(sample, entry); });
+    };
+    if (failed(compareSamples(pass, seconds, run, largest, blame)))
       return failure();
-    if (!found.fault)
-      progress(pass, llvm::formatv("agrees (to {0:e1})", largest).str());
+    if (!found.fault && (options.full || offsets))
+      progress(pass, llvm::formatv("agrees (to {0:e1}){1}", largest,
+                                   options.full ? "" : ", and so do all passes before it")
+                         .str());
     found.largestExact = std::max(found.largestExact, largest);
-    ++found.passes;
     return success();
   };
-  if (failed(lowerToPlan(module, options.target)) ||
-      failed(check("lower-to-plan", false, [&](const Disagreement &what, const Feed &feed) {
-        return blamePlan(*previous, module, what, feed);
-      })))
+  auto checkBuffers = [&] {
+    return check("lower-to-plan", false, options.full ? cost.plan / 2 : 0,
+                 [&](const Disagreement &what, const Feed &feed) {
+                   return blamePlan(last(), module, what, feed);
+                 });
+  };
+  if (failed(lowerToPlan(module, options.target)))
+    return failure();
+  tamper("lower-to-plan", module);
+  if (options.full && failed(checkBuffers()))
     return failure();
   if (found.fault)
     return success();
@@ -326,9 +424,27 @@ LogicalResult Verification::checkPlan() {
   manager.addPass(createAssignOffsets());
   if (failed(manager.run(module)))
     return failure();
-  return check("assign-offsets", true, [&](const Disagreement &what, const Feed &feed) {
-    return blameOffsets(module, what, feed);
-  });
+  tamper("assign-offsets", module);
+  found.passes += 2;
+  if (failed(check("assign-offsets", true, options.full ? cost.plan / 2 : cost.plan,
+                   [&](const Disagreement &what, const Feed &feed) {
+                     return blameOffsets(module, what, feed);
+                   })))
+    return failure();
+  return found.fault && !options.full ? findPass(checkBuffers) : success();
+}
+
+/// The plan is wrong: finds what is so first, by the order in which it came to be.
+LogicalResult Verification::findPass(llvm::function_ref<LogicalResult()> checkBuffers) {
+  VerifyFault inTheEnd = *std::exchange(found.fault, std::nullopt);
+  for (size_t number = 1; number < forms.size() && !found.fault; ++number)
+    if (failed(checkForm(number)))
+      return failure();
+  if (!found.fault && failed(checkBuffers()))
+    return failure();
+  if (!found.fault)
+    found.fault = std::move(inTheEnd);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,6 +454,32 @@ LogicalResult Verification::checkPlan() {
 static bool sameBits(const Tensor &a, const Tensor &b) {
   return llvm::equal(a.values, b.values,
                      [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+FailureOr<std::vector<Disagreement>> Verification::differingInF32(Sample &sample,
+                                                                  const Outcome &outcome) {
+  std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, true, found.largestResult);
+  if (sample.moment == Moment::notFinite) {
+    llvm::erase_if(wrong, [](const Disagreement &one) {
+      return one.kind == ResultKind::output || one.kind == ResultKind::gradient;
+    });
+    return wrong;
+  }
+  if (wrong.empty())
+    return wrong;
+  FailureOr<Outcome> allowance =
+      gradientAllowance(twin(), sample.feed, sample.truth, gradientTolerance);
+  if (failed(allowance))
+    return failure();
+  wrong = disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
+  if (wrong.empty())
+    return wrong;
+  // What cancels, or decides a branch, may be off by more than its norm says.
+  FailureOr<Outcome> rounding = roundingAllowance(last(), sample.feed, sample.truth);
+  if (failed(rounding))
+    return failure();
+  raiseTo(*allowance, *rounding);
+  return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
 }
 
 LogicalResult Verification::checkArtifact() {
@@ -351,24 +493,25 @@ LogicalResult Verification::checkArtifact() {
   found.kernels = llvm::range_size(module.getOps<plan::KernelOp>());
   std::vector<std::byte> artifact = writeArtifact(module, *code);
   CompiledProgram program(artifact), threaded(artifact, 3);
-  auto run = [&](CompiledProgram &on, const Feed &feed) {
-    return results.collect(feed,
-                           [&](StringRef entry, const Tensors &inputs,
-                               std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
-                             on.setVariables(variables);
-                             Tensors outputs = on.run(entry, inputs);
-                             variables = on.variables();
-                             return outputs;
-                           });
+  auto run = [&](CompiledProgram &on, const Sample &sample) {
+    auto runEntry = [&](StringRef entry, const Tensors &inputs,
+                        std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
+      on.setVariables(variables);
+      Tensors outputs = on.run(entry, inputs);
+      variables = on.variables();
+      return outputs;
+    };
+    return results.collect(sample.feed, runEntry,
+                           [&](StringRef entry) { return wants(sample, entry); });
   };
-  for (const Sample &sample : samples) {
+  for (Sample &sample : samples) {
     // What is not a number is only expected to leave all variables as they were: a product with 0,
     // of a masked token say, is NaN in compiled code and nothing on the interpreter.
     bool finite = sample.moment != Moment::notFinite;
     std::optional<CheckActions> checker;
     if (finite)
       checker.emplace(program.program(), module);
-    FailureOr<Outcome> outcome = run(program, sample.feed);
+    FailureOr<Outcome> outcome = run(program, sample);
     if (failed(outcome))
       return failure();
     if (finite) {
@@ -384,24 +527,15 @@ LogicalResult Verification::checkArtifact() {
       return success();
     }
     checker.reset();
-    std::vector<Disagreement> wrong =
-        disagreements(*outcome, sample.truth, true, found.largestResult);
-    if (!finite)
-      llvm::erase_if(wrong, [](const Disagreement &one) {
-        return one.kind == ResultKind::output || one.kind == ResultKind::gradient;
-      });
-    if (finite && !wrong.empty()) {
-      // What cancels, or decides a branch, may be off by more than its norm says.
-      FailureOr<Outcome> allowance = roundingAllowance(*previous, sample.feed, sample.truth);
-      if (failed(allowance))
-        return failure();
-      wrong = disagreements(*outcome, sample.truth, true, found.largestResult, &*allowance);
-    }
-    if (!wrong.empty()) {
-      reportFirst("artifact", sample, wrong, std::nullopt);
+    FailureOr<std::vector<Disagreement>> wrong = differingInF32(sample, *outcome);
+    if (failed(wrong))
+      return failure();
+    if (!wrong->empty()) {
+      reportFirst("artifact", sample, *wrong, std::nullopt);
       return success();
     }
-    FailureOr<Outcome> again = run(threaded, sample.feed);
+    worked(cost.actions / samples.size());
+    FailureOr<Outcome> again = run(threaded, sample);
     if (failed(again))
       return failure();
     for (const auto &[entry, list] : *outcome)
@@ -432,7 +566,7 @@ FailureOr<VerifyReport> Verification::run() {
   results = Results(module);
   if (failed(makeSamples()))
     return failure();
-  for (Stage stage : {&Verification::checkGradients, &Verification::checkPasses,
+  for (Stage stage : {&Verification::checkGradients, &Verification::runPasses,
                       &Verification::checkPlan, &Verification::checkArtifact}) {
     if (failed((this->*stage)()))
       return failure();

@@ -5,11 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a program on the reference interpreter as the frontend makes it, after every pass, and as a
-// plan with and without its offsets; then the artifact, each of its actions against what it means.
-// The gradients of the first form are compared with central differences. All forms have to agree on
-// every output, every gradient and every variable: in the middle of a run, in its first step, and
-// in a step that is skipped because it is not finite.
+// Runs a program on the reference interpreter as the frontend makes it, whose gradients are
+// compared with central differences, and as the plan that all passes make of it, over one arena
+// with the plan's offsets; then the artifact, each of its actions against what it means. All forms
+// have to agree on every output, every gradient and every variable: in the middle of a run, in its
+// first step, and in a step that is skipped because it is not finite.
+//
+// The forms between, one after each pass that changes something, are run where the plan does not
+// agree, to name the pass that is to blame: no pass mends what another one broke. On demand they
+// are run always, entries that a pass leaves as they are excepted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +30,12 @@ namespace weir {
 struct VerifyOptions {
   Target target;
   unsigned seed = 1; ///< of the random numbers the program is run on
+  /// Every form of the program, every entry at every moment, and each gradient by itself.
+  bool full = false;
   /// One line after every stage, where set.
   std::function<void(const std::string &)> progress;
+  /// Called with the seconds of work that were done, by verifyCost() (verify/Cost.h), where set.
+  std::function<void(double seconds)> worked;
   /// For tests that plant faults: called after every pass with its name and the module it has made,
   /// after code generation with "codegen" and the kernels' module before it is vectorized.
   std::function<void(llvm::StringRef pass, mlir::ModuleOp module)> tamper;
@@ -44,6 +52,7 @@ struct VerifyFault {
 
 struct VerifyReport {
   unsigned passes = 0, gradients = 0, kernels = 0, actions = 0, results = 0;
+  unsigned unchanged = 0;   ///< of the passes, those that left the program as it was
   double largestExact = 0;  ///< relative, between forms run in f64
   double largestSlope = 0;  ///< relative, of gradients to differences
   double largestAction = 0; ///< relative, of launches and library calls to their meaning

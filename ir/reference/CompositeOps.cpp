@@ -119,9 +119,11 @@ Tensors attend(AttendOp op, Inputs in) {
       for (double score : scores)
         sum += std::exp(score - largest);
       logSumExp.values[h * head.queries + i] = largest + std::log(sum);
-      for (int64_t j = 0; j < head.seen(i); ++j)
+      for (int64_t j = 0; j < head.seen(i); ++j) {
+        double p = std::exp(scores[j] - largest) / sum;
         for (int64_t d = 0; d < head.width; ++d)
-          out[i * head.width + d] += std::exp(scores[j] - largest) / sum * v[j * head.width + d];
+          out[i * head.width + d] += p * v[j * head.width + d];
+      }
     }
   }
   return {result, logSumExp};

@@ -10,83 +10,76 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
 
 namespace weir::reference {
 namespace {
 
-/// Calls visit(input, weight, result) with the offsets of every triple that a convolution
-/// multiplies or adds to.
-template <class Op, class Visit>
-void forEachTap(Op op, const Tensor &input, const Tensor &weight, const Tensor &result,
-                Visit visit) {
-  int64_t height = input.shape[2], width = input.shape[3];
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> r) {
-    int64_t resultOffset = result.offset(r);
-    for (int64_t c = 0; c < weight.shape[1]; ++c)
-      for (int64_t i = 0; i < weight.shape[2]; ++i)
-        for (int64_t j = 0; j < weight.shape[3]; ++j) {
-          int64_t y = r[2] * op.getStrides()[0] + i - op.getPadding()[0];
-          int64_t x = r[3] * op.getStrides()[1] + j - op.getPadding()[1];
-          if (y >= 0 && y < height && x >= 0 && x < width)
-            visit(input.offset({r[0], c, y, x}), weight.offset({r[1], c, i, j}), resultOffset);
-        }
-  });
+template <class Op> ConvolutionSizes sizesOf(Op op, const Tensor &input, const Tensor &weight) {
+  return {input.shape[0],  input.shape[1],  input.shape[2],  input.shape[3], weight.shape[0],
+          weight.shape[2], weight.shape[3], op.getStrides(), op.getPadding()};
 }
 
 Tensors convolution(ConvolutionOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  forEachTap(op, in[0], in[1], result, [&](int64_t input, int64_t weight, int64_t at) {
-    result.values[at] += in[0].values[input] * in[1].values[weight];
-  });
-  return {result};
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  addConvolution(sizesOf(op, in[0], in[1]), in[0].values.data(), in[1].values.data(),
+                 result.values.data());
+  return results;
 }
 
 Tensors convolutionInputGrad(ConvolutionInputGradOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  forEachTap(op, result, in[1], in[0], [&](int64_t input, int64_t weight, int64_t at) {
-    result.values[input] += in[0].values[at] * in[1].values[weight];
-  });
-  return {result};
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  addInputGradient(sizesOf(op, result, in[1]), result.values.data(), in[1].values.data(),
+                   in[0].values.data());
+  return results;
 }
 
 Tensors convolutionWeightGrad(ConvolutionWeightGradOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  forEachTap(op, in[0], result, in[1], [&](int64_t input, int64_t weight, int64_t at) {
-    result.values[weight] += in[0].values[input] * in[1].values[at];
-  });
-  return {result};
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  addWeightGradient(sizesOf(op, in[0], result), in[0].values.data(), result.values.data(),
+                    in[1].values.data());
+  return results;
 }
 
-/// The index of the first largest element of the window at `index`.
-template <class Op> Shape largest(Op op, const Tensor &input, llvm::ArrayRef<int64_t> index) {
-  size_t rank = index.size();
-  Shape best;
-  for (int64_t i = 0; i < op.getWindow()[0]; ++i)
-    for (int64_t j = 0; j < op.getWindow()[1]; ++j) {
-      Shape from(index);
-      from[rank - 2] = index[rank - 2] * op.getStrides()[0] + i;
-      from[rank - 1] = index[rank - 1] * op.getStrides()[1] + j;
-      if (best.empty() || isLarger(input.at(from), input.at(best)))
-        best = from;
-    }
-  return best;
+/// Calls `visit(largest, i)` with where the input has the largest element, the first of equal ones,
+/// of the window of every result i.
+template <class Op, class Visit>
+void forEachWindow(Op op, const Tensor &input, llvm::ArrayRef<int64_t> result, Visit visit) {
+  size_t rank = result.size();
+  int64_t height = input.shape[rank - 2], width = input.shape[rank - 1], at = 0;
+  int64_t rows = result[rank - 2], columns = result[rank - 1];
+  int64_t planes = llvm::product_of(result.drop_back(2));
+  for (int64_t plane = 0; plane < planes; ++plane)
+    for (int64_t y = 0; y < rows; ++y)
+      for (int64_t x = 0; x < columns; ++x) {
+        int64_t first = (plane * height + y * op.getStrides()[0]) * width + x * op.getStrides()[1];
+        int64_t best = first;
+        for (int64_t i = 0; i < op.getWindow()[0]; ++i)
+          for (int64_t j = 0; j < op.getWindow()[1]; ++j)
+            if (isLarger(input.values[first + i * width + j], input.values[best]))
+              best = first + i * width + j;
+        visit(best, at++);
+      }
 }
 
 Tensors maxPool(MaxPoolOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    result.at(index) = in[0].at(largest(op, in[0], index));
-  });
-  return {result};
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  forEachWindow(op, in[0], result.shape,
+                [&](int64_t best, int64_t i) { result.values[i] = in[0].values[best]; });
+  return results;
 }
 
 Tensors maxPoolGrad(MaxPoolGradOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  forEachIndex(in[1].shape, [&](llvm::ArrayRef<int64_t> index) {
-    result.at(largest(op, in[0], index)) += in[1].at(index);
-  });
-  return {result};
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  forEachWindow(op, in[0], in[1].shape,
+                [&](int64_t best, int64_t i) { result.values[best] += in[1].values[i]; });
+  return results;
 }
 
 } // namespace

@@ -24,17 +24,19 @@ bool isInteger(mlir::Value value) {
 double wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
 
 template <class F> Tensors map(const Tensor &x, F f) {
-  Tensor result(x.shape);
+  Tensors results;
+  Tensor &result = results.emplace_back(x.shape);
   for (size_t i = 0; i < x.values.size(); ++i)
     result.values[i] = f(x.values[i]);
-  return {result};
+  return results;
 }
 
 template <class F> Tensors map(const Tensor &a, const Tensor &b, F f) {
-  Tensor result(a.shape);
+  Tensors results;
+  Tensor &result = results.emplace_back(a.shape);
   for (size_t i = 0; i < a.values.size(); ++i)
     result.values[i] = f(a.values[i], b.values[i]);
-  return {result};
+  return results;
 }
 
 /// A binary op with an integer variant.

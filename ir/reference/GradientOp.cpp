@@ -44,15 +44,19 @@ llvm::SmallVector<mlir::Operation *> producersOf(mlir::Value value, mlir::Operat
 }
 
 /// The loss's derivative when the source moves along `direction`.
-mlir::FailureOr<double> difference(GradientOp op, mlir::Value source, const Tensor &direction,
+mlir::FailureOr<double> difference(GradientOp op, llvm::ArrayRef<Along> along,
                                    llvm::ArrayRef<mlir::Operation *> path,
                                    Interpreter &interpreter) {
   double losses[2];
   for (int side : {0, 1}) {
-    Tensor moved = interpreter.valueOf(source);
-    for (auto [value, along] : llvm::zip_equal(moved.values, direction.values))
-      value += (side == 0 ? -step : step) * along;
-    auto loss = interpreter.wouldBe(op.getLoss(), source, std::move(moved), path);
+    llvm::SmallVector<Interpreter::Changed> moved;
+    for (const Along &one : along) {
+      mlir::Value source = op.getSources()[one.source];
+      moved.emplace_back(source, interpreter.valueOf(source));
+      for (auto [value, by] : llvm::zip_equal(moved.back().second.values, one.direction.values))
+        value += (side == 0 ? -step : step) * by;
+    }
+    auto loss = interpreter.wouldBe(op.getLoss(), std::move(moved), path);
     if (mlir::failed(loss))
       return mlir::failure();
     losses[side] = loss->values[0];
@@ -62,9 +66,9 @@ mlir::FailureOr<double> difference(GradientOp op, mlir::Value source, const Tens
 
 } // namespace
 
-llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::Value source) {
+llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::ValueRange sources) {
   llvm::SmallVector<mlir::Operation *> path;
-  llvm::DenseSet<mlir::Value> moving{source};
+  llvm::DenseSet<mlir::Value> moving(sources.begin(), sources.end());
   for (mlir::Operation *op : producersOf(gradient.getLoss(), gradient)) {
     bool moves = false;
     op->walk([&](mlir::Operation *inner) {
@@ -72,8 +76,10 @@ llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::Val
                llvm::any_of(inner->getOperands(),
                             [&](mlir::Value value) { return moving.contains(value); });
     });
-    // The source's own op computes it from others: it stays as it was moved.
-    if (!moves || source.getDefiningOp() == op)
+    // A source's own op computes it from others: it stays as it was moved.
+    bool makesSource =
+        llvm::any_of(sources, [&](mlir::Value source) { return source.getDefiningOp() == op; });
+    if (!moves || makesSource)
       continue;
     path.push_back(op);
     moving.insert(op->result_begin(), op->result_end());
@@ -81,10 +87,12 @@ llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::Val
   return path;
 }
 
-mlir::FailureOr<double> directionalDerivative(GradientOp op, unsigned source,
-                                              const Tensor &direction, Interpreter &interpreter) {
-  mlir::Value value = op.getSources()[source];
-  return difference(op, value, direction, gradientPath(op, value), interpreter);
+mlir::FailureOr<double> directionalDerivative(GradientOp op, llvm::ArrayRef<Along> along,
+                                              Interpreter &interpreter) {
+  llvm::SmallVector<mlir::Value> sources;
+  for (const Along &one : along)
+    sources.push_back(op.getSources()[one.source]);
+  return difference(op, along, gradientPath(op, sources), interpreter);
 }
 
 namespace reference {
@@ -94,16 +102,17 @@ mlir::FailureOr<Tensors> gradient(GradientOp op, Inputs in, Interpreter &interpr
   if (interpreter.gradients)
     return interpreter.gradients(op, interpreter);
   Tensors results;
-  for (auto [source, value] : llvm::zip_equal(op.getSources(), in.drop_front())) {
-    llvm::SmallVector<mlir::Operation *> path = gradientPath(op, source);
-    Tensor result(value.shape), direction(value.shape);
+  for (auto [number, value] : llvm::enumerate(in.drop_front())) {
+    auto path = gradientPath(op, mlir::Value(op.getSources()[number]));
+    Tensor result(value.shape);
+    Along one{static_cast<unsigned>(number), Tensor(value.shape)};
     for (size_t i = 0; i < result.values.size(); ++i) {
-      direction.values[i] = 1;
-      mlir::FailureOr<double> slope = difference(op, source, direction, path, interpreter);
+      one.direction.values[i] = 1;
+      mlir::FailureOr<double> slope = difference(op, one, path, interpreter);
       if (mlir::failed(slope))
         return mlir::failure();
       result.values[i] = *slope;
-      direction.values[i] = 0;
+      one.direction.values[i] = 0;
     }
     results.push_back(std::move(result));
   }

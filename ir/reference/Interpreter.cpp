@@ -65,16 +65,17 @@ mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
   return mlir::success();
 }
 
-mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, mlir::Value changed, Tensor other,
+mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, llvm::SmallVector<Changed> changed,
                                              llvm::ArrayRef<mlir::Operation *> ops) {
-  llvm::SmallVector<std::pair<mlir::Value, Tensor>> kept{{changed, values.at(changed)}};
+  llvm::SmallVector<Changed> kept;
   for (mlir::Operation *op : ops)
     for (mlir::Value value : op->getResults())
       if (auto found = values.find(value); found != values.end())
-        kept.emplace_back(value, found->second);
+        kept.emplace_back(value, std::move(found->second));
+  for (auto &[value, other] : changed)
+    std::swap(values.at(value), other);
   auto watching = std::exchange(observe, nullptr);
 
-  values[changed] = std::move(other);
   bool ok = llvm::all_of(ops, [&](mlir::Operation *op) { return succeeded(evaluate(*op)); });
   mlir::FailureOr<Tensor> answer = mlir::failure();
   if (ok)
@@ -86,6 +87,8 @@ mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, mlir::Value cha
       values.erase(value);
   for (auto &[value, tensor] : kept)
     values[value] = std::move(tensor);
+  for (auto &[value, own] : changed)
+    values[value] = std::move(own);
   return answer;
 }
 

@@ -44,10 +44,11 @@ public:
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;
 
-  /// What `result` would be if `changed` were `other`: executes `ops`, which lead from the one to
-  /// the other, once more. Nothing else remembers it. Known are the values of the block that runs
-  /// and of those around it that are used later, in weir.gradient's paths included.
-  mlir::FailureOr<Tensor> wouldBe(mlir::Value result, mlir::Value changed, Tensor other,
+  /// What `result` would be if these values were other ones: executes `ops`, which lead from the
+  /// ones to the other, once more. Nothing else remembers it. Known are the values of the block
+  /// that runs and of those around it that are used later, in weir.gradient's paths included.
+  using Changed = std::pair<mlir::Value, Tensor>;
+  mlir::FailureOr<Tensor> wouldBe(mlir::Value result, llvm::SmallVector<Changed> changed,
                                   llvm::ArrayRef<mlir::Operation *> ops);
   const Tensor &valueOf(mlir::Value value) const { return values.at(value); }
 
@@ -61,15 +62,21 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> paths;
 };
 
-/// The ops that lead from a source of a gradient op to its loss, in program order. No gradient
-/// flows through weir.stop_gradient, so none leads through it.
-llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp op, mlir::Value source);
+/// The ops that lead from sources of a gradient op to its loss, in program order. No gradient flows
+/// through weir.stop_gradient, so none leads through it.
+llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp op, mlir::ValueRange sources);
 
-/// The derivative of a gradient op's loss along a direction of its source number `source`: the
+/// A direction in which a gradient op's source of that number moves.
+struct Along {
+  unsigned source;
+  Tensor direction;
+};
+
+/// The derivative of a gradient op's loss as its sources move along directions, all together: the
 /// central difference of two executions of the path. For use while the op is evaluated, in
 /// Interpreter::gradients.
-mlir::FailureOr<double> directionalDerivative(GradientOp op, unsigned source,
-                                              const Tensor &direction, Interpreter &interpreter);
+mlir::FailureOr<double> directionalDerivative(GradientOp op, llvm::ArrayRef<Along> along,
+                                              Interpreter &interpreter);
 
 /// Gives every weir op that computes something its Interpretable interface.
 void registerReferenceInterpreter(mlir::DialectRegistry &registry);

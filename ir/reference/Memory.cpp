@@ -16,25 +16,23 @@ int64_t elementBytes(mlir::Type element) { return element.getIntOrFloatBitWidth(
 Tensor Memory::load(mlir::Value buffer, mlir::Type tensor) {
   auto type = llvm::cast<mlir::RankedTensorType>(tensor);
   Tensor result(type.getShape());
-  for (size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] = load(buffer, type.getElementType(), i);
+  load(buffer, type.getElementType(), 0, result.values);
   return result;
 }
 
 void Memory::store(mlir::Value buffer, mlir::Type tensor, const Tensor &value) {
   auto type = llvm::cast<mlir::RankedTensorType>(tensor);
   assert(type.getShape() == llvm::ArrayRef<int64_t>(value.shape));
-  for (size_t i = 0; i < value.values.size(); ++i)
-    store(buffer, type.getElementType(), i, value.values[i]);
+  store(buffer, type.getElementType(), 0, value.values);
 }
 
 CellMemory::CellMemory(mlir::ModuleOp plan, bool offsets) : plan(plan), offsets(offsets) {
   for (auto variable : plan.getOps<plan::VariableOp>())
     base(variable);
   if (offsets)
-    scratch = plan->getAttrOfType<mlir::IntegerAttr>("plan.persistent").getInt();
+    scratch = plan->getAttrOfType<mlir::IntegerAttr>("plan.persistent").getInt() / 4;
   else
-    scratch = cells.size();
+    scratch = words.size();
 }
 
 /// Where a variable's or an allocation's memory begins, made on first sight.
@@ -42,7 +40,7 @@ int64_t CellMemory::base(mlir::Operation *memory) {
   auto found = bases.find(memory);
   if (found != bases.end())
     return found->second;
-  int64_t size, at = cells.size();
+  int64_t size, at = 4 * words.size();
   std::optional<uint64_t> planned;
   if (auto variable = llvm::dyn_cast<plan::VariableOp>(memory)) {
     size = storageBytes(variable.getType());
@@ -56,114 +54,148 @@ int64_t CellMemory::base(mlir::Operation *memory) {
     assert(planned && "offsets are assigned");
     at = *planned;
   }
-  if (static_cast<size_t>(at + size) > cells.size())
-    cells.resize(at + size, {NAN, 0, false, 0});
+  makeRoom(at + size);
   bases[memory] = at;
   return at;
 }
 
 int64_t CellMemory::addressOf(mlir::Value buffer) {
-  plan::Place place = plan::placeOf(buffer);
-  mlir::Operation *memory = place.memory;
-  if (auto use = llvm::dyn_cast<plan::UseOp>(memory))
-    memory = mlir::SymbolTable::lookupSymbolIn(plan, use.getVariable());
-  return base(memory) + place.offset + place.stride * round;
+  auto [found, isNew] = begins.try_emplace(buffer);
+  if (isNew) {
+    plan::Place place = plan::placeOf(buffer);
+    mlir::Operation *memory = place.memory;
+    if (auto use = llvm::dyn_cast<plan::UseOp>(memory))
+      memory = mlir::SymbolTable::lookupSymbolIn(plan, use.getVariable());
+    found->second = {base(memory) + place.offset, place.stride};
+  }
+  return found->second.address + found->second.stride * round;
 }
 
-double CellMemory::loadAt(int64_t address, mlir::Type element) {
+void CellMemory::makeRoom(int64_t bytes) {
+  if (size_t needed = llvm::divideCeil(bytes, 4); needed > words.size())
+    words.resize(needed);
+}
+
+/// An element of four bytes from its bytes.
+static double fromBytes(const uint8_t *bytes, bool isFloat) {
+  float real;
+  int32_t whole;
+  std::memcpy(&real, bytes, 4);
+  std::memcpy(&whole, bytes, 4);
+  return isFloat ? real : whole;
+}
+
+void CellMemory::loadAt(int64_t address, mlir::Type element,
+                        llvm::MutableArrayRef<double> to) const {
+  int64_t size = elementBytes(element), end = 4 * words.size();
+  bool isFloat = element.isF32();
+  for (double &value : to) {
+    value = NAN;
+    if (address >= 0 && address + size <= end) {
+      const Word &word = words[address / 4];
+      if (size == 1 && word.known[address % 4] != Byte::unknown)
+        value = word.bytes[address % 4];
+      else if (size == 4 && address % 4 == 0 && word.whole)
+        value = word.value;
+      else if (size == 4 && address % 4 == 0 &&
+               llvm::all_of(word.known, [](Byte byte) { return byte == Byte::raw; }))
+        value = fromBytes(word.bytes, isFloat);
+    }
+    address += size;
+  }
+}
+
+void CellMemory::storeAt(int64_t address, mlir::Type element, llvm::ArrayRef<double> from) {
   int64_t size = elementBytes(element);
-  if (address < 0 || static_cast<size_t>(address + size) > cells.size())
-    return NAN;
-  const Cell *cell = &cells[address];
-  if (cell->size == size && !cell->raw) {
-    for (int64_t i = 1; i < size; ++i)
-      if (cell[i].size != 0 || cell[i].writer != cell->writer)
-        return NAN;
-    return cell->value;
+  makeRoom(address + size * from.size());
+  for (double value : from) {
+    if (size == 1)
+      setByte(address, Byte::element, static_cast<uint8_t>(value));
+    else if (address % 4 != 0) // which nothing in a plan is
+      forgetAt(address, size);
+    else
+      words[address / 4] = {.value = value, .writer = writer, .whole = true};
+    address += size;
   }
-  uint8_t bytes[4];
-  for (int64_t i = 0; i < size; ++i) {
-    if (cell[i].size != 1 || !cell[i].raw)
-      return NAN;
-    bytes[i] = static_cast<uint8_t>(cell[i].value);
-  }
-  if (size == 1)
-    return bytes[0];
-  if (element.isF32()) {
-    float value;
-    std::memcpy(&value, bytes, 4);
-    return value;
-  }
-  int32_t value;
-  std::memcpy(&value, bytes, 4);
-  return value;
+}
+
+void CellMemory::setByte(int64_t address, Byte known, uint8_t value) {
+  Word &word = words[address / 4];
+  if (word.whole)
+    word = Word();
+  word.bytes[address % 4] = value;
+  word.known[address % 4] = known;
+  word.writer = writer;
 }
 
 void CellMemory::forgetAt(int64_t address, int64_t bytes) {
   assert(address >= 0 && "a place in the arena");
-  if (static_cast<size_t>(address + bytes) > cells.size())
-    cells.resize(address + bytes, {NAN, 0, false, 0});
-  for (int64_t i = 0; i < bytes; ++i)
-    cells[address + i] = {NAN, 0, false, writer};
+  makeRoom(address + bytes);
+  for (int64_t end = address + bytes; address < end;)
+    if (address % 4 == 0 && address + 4 <= end) {
+      words[address / 4] = {.writer = writer};
+      address += 4;
+    } else {
+      setByte(address++, Byte::unknown, 0);
+    }
 }
 
-void CellMemory::storeAt(int64_t address, mlir::Type element, double value) {
-  int64_t size = elementBytes(element);
-  forgetAt(address, size);
-  cells[address].value = value;
-  cells[address].size = size;
+void CellMemory::load(mlir::Value buffer, mlir::Type element, int64_t first,
+                      llvm::MutableArrayRef<double> to) {
+  loadAt(addressOf(buffer) + first * elementBytes(element), element, to);
 }
 
-double CellMemory::load(mlir::Value buffer, mlir::Type element, int64_t index) {
-  return loadAt(addressOf(buffer) + index * elementBytes(element), element);
-}
-
-void CellMemory::store(mlir::Value buffer, mlir::Type element, int64_t index, double value) {
-  storeAt(addressOf(buffer) + index * elementBytes(element), element, value);
+void CellMemory::store(mlir::Value buffer, mlir::Type element, int64_t first,
+                       llvm::ArrayRef<double> from) {
+  storeAt(addressOf(buffer) + first * elementBytes(element), element, from);
 }
 
 void CellMemory::copy(mlir::Value from, mlir::Value to, int64_t bytes) {
   int64_t source = addressOf(from), target = addressOf(to);
-  std::vector<Cell> moved(cells.begin() + source, cells.begin() + source + bytes);
-  forgetAt(target, bytes);
-  for (int64_t i = 0; i < bytes; ++i) {
-    cells[target + i] = moved[i];
-    cells[target + i].writer = writer;
+  makeRoom(std::max(source, target) + bytes);
+  std::vector<Word> moved(words.begin() + source / 4,
+                          words.begin() + llvm::divideCeil(source + bytes, 4));
+  for (int64_t i = 0; i < bytes;) {
+    const Word &word = moved[(source + i) / 4 - source / 4];
+    int64_t place = (source + i) % 4;
+    if (place == 0 && (target + i) % 4 == 0 && i + 4 <= bytes) {
+      words[(target + i) / 4] = word;
+      words[(target + i) / 4].writer = writer;
+      i += 4;
+    } else { // a part of an element is nothing
+      setByte(target + i, word.whole ? Byte::unknown : word.known[place], word.bytes[place]);
+      ++i;
+    }
   }
 }
 
 void CellMemory::fill(mlir::Value to, int64_t bytes, uint8_t value) {
   int64_t target = addressOf(to);
-  forgetAt(target, bytes);
+  makeRoom(target + bytes);
   for (int64_t i = 0; i < bytes; ++i)
-    cells[target + i] = {static_cast<double>(value), 1, true, writer};
+    setByte(target + i, Byte::raw, value);
 }
 
 void CellMemory::forget(mlir::Value buffer, int64_t bytes) { forgetAt(addressOf(buffer), bytes); }
 
 unsigned CellMemory::writerOf(mlir::Value buffer, mlir::Type element, int64_t index) {
-  return cells[addressOf(buffer) + index * elementBytes(element)].writer;
+  return words[(addressOf(buffer) + index * elementBytes(element)) / 4].writer;
 }
 
 Tensor CellMemory::loadVariable(plan::VariableOp variable) {
   auto type = llvm::cast<mlir::RankedTensorType>(variable.getType());
   Tensor result(type.getShape());
-  for (size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] =
-        loadAt(base(variable) + i * elementBytes(type.getElementType()), type.getElementType());
+  loadAt(base(variable), type.getElementType(), result.values);
   return result;
 }
 
 void CellMemory::storeVariable(plan::VariableOp variable, const Tensor &value) {
   auto type = llvm::cast<mlir::RankedTensorType>(variable.getType());
-  for (size_t i = 0; i < value.values.size(); ++i)
-    storeAt(base(variable) + i * elementBytes(type.getElementType()), type.getElementType(),
-            value.values[i]);
+  storeAt(base(variable), type.getElementType(), value.values);
 }
 
 void CellMemory::forgetScratch() {
-  for (size_t i = scratch; i < cells.size(); ++i)
-    cells[i] = {NAN, 0, false, 0};
+  std::fill(words.begin() + std::min<size_t>(scratch, words.size()), words.end(), Word());
 }
 
 } // namespace weir

@@ -25,10 +25,12 @@ class Memory {
 public:
   virtual ~Memory() = default;
 
-  /// Element `index` of a range of elements that begins where the buffer does, in the current
-  /// round.
-  virtual double load(mlir::Value buffer, mlir::Type element, int64_t index) = 0;
-  virtual void store(mlir::Value buffer, mlir::Type element, int64_t index, double value) = 0;
+  /// Elements from number `first` on of a range of elements that begins where the buffer does, in
+  /// the current round.
+  virtual void load(mlir::Value buffer, mlir::Type element, int64_t first,
+                    llvm::MutableArrayRef<double> to) = 0;
+  virtual void store(mlir::Value buffer, mlir::Type element, int64_t first,
+                     llvm::ArrayRef<double> from) = 0;
   /// Bytes, whatever they hold.
   virtual void copy(mlir::Value from, mlir::Value to, int64_t bytes) = 0;
   virtual void fill(mlir::Value to, int64_t bytes, uint8_t value) = 0;
@@ -53,8 +55,10 @@ public:
   /// own, which is what a plan means before offsets are given.
   CellMemory(mlir::ModuleOp plan, bool offsets);
 
-  double load(mlir::Value buffer, mlir::Type element, int64_t index) override;
-  void store(mlir::Value buffer, mlir::Type element, int64_t index, double value) override;
+  void load(mlir::Value buffer, mlir::Type element, int64_t first,
+            llvm::MutableArrayRef<double> to) override;
+  void store(mlir::Value buffer, mlir::Type element, int64_t first,
+             llvm::ArrayRef<double> from) override;
   void copy(mlir::Value from, mlir::Value to, int64_t bytes) override;
   void fill(mlir::Value to, int64_t bytes, uint8_t value) override;
   void forget(mlir::Value buffer, int64_t bytes) override;
@@ -68,28 +72,39 @@ public:
 
   /// Remembered with everything that is written.
   unsigned writer = 0;
-  /// Who wrote an element's first byte last.
+  /// Who wrote to an element last.
   unsigned writerOf(mlir::Value buffer, mlir::Type element, int64_t index);
 
 private:
-  struct Cell {
-    double value;
-    uint8_t size; ///< of the element that begins here; 0 within one, or unknown
-    bool raw;     ///< `value` is one byte's
-    unsigned writer;
+  /// What is known of a byte that is not part of an element of four.
+  enum class Byte : uint8_t { unknown, element, raw };
+  /// Four bytes of the arena: one element, or bytes.
+  struct Word {
+    double value = 0;                ///< of the element, where it is one
+    uint8_t bytes[4] = {0, 0, 0, 0}; ///< where it is not
+    Byte known[4] = {Byte::unknown, Byte::unknown, Byte::unknown, Byte::unknown};
+    unsigned writer = 0;
+    bool whole = false; ///< one element
   };
 
   int64_t base(mlir::Operation *memory);
   int64_t addressOf(mlir::Value buffer);
-  double loadAt(int64_t address, mlir::Type element);
-  void storeAt(int64_t address, mlir::Type element, double value);
+  void loadAt(int64_t address, mlir::Type element, llvm::MutableArrayRef<double> to) const;
+  void storeAt(int64_t address, mlir::Type element, llvm::ArrayRef<double> from);
+  void setByte(int64_t address, Byte known, uint8_t value);
   void forgetAt(int64_t address, int64_t bytes);
+  void makeRoom(int64_t bytes);
 
   mlir::ModuleOp plan;
   bool offsets;
-  std::vector<Cell> cells;
+  std::vector<Word> words;
   llvm::DenseMap<mlir::Operation *, int64_t> bases;
-  int64_t scratch = 0; ///< where what is not a variable begins
+  /// Where a buffer's first element lies, and how far a round moves it.
+  struct Begin {
+    int64_t address, stride;
+  };
+  llvm::DenseMap<mlir::Value, Begin> begins;
+  int64_t scratch = 0; ///< where what is not a variable begins: a word
 };
 
 } // namespace weir

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/reference/Loops.h"
 #include "ir/reference/PlanInterpreter.h"
 
 namespace weir {
@@ -47,8 +48,7 @@ std::vector<double> loadRange(PlanInterpreter &machine, mlir::Value buffer,
     count += (size - 1) * stride;
   mlir::Type f32 = mlir::Float32Type::get(buffer.getContext());
   std::vector<double> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = machine.memory.load(buffer, f32, i);
+  machine.memory.load(buffer, f32, 0, values);
   return values;
 }
 
@@ -62,39 +62,49 @@ mlir::LogicalResult execute(plan::ProductOp op, PlanInterpreter &machine) {
   if (op.getBias())
     bias = loadRange(machine, op.getBias(), {n}, {1});
   mlir::Type f32 = mlir::Float32Type::get(op.getContext());
-  for (int64_t i = 0; i < batch; ++i)
-    for (int64_t row = 0; row < m; ++row)
-      for (int64_t column = 0; column < n; ++column) {
-        int64_t at = i * cs[0] + row * cs[1] + column;
-        double sum = bias[column];
-        for (int64_t j = 0; j < k; ++j)
-          sum += a[i * as[0] + row * as[1] + j * as[2]] * b[i * bs[0] + j * bs[1] + column * bs[2]];
-        if (op.getAccumulate())
-          sum += machine.memory.load(op.getC(), f32, at);
-        // A comparison would lose a NaN.
-        if (op.getRelu() && sum < 0)
-          sum = 0;
-        machine.memory.store(op.getC(), f32, at, sum);
+  std::vector<double> row(n), lhs(k), rhs(k * n);
+  for (int64_t i = 0; i < batch; ++i) {
+    for (int64_t j = 0; j < k; ++j)
+      for (int64_t column = 0; column < n; ++column)
+        rhs[j * n + column] = b[i * bs[0] + j * bs[1] + column * bs[2]];
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t j = 0; j < k; ++j)
+        lhs[j] = a[i * as[0] + r * as[1] + j * as[2]];
+      row = bias;
+      reference::addProduct(1, n, k, lhs.data(), rhs.data(), row.data());
+      int64_t at = i * cs[0] + r * cs[1];
+      if (op.getAccumulate()) {
+        std::vector<double> before(n);
+        machine.memory.load(op.getC(), f32, at, before);
+        for (int64_t column = 0; column < n; ++column)
+          row[column] += before[column];
       }
+      // A comparison would lose a NaN.
+      if (op.getRelu())
+        for (double &sum : row)
+          if (sum < 0)
+            sum = 0;
+      machine.memory.store(op.getC(), f32, at, row);
+    }
+  }
   return mlir::success();
 }
 
 mlir::LogicalResult execute(plan::ConvolutionOp op, PlanInterpreter &machine) {
-  llvm::ArrayRef<int64_t> sizes = op.getSizes(), strides = op.getStrides(),
-                          padding = op.getPadding();
-  int64_t images = sizes[0], channels = sizes[1], height = sizes[2], width = sizes[3];
-  int64_t filters = sizes[4], kh = sizes[5], kw = sizes[6];
-  int64_t outHeight = (height + 2 * padding[0] - kh) / strides[0] + 1;
-  int64_t outWidth = (width + 2 * padding[1] - kw) / strides[1] + 1;
+  llvm::ArrayRef<int64_t> s = op.getSizes();
+  reference::ConvolutionSizes of{
+      s[0], s[1], s[2], s[3], s[4], s[5], s[6], op.getStrides(), op.getPadding()};
   if (op.getLayout() != "nchw")
     return op.emitOpError("has a layout the reference does not know: ") << op.getLayout();
   mlir::Type f32 = mlir::Float32Type::get(op.getContext());
   auto tensor = [&](llvm::ArrayRef<int64_t> shape) {
     return mlir::RankedTensorType::get(shape, f32);
   };
-  mlir::RankedTensorType inputType = tensor({images, channels, height, width}),
-                         weightType = tensor({filters, channels, kh, kw}),
-                         outputType = tensor({images, filters, outHeight, outWidth});
+  mlir::RankedTensorType inputType = tensor({of.images, of.channels, of.height, of.width}),
+                         weightType =
+                             tensor({of.filters, of.channels, of.windowHeight, of.windowWidth}),
+                         outputType =
+                             tensor({of.images, of.filters, of.outHeight(), of.outWidth()});
   bool forward = op.getKind() == "forward", backwardInput = op.getKind() == "backward_input";
   auto given = [&](mlir::Value buffer, mlir::RankedTensorType type, bool written) {
     return written ? Tensor(type.getShape()) : machine.memory.load(buffer, type);
@@ -102,28 +112,16 @@ mlir::LogicalResult execute(plan::ConvolutionOp op, PlanInterpreter &machine) {
   Tensor input = given(op.getInput(), inputType, backwardInput);
   Tensor weight = given(op.getWeight(), weightType, !forward && !backwardInput);
   Tensor output = given(op.getOutput(), outputType, forward);
-  forEachIndex(outputType.getShape(), [&](llvm::ArrayRef<int64_t> o) {
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t y = 0; y < kh; ++y)
-        for (int64_t x = 0; x < kw; ++x) {
-          int64_t row = o[2] * strides[0] - padding[0] + y,
-                  column = o[3] * strides[1] - padding[1] + x;
-          if (row < 0 || row >= height || column < 0 || column >= width)
-            continue;
-          double &in = input.at({o[0], c, row, column});
-          double &w = weight.at({o[1], c, y, x});
-          double &out = output.at(o);
-          if (forward)
-            out += in * w;
-          else if (backwardInput)
-            in += out * w;
-          else
-            w += in * out;
-        }
-  });
+  double *in = input.values.data(), *w = weight.values.data(), *out = output.values.data();
+  if (forward)
+    reference::addConvolution(of, in, w, out);
+  else if (backwardInput)
+    reference::addInputGradient(of, in, w, out);
+  else
+    reference::addWeightGradient(of, in, w, out);
   if (op.getPartials())
-    machine.memory.forget(op.getPartials(),
-                          llvm::divideCeil(images, op.getTileImages()) * storageBytes(weightType));
+    machine.memory.forget(op.getPartials(), llvm::divideCeil(of.images, op.getTileImages()) *
+                                                storageBytes(weightType));
   if (forward)
     machine.memory.store(op.getOutput(), outputType, output);
   else if (backwardInput)
@@ -136,7 +134,7 @@ mlir::LogicalResult execute(plan::ConvolutionOp op, PlanInterpreter &machine) {
 mlir::LogicalResult execute(plan::RepeatOp op, PlanInterpreter &machine) {
   mlir::Type i32 = mlir::IntegerType::get(op.getContext(), 32);
   for (int64_t round = 0; round < static_cast<int64_t>(op.getCount()); ++round) {
-    machine.memory.store(op.getOrdinal(), i32, 0, static_cast<double>(round));
+    machine.memory.store(op.getOrdinal(), i32, 0, {static_cast<double>(round)});
     machine.memory.round = round;
     mlir::LogicalResult result = machine.run(op.getBody().front());
     machine.memory.round = 0;

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
 #include <cmath>
 #include <limits>
@@ -30,43 +31,50 @@ double neutral(Reduction kind) {
 }
 
 Tensors reduce(ReduceOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()), neutral(op.getKind()));
-  forEachIndex(in[0].shape, [&](llvm::ArrayRef<int64_t> index) {
-    Shape to;
-    for (size_t d = 0; d < index.size(); ++d)
-      if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(d)))
-        to.push_back(index[d]);
-    double &element = result.at(to);
-    element = combine(op.getKind(), element, in[0].at(index));
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()), neutral(op.getKind()));
+  Shape kept = stridesOf(result.shape), strides(in[0].shape.size(), 0);
+  for (size_t d = 0, next = 0; d < strides.size(); ++d)
+    if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(d)))
+      strides[d] = kept[next++];
+  forEachOffset(in[0].shape, strides, 0, [&, kind = op.getKind()](int64_t i, int64_t to) {
+    result.values[to] = combine(kind, result.values[to], in[0].values[i]);
   });
   if (llvm::isa<mlir::IntegerType>(tensorType(op.getResult()).getElementType()))
     for (double &value : result.values)
       value = static_cast<int32_t>(static_cast<int64_t>(value));
-  return {result};
+  return results;
 }
 
 Tensors argmax(ArgMaxOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
-  size_t axis = op.getAxis();
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
   if (in[0].values.empty()) // no element has a place
-    return {result};
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    Shape from(index);
-    from.insert(from.begin() + axis, 0);
-    double largest = in[0].at(from);
-    for (int64_t i = 1; i < in[0].shape[axis]; ++i) {
-      from[axis] = i;
-      if (isLarger(in[0].at(from), largest)) {
-        largest = in[0].at(from);
-        result.at(index) = static_cast<double>(i);
-      }
-    }
-  });
-  return {result};
+    return results;
+  int64_t step = stridesOf(in[0].shape)[op.getAxis()], count = in[0].shape[op.getAxis()];
+  for (size_t i = 0; i < result.values.size(); ++i) {
+    const double *first = in[0].values.data() + i / step * step * count + i % step;
+    int64_t best = 0;
+    for (int64_t j = 1; j < count; ++j)
+      if (isLarger(first[j * step], first[best * step]))
+        best = j;
+    result.values[i] = static_cast<double>(best);
+  }
+  return results;
+}
+
+/// The other way round: [n, m] as [m, n].
+std::vector<double> flipped(const double *matrix, int64_t n, int64_t m) {
+  std::vector<double> result(n * m);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < m; ++j)
+      result[j * n + i] = matrix[i * m + j];
+  return result;
 }
 
 Tensors matmul(MatmulOp op, Inputs in) {
-  Tensor result(shapeOf(op.getResult()));
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
   const Tensor &lhs = in[0], &rhs = in[1];
   size_t rank = result.shape.size();
   int64_t m = result.shape[rank - 2], n = result.shape[rank - 1];
@@ -74,16 +82,14 @@ Tensors matmul(MatmulOp op, Inputs in) {
   int64_t batches = static_cast<int64_t>(result.values.size()) / std::max<int64_t>(1, m * n);
   for (int64_t batch = 0; batch < batches; ++batch) {
     const double *a = lhs.values.data() + batch * m * k, *b = rhs.values.data() + batch * k * n;
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        double sum = 0;
-        for (int64_t l = 0; l < k; ++l)
-          sum += a[op.getTransposeLhs() ? l * m + i : i * k + l] *
-                 b[op.getTransposeRhs() ? j * k + l : l * n + j];
-        result.values[(batch * m + i) * n + j] = sum;
-      }
+    std::vector<double> lhsRows, rhsRows;
+    if (op.getTransposeLhs())
+      a = (lhsRows = flipped(a, k, m)).data();
+    if (op.getTransposeRhs())
+      b = (rhsRows = flipped(b, n, k)).data();
+    addProduct(m, n, k, a, b, result.values.data() + batch * m * n);
   }
-  return {result};
+  return results;
 }
 
 } // namespace

@@ -15,7 +15,12 @@
 namespace weir::reference {
 namespace {
 
-Tensor resultOf(mlir::Operation *op) { return Tensor(shapeOf(op->getResult(0))); }
+/// The op's only result, to be filled in.
+Tensors resultOf(mlir::Operation *op, double fill = 0) {
+  Tensors results;
+  results.emplace_back(shapeOf(op->getResult(0)), fill);
+  return results;
+}
 
 Tensors constant(ConstantOp op, Inputs) {
   double value;
@@ -26,117 +31,122 @@ Tensors constant(ConstantOp op, Inputs) {
     value = static_cast<double>(number.getValue().getSExtValue());
   else
     value = static_cast<double>(number.getValue().getZExtValue());
-  return {Tensor(shapeOf(op.getResult()), value)};
+  return resultOf(op, value);
 }
 
 Tensors iota(IotaOp op, Inputs) {
-  Tensor result = resultOf(op);
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    result.at(index) = static_cast<double>(index[op.getDimension()]);
+  Tensors result = resultOf(op);
+  Shape strides(result[0].shape.size(), 0);
+  strides[op.getDimension()] = 1;
+  forEachOffset(result[0].shape, strides, 0, [&](int64_t i, int64_t place) {
+    result[0].values[i] = static_cast<double>(place);
   });
-  return {result};
-}
-
-Tensors broadcast(BroadcastOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    Shape from;
-    for (auto [size, dimension] : llvm::zip(in[0].shape, op.getDimensions()))
-      from.push_back(size == 1 ? 0 : index[dimension]);
-    result.at(index) = in[0].at(from);
-  });
-  return {result};
-}
-
-Tensors transpose(TransposeOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    Shape from(index.size());
-    for (auto [i, dimension] : llvm::enumerate(op.getPermutation()))
-      from[dimension] = index[i];
-    result.at(index) = in[0].at(from);
-  });
-  return {result};
-}
-
-// Row-major elements keep their order when dimensions are cut or joined.
-Tensors splitDim(SplitDimOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  result.values = in[0].values;
-  return {result};
-}
-
-Tensors mergeDims(MergeDimsOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  result.values = in[0].values;
-  return {result};
-}
-
-/// offsets + index * strides.
-Shape stepped(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> offsets,
-              llvm::ArrayRef<int64_t> strides) {
-  Shape result;
-  for (size_t d = 0; d < index.size(); ++d)
-    result.push_back(offsets[d] + index[d] * strides[d]);
   return result;
 }
 
+/// A result whose element i is the operand's at the i-th offset.
+Tensors pulled(mlir::Operation *op, const Tensor &from, llvm::ArrayRef<int64_t> strides,
+               int64_t start) {
+  Tensors result = resultOf(op);
+  forEachOffset(result[0].shape, strides, start,
+                [&](int64_t i, int64_t offset) { result[0].values[i] = from.values[offset]; });
+  return result;
+}
+
+Tensors broadcast(BroadcastOp op, Inputs in) {
+  Shape strides(shapeOf(op.getResult()).size(), 0);
+  for (auto [size, stride, dimension] :
+       llvm::zip(in[0].shape, stridesOf(in[0].shape), op.getDimensions()))
+    strides[dimension] = size == 1 ? 0 : stride;
+  return pulled(op, in[0], strides, 0);
+}
+
+Tensors transpose(TransposeOp op, Inputs in) {
+  Shape from = stridesOf(in[0].shape), strides;
+  for (int64_t dimension : op.getPermutation())
+    strides.push_back(from[dimension]);
+  return pulled(op, in[0], strides, 0);
+}
+
+Tensors splitDim(SplitDimOp op, Inputs in) {
+  Tensors result = resultOf(op);
+  result[0].values = in[0].values;
+  return result;
+}
+
+Tensors mergeDims(MergeDimsOp op, Inputs in) {
+  Tensors result = resultOf(op);
+  result[0].values = in[0].values;
+  return result;
+}
+
+/// The part of a tensor that begins at `offsets` and takes every stride-th element: its strides and
+/// where it starts.
+std::pair<Shape, int64_t> partOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> offsets,
+                                 llvm::ArrayRef<int64_t> strides) {
+  Shape steps = stridesOf(shape);
+  int64_t start = 0;
+  for (size_t d = 0; d < steps.size(); ++d) {
+    start += offsets[d] * steps[d];
+    steps[d] *= strides[d];
+  }
+  return {steps, start};
+}
+
 Tensors slice(SliceOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    result.at(index) = in[0].at(stepped(index, op.getOffsets(), op.getStrides()));
-  });
-  return {result};
+  auto [strides, start] = partOf(in[0].shape, op.getOffsets(), op.getStrides());
+  return pulled(op, in[0], strides, start);
 }
 
 Tensors pad(PadOp op, Inputs in) {
-  Tensor result = resultOf(op);
-  forEachIndex(in[0].shape, [&](llvm::ArrayRef<int64_t> index) {
-    result.at(stepped(index, op.getOffsets(), op.getStrides())) = in[0].at(index);
-  });
-  return {result};
+  Tensors result = resultOf(op);
+  auto [strides, start] = partOf(result[0].shape, op.getOffsets(), op.getStrides());
+  forEachOffset(in[0].shape, strides, start,
+                [&](int64_t i, int64_t offset) { result[0].values[offset] = in[0].values[i]; });
+  return result;
 }
 
 Tensors concat(ConcatOp op, Inputs in) {
-  Tensor result = resultOf(op);
+  Tensors result = resultOf(op);
+  Shape strides = stridesOf(result[0].shape);
   int64_t start = 0;
   for (const Tensor &input : in) {
-    forEachIndex(input.shape, [&](llvm::ArrayRef<int64_t> index) {
-      Shape to(index);
-      to[op.getDimension()] += start;
-      result.at(to) = input.at(index);
-    });
+    forEachOffset(input.shape, strides, start * strides[op.getDimension()],
+                  [&](int64_t i, int64_t offset) { result[0].values[offset] = input.values[i]; });
     start += input.shape[op.getDimension()];
   }
-  return {result};
+  return result;
+}
+
+/// Elements of one row of a tensor with rows.
+size_t rowSize(const Tensor &table) {
+  return static_cast<size_t>(llvm::product_of(llvm::drop_begin(table.shape)));
 }
 
 Tensors gather(GatherOp op, Inputs in) {
-  Tensor result = resultOf(op);
+  Tensors result = resultOf(op);
   const Tensor &table = in[0], &indices = in[1];
-  forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
-    size_t rank = indices.shape.size();
-    int64_t row = static_cast<int64_t>(indices.at(index.take_front(rank)));
-    Shape from{std::clamp<int64_t>(row, 0, table.shape[0] - 1)};
-    from.append(index.begin() + rank, index.end());
-    result.at(index) = table.at(from);
-  });
-  return {result};
+  size_t n = rowSize(table);
+  for (size_t i = 0; i < indices.values.size() && n > 0; ++i) {
+    int64_t row =
+        std::clamp<int64_t>(static_cast<int64_t>(indices.values[i]), 0, table.shape[0] - 1);
+    std::copy_n(table.values.begin() + row * n, n, result[0].values.begin() + i * n);
+  }
+  return result;
 }
 
 Tensors segmentSum(SegmentSumOp op, Inputs in) {
-  Tensor result = resultOf(op);
+  Tensors result = resultOf(op);
   const Tensor &input = in[0], &indices = in[1];
-  forEachIndex(input.shape, [&](llvm::ArrayRef<int64_t> index) {
-    size_t rank = indices.shape.size();
-    int64_t segment = static_cast<int64_t>(indices.at(index.take_front(rank)));
-    if (segment < 0 || segment >= result.shape[0])
-      return;
-    Shape to{segment};
-    to.append(index.begin() + rank, index.end());
-    result.at(to) += input.at(index);
-  });
-  return {result};
+  size_t n = rowSize(result[0]);
+  for (size_t i = 0; i < indices.values.size(); ++i) {
+    int64_t segment = static_cast<int64_t>(indices.values[i]);
+    if (segment < 0 || segment >= result[0].shape[0])
+      continue;
+    for (size_t j = 0; j < n; ++j)
+      result[0].values[segment * n + j] += input.values[i * n + j];
+  }
+  return result;
 }
 
 } // namespace

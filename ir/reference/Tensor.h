@@ -70,6 +70,36 @@ template <class Visit> void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit vi
   }
 }
 
+/// What a step along each dimension of a row-major tensor moves its offset by.
+inline Shape stridesOf(llvm::ArrayRef<int64_t> shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+/// Calls `visit(i, offset)` for every index of the shape, in row-major order: i counts them, and
+/// offset is `start` plus the sum of index[d] * strides[d].
+template <class Visit>
+void forEachOffset(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides, int64_t start,
+                   Visit visit) {
+  assert(shape.size() == strides.size());
+  int64_t inner = shape.empty() ? 1 : shape.back(), step = shape.empty() ? 0 : strides.back();
+  int64_t count = mlir::ShapedType::getNumElements(shape);
+  Shape index(shape.size(), 0);
+  for (int64_t i = 0; i < count; i += inner) {
+    for (int64_t j = 0; j < inner; ++j)
+      visit(i + j, start + j * step);
+    for (size_t d = shape.size(); d-- > 1;) {
+      start += strides[d - 1];
+      if (++index[d - 1] < shape[d - 1])
+        break;
+      start -= strides[d - 1] * shape[d - 1];
+      index[d - 1] = 0;
+    }
+  }
+}
+
 } // namespace weir
 
 #endif

@@ -12,7 +12,7 @@ class Verify(weirtest.Test):
         for name in SHIPPED:
             for sizes in small(name):
                 with self.subTest(model=name, sizes=sizes):
-                    done = self.weir("verify", MODELS / f"{name}.weir", *sizes)
+                    done = self.weir("verify", MODELS / f"{name}.weir", *sizes, "--full")
                     self.assertRegex(
                         done.stdout,
                         r"verified: \d+ passes, \d+ gradients, \d+ kernels, \d+ results\n"
@@ -21,6 +21,20 @@ class Verify(weirtest.Test):
                     for stage in ("gradients", "autodiff", "fuse", "lower-to-plan",
                                   "assign-offsets", "codegen", "artifact"):
                         self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
+
+    def test_it_says_what_it_takes_and_what_it_does(self):
+        done = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=40", "--set", "batch=5")
+        self.assertRegex(done.stderr, r"\A\S+mnist-mlp\.weir: about a second of work\n")
+        self.assertRegex(done.stderr, r"(?m)^  gradients .* along 4 directions of all of them at once$")
+        self.assertRegex(done.stderr, r"(?m)^  assign-offsets .*, and so do all passes before it$")
+        self.assertNotRegex(done.stderr, r"(?m)^  (fuse|lower-to-plan) ")
+
+    def test_a_long_one_says_so_at_once_and_what_shortens_it(self):
+        process = weirtest.start("weir", "verify", MODELS / "gpt-char.weir")
+        said = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertRegex(said, r"gpt-char\.weir: about \d+ (s|min) of work; --set \w+=\d+ makes it about \d+ s\n")
 
     def test_models_that_failed(self):
         """Each failed once, for some seed: compiled wrongly, or called wrong though it was right."""

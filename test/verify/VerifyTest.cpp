@@ -13,6 +13,10 @@
 #include "verify/Verify.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "verify/Compare.h"
+#include "verify/Cost.h"
+#include "verify/Gradients.h"
+#include "verify/Outcome.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
@@ -289,7 +293,7 @@ const std::vector<Fault> &faults() {
 
 class ModelFile {
 public:
-  ModelFile() {
+  explicit ModelFile(const char *text) {
     llvm::SmallString<128> made;
     int file;
     EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("verify-test", "weir", file, made));
@@ -300,14 +304,18 @@ public:
   std::string path;
 };
 
-FailureOr<VerifyReport> verified(int microbatches,
-                                 std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr,
-                                 llvm::function_ref<void(ModuleOp)> before = nullptr) {
-  ModelFile file;
+DialectRegistry reference() {
   DialectRegistry registry;
   registerReferenceInterpreter(registry);
   registerPlanInterpreter(registry);
-  MLIRContext context(registry);
+  return registry;
+}
+
+FailureOr<VerifyReport> verified(int microbatches, bool full,
+                                 std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr,
+                                 llvm::function_ref<void(ModuleOp)> before = nullptr) {
+  ModelFile file(text);
+  MLIRContext context(reference());
   context.disableMultithreading();
   SourceManager sources;
   Diagnostics diagnostics;
@@ -318,13 +326,14 @@ FailureOr<VerifyReport> verified(int microbatches,
     before(*result.module);
   VerifyOptions options;
   options.target = *Target::parse("cpu");
+  options.full = full;
   options.tamper = std::move(tamper);
   return verifyProgram(*result.module, options);
 }
 
 TEST(Verify, AFaultlessCompileIsFaultless) {
-  for (int microbatches : {1, 2}) {
-    FailureOr<VerifyReport> report = verified(microbatches);
+  for (auto [microbatches, full] : {std::pair(1, false), {1, true}, {2, false}, {2, true}}) {
+    FailureOr<VerifyReport> report = verified(microbatches, full);
     ASSERT_TRUE(succeeded(report));
     EXPECT_FALSE(report->fault) << report->fault->message;
     EXPECT_GE(report->passes, 10u);
@@ -335,7 +344,7 @@ TEST(Verify, AFaultlessCompileIsFaultless) {
 }
 
 TEST(Verify, AStepWithoutALossIsRefused) {
-  FailureOr<VerifyReport> report = verified(1, nullptr, [](ModuleOp module) {
+  FailureOr<VerifyReport> report = verified(1, false, nullptr, [](ModuleOp module) {
     auto step = module.lookupSymbol<func::FuncOp>("step");
     for (unsigned i = 0; i < step.getNumResults(); ++i)
       if (step.getResultAttrOfType<StringAttr>(i, "weir.output").getValue() == "loss")
@@ -345,13 +354,89 @@ TEST(Verify, AStepWithoutALossIsRefused) {
   EXPECT_EQ(report->fault->message, "`step` has no loss: there is nothing to verify");
 }
 
-class Planted : public testing::TestWithParam<Fault> {};
+TEST(Verify, WorkIsToldPartByPart) {
+  ModelFile file(text);
+  for (bool full : {false, true}) {
+    MLIRContext context(reference());
+    context.disableMultithreading();
+    SourceManager sources;
+    Diagnostics diagnostics;
+    ElaborateResult result = elaborate(file.path, {}, sources, context, diagnostics);
+    ASSERT_TRUE(result.module);
+    double total = verifyCost(*result.module, full).total(), done = 0;
+    VerifyOptions options;
+    options.target = *Target::parse("cpu");
+    options.full = full;
+    options.worked = [&](double seconds) { done += seconds; };
+    ASSERT_TRUE(succeeded(verifyProgram(*result.module, options)));
+    EXPECT_NEAR(done, total, 0.05 * total);
+  }
+}
+
+// What has to be interpreted, not how fast this machine does it.
+TEST(Verify, ShippedModelsAreWithinReachAtTheirOwnSizes) {
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator file(WEIR_SOURCE_DIR "/models", error), end;
+       file != end && !error; file.increment(error)) {
+    if (!StringRef(file->path()).ends_with(".weir"))
+      continue;
+    MLIRContext context;
+    SourceManager sources;
+    Diagnostics diagnostics;
+    ElaborateResult result = elaborate(file->path(), {}, sources, context, diagnostics);
+    ASSERT_TRUE(result.module) << file->path();
+    EXPECT_LE(2 * verifyCost(*result.module, false).total(), 180) << file->path();
+  }
+}
+
+// The gradient of `shift` is zero but for rounding, which Adam's first step divides by itself.
+TEST(Verify, AnUpdateIsAsFreeAsItsGradient) {
+  ModelFile file(R"(model net(x: [b, 9]) -> [b, 5] {
+  param shift: [1] = zeros()
+  return linear(x, 5) as head + shift
+}
+train {
+  input  x: [6, 9]
+  input  labels: i32[6]
+  steps  100
+  loss   cross_entropy(net(x), labels)
+  update adamw(1e-2, eps = 1e-12)
+}
+)");
+  MLIRContext context(reference());
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateResult result = elaborate(file.path, {}, sources, context, diagnostics);
+  ASSERT_TRUE(result.module);
+  nameEntryPorts(*result.module);
+  OwningOpRef<ModuleOp> twin = differentiated(*result.module, {});
+  for (Moment moment : {Moment::start, Moment::middle}) {
+    FailureOr<Feed> feed = makeFeed(*result.module, 1, moment);
+    ASSERT_TRUE(succeeded(feed));
+    Interpreter interpreter;
+    FailureOr<Outcome> truth =
+        interpret(*twin, *feed, interpreter, [](StringRef entry) { return entry == "step"; });
+    ASSERT_TRUE(succeeded(truth));
+    FailureOr<Outcome> allowance = gradientAllowance(*twin, *feed, *truth, passTolerance);
+    ASSERT_TRUE(succeeded(allowance));
+    for (const Result &result : allowance->at("step")) {
+      double least = moment == Moment::start && result.name == "shift" ? 5e-3 : 0;
+      double most = moment == Moment::start && result.name == "shift" ? 5e-2 : 1e-5;
+      for (double value : result.value.values) {
+        EXPECT_GE(value, least) << result.name;
+        EXPECT_LE(value, most) << result.name;
+      }
+    }
+  }
+}
+
+class Planted : public testing::TestWithParam<std::tuple<Fault, bool>> {};
 
 TEST_P(Planted, IsCaughtAndNamed) {
-  const Fault &fault = GetParam();
+  const auto &[fault, full] = GetParam();
   bool planted = false;
-  FailureOr<VerifyReport> report =
-      verified(fault.microbatches, [&](llvm::StringRef pass, ModuleOp module) {
+  FailureOr<VerifyReport> report = verified(
+      fault.microbatches, full, [&, &fault = fault](llvm::StringRef pass, ModuleOp module) {
         if (pass == fault.pass && fault.plant(module))
           planted = true;
       });
@@ -367,7 +452,11 @@ TEST_P(Planted, IsCaughtAndNamed) {
       << place;
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, Planted, testing::ValuesIn(faults()),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Faults, Planted,
+                         testing::Combine(testing::ValuesIn(faults()), testing::Bool()),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param).name) +
+                                  (std::get<1>(info.param) ? "_in_full" : "");
+                         });
 
 } // namespace

@@ -12,9 +12,14 @@
 #include "ir/reference/Requirements.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
+#include "tools/weir/WorkProgress.h"
+#include "verify/Cost.h"
 #include "verify/Verify.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <malloc.h>
+#include <memory>
 
 using namespace mlir;
 
@@ -33,8 +38,70 @@ std::string tooLarge(ModuleOp module) {
   return "";
 }
 
-Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned seed,
-                bool gradients) {
+/// What is verified, one form after the other.
+struct Work {
+  const CompileOptions &options;
+  Target target;
+  VerifyModelOptions how;
+};
+
+/// Seconds, as a person says them.
+std::string about(double seconds) {
+  if (seconds < 1)
+    return "about a second";
+  bool minutes = seconds >= 90;
+  auto count = static_cast<int64_t>(std::ceil(minutes ? seconds / 60 : seconds));
+  return "about " + std::to_string(count) + (minutes ? " min" : " s");
+}
+
+/// Of both forms. Nothing where the model cannot be elaborated with these configs, of which nothing
+/// is said.
+std::optional<double> secondsWith(const CompileOptions &options,
+                                  const std::map<std::string, std::string> &sets, bool full) {
+  MLIRContext context;
+  context.disableMultithreading();
+  ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
+  SourceManager sources;
+  Diagnostics diagnostics;
+  ElaborateResult elaborated = elaborate(options.model, sets, sources, context, diagnostics);
+  if (!elaborated.module)
+    return std::nullopt;
+  return 2 * verifyCost(*elaborated.module, full).total();
+}
+
+/// The config of which a quarter shortens the work most: "; --set batch=3 makes it about 20 s". ""
+/// where none makes it half as long.
+std::string whatShortens(const CompileOptions &options, ModuleOp module, double seconds,
+                         bool full) {
+  std::string best;
+  double least = seconds / 2;
+  for (NamedAttribute config : module->getAttrOfType<DictionaryAttr>("weir.configs")) {
+    std::string name = config.getName().str();
+    int64_t value;
+    if (cast<StringAttr>(config.getValue()).getValue().getAsInteger(10, value) || value < 2)
+      continue;
+    std::map<std::string, std::string> sets = options.sets;
+    sets[name] = std::to_string(std::max<int64_t>(1, value / 4));
+    std::optional<double> with = secondsWith(options, sets, full);
+    if (!with || *with >= least)
+      continue;
+    least = *with;
+    best = "; --set " + name + "=" + sets[name] + " makes it " + about(least);
+  }
+  return best;
+}
+
+/// What there is to do, before it is done.
+std::string announcement(const Work &work, ModuleOp module, double seconds) {
+  constexpr double worthSaying = 20;
+  std::string text = work.options.model + ": " + about(seconds) + " of work";
+  if (seconds > worthSaying)
+    text += whatShortens(work.options, module, seconds, work.how.full);
+  return text;
+}
+
+Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> &progress) {
+  const CompileOptions &options = work.options;
   DialectRegistry registry;
   registerReferenceInterpreter(registry);
   registerPlanInterpreter(registry);
@@ -43,11 +110,11 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
   ReportDiagnostics reporter(context, options);
   SourceManager sources;
   Diagnostics diagnostics;
-  ElaborateOptions how;
-  how.gradients = gradients;
-  how.warnings = options.warnings;
+  ElaborateOptions elaboration;
+  elaboration.gradients = gradients;
+  elaboration.warnings = options.warnings;
   ElaborateResult elaborated =
-      elaborate(options.model, options.sets, sources, context, diagnostics, how);
+      elaborate(options.model, options.sets, sources, context, diagnostics, elaboration);
   if (!gradients || diagnostics.hasErrors()) // what there is to warn of was said the first time
     reporter.print(diagnostics);
   if (!elaborated.module)
@@ -57,25 +124,32 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
                  << "\n  help: --set shrinks a model: its batch, its width, its layers\n";
     return Exit::device;
   }
+  if (!progress) {
+    double seconds = 2 * verifyCost(*elaborated.module, work.how.full).total();
+    progress = std::make_unique<WorkProgress>(seconds);
+    progress->say(announcement(work, *elaborated.module, seconds));
+  }
 
-  llvm::errs() << options.model
-               << (gradients ? ", with every gradient as an output:\n" : ", as it is trained:\n");
+  progress->say(options.model +
+                (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
-  verify.target = target;
-  verify.seed = seed;
-  verify.progress = [](const std::string &line) { llvm::errs() << "  " << line << "\n"; };
+  verify.target = work.target;
+  verify.seed = work.how.seed;
+  verify.full = work.how.full;
+  verify.progress = [&](const std::string &line) { progress->say("  " + line); };
+  verify.worked = [&](double seconds) { progress->worked(seconds); };
   FailureOr<VerifyReport> report = verifyProgram(*elaborated.module, verify);
   if (failed(report))
     return reporter.exit();
   if (!report->notFinite.empty()) {
-    llvm::errs() << "error: " << options.model << ": " << report->notFinite
-                 << "\n  help: --seed draws others\n";
+    progress->say("error: " + options.model + ": " + report->notFinite +
+                  "\n  help: --seed draws others");
     return Exit::numeric;
   }
   if (report->fault) {
-    llvm::errs() << "error: " << options.model << ": " << report->fault->message
-                 << "\n  this is a fault of Weir's, not of the model; --seed " << seed
-                 << " shows it again\n";
+    progress->say("error: " + options.model + ": " + report->fault->message +
+                  "\n  this is a fault of Weir's, not of the model; --seed " +
+                  std::to_string(work.how.seed) + " shows it again");
     return Exit::internal;
   }
   llvm::outs() << llvm::formatv(
@@ -86,7 +160,7 @@ Exit verifyOnce(const CompileOptions &options, const Target &target, unsigned se
 
 } // namespace
 
-Exit verifyModel(const CompileOptions &options, unsigned seed) {
+Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   FatalErrors ends;
   std::optional<Target> target = Target::parse(options.target);
   if (!target) {
@@ -95,8 +169,13 @@ Exit verifyModel(const CompileOptions &options, unsigned seed) {
                     "x86-64-v3\n";
     return Exit::usage;
   }
-  Exit exit = verifyOnce(options, *target, seed, false);
-  return exit == Exit::ok ? verifyOnce(options, *target, seed, true) : exit;
+  // Tensors come and go by the thousand: pages that were given back would be cleared each time.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  Work work{options, *target, how};
+  std::unique_ptr<WorkProgress> progress;
+  Exit exit = verifyOnce(work, false, progress);
+  return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;
 }
 
 } // namespace weir

@@ -12,11 +12,16 @@
 
 namespace weir {
 
-/// Tests the compile of a model by running it after every pass (verify/Verify.h): as it is
-/// trained, and once more with every gradient as an output. Prints a line per stage on standard
-/// error and the verdict on standard output. Exit::internal where a pass changes what the program
-/// computes.
-Exit verifyModel(const CompileOptions &options, unsigned seed);
+struct VerifyModelOptions {
+  unsigned seed = 1; ///< of the random numbers the model is run on
+  bool full = false; ///< run every form of it, and look at each gradient by itself
+};
+
+/// Tests the compile of a model by running what it becomes (verify/Verify.h): as it is trained,
+/// and once more with every gradient as an output. Prints on standard error what it will take, a
+/// line per stage and how far it is, and the verdict on standard output. Exit::internal where a
+/// pass changes what the program computes.
+Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how);
 
 } // namespace weir
 

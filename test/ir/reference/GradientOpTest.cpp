@@ -119,7 +119,7 @@ TEST_F(GradientOps, mayBeSupplied) {
   unsigned observed = 0;
   interpreter.observe = [&](mlir::Operation *, llvm::ArrayRef<Tensor>) { ++observed; };
   interpreter.gradients = [&](GradientOp op, Interpreter &running) -> mlir::FailureOr<Tensors> {
-    auto slope = directionalDerivative(op, 0, vector({1, 1, 2}), running);
+    auto slope = directionalDerivative(op, Along{0, vector({1, 1, 2})}, running);
     EXPECT_TRUE(mlir::succeeded(slope));
     along = *slope;
     return Tensors{vector({1, 2, 3}), vector({4, 5, 6})};

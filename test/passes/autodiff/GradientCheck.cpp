@@ -187,7 +187,7 @@ private:
     for (auto [i, source] : llvm::enumerate(op.getSources()))
       for (int repetition = 0; repetition < 2; ++repetition) {
         Tensor direction = randomTensor(source.getType(), -1, 1);
-        auto slope = directionalDerivative(op, i, direction, running);
+        auto slope = directionalDerivative(op, Along{unsigned(i), direction}, running);
         if (mlir::failed(slope))
           return fault(one.name, "the interpreter cannot run it along a direction");
         one.directionals.push_back({unsigned(i), direction, *slope, 1e-6});
@@ -200,7 +200,7 @@ private:
           Tensor moved = running.valueOf(source);
           for (auto [value, along] : llvm::zip_equal(moved.values, direction.values))
             value += step * along;
-          auto loss = running.wouldBe(op.getLoss(), source, moved, path);
+          auto loss = running.wouldBe(op.getLoss(), {{source, moved}}, path);
           losses[step] = mlir::failed(loss) ? NAN : loss->values[0];
         }
         double bend = losses[2] - 2 * losses[1] + losses[0];

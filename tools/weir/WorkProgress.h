@@ -1,0 +1,48 @@
+//===- WorkProgress.h - How far along a piece of work is ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Standard error while something long runs whose parts were estimated beforehand: one line that is
+// rewritten on a terminal, a plain line every half a minute elsewhere.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_WORKPROGRESS_H
+#define WEIR_TOOLS_WEIR_WORKPROGRESS_H
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace weir {
+
+class WorkProgress {
+public:
+  /// `total`: the estimate of all of it; its unit is that of worked().
+  explicit WorkProgress(double total, std::FILE *out = stderr);
+  ~WorkProgress();
+  WorkProgress(const WorkProgress &) = delete;
+
+  void worked(double amount);
+  /// A line of its own.
+  void say(const std::string &line);
+
+private:
+  void erase();
+
+  using Clock = std::chrono::steady_clock;
+  std::FILE *out;
+  const bool live;
+  const double total;
+  double done = 0;
+  const Clock::time_point start;
+  Clock::time_point shown;
+  bool drawn = false; ///< a line stands on the terminal that is to be rewritten
+};
+
+} // namespace weir
+
+#endif

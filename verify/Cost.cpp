@@ -1,0 +1,68 @@
+//===- Cost.cpp - How long a verification takes ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Cost.h"
+#include "ir/weir/WeirDialect.h"
+#include "passes/Pipeline.h"
+#include "verify/Gradients.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// Of the interpreter on a core of 2020: a floating-point operation, and an element read or
+/// written.
+constexpr double perOperation = 0.25e-9, perElement = 3e-9;
+/// A gradient's computation, in executions of what leads to its loss.
+constexpr double backward = 2;
+/// A plan is run over an arena that remembers what is known; an action is run, compared, and where
+/// it differs run again with roundings.
+constexpr double ofPlan = 1.3, ofActions = 3;
+
+double secondsOf(Operation *op) {
+  double seconds = 0;
+  if (auto costed = dyn_cast<Costed>(op)) {
+    Cost cost = costed.cost();
+    seconds = static_cast<double>(cost.flops) * perOperation +
+              static_cast<double>(cost.bytes) / 4 * perElement;
+  }
+  double inside = 0;
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      inside += secondsOf(&inner);
+  auto microbatches = dyn_cast<MicrobatchesOp>(op);
+  return seconds + inside * (microbatches ? microbatches.getCount() : 1);
+}
+
+} // namespace
+
+VerifyCost verifyCost(ModuleOp module, bool full) {
+  VerifyCost cost;
+  double ran = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    double forward = secondsOf(function), sources = 0;
+    function.walk([&](GradientOp op) { sources += op.getSources().size(); });
+    double once = sources ? (1 + backward) * forward : forward;
+    for (Moment moment : moments) {
+      if (!isRun(function.getSymName(), moment, full))
+        continue;
+      cost.truth += once;
+      ran += moment == Moment::notFinite ? 0 : once;
+    }
+    if (sources)
+      cost.gradients +=
+          once + forward + 2 * forward * (full ? directionsOfEach * sources : directionsOfAll);
+  }
+  for (const Phase &phase : phases())
+    cost.passes += full ? cost.truth * phase.passes.size() : 0;
+  cost.plan = cost.truth * ofPlan * (full ? 2 : 1);
+  cost.actions = ran * ofActions;
+  return cost;
+}
+
+} // namespace weir

@@ -1,0 +1,35 @@
+//===- Cost.h - How long a verification takes -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The interpreter's time, from the ops' own costs. An estimate, to be said before the work and to
+// tell its parts; a machine may be twice as fast, or half.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_COST_H
+#define WEIR_VERIFY_COST_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace weir {
+
+/// Seconds of one core.
+struct VerifyCost {
+  double truth = 0;     ///< the program once at each moment, interpreted
+  double gradients = 0; ///< the differences
+  double passes = 0;    ///< what every pass has made
+  double plan = 0;      ///< the plan
+  double actions = 0;   ///< every action of the artifact
+  double total() const { return truth + gradients + passes + plan + actions; }
+};
+
+/// Of a module as the frontend makes it. `full`: as VerifyOptions::full.
+VerifyCost verifyCost(mlir::ModuleOp module, bool full);
+
+} // namespace weir
+
+#endif
