@@ -25,9 +25,12 @@ Prefetcher::Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t s
     : dataset(dataset), sampler(sampler), stepRows(stepRows), first(first), last(last),
       ring(depth, makeBatch(dataset, stepRows)), filled(first), taken(first) {
   assert(depth >= 2 && first <= last);
-  // Signals are the training loop's: the thread starts with all of them blocked.
+  // Signals are the training loop's: the thread starts with all of them blocked but those of its
+  // own faults, of which a file that is cut short is one (MappedFile.h).
   sigset_t all, before;
   sigfillset(&all);
+  for (int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL})
+    sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   struct Restore {
     sigset_t &mask;
