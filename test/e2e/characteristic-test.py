@@ -19,6 +19,7 @@ class Case:
     part: str  # a text of the model
     without: str  # what stands there instead
     sets: str = ""
+    start: str = ""  # the model whose weights it begins with, trained on words
 
 
 ATTENTION = "attend(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads), causal = true)"
@@ -35,6 +36,9 @@ CASES = {
         "softmax(0.0 * one_hot(position(x[:, :, 0], 1), experts))",
         "vocab=17 width=32 hidden=32 experts=8 context=12 batch=32 layers=1",
     ),
+    "lora": Case(
+        "backwards", 300, 1.5, "(alpha / adapted) *", "0.0 *", "layers=2 width=32 context=16 batch=8", start="gpt-char",
+    ),
     "vit": Case(
         "places", 600, 1.0, "attend(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads))", "to_heads(v, heads)",
         "layers=2 width=16 heads=2 batch=16",
@@ -50,6 +54,10 @@ CASES = {
 class Characteristic(weirtest.Test):
     def words(self):
         return data(window=self.text())
+
+    def backwards(self):
+        """The same characters, of which nothing follows as before."""
+        return data(window=self.write("backwards.txt", self.text().read_text()[::-1]))
 
     def pairs(self):
         """Each character is a function, drawn once, of the two before it: nothing but remembering all 256 of them helps."""
@@ -105,12 +113,12 @@ class Characteristic(weirtest.Test):
 
         return self.pictures(draw)
 
-    def held_out_loss(self, name, text, case, rows):
+    def held_out_loss(self, name, text, case, rows, *more):
         model = self.write(f"{name}.weir", text)
         sets = [word for size in case.sets.split() for word in ("--set", size)]
         self.weir(
             "train", model, *sets, *rows, "--holdout", 0.1, "--steps", case.steps, "--seed", 1,
-            "--metrics", self.folder / "metrics.jsonl",
+            "--metrics", self.folder / "metrics.jsonl", *more,
         )
         return self.metrics()[1]["heldout_loss"]
 
@@ -123,8 +131,13 @@ def add(name, case):
         rows = getattr(self, case.rows)()
         text = (MODELS / f"{name}.weir").read_text()
         self.assertIn(case.part, text)
-        whole = self.held_out_loss(name, text, case, rows)
-        lacking = self.held_out_loss(name, text.replace(case.part, case.without), case, rows)
+        more = []
+        if case.start:
+            more = ["--init-partial", self.folder / "start"]
+            start = (MODELS / f"{case.start}.weir").read_text()
+            self.held_out_loss("start", start, CASES[case.start], self.words(), "--checkpoint", self.folder / "start")
+        whole = self.held_out_loss(name, text, case, rows, *more)
+        lacking = self.held_out_loss(name, text.replace(case.part, case.without), case, rows, *more)
         print(f"{name}: {whole:.3f}, without its part {lacking:.3f}, bound {case.bound}", file=sys.stderr)
         self.assertLess(whole, case.bound)
         self.assertGreater(lacking, case.bound)
