@@ -292,9 +292,8 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
 
   if (!changed && !diagnostics.hasErrors())
     error(recipe.updates.front()->range,
-          "no parameter is changed: `next " +
-              rules[trained.front().rule].first->parameters[0].name.text +
-              " = …` stands in a branch that is not taken");
+          "no parameter is changed: no `next " +
+              rules[trained.front().rule].first->parameters[0].name.text + " = …` is reached");
 
   mlir::Value step = readRun("step", range);
   mlir::Value one = constant(1, i32(), {}, range).get<Tensor>()->value;

@@ -109,7 +109,7 @@ class AsItWasBegun(weirtest.Test):
         self.fails(2, "found 'shuffle'", "weir", *self.resume(MODELS / "mnist-mlp.weir", more=["--change", "shuffle"]))
 
     def test_what_does_not_matter(self):
-        same = self.other("model", "// The same model, further down in a file of another name.\nmodel")
+        same = self.other("\nmodel", "\n// The same model, further down in a file of another name.\nmodel")
         for name in ("images", "labels"):
             (self.folder / f"train-{name}.idx").rename(self.folder / f"moved-{name}.idx")
         self.data = [str(word).replace("train-", "moved-") for word in self.data]

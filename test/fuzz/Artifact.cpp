@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/fuzz/Artifact_bfbs_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Error.h"
 #include "runtime/run/Ports.h"
+#include "test/fuzz/Artifact_bfbs_generated.h"
 #include "test/fuzz/SchemaTree.h"
 #include "test/fuzz/Target.h"
 #include "tools/weir/Describe.h"

@@ -158,7 +158,8 @@ std::vector<Folded> foldLayers(const std::vector<ordered_json> &variables) {
         numbers.push_back(std::stoull(part));
       key["name"].push_back(isNumber(part) ? "" : part);
     }
-    auto [place, isNew] = places.try_emplace(key.dump(), folded.size());
+    auto [place, isNew] = places.try_emplace(
+        key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), folded.size());
     if (isNew)
       folded.push_back({"", variable, 0, std::vector<std::vector<uint64_t>>(numbers.size())});
     Folded &fold = folded[place->second];

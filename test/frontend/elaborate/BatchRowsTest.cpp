@@ -38,7 +38,7 @@ protected:
     auto model = parse(sources.add("test.weir", text), diagnostics);
     if (!diagnostics.hasErrors())
       module = elaborate(*model, {}, sources, context, diagnostics).module;
-    ASSERT_EQ(diagnostics.render(), "") << text;
+    ASSERT_FALSE(diagnostics.hasErrors()) << diagnostics.render() << text;
     ASSERT_TRUE(module);
   }
 

@@ -40,7 +40,7 @@ void expectValues(const std::string &expression, const std::string &before,
       sources.add("test.weir", "model m(x: [b, 1], y: [b, " + width + "]) -> [b, " + count +
                                    "] {\n  param w: [] = zeros()\n" + before +
                                    "  return w * x + (" + expression +
-                                   ")\n}\ntrain {\n  input x: [4, 1]\n  input y: [4, " + width +
+                                   ")\n}\ntrain {\n  input x: [1, 1]\n  input y: [1, " + width +
                                    "]\n  steps 1\n  loss ratio(sum(m(x, y)), 1)\n"
                                    "  update sgd(lr = 0.1)\n}\n"),
       diagnostics);

@@ -45,7 +45,7 @@ void expectLosses(const std::string &loss, const std::vector<Row> &rows) {
   int64_t size = rows.front().x.size();
   std::string n = std::to_string(size);
   PreludeProgram program("optimizer keep(p, g) {\n  state gradient = zeros_like(p)\n"
-                         "  next gradient = g\n}\n"
+                         "  next gradient = g\n  next p = p\n}\n"
                          "block moved(x: [b, n]) -> [b, n] {\n  param shift: [n] = zeros()\n"
                          "  return x + shift\n}\n"
                          "train {\n  input x: [1, " +

@@ -68,7 +68,8 @@ TEST_P(PreludeGradients, areProven) {
     PreludeProgram program(modelOf(one));
     ASSERT_TRUE(program.module);
     for (const char *name : {"init", "eval_one"})
-      program.entry(name).erase();
+      if (mlir::func::FuncOp entry = program.entry(name)) // eval_one: where rows are not tied
+        entry.erase();
     std::vector<GradientSubject> subjects;
     for (const char *name : {"step", "eval"}) {
       keepSums(program.entry(name));
