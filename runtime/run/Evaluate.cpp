@@ -238,6 +238,7 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
       for (size_t input = 0; input < inputs.size(); ++input)
         dataset.write(input, (run * batch + row) * width,
                       inputs[input].data() + row * dataset.inputs()[input].rowBytes());
+    dataset.requireIntact();
     writeInputs(program, entry, dataset, inputs);
     program.run(entry);
     for (Result &result : results)
