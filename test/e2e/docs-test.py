@@ -26,6 +26,7 @@ PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|g
 STAND_INS = {
     ("README.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     ("docs/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "25"],
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "2"],
 }
@@ -37,6 +38,7 @@ NOT_RUN = {
     ("README.md", "export PATH"): "the scratch folder's PATH is this one",
     ("docs/benchmarks.md", "python3 test/bench/step-time.py"): "needs PyTorch and an idle machine",
     ("docs/testing.md", "weir-smith failures/"): "needs a failure that was kept",
+    ("docs/testing.md", "tools/dev/misspell --sample"): "takes minutes",
     ("docs/testing.md", "tools/dev/coverage"): "builds everything once more",
     ("docs/testing.md", "tools/dev/fuzz"): "builds with clang, then searches for minutes",
 }
