@@ -63,14 +63,20 @@ std::string strangers(CLI::App &app) {
 
 /// What is wrong with an option or argument that was given nothing, or "". It is a variable of the
 /// shell, most of the time, that is not set; nothing would be done as if the option were not there.
-std::string emptyValues(CLI::App &app) {
+std::string emptyValues(CLI::App &app, int argc, const char *const *argv) {
+  auto complaint = [](const std::string &name) {
+    return concat(name, ": its value is empty; leave the option out, or give it one (is a variable "
+                        "of the shell not set?)");
+  };
   for (const CLI::App *part : {&app, &chosen(app)})
     for (const CLI::Option *option : part->get_options())
       for (const std::string &value : option->results())
         if (value.empty() && option->get_items_expected_max() > 0)
-          return concat(option->get_name(),
-                        ": its value is empty; leave the option out, or give it "
-                        "one (is a variable of the shell not set?)");
+          return complaint(option->get_name());
+  // Of `--name=` the parser knows only that something is missing.
+  for (int i = 1; i < argc; ++i)
+    if (std::string word = argv[i]; word.starts_with("--") && word.find('=') == word.size() - 1)
+      return complaint(word.substr(0, word.size() - 1));
   return "";
 }
 
@@ -107,7 +113,7 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
     app.parse(argc, argv);
     problem = strangers(app);
     if (problem.empty())
-      problem = emptyValues(app);
+      problem = emptyValues(app, argc, argv);
     if (problem.empty() && hasCommands && app.get_subcommands().empty())
       problem = "no command given";
   } catch (const CLI::Success &help) {
@@ -116,7 +122,7 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   } catch (const CLI::ParseError &error) {
     problem = strangers(app);
     if (problem.empty())
-      problem = emptyValues(app);
+      problem = emptyValues(app, argc, argv);
     if (problem.empty())
       problem = error.what();
   }
