@@ -200,6 +200,8 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
     auto found = find(rule, dimensions[place.dimension], place.inner);
     if (!found)
       return "the rows are cut into groups";
+    if (rule.factors[found->factor].kind == Factor::Kind::whole)
+      return takesAll(op);
     if (at && *at != *found)
       return "rows meet other rows";
     at = found;
@@ -209,8 +211,6 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
     return "the largest over the rows is taken";
   if (kind == Factor::Kind::min)
     return "the smallest over the rows is taken";
-  if (kind == Factor::Kind::whole)
-    return takesAll(op);
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     if (auto place = locate(rule, dimensions, *at))
       if (kindOf(operand) != Kind::rows && !isUniform(operand, *place))
