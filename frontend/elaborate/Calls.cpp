@@ -183,8 +183,8 @@ void Elaborator::reportUnknownCall(const ast::CallExpr &expr) {
   bool known = dot != std::string::npos && (findCallable(last) || findBuiltin(last));
   bool method = !base.empty() && isValue(base);
   Diagnostic &report =
-      error(expr.callee.range, method ? "tensors have no methods, such as `." + last + "`"
-                                      : "unknown function or block `" + name + "`");
+      unknown(expr.callee.range, method ? "tensors have no methods, such as `." + last + "`"
+                                        : "unknown function or block `" + name + "`");
   if (known && method)
     report.help("write `" + last + "(" + base + (expr.arguments.empty() ? ")`" : ", …)`"));
   else if (known)

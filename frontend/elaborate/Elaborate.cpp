@@ -30,9 +30,10 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
   diagnostics.silence(options.warnings.silenced);
   ElaborateResult result =
       elab::Elaborator(model, prelude, options, context, diagnostics).run(sets);
-  if (!result.module)
-    return result;
-  warnUnused(model, diagnostics);
+  // Beside another error it may be the cause; beside an unknown name it is most likely what was
+  // meant.
+  if (!result.misnamed)
+    warnUnused(model, diagnostics);
   if (options.warnings.areErrors)
     diagnostics.makeWarningsErrors();
   if (diagnostics.hasErrors())

@@ -37,6 +37,7 @@ struct ElaborateResult {
                                             ///< warnings that are errors
   bool usageError = false;                  ///< where it is null: an option is wrong, not the model
   bool fault = false;                       ///< where it is null: Weir failed, not the model
+  bool misnamed = false;                    ///< where it is null: of unknown names, among others
 };
 
 /// `sets` are the `--set name=value`. Loads the dialects it needs into the context. Diagnostics

@@ -66,6 +66,11 @@ Diagnostic &Elaborator::stop(Range range, std::string message) {
   return report;
 }
 
+Diagnostic &Elaborator::unknown(Range range, std::string message) {
+  misnamed = true;
+  return error(range, std::move(message));
+}
+
 void Elaborator::fault(Range range, const std::string &what) {
   faulted = true;
   error(range, what).help("this is a fault of Weir's, not of the model");
@@ -223,13 +228,13 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
   current = &file;
   bool usage = false;
   if (!evaluateGlobals(sets, usage) || usage)
-    return {nullptr, usage, faulted};
+    return {nullptr, usage, faulted, usage || misnamed};
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
   if (!recipe.item) {
     checkUncalled();
-    return {nullptr, /*usageError=*/false, faulted};
+    return {nullptr, /*usageError=*/false, faulted, misnamed};
   }
 
   mlir::Location place = fileLocation(context, recipe.item->range);
@@ -253,8 +258,8 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
       fault(recipe.item->keyword, "in the program made of this model " + missing);
   }
   if (diagnostics.hasErrors())
-    return {nullptr, /*usageError=*/false, faulted};
-  return {std::move(module), false, false};
+    return {nullptr, /*usageError=*/false, faulted, misnamed};
+  return {std::move(module), false, false, false};
 }
 
 } // namespace weir::elab

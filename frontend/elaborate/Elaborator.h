@@ -192,6 +192,8 @@ public:
   Range userPlace(Range range) const;
   /// For what leads to no end: nothing is walked or reported after it.
   Diagnostic &stop(Range range, std::string message);
+  /// For a name that means nothing: what seems unused may be what was meant.
+  Diagnostic &unknown(Range range, std::string message);
   /// For what no model can cause: reports it as a fault of Weir's.
   void fault(Range range, const std::string &what);
   /// Poison, and whatever else is missing, stands for what was reported: a fault where nothing was.
@@ -438,6 +440,7 @@ private:
   uint64_t executions = 0; ///< of bodies of callables
   uint64_t misplaced = 0;  ///< instances whose path was another's
   bool stopped = false;
+  bool misnamed = false;  ///< an unknown name was reported
   bool faulted = false;   ///< a fault of Weir's was reported
   bool supposing = false; ///< arguments stand for any: what is unknown needs no report
   std::set<std::pair<const ast::CallableItem *, std::string>> unbound; ///< dimensions reported

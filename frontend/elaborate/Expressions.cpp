@@ -144,8 +144,8 @@ void Elaborator::reportUnknownName(const ast::NameExpr &expr) {
   bool attribute = dot != std::string::npos && isValue(name.substr(0, dot));
   std::string last = name.substr(dot + 1); // npos + 1 is 0
   Diagnostic &report =
-      error(expr.range, attribute ? "tensors have no attributes, such as `." + last + "`"
-                                  : "unknown name `" + name + "`");
+      unknown(expr.range, attribute ? "tensors have no attributes, such as `." + last + "`"
+                                    : "unknown name `" + name + "`");
   bool known = false;
   if (dot != std::string::npos && !attribute)
     builtinName(last, expr.range, known);

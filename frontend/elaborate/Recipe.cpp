@@ -147,6 +147,9 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
   return holdAll;
 }
 
+/// What an artifact may repeat (runtime/artifact/Checker.h).
+constexpr int64_t maxMicrobatches = 65536;
+
 //===----------------------------------------------------------------------===//
 // What the recipe says before anything runs
 //===----------------------------------------------------------------------===//
@@ -190,15 +193,16 @@ void Elaborator::readRecipe() {
           .note(place->second, "first here");
     return isNew;
   };
-  auto positive = [&](const ast::ValueEntry &entry, int64_t &target) {
+  auto positive = [&](const ast::ValueEntry &entry, int64_t &target, int64_t most = INT32_MAX) {
     std::string what = "`" + std::string(entry.keyword.text()) + "`";
     auto number = evaluateInt(*entry.value, what);
     target = number.value_or(1);
     if (target < 1) {
       error(entry.value->range, what + " must be at least 1, but is " + std::to_string(target));
       target = 1;
-    } else if (target > INT32_MAX) {
-      error(entry.value->range, what + " is at most 2147483647, but is " + std::to_string(target));
+    } else if (target > most) {
+      error(entry.value->range,
+            what + " is at most " + std::to_string(most) + ", but is " + std::to_string(target));
       target = 1;
     }
   };
@@ -220,7 +224,7 @@ void Elaborator::readRecipe() {
         recipe.learningRate = entry;
         break;
       case ast::Kind::accumulate:
-        positive(*entry, recipe.accumulate);
+        positive(*entry, recipe.accumulate, maxMicrobatches);
         break;
       case ast::Kind::steps:
         positive(*entry, recipe.steps);

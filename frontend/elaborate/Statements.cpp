@@ -144,7 +144,7 @@ void Elaborator::let(const ast::LetStmt &stmt) {
   std::vector<CallArgument> options = evaluateArguments(stmt.arguments);
   const ast::CallableItem *callable = findCallable(stmt.callee.text);
   if (!callable) {
-    error(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
+    unknown(stmt.callee.range, "unknown block `" + stmt.callee.text + "`")
         .suggest(nearest(stmt.callee.text, visibleCallables()));
     return bind(stmt.name, {});
   }

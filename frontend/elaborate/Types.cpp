@@ -115,7 +115,7 @@ void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
   }
   for (const ast::NameExpr *suspect : suspects)
     if (auto meant = nearest(suspect->name, known)) {
-      error(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
+      unknown(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
           .suggest(meant);
       unbound.emplace(&callable, suspect->name);
     }

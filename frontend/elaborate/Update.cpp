@@ -233,8 +233,8 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
         for (const auto &[other, item] : *callables)
           if (item->callableKind == ast::CallableKind::optimizer)
             names.push_back(other);
-      error(name.range, callable ? "`" + name.text + "` is no optimizer"
-                                 : "unknown optimizer `" + name.text + "`")
+      unknown(name.range, callable ? "`" + name.text + "` is no optimizer"
+                                   : "unknown optimizer `" + name.text + "`")
           .suggest(nearest(name.text, names));
       callable = nullptr;
     } else if (!takesGradient(*callable)) {

@@ -14,6 +14,7 @@
 #include <omp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 #include <xmmintrin.h>
 
 namespace weir {
@@ -98,7 +99,12 @@ void ThreadPool::run(int64_t newTasks, Call newCall, void *newContext) {
     wakeAll(loop);
 
   takePart(number, 0);
+  awaitOthers(newTasks);
+  if (failed.exchange(false))
+    std::rethrow_exception(std::exchange(failure, nullptr));
+}
 
+void ThreadPool::awaitOthers(uint32_t newTasks) {
   for (int spin = 0; spin < spins; ++spin) {
     if (done.load(std::memory_order_acquire) == newTasks)
       return;
@@ -158,7 +164,12 @@ bool ThreadPool::claim(uint32_t number, int owner, int worker) {
     if (!shares[owner].next.compare_exchange_weak(word, pack(number, hi), std::memory_order_acq_rel,
                                                   std::memory_order_acquire))
       continue;
-    body(argument, lo, hi, worker);
+    try {
+      body(argument, lo, hi, worker);
+    } catch (...) {
+      if (!failed.exchange(true))
+        failure = std::current_exception();
+    }
     uint32_t finished = done.fetch_add(hi - lo, std::memory_order_seq_cst) + (hi - lo);
     if (finished == total && callerSleeps.load(std::memory_order_seq_cst))
       wakeAll(done);

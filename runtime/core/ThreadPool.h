@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <thread>
 #include <type_traits>
@@ -61,8 +62,8 @@ public:
   int size() const { return count; }
 
   /// Calls `body(lo, hi, worker)` for ranges that together are [0, tasks), each task once, and
-  /// returns when all are done. One caller at a time; `body` may neither throw nor call
-  /// parallelFor. tasks < 2^31.
+  /// returns when all are done. What a call of `body` throws is thrown here then, the first where
+  /// several do. One caller at a time; `body` may not call parallelFor. tasks < 2^31.
   template <typename Body> void parallelFor(int64_t tasks, Body &&body) {
     auto call = [](void *context, int64_t lo, int64_t hi, int worker) {
       (*static_cast<std::remove_reference_t<Body> *>(context))(lo, hi, worker);
@@ -84,6 +85,7 @@ private:
   void work(int worker);
   void takePart(uint32_t loop, int worker);
   bool claim(uint32_t loop, int owner, int worker);
+  void awaitOthers(uint32_t tasks);
 
   const int count;
   int spins;
@@ -99,6 +101,8 @@ private:
   std::atomic<bool> stopping{false};
   alignas(64) std::atomic<uint32_t> done{0}; // finished tasks; the caller sleeps on it
   std::atomic<bool> callerSleeps{false};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure; // the caller reads it when all are done
 
   std::vector<std::thread> threads;
 };

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weir {
@@ -43,9 +44,11 @@ MetricsFile::MetricsFile(std::string name, int64_t doneSteps) : path(std::move(n
   if (file < 0)
     throw Failure(Exit::storage,
                   concat(path, ": cannot write the metrics: ", std::strerror(errno)));
-  // A pipe or a terminal has no length; that is fine.
-  if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0 &&
-      errno != EINVAL) {
+  // Of a pipe, a terminal or a device there is nothing to keep or to cut.
+  struct stat facts;
+  if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))
+    return;
+  if (::ftruncate(file, doneSteps > 0 ? lengthToKeep(path, doneSteps) : 0) != 0) {
     int reason = errno;
     ::close(file);
     throw Failure(Exit::storage,

@@ -7,12 +7,12 @@
 
 #include "runtime/run/Evaluate.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/checkpoint/Weights.h"
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
 #include "runtime/report/NpyFile.h"
 #include "runtime/report/Number.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/Trained.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
 #include <cassert>
@@ -53,22 +53,9 @@ struct Session {
   Weights weights;
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
-      : program(std::move(artifact), {options.threads, false}), weights(source(options), say) {
+      : program(std::move(artifact), {options.threads, false}),
+        weights(loadTrained(program, source(options))) {
     artifact::verifyEvaluations(program.plan());
-    weights.requireAll(program.variables(), /*states=*/true);
-    uint64_t digest = program.plan().predict_digest();
-    const Manifest *manifest = weights.manifest();
-    if (manifest && digest != 0 && !manifest->prediction.empty() &&
-        manifest->prediction != hexText(digest))
-      say(concat("warning: ", weights.path(),
-                 ": was trained by a program whose predict computes something else than this "
-                 "artifact's"));
-    // What a checkpoint has not, as the scalars of the run for a file, begins as in training.
-    if (int32_t *seed = runScalar(program, "seed"))
-      *seed = 1;
-    program.run(requireEntry(program, "init", "to begin"));
-    weights.load(program.variables());
-    weights.loadRun(program.variables());
   }
 
   static std::string source(const EvaluateOptions &options) {
@@ -76,16 +63,7 @@ struct Session {
       throw Failure(Exit::usage, "whose weights? give --checkpoint DIR or --init FILE.safetensors");
     if (options.checkpoint.empty())
       return options.init;
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(options.checkpoint, ignored))
-      throw Failure(Exit::usage, concat("--checkpoint ", options.checkpoint,
-                                        ": is a file; --checkpoint takes the directory of a run or "
-                                        "a checkpoint, --init takes a safetensors file"));
-    if (!std::filesystem::is_directory(options.checkpoint, ignored))
-      throw Failure(Exit::storage, concat("--checkpoint ", options.checkpoint,
-                                          ": there is no such directory; train with --checkpoint ",
-                                          options.checkpoint, " first"));
-    return options.checkpoint;
+    return checkpointFolder(options.checkpoint, ", --init takes a safetensors file");
   }
 
   /// Texts are numbered as in training.

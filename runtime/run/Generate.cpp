@@ -6,11 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Generate.h"
-#include "runtime/checkpoint/CheckpointStore.h"
-#include "runtime/checkpoint/Tensors.h"
 #include "runtime/core/Text.h"
 #include "runtime/data/Philox.h"
 #include "runtime/run/Ports.h"
+#include "runtime/run/Trained.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
 #include <cmath>
@@ -144,7 +143,8 @@ size_t sampleLogits(std::span<const float> logits, double temperature, int64_t t
 }
 
 void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
-  app.add_option("--checkpoint", options.checkpoint, "the checkpoint directory of a training run")
+  app.add_option("--checkpoint", options.checkpoint,
+                 "the weights: a run's directory (its newest checkpoint), or one checkpoint")
       ->type_name("DIR")
       ->required();
   app.add_option(
@@ -173,40 +173,10 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {
   Program program(std::move(artifact), {options.threads, false});
   Predict predict(program);
-  Disk disk;
-  CheckpointStore store(options.checkpoint, 2, disk);
-  std::optional<Checkpoint> checkpoint =
-      store.loadNewest([](const std::string &line) { std::cerr << printable(line) << std::endl; });
-  if (!checkpoint)
-    throw Failure(Exit::storage,
-                  concat(options.checkpoint, ": holds no checkpoint; train with --checkpoint ",
-                         options.checkpoint, " first"));
-  std::vector<std::string> lines =
-      differences(storedParameters(program.variables()), checkpoint->model.tensors());
-  if (!lines.empty())
-    throw Failure(Exit::model,
-                  concat(checkpoint->path, ": is a checkpoint of another model (",
-                         checkpoint->manifest.model, "):\n  ", joinFew(lines, "\n  ")));
-  restore(program.variables(), checkpoint->model);
-  for (const TensorView &variable : program.variables())
-    if (variable.role == artifact::Role::state) {
-      auto found = checkpoint->state.tensors().find(variable.name);
-      if (found == checkpoint->state.tensors().end() || found->second.size != variable.size)
-        throw Failure(Exit::model, concat(checkpoint->path, ": lacks the state '", variable.name,
-                                          "' of this model"));
-      std::memcpy(variable.data, found->second.data, variable.size);
-    }
-
-  uint64_t digest = program.plan().predict_digest();
-  if (const std::string &trained = checkpoint->manifest.prediction;
-      digest != 0 && !trained.empty() && trained != hexText(digest))
-    std::cerr << "warning: " << checkpoint->path
-              << ": was trained by a program whose predict computes something else than this "
-                 "artifact's; the text will be worth little unless that is intended"
-              << std::endl;
+  Weights weights = loadTrained(program, checkpointFolder(options.checkpoint));
 
   // The step's input may have another name than predict's; a language model has one.
-  const Manifest &manifest = checkpoint->manifest;
+  const Manifest &manifest = *weights.manifest(); // a folder has one
   std::string name = predict.input->name()->str();
   if (!manifest.data.contains(name) && manifest.data.size() == 1)
     name = manifest.data.begin()->first;

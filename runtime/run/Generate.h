@@ -29,7 +29,7 @@ class App;
 namespace weir {
 
 struct GenerateOptions {
-  std::string checkpoint;            ///< the directory of a run
+  std::string checkpoint;            ///< the directory of a run, or one checkpoint
   std::optional<std::string> prompt; ///< none: a new line, or the first token there is
   int64_t tokens = 500;              ///< to generate
   double temperature = 0.8;          ///< 0: always the likeliest

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <new>
 #include <thread>
 
 using namespace weir;
@@ -57,6 +58,24 @@ TEST(ThreadPool, WakesSleepers) {
     std::atomic<int> done = 0;
     pool.parallelFor(100, [&](int64_t lo, int64_t hi, int) { done += hi - lo; });
     EXPECT_EQ(done, 100);
+  }
+}
+
+TEST(ThreadPool, WhatATaskThrowsReachesTheCaller) {
+  for (int threads : {1, 4}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 100; ++round) {
+      std::atomic<int> done = 0;
+      auto body = [&](int64_t lo, int64_t hi, int) {
+        for (int64_t i = lo; i < hi; ++i, ++done)
+          if (i == 63)
+            throw std::bad_alloc();
+      };
+      EXPECT_THROW(pool.parallelFor(64, body), std::bad_alloc);
+      EXPECT_EQ(done, 63);
+      pool.parallelFor(63, body); // and the pool is as before
+      EXPECT_EQ(done, 126);
+    }
   }
 }
 

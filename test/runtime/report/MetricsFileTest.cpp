@@ -59,6 +59,11 @@ TEST(MetricsFile, CutLineAtTheEndIsDropped) {
   EXPECT_EQ(readAll(path), lineOf(1));
 }
 
+TEST(MetricsFile, ADeviceIsNotRead) {
+  MetricsFile metrics("/dev/zero", 5); // would have no end
+  metrics.step(record(6), "tokens");
+}
+
 TEST(MetricsFile, WhatCannotBeWritten) {
   TestFolder folder;
   EXPECT_TRUE(says(messageOf(Exit::storage, [&] { MetricsFile(folder / "absent/m.jsonl", 0); }),

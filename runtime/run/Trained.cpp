@@ -1,0 +1,51 @@
+//===- Trained.cpp - A program with the weights of a run in it ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Trained.h"
+#include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
+#include "runtime/run/Ports.h"
+#include <filesystem>
+#include <iostream>
+
+namespace weir {
+
+static void say(const std::string &line) { std::cerr << printable(line) << std::endl; }
+
+const std::string &checkpointFolder(const std::string &checkpoint, const char *forFile) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(checkpoint, ignored))
+    throw Failure(Exit::usage, concat("--checkpoint ", checkpoint,
+                                      ": is a file; --checkpoint takes the directory of a run or "
+                                      "a checkpoint",
+                                      forFile));
+  if (!std::filesystem::is_directory(checkpoint, ignored))
+    throw Failure(Exit::storage, concat("--checkpoint ", checkpoint,
+                                        ": there is no such directory; train with --checkpoint ",
+                                        checkpoint, " first"));
+  return checkpoint;
+}
+
+Weights loadTrained(Program &program, const std::string &place) {
+  Weights weights(place, say);
+  weights.requireAll(program.variables(), /*states=*/true);
+  uint64_t digest = program.plan().predict_digest();
+  const Manifest *manifest = weights.manifest();
+  if (manifest && digest != 0 && !manifest->prediction.empty() &&
+      manifest->prediction != hexText(digest))
+    say(concat("warning: ", weights.path(),
+               ": was trained by a program whose predict computes something else than this "
+               "artifact's; the results will be worth little unless that is intended"));
+  if (int32_t *seed = runScalar(program, "seed"))
+    *seed = 1;
+  program.run(requireEntry(program, "init", "to begin"));
+  weights.load(program.variables());
+  weights.loadRun(program.variables());
+  return weights;
+}
+
+} // namespace weir

@@ -1,0 +1,34 @@
+//===- Trained.h - A program with the weights of a run in it --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluating, predicting and generating begin alike: open what is there, see that it belongs to the
+// program, and copy it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_TRAINED_H
+#define WEIR_RUNTIME_RUN_TRAINED_H
+
+#include "runtime/checkpoint/Weights.h"
+#include "runtime/core/Program.h"
+
+namespace weir {
+
+/// The place of the weights: `checkpoint`, the value of --checkpoint. Throws Failure(Exit::usage)
+/// for a file, with `forFile` as what to do about it, and Failure(Exit::storage) where there is
+/// nothing.
+const std::string &checkpointFolder(const std::string &checkpoint, const char *forFile = "");
+
+/// Opens `place` and copies its parameters, block states and scalars of the run into `program`;
+/// what a file has not begins as in training. Tells on standard error of checkpoints that are
+/// passed over and of a `predict` that computes something else than the trained program's. Throws
+/// Failure.
+Weights loadTrained(Program &program, const std::string &place);
+
+} // namespace weir
+
+#endif
