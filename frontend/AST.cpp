@@ -76,6 +76,20 @@ void visitNames(const Expr &expr, const std::function<void(const NameExpr &)> &e
   });
 }
 
+void visit(const Body &body, const std::function<void(const Stmt &)> &each) {
+  for (const StmtPtr &stmt : body.statements) {
+    each(*stmt);
+    if (ForStmt::classof(stmt.get())) {
+      visit(static_cast<const ForStmt &>(*stmt).body, each);
+    } else if (IfStmt::classof(stmt.get())) {
+      const auto &branch = static_cast<const IfStmt &>(*stmt);
+      visit(branch.then, each);
+      if (branch.otherwise)
+        visit(*branch.otherwise, each);
+    }
+  }
+}
+
 const char *spelling(Element element) {
   static const char *const names[] = {"f32", "i32", "u8", "bool"};
   return names[static_cast<int>(element)];

@@ -381,6 +381,9 @@ public:
   Requirement requirement;
 };
 
+/// Every statement of a body, however deep, from the outside in.
+void visit(const Body &body, const std::function<void(const Stmt &)> &each);
+
 //===----------------------------------------------------------------------===//
 // Items of a file
 //===----------------------------------------------------------------------===//

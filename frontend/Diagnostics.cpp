@@ -34,8 +34,10 @@ Diagnostic &Diagnostic::suggest(const std::optional<std::string> &name) {
 Diagnostic &Diagnostics::add(Severity severity, Range range, std::string message) {
   if (!seen.emplace(range.file, range.begin, range.end, message).second)
     return discarded = Diagnostic();
-  if (severity == Severity::error && errors++ >= maxKept)
+  if (severity == Severity::error && errors++ >= maxKept) {
+    ++dropped;
     return discarded = Diagnostic();
+  }
   Diagnostic &diagnostic = all.emplace_back();
   diagnostic.severity = severity;
   diagnostic.range = range;
@@ -281,9 +283,9 @@ std::string Diagnostics::renderJson() const {
     }
     out += "}\n";
   }
-  if (errors > maxKept) {
+  if (dropped > 0) {
     out += "{\"severity\":\"error\",";
-    place(out, {}, notShown(errors - maxKept));
+    place(out, {}, notShown(dropped));
     out += ",\"notes\":[],\"helps\":[]}\n";
   }
   return out;

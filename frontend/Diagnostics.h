@@ -98,6 +98,7 @@ private:
   Diagnostic discarded;
   std::set<Warning> silenced;
   unsigned errors = 0;
+  unsigned dropped = 0; ///< of them, not kept
 };
 
 /// The candidate a misspelled name most likely means, by edit distance (a swap of neighbours counts

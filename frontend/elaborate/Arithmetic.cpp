@@ -35,14 +35,10 @@ Value Elaborator::constant(double value, mlir::Type element, const Dims &dims, R
                 dims};
 }
 
-std::optional<Tensor> Elaborator::asTensor(const Value &value, mlir::Type element, Range range) {
-  if (const auto *tensor = value.get<Tensor>())
-    return *tensor;
-  if (!value.isNumber() || (!element.isF32() && !value.get<int64_t>()))
-    return std::nullopt;
-  Value scalar = constant(value.number(), element, {}, range);
-  const auto *tensor = scalar.get<Tensor>();
-  return tensor ? std::optional<Tensor>(*tensor) : std::nullopt;
+const Tensor *Elaborator::asTensor(Value &value, mlir::Type element, Range range) {
+  if (value.isNumber() && (element.isF32() || value.get<int64_t>()))
+    value = constant(value.number(), element, {}, range);
+  return value.get<Tensor>();
 }
 
 std::optional<Dims> Elaborator::broadcastShapes(const Tensor &lhs, const Tensor &rhs,

@@ -152,7 +152,7 @@ static Value mergeDims(BuiltinCall &call) {
   auto count = call.integer(2);
   if (!first || !count)
     return {};
-  if (*count < 1 || *first + *count > tensor->rank()) {
+  if (*count < 1 || *count > tensor->rank() - *first) {
     call.elaborator.error(call.rangeOf(2), "`merge_dims` cannot merge " + std::to_string(*count) +
                                                " dimensions from " + std::to_string(*first) +
                                                " on: " + describe(*tensor));

@@ -63,7 +63,10 @@ static Value randomNormal(BuiltinCall &call) { return randomLike(call, Distribut
 
 static Value ratio(BuiltinCall &call) {
   Elaborator &e = call.elaborator;
-  auto sum = e.asTensor(call.value(0), e.f32(), call.rangeOf(0));
+  Value first = call.value(0);
+  const Tensor *sum = e.asTensor(first, e.f32(), call.rangeOf(0));
+  if (first.isPoison())
+    return {};
   if (!sum || sum->rank() != 0 || !sum->isFloat())
     return call.wrong(0, "a scalar f32");
   RatioTerm term;

@@ -314,6 +314,8 @@ Value Elaborator::callCallable(const ast::CallableItem &callable,
         argument.name = callable.parameters[i].name;
         entry()->modelArguments.push_back(std::move(argument));
       }
+  } else if (callable.callableKind == ast::CallableKind::model) {
+    warnSecondModel(callable, range);
   }
 
   // Numbers first, since dimensions may depend on them; then tensors, once all of them have said

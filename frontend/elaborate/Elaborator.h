@@ -227,9 +227,9 @@ public:
   /// "`+`".
   bool unify(const Value &lhs, const Value &rhs, const std::string &what, Range range, Tensor &left,
              Tensor &right);
-  /// A number or tensor as a tensor; numbers become `element` scalars. Null, silently, for anything
-  /// else.
-  std::optional<Tensor> asTensor(const Value &value, mlir::Type element, Range range);
+  /// Makes a number an `element` scalar where it may be one: poison, as was reported, where it does
+  /// not fit. The tensor, or null, silently, for anything else.
+  const Tensor *asTensor(Value &value, mlir::Type element, Range range);
   Tensor transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation, Range range);
   Tensor splitDim(const Tensor &tensor, int64_t dim, const Dims &into, Range range);
   Tensor mergeDims(const Tensor &tensor, int64_t first, int64_t count, Range range);
@@ -402,6 +402,7 @@ private:
   void warnUntrained(const std::vector<Trained> &trained, mlir::Value loss,
                      llvm::ArrayRef<Metric> metrics);
   void warnWarmup(const ast::CallableItem &callable, Range call);
+  void warnSecondModel(const ast::CallableItem &callable, Range call);
   void warnUnusedRules();
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
   mlir::Value clip(std::vector<Trained> &trained, Range range);

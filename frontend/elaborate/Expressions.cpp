@@ -46,6 +46,9 @@ Value Elaborator::evaluateAnySize(const ast::Expr &expr) {
     return unary(node->op, evaluate(*node->operand), node->range);
   if (const auto *node = llvm::dyn_cast<ast::BinaryExpr>(&expr)) {
     Value lhs = evaluate(*node->lhs);
+    const bool *truth = lhs.get<bool>();
+    if (truth && node->op == (*truth ? ast::BinaryOp::logicalOr : ast::BinaryOp::logicalAnd))
+      return lhs; // the other side may rely on it
     Value rhs = evaluate(*node->rhs);
     return binary(node->op, lhs, rhs, node->range);
   }

@@ -285,14 +285,9 @@ void Elaborator::executeBranch(const ast::Body &body, const ast::Body *other) {
 }
 
 static bool mayReturn(const ast::Body &body) {
-  return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
-    if (const auto *loop = llvm::dyn_cast<ast::ForStmt>(stmt.get()))
-      return mayReturn(loop->body);
-    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt.get());
-    if (!branch)
-      return llvm::isa<ast::ReturnStmt>(stmt.get());
-    return mayReturn(branch->then) || (branch->otherwise && mayReturn(*branch->otherwise));
-  });
+  bool found = false;
+  visit(body, [&](const ast::Stmt &stmt) { found |= llvm::isa<ast::ReturnStmt>(stmt); });
+  return found;
 }
 
 static bool mustReturn(const ast::Body &body) {

@@ -61,27 +61,28 @@ static std::map<std::string_view, unsigned> countWords(std::string_view text) {
   return counts;
 }
 
-/// Whether a call may say how large the dimension is: an argument's type has the name by itself.
-static bool isBindable(const ast::CallableItem &callable, const std::string &name) {
+/// The dimensions whose size a call may say: an argument's type has the name by itself.
+static std::set<std::string> bindable(const ast::CallableItem &callable) {
+  std::set<std::string> names;
   for (const ast::Parameter &parameter : callable.parameters)
     if (const auto *tensor = llvm::dyn_cast_or_null<ast::TensorType>(parameter.type.get()))
       for (const ast::ExprPtr &dim : tensor->dims)
-        if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(dim.get());
-            plain && plain->name == name)
-          return true;
-  return false;
+        if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(dim.get()))
+          names.insert(plain->name);
+  return names;
 }
 
 void Elaborator::reportUnbound(const ast::CallableItem &callable, const ast::NameExpr &name) {
   if (current->faulty || !unbound.emplace(&callable, name.name).second)
     return;
   std::vector<std::string> known;
-  if (!diagnostics.full())
+  if (!diagnostics.full()) {
     for (const auto &[other, binding] : fileOf(callable)->globals.names)
       known.push_back(other);
-  for (const ast::Parameter &parameter : callable.parameters)
-    known.push_back(parameter.name.text);
-  visitSignature(callable, [&](const ast::NameExpr &other) { known.push_back(other.name); });
+    for (const ast::Parameter &parameter : callable.parameters)
+      known.push_back(parameter.name.text);
+    visitSignature(callable, [&](const ast::NameExpr &other) { known.push_back(other.name); });
+  }
   Diagnostic &report =
       error(name.range, "no argument says what the dimension `" + name.name + "` is");
   if (auto meant = nearest(name.name, known))
@@ -114,13 +115,14 @@ void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
       known.push_back(parameter.name.text);
   }
   for (const ast::NameExpr *suspect : suspects)
-    if (auto meant = nearest(suspect->name, known)) {
+    if (auto meant = diagnostics.full() ? std::nullopt : nearest(suspect->name, known)) {
       unknown(suspect->range, "unknown dimension `" + suspect->name + "`, used only once")
           .suggest(meant);
       unbound.emplace(&callable, suspect->name);
     }
+  std::set<std::string> bound = bindable(callable);
   for (const ast::NameExpr *dimension : dimensions)
-    if (!isBindable(callable, dimension->name))
+    if (!bound.count(dimension->name))
       reportUnbound(callable, *dimension);
 }
 
@@ -364,11 +366,10 @@ Value Elaborator::matchScalar(ast::Scalar scalar, const Value &value, Range rang
   case ast::Scalar::f32:
   case ast::Scalar::i32: {
     mlir::Type wanted = scalar == ast::Scalar::f32 ? f32() : i32();
-    auto tensor = asTensor(value, wanted, range);
-    if (tensor && tensor->rank() == 0 && tensor->element() == wanted)
-      return *tensor;
-    if (!tensor && value.isNumber() && wanted.isF32())
-      return {}; // too large for one, as was reported
+    Value scalar = value;
+    const Tensor *tensor = asTensor(scalar, wanted, range);
+    if (scalar.isPoison() || (tensor && tensor->rank() == 0 && tensor->element() == wanted))
+      return scalar;
     break;
   }
   }
@@ -391,13 +392,13 @@ Value Elaborator::matchType(const ast::Type &type, const Value &value, Range ran
   if (const auto *scalar = llvm::dyn_cast<ast::ScalarType>(&type))
     return matchScalar(scalar->scalar, value, range, what);
   const auto &tensorType = llvm::cast<ast::TensorType>(type);
-  auto tensor = tensorType.dims.empty() ? asTensor(value, element(tensorType.element), range)
-                : value.get<Tensor>()   ? std::optional<Tensor>(*value.get<Tensor>())
-                                        : std::nullopt;
-  Value result;
+  Value given = value, result;
+  const Tensor *tensor = tensorType.dims.empty()
+                             ? asTensor(given, element(tensorType.element), range)
+                             : given.get<Tensor>();
   if (tensor)
     result = matchTensor(tensorType, *tensor, range, what, boundBy, binds);
-  else
+  else if (!given.isPoison())
     error(range, what + " must be a tensor " + written(type) + ", but is " + value.describe())
         .note(type.range, "declared here");
   if (result.isPoison() && binds) {

@@ -42,14 +42,9 @@ bool Elaborator::takesGradient(const ast::CallableItem &optimizer) {
 }
 
 static bool hasNext(const ast::Body &body) {
-  return llvm::any_of(body.statements, [](const ast::StmtPtr &stmt) {
-    if (const auto *loop = llvm::dyn_cast<ast::ForStmt>(stmt.get()))
-      return hasNext(loop->body);
-    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt.get());
-    if (!branch)
-      return llvm::isa<ast::NextStmt>(stmt.get());
-    return hasNext(branch->then) || (branch->otherwise && hasNext(*branch->otherwise));
-  });
+  bool found = false;
+  visit(body, [&](const ast::Stmt &stmt) { found |= llvm::isa<ast::NextStmt>(stmt); });
+  return found;
 }
 
 const ast::UpdateEntry *Elaborator::ruleOf(const Variable &parameter) {
@@ -120,14 +115,15 @@ mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
     error(method->range, "`global_norm` takes one argument, the largest norm");
     return norm.value;
   }
-  auto limit = asTensor(arguments[0].value, f32(), arguments[0].range);
-  if (!limit && arguments[0].value.isNumber())
-    return norm.value; // too large, as was reported
+  const Value &given = arguments[0].value;
+  Value largest = given;
+  const Tensor *limit = asTensor(largest, f32(), arguments[0].range);
+  if (largest.isPoison())
+    return norm.value;
   if (!limit || limit->rank() != 0 || !limit->isFloat() ||
-      (arguments[0].value.isNumber() && arguments[0].value.number() <= 0)) {
-    if (!arguments[0].value.isPoison())
-      error(arguments[0].range,
-            "the largest norm must be a positive number, but is " + arguments[0].value.describe());
+      (given.isNumber() && given.number() <= 0)) {
+    error(arguments[0].range,
+          "the largest norm must be a positive number, but is " + given.describe());
     return norm.value;
   }
   // As torch.nn.utils.clip_grad_norm_ does.
@@ -210,11 +206,13 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   if (recipe.learningRate) {
     const ast::Expr &expr = *recipe.learningRate->value;
     Value value = evaluate(expr);
-    rate = asTensor(value, f32(), expr.range);
-    if (!rate && value.isNumber()) {
-      value = Value(); // too large, as was reported
-    } else if (!value.isPoison() && (!rate || rate->rank() != 0 || !rate->isFloat())) {
-      error(expr.range, "a learning rate is a float, but this is " + value.describe());
+    Value scalar = value;
+    const Tensor *tensor = asTensor(scalar, f32(), expr.range);
+    if (tensor && tensor->rank() == 0 && tensor->isFloat()) {
+      rate = *tensor;
+    } else {
+      if (!scalar.isPoison())
+        error(expr.range, "a learning rate is a float, but this is " + value.describe());
       value = Value();
     }
     recipeScope.names["lr"] = Binding{value, recipe.learningRate->keyword, {}, {}, false};

@@ -263,9 +263,9 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
                         Value init = evaluate(*stmt.init);
                         if (dims)
                           return initialTensor(init, *dims, path, stmt.init->range);
-                        if (auto tensor = asTensor(init, f32(), stmt.init->range);
+                        if (const Tensor *tensor = asTensor(init, f32(), stmt.init->range);
                             tensor && tensor->isFloat())
-                          return tensor;
+                          return *tensor;
                         if (!init.isPoison())
                           error(stmt.init->range, "the state `" + name +
                                                       "` has no type, and its initial value is " +
@@ -332,21 +332,27 @@ void Elaborator::setNext(const ast::NextStmt &stmt) {
       (declared == current->declared.end() ||
        (declared->second.variable && declared->second.variable->role == Role::parameter))) {
     std::vector<std::string> names;
-    for (const auto &[other, what] : current->declared)
-      names.push_back(other);
-    if (current->target)
-      names.push_back(current->target->name);
-    error(stmt.name.range,
-          "`" + name + "` is no state of this " +
-              (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
+    if (!diagnostics.full()) {
+      for (const auto &[other, what] : current->declared)
+        names.push_back(other);
+      if (current->target)
+        names.push_back(current->target->name);
+    }
+    unknown(stmt.name.range,
+            "`" + name + "` is no state of this " +
+                (current->callable ? ast::spelling(current->callable->callableKind) : "recipe"))
         .suggest(nearest(name, names));
     return;
   }
   const Variable *variable = parameter ? current->target->parameter : declared->second.variable;
   if (!variable || value.isPoison())
     return;
-  auto tensor = asTensor(value, f32(), stmt.value->range);
-  if (tensor && tensor->rank() == 0 && !variable->dims.empty() && value.isNumber())
+  bool number = value.isNumber();
+  const Tensor *given = asTensor(value, f32(), stmt.value->range);
+  if (value.isPoison())
+    return;
+  auto tensor = given ? std::optional<Tensor>(*given) : std::nullopt;
+  if (number && !variable->dims.empty())
     tensor = broadcast(*tensor, variable->dims, stmt.value->range);
   if (!tensor || tensor->element() != variable->type.getElementType() ||
       !sameSizes(tensor->dims, variable->dims)) {

@@ -83,21 +83,35 @@ void Elaborator::warnUntrained(const std::vector<Trained> &trained, mlir::Value 
         .help("it is kept as it begins, but for decay");
   for (const auto &[key, report] : unreached)
     diagnostics
-        .warning(report.first, Warning::noGradient,
+        .warning(report.first, Warning::untrainedParameter,
                  "no gradient reaches " + (plural(report.second) + listed(report.second)))
         .help("the loss depends on it through `stop_gradient`, `floor`, `sign`, an int or a "
               "comparison, which pass none");
   warnUnusedRules();
 }
 
+/// A last line without `where` takes what is left, which may be nothing.
 void Elaborator::warnUnusedRules() {
   std::set<const ast::UpdateEntry *> used;
   for (auto &variable : variables)
     if (variable->role == Role::parameter)
       used.insert(ruleOf(*variable));
   for (const ast::UpdateEntry *rule : recipe.updates)
-    if (!used.count(rule))
+    if (!used.count(rule) && (rule->where || rule != recipe.updates.back()))
       diagnostics.warning(rule->range, Warning::unusedUpdate, "this `update` takes no parameter");
+}
+
+void Elaborator::warnSecondModel(const ast::CallableItem &callable, Range call) {
+  if (supposing || diagnostics.hasErrors() || !entry() || entry()->kind != EntryKind::step ||
+      entry()->model == &callable)
+    return;
+  const ast::Identifier &first = entry()->model->name;
+  diagnostics
+      .warning(call, Warning::secondModel,
+               "`" + callable.name.text +
+                   "` is a second model: `predict` and `generate` run the first, `" + first.text +
+                   "`")
+      .note(first.range, "declared here");
 }
 
 /// The prelude's schedules cut it, so that a short trial is no warm-up alone.

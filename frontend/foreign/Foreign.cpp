@@ -102,7 +102,7 @@ const std::vector<ForeignName> &foreignNames() {
       {call, "array", "2.0", "numbers and lists are written as they are"},
       {call, "take", "x[ids]", ""},
       {call, "index_select", "x[ids]", ""},
-      {call, "gather", "x[ids]", ""},
+      {call, "gather", "x[ids]", "it takes whole rows"},
       // Layers and losses.
       {call, "Linear", "linear(x, 8)", blocks},
       {call, "Dense", "linear(x, 8)", blocks},
@@ -150,7 +150,7 @@ const std::vector<ForeignName> &foreignNames() {
       {value, "False", "false", ""},
       {value, "None", "none", ""},
       {value, "self", "", "what a block declares is in scope by its own name"},
-      {value, "inf", "-1e30", "a large number serves: infinities spread in gradients"},
+      {value, "inf", "1e30", "a large number serves: infinities spread in gradients"},
       {value, "shape", "size(x, 0)", "a signature names dimensions as well: `x: [b, t]`"},
       {value, "ndim", "rank(x)", ""},
       {value, "T", "transpose(x)", ""},

@@ -16,6 +16,7 @@
 
 #include "frontend/Lexer.h"
 
+#include <optional>
 #include <set>
 
 namespace weir {
@@ -93,11 +94,12 @@ bool isDivisor(const Reading &reading, TokenKind before, size_t space) {
     return false;
   if (reading.closes)
     return true;
-  // People set notes apart by more than one blank; a name alone is often one.
-  if (reading.operands == 1)
-    return reading.beginsWithInteger || space <= 1;
+  // People set notes apart by more than one blank; but `k   // 2` is no note of anything.
+  if (space > 1)
+    return reading.operands == 1 && reading.beginsWithInteger && before == TokenKind::identifier;
   // Behind a call, `// 64 * 7 * 7` is the shape of what it gives.
-  return space <= 1 && before != TokenKind::rightParen && before != TokenKind::rightBracket;
+  return reading.operands == 1 ||
+         (before != TokenKind::rightParen && before != TokenKind::rightBracket);
 }
 
 } // namespace
@@ -105,7 +107,7 @@ bool isDivisor(const Reading &reading, TokenKind before, size_t space) {
 void warnCommentedDivision(const SourceFile &file, Diagnostics &diagnostics) {
   Diagnostics ignored;
   std::vector<Token> tokens = lex(file, ignored);
-  std::set<std::string_view> names;
+  std::optional<std::set<std::string_view>> names;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     const Token &token = tokens[i];
     if (!tokens[i + 1].startsLine || !endsOperand(token.kind))
@@ -114,10 +116,10 @@ void warnCommentedDivision(const SourceFile &file, Diagnostics &diagnostics) {
     if (begin == std::string_view::npos || file.text().substr(begin, 2) != "//")
       continue;
     size_t end = std::min(file.text().find_first_of("\r\n", begin), file.text().size());
-    if (names.empty())
+    if (!names)
       names = valueNames(file, tokens);
     std::string_view comment = file.text().substr(begin + 2, end - begin - 2);
-    Reading reading = read(comment, names);
+    Reading reading = read(comment, *names);
     if (!isDivisor(reading, token.kind, begin - token.end))
       continue;
     diagnostics

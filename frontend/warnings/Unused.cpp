@@ -7,7 +7,6 @@
 
 #include "frontend/warnings/Unused.h"
 
-#include <functional>
 #include <map>
 #include <set>
 
@@ -88,20 +87,6 @@ void addReads(const Stmt &stmt, Names &names) {
   }
 }
 
-/// Every statement of a body, however deep.
-void eachStatement(const Body &body, const std::function<void(const Stmt &)> &each) {
-  for (const StmtPtr &stmt : body.statements) {
-    each(*stmt);
-    if (const auto *loop = as<ForStmt>(stmt.get())) {
-      eachStatement(loop->body, each);
-    } else if (const auto *branch = as<IfStmt>(stmt.get())) {
-      eachStatement(branch->then, each);
-      if (branch->otherwise)
-        eachStatement(*branch->otherwise, each);
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Bindings: which names are read after a statement, from the last one backwards
 //===----------------------------------------------------------------------===//
@@ -116,22 +101,26 @@ public:
       statement(*body.statements[i], live);
   }
 
-  void assign(const AssignStmt &stmt, Names &live) {
+  /// Warns of what the assignment binds and nothing after it reads.
+  void check(const AssignStmt &stmt, const Names &live) {
     // Several results come together: what needs one of them has to take them all.
     bool together = stmt.values.size() != stmt.targets.size();
     bool used = false;
     for (const Identifier &target : stmt.targets)
-      used |= live.count(target.text) != 0 || isMeantUnused(target);
+      used |= live.count(target.text) != 0;
     for (const Identifier &target : stmt.targets)
       if (together ? !used : live.count(target.text) == 0)
         unused(target);
-    for (const Identifier &target : stmt.targets)
-      live.erase(target.text);
-    for (const ExprPtr &value : stmt.values)
-      addReads(value, live);
   }
 
 private:
+  void assign(const AssignStmt &stmt, Names &live) {
+    check(stmt, live);
+    for (const Identifier &target : stmt.targets)
+      live.erase(target.text);
+    addReads(static_cast<const Stmt &>(stmt), live);
+  }
+
   void unused(const Identifier &name) {
     if (!isMeantUnused(name))
       diagnostics.warning(name.range, Warning::unusedBinding,
@@ -164,7 +153,7 @@ private:
   void loop(const ForStmt &stmt, Names &live) {
     // What a round reads, the round before it may have bound.
     Names round = live;
-    eachStatement(stmt.body, [&](const Stmt &inner) { addReads(inner, round); });
+    visit(stmt.body, [&](const Stmt &inner) { addReads(inner, round); });
     body(stmt.body, round);
     round.erase(stmt.variable.text);
     live.merge(round);
@@ -181,7 +170,7 @@ private:
 void warnStates(const Body &body, Diagnostics &diagnostics) {
   std::map<std::string, Range> states;
   Names nexts, reads;
-  eachStatement(body, [&](const Stmt &stmt) {
+  visit(body, [&](const Stmt &stmt) {
     Names read;
     addReads(stmt, read);
     if (const auto *state = as<StateStmt>(&stmt); state && !isMeantUnused(state->name))
@@ -217,7 +206,7 @@ Names readsOf(const CallableItem &callable) {
   }
   for (const TypePtr &result : callable.results)
     addReads(result.get(), names);
-  eachStatement(callable.body, [&](const Stmt &stmt) {
+  visit(callable.body, [&](const Stmt &stmt) {
     addReads(stmt, names);
     if (const auto *next = as<NextStmt>(&stmt))
       names.insert(next->name.text);
@@ -260,7 +249,6 @@ public:
     if (train) {
       warnRecipe();
       warnDefinitions();
-      warnModels();
     }
     warnConfigs();
   }
@@ -292,9 +280,9 @@ private:
     Liveness liveness(diagnostics);
     for (size_t i = train->entries.size(); i-- > 0;)
       if (const auto *assign = as<AssignStmt>(train->entries[i].get())) {
-        Names after = live;
-        liveness.assign(*assign, after);
-        live.merge(after); // a metric above may read what is bound again below
+        // What it binds stays live: a metric above may read what is bound again below.
+        liveness.check(*assign, live);
+        addReads(static_cast<const Stmt &>(*assign), live);
       }
     for (const auto &entry : train->entries) {
       if (const auto *input = as<InputEntry>(entry.get())) {
@@ -310,7 +298,7 @@ private:
     }
   }
 
-  /// What the recipe reaches, directly or through what it calls.
+  /// What the recipe, configs, consts and requirements reach, directly or through what is called.
   void warnDefinitions() {
     std::map<std::string, const CallableItem *> known;
     for (const auto &[callable, names] : reads)
@@ -318,6 +306,7 @@ private:
     Names open, reached;
     for (const auto &entry : train->entries)
       addReadsOfEntry(*entry, open);
+    addReadsOfItems(open);
     while (!open.empty()) {
       std::string name = *open.begin();
       open.erase(open.begin());
@@ -332,37 +321,17 @@ private:
                    "` is called by nothing that the recipe reaches");
   }
 
-  /// `predict` and `generate` run the model that is called first.
-  void warnModels() {
-    const CallableItem *first = nullptr;
-    auto call = [&](const Expr &expr) {
-      const auto *node = as<CallExpr>(&expr);
-      if (!node)
-        return;
-      for (const auto &[callable, names] : reads) {
-        if (callable->callableKind != CallableKind::model ||
-            callable->name.text != node->callee.text)
-          continue;
-        if (first && first != callable)
-          diagnostics
-              .warning(node->callee.range, Warning::secondModel,
-                       "`" + node->callee.text +
-                           "` is a second model: `predict` and `generate` "
-                           "run the first, `" +
-                           first->name.text + "`")
-              .note(first->name.range, "declared here");
-        first = first ? first : callable;
-      }
-    };
-    for (const auto &entry : train->entries) {
-      if (const auto *assign = as<AssignStmt>(entry.get())) {
-        for (const ExprPtr &value : assign->values)
-          visit(*value, call);
-      } else if (const auto *value = as<ValueEntry>(entry.get())) {
-        visit(*value->value, call);
-      } else if (const auto *metric = as<MetricEntry>(entry.get())) {
-        visit(*metric->value, call);
-      }
+  /// What the values of configs and consts and the requirements of the file read.
+  void addReadsOfItems(Names &names) const {
+    for (const ItemPtr &item : module.items) {
+      if (const auto *config = as<ConfigItem>(item.get()))
+        for (const NamedValue &entry : config->entries)
+          addReads(entry.value, names);
+      else if (const auto *constants = as<ConstItem>(item.get()))
+        for (const NamedValue &entry : constants->entries)
+          addReads(entry.value, names);
+      else if (const auto *require = as<RequireItem>(item.get()))
+        addReads(require->requirement.condition, names);
     }
   }
 
@@ -370,16 +339,7 @@ private:
     Names used;
     for (const auto &[callable, names] : reads)
       used.insert(names.begin(), names.end());
-    for (const ItemPtr &item : module.items) {
-      if (const auto *config = as<ConfigItem>(item.get()))
-        for (const NamedValue &entry : config->entries)
-          addReads(entry.value, used);
-      else if (const auto *constants = as<ConstItem>(item.get()))
-        for (const NamedValue &entry : constants->entries)
-          addReads(entry.value, used);
-      else if (const auto *require = as<RequireItem>(item.get()))
-        addReads(require->requirement.condition, used);
-    }
+    addReadsOfItems(used);
     if (train)
       for (const auto &entry : train->entries)
         addReadsOfEntry(*entry, used);

@@ -14,7 +14,7 @@
 namespace weir {
 
 /// Warns of configs, consts, definitions, arguments, bindings, inputs and states of a file that
-/// nothing reads, and of a recipe that calls two models. It reads the tree alone: both
+/// nothing reads. It reads the tree alone: both
 /// branches of an `if` count, and names that begin with `_` are meant to be unused.
 void warnUnused(const ast::Module &module, Diagnostics &diagnostics);
 

@@ -13,9 +13,9 @@ namespace weir {
 
 /// In the order of the enum; docs/language.md says what each is about.
 static constexpr const char *names[] = {
-    "unused-config", "unused-definition", "unused-argument",  "unused-binding",
-    "unused-input",  "unused-state",      "unused-parameter", "unused-update",
-    "no-gradient",   "second-model",      "short-warmup",     "commented-division",
+    "unused-config",       "unused-definition", "unused-argument",  "unused-binding",
+    "unused-input",        "unused-state",      "unused-parameter", "unused-update",
+    "untrained-parameter", "second-model",      "short-warmup",     "commented-division",
 };
 static_assert(std::size(names) == size_t(Warning::commentedDivision) + 1);
 

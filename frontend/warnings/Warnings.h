@@ -30,7 +30,7 @@ enum class Warning {
   unusedState,
   unusedParameter,
   unusedUpdate,
-  noGradient,
+  untrainedParameter,
   secondModel,
   shortWarmup,
   commentedDivision,

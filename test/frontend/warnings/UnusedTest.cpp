@@ -101,9 +101,7 @@ TEST(Unused, TheRecipe) {
   const std::string models = "config n = 2\nmodel a(x: [b, n]) -> [b, n] { return x }\n"
                              "model c(x: [b, n]) -> [b, n] { return x }\n";
   const std::string end = "  steps 1\n  loss mse(y, x)\n  lr = 0.1\n  update sgd(lr)\n}\n";
-  EXPECT_EQ(warnings(models + "train {\n  input x: [4, n]\n  y = c(a(x))\n" + end),
-            (Messages{"6: second-model: `a` is a second model: `predict` and `generate` run the "
-                      "first, `c`"}));
+  EXPECT_EQ(warnings(models + "train {\n  input x: [4, n]\n  y = c(a(x))\n" + end), Messages());
   EXPECT_EQ(
       warnings(models + "train {\n  input x: [4, n]\n  input z: [4]\n  y = a(x)\n  w = y\n" + end),
       (Messages{"3: unused-definition: the model `c` is called by nothing that the recipe "
@@ -115,6 +113,20 @@ TEST(Unused, TheRecipe) {
                      "  update sgd(0.1)\n}\n"),
             (Messages{"1: unused-config: the const `j` is never used",
                       "7: unused-binding: the learning rate `lr` is given to no optimizer"}));
+}
+
+TEST(Unused, ConfigsAndConstsCallDefinitions) {
+  EXPECT_EQ(
+      warnings("fn f(n: int) { return 1 / n }\nfn g(n) { return n }\nconfig n = 2\n"
+               "const k = f(n)\nrequire g(n) > 1, \"more\"\n"
+               "model m(x: [b, c]) -> [b, c] { return k * x }\n"
+               "train {\n  input x: [4, 2]\n  steps 1\n  loss mse(m(x), x)\n  update sgd(1)\n}\n"),
+      Messages());
+}
+
+TEST(Unused, OneNameDoesNotExcuseAnother) {
+  EXPECT_EQ(inBody("a, _b = f(x)\nreturn x + k"), unusedAt({{2, "a"}}));
+  EXPECT_EQ(inBody("a, _b = f(x)\nreturn x + k + a"), Messages());
 }
 
 // What only something unused calls is unused as well.
