@@ -258,9 +258,9 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
   mlir::Type wanted = element(type.element);
   if (tensor.isByte() && wanted.isInteger(32))
     tensor = cast(tensor, i32(), range);
-  std::string declared = ", declared `" + written(type) + "`, found " + describe(tensor);
+  auto declared = [&] { return ", declared `" + written(type) + "`, found " + describe(tensor); };
   if (tensor.element() != wanted) {
-    error(range, what + " has the wrong element type" + declared)
+    error(range, what + " has the wrong element type" + declared())
         .note(type.range, "declared here")
         .help(wanted.isF32() ? "`f32(x)` converts" : "`i32(x)` converts");
     return {};
@@ -271,7 +271,7 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
   if (!fitsRank(type, tensor.dims.size())) {
     error(range, what + " has the wrong rank: " + (open ? "at least " : "") +
                      std::to_string(fixed) + (fixed == 1 ? " dimension" : " dimensions") +
-                     " wanted" + declared)
+                     " wanted" + declared())
         .note(type.range, "declared here");
     return {};
   }
@@ -287,7 +287,7 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
       current->ellipsis = found;
     if (!sameSizes(*current->ellipsis, found)) {
       error(range, what + ": `..` is " + describe(*current->ellipsis) + " but " + describe(found) +
-                       " here" + declared)
+                       " here" + declared())
           .note(type.range, "declared here");
       return {};
     }
@@ -326,7 +326,7 @@ Value Elaborator::matchTensor(const ast::TensorType &type, Tensor tensor, Range 
         if (llvm::isa<ast::IntegerExpr>(&expr))
           text = "the dimension should be " + std::to_string(wantedDim->size);
         Diagnostic &report = error(range, what + ": " + text + " but " +
-                                              std::to_string(found.size) + " here" + declared);
+                                              std::to_string(found.size) + " here" + declared());
         if (wantedDim->bound.valid())
           report.note(wantedDim->bound, "`" + written(expr) + "` is bound here");
         report.note(type.range, "declared here");

@@ -9,6 +9,8 @@
 #include "ir/weir/WeirDialect.h"
 #include "llvm/Support/xxhash.h"
 
+#include <unordered_map>
+
 using namespace mlir;
 
 namespace weir {
@@ -50,8 +52,18 @@ private:
   template <typename Print> void number(Value value, Print print) {
     hashes[value] = hashOf([&](llvm::raw_ostream &out) {
       print(out);
-      out << " : " << value.getType();
+      out << " : " << textOf(value.getType());
     });
+  }
+
+  /// Printing is slow, and few types and attributes are unlike those before.
+  template <typename Printable> StringRef textOf(Printable printable) {
+    auto [place, isNew] = texts.try_emplace(printable.getAsOpaquePointer());
+    if (isNew) {
+      llvm::raw_string_ostream out(place->second);
+      out << printable;
+    }
+    return place->second;
   }
 
   StringRef inputName(unsigned argument) {
@@ -87,7 +99,7 @@ private:
     if (auto write = dyn_cast<WriteOp>(op))
       written.emplace_back(write.getVariable().str(), hashes.lookup(write.getValue()));
     uint64_t all = hashOf([&](llvm::raw_ostream &out) {
-      out << op->getName() << " " << op->getAttrDictionary() << inner;
+      out << op->getName() << " " << textOf(op->getAttrDictionary()) << inner;
       operands(out, op);
     });
     for (OpResult result : op->getResults())
@@ -97,6 +109,7 @@ private:
 
   func::FuncOp entry;
   llvm::DenseMap<Value, uint64_t> hashes;
+  std::unordered_map<const void *, std::string> texts; ///< keeps places
   std::vector<std::pair<std::string, uint64_t>> written;
 };
 
