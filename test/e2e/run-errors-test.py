@@ -204,6 +204,11 @@ class Paths(weirtest.Test):
     def test_places_that_cannot_be(self):
         run = [self.artifact, *self.rows, "--steps", 1]
         model = MODELS / "mnist-mlp.weir"
+        kept = self.folder / "kept"
+        self.weir_run(*run, "--checkpoint", kept)
+        gpt = self.folder / "gpt.weirx"
+        self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", gpt)
+        there = sorted(path.name for path in ROOT.iterdir())
         for place in self.places:
             for status, tool, *arguments in (
                 (2, "weir", "check", place),
@@ -218,12 +223,18 @@ class Paths(weirtest.Test):
                 (8, "weir-run", *run, "--tensorboard", place),
                 (8, "weir-run", *run, "--trace", place),
                 (8, "weir-run", *run, "--gradients", place),
+                (8, "weir", "predict", self.artifact, *self.rows[:2], "--checkpoint", kept, "-o", place),
+                (8, "weir", "predict", self.artifact, *self.rows[:2], "--checkpoint", place, "-o", self.folder / "o.npy"),
+                (8, "weir", "eval", self.artifact, *self.rows, "--checkpoint", place),
+                (4, "weir", "eval", self.artifact, *self.rows, "--init", place),
+                (8, "weir", "generate", gpt, "--checkpoint", place),
             ):
                 with self.subTest(place=str(place)[:60], tool=tool, option=str(arguments[-2])[:60]):
                     done = subprocess.run([BIN / tool, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
                     self.assertEqual(done.returncode, status, done.stderr[:200])
-                    self.assertRegex(done.stderr, "(?i)symbolic links|too long|is no directory|cannot read `")
+                    self.assertRegex(done.stderr, "(?i)symbolic links|too long|is no directory|no such directory|cannot read `")
                     self.assertNotIn("fault of Weir", done.stderr)
+        self.assertEqual(sorted(path.name for path in ROOT.iterdir()), there)
 
     def test_names_that_are_no_text(self):
         model = os.fsencode(self.folder) + b"/m\xff.weir"

@@ -8,6 +8,7 @@
 #include "tools/common/Files.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/core/Error.h"
+#include "runtime/core/NewFile.h"
 #include "runtime/core/Text.h"
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <unistd.h>
 
 namespace weir {
 namespace {
@@ -24,18 +24,6 @@ struct Close {
   void operator()(std::FILE *file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, Close>;
-
-/// Where devices and pipes (/dev/null, a shell's <(...)) are named, renaming over them would be
-/// wrong.
-bool replaceable(const std::string &path) {
-  std::error_code ignored;
-  auto status = std::filesystem::status(path, ignored);
-  return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-}
-
-bool writeAll(std::FILE *file, std::span<const std::byte> bytes) {
-  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0;
-}
 
 } // namespace
 
@@ -75,38 +63,15 @@ std::vector<std::byte> readArtifact(const std::string &path) {
 }
 
 void writeFile(const std::string &path, std::span<const std::byte> bytes) {
-  auto fail = [&] {
-    return Failure(Exit::storage, concat(path, ": cannot write: ", std::strerror(errno)));
-  };
   if (path == "-") {
-    if (!writeAll(stdout, bytes))
-      throw fail();
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
+        std::fflush(stdout) != 0)
+      throw Failure(Exit::storage, concat(path, ": cannot write: ", std::strerror(errno)));
     return;
   }
-  bool rename = replaceable(path);
-  // A link stays one: what it leads to is replaced.
-  std::error_code error;
-  std::string target = path;
-  if (std::filesystem::is_symlink(path, error)) {
-    target = std::filesystem::weakly_canonical(path, error).string();
-    if (error)
-      throw Failure(Exit::storage, concat(path, ": cannot write: ", error.message()));
-  }
-  std::string place = rename ? concat(target, ".", getpid(), ".tmp") : path;
-  // "x": nothing that is there already is written to, whatever it leads to.
-  File file(std::fopen(place.c_str(), rename ? "wbx" : "wb"));
-  for (int number = 1; !file && rename && errno == EEXIST; ++number) {
-    place = concat(target, ".", getpid(), ".", number, ".tmp");
-    file.reset(std::fopen(place.c_str(), "wbx"));
-  }
-  if (!file)
-    throw fail();
-  if (!writeAll(file.get(), bytes) || (rename && std::rename(place.c_str(), target.c_str()) != 0)) {
-    Failure failure = fail();
-    if (rename)
-      std::remove(place.c_str());
-    throw failure;
-  }
+  NewFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.finish();
 }
 
 } // namespace weir

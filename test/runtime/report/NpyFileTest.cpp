@@ -60,5 +60,14 @@ TEST(NpyFile, UnfinishedItIsNotThere) {
                    {"/dev/full: cannot write"}));
 }
 
+TEST(NpyFile, ALinkToItselfIsNoPlace) {
+  TestFolder folder;
+  std::string loop = folder / "loop";
+  std::filesystem::create_symlink("loop", loop);
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile(loop, "<f4", {1}); }), {loop}));
+  EXPECT_TRUE(std::filesystem::is_symlink(loop));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);
+}
+
 } // namespace
 } // namespace weir

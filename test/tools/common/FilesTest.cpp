@@ -57,7 +57,7 @@ TEST(Files, WhatHasTheUnfinishedFilesNameIsLeftAlone) {
   std::filesystem::create_directories(folder);
   std::string path = folder / "a.weirx", other = folder / "thesis.txt";
   writeFile(other, bytes(10, 1));
-  std::filesystem::create_symlink(other, path + "." + std::to_string(getpid()) + ".tmp");
+  std::filesystem::create_symlink(other, path + "." + std::to_string(getpid()) + ".0.tmp");
   writeFile(path, bytes(20, 2));
   EXPECT_EQ(readAll(path), bytes(20, 2));
   EXPECT_EQ(readAll(other), bytes(10, 1));

@@ -1,0 +1,79 @@
+//===- NewFile.cpp - A file that takes its place when it is whole ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/core/NewFile.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
+
+namespace weir {
+
+NewFile::NewFile(std::string path) : target(std::move(path)), place(target) {
+  std::error_code error;
+  auto status = std::filesystem::status(target, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    file = ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    renamed = target;
+    if (std::filesystem::is_symlink(target, error)) {
+      renamed = std::filesystem::weakly_canonical(target, error).string();
+      if (error)
+        fail(error.message());
+    }
+    // Nothing that is there already is written to, whatever it leads to.
+    for (int number = 0; number == 0 || (file < 0 && errno == EEXIST); ++number) {
+      place = concat(renamed, ".", getpid(), ".", number, ".tmp");
+      file = ::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+  }
+  if (file < 0)
+    fail(std::strerror(errno));
+  made = !renamed.empty();
+}
+
+NewFile::~NewFile() { discard(); }
+
+void NewFile::discard() {
+  if (file >= 0)
+    ::close(file);
+  file = -1;
+  if (made)
+    ::unlink(place.c_str());
+  made = false;
+}
+
+void NewFile::fail(const std::string &why) {
+  discard();
+  throw Failure(Exit::storage, concat(target, ": cannot write: ", why));
+}
+
+void NewFile::write(const std::byte *data, size_t size) {
+  while (size > 0) {
+    ssize_t wrote = ::write(file, data, size);
+    if (wrote < 0 && errno == EINTR)
+      continue;
+    if (wrote <= 0)
+      fail(std::strerror(errno));
+    data += wrote;
+    size -= wrote;
+  }
+}
+
+void NewFile::finish() {
+  int closing = file;
+  file = -1;
+  if (::close(closing) != 0 || (made && ::rename(place.c_str(), renamed.c_str()) != 0))
+    fail(std::strerror(errno));
+  made = false;
+}
+
+} // namespace weir
