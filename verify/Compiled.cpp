@@ -109,7 +109,9 @@ mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, con
 }
 
 CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, int threads)
-    : loaded(std::make_unique<Program>(std::move(artifact), ProgramOptions{threads, true})) {}
+    : loaded(std::make_unique<Program>(
+          std::move(artifact),
+          ProgramOptions{.threads = threads, .poison = true, .entriesAlone = true})) {}
 
 void CompiledProgram::setVariables(const std::map<std::string, Tensor> &values) {
   for (const TensorView &variable : loaded->variables())

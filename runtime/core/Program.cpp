@@ -57,6 +57,7 @@ static std::vector<KernelFunction> loadKernels(const artifact::Program &plan,
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {
   const artifact::Program &plan = artifact::verify(bytes);
+  artifact::verifyEvaluations(plan);
   std::optional<Loader> code;
   loadKernels(plan, code);
   return plan;
@@ -92,6 +93,8 @@ Program::Program(std::vector<std::byte> bytes, const ProgramOptions &options)
     : impl(std::make_unique<Impl>(std::move(bytes))) {
   Impl &self = *impl;
   self.plan = &artifact::verify(self.bytes);
+  if (!options.entriesAlone)
+    artifact::verifyEvaluations(*self.plan);
   cpu::requireLevel(self.plan->target()->string_view());
   cpu::boundLibrary(self.plan->target()->string_view());
   self.machine.kernels = loadKernels(*self.plan, self.code);

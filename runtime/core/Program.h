@@ -31,10 +31,12 @@ struct ProgramOptions {
   int threads = 0;     ///< 0: the cores this process may use
   bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
                        ///< that no dead byte is read
+  bool entriesAlone = false; ///< they are run one by one: `eval` need not be like `step`
 };
 
 /// What can be known of an artifact without running it, on any machine: the rules of its file
-/// (runtime/artifact/Reader.h), and that its machine code can be mapped and has every kernel.
+/// (runtime/artifact/Reader.h), what training relies on besides, and that its machine code can be
+/// mapped and has every kernel.
 /// `bytes` are 16-byte aligned. Throws Failure: Exit::model, and Exit::device for memory.
 const artifact::Program &checkProgram(std::span<const std::byte> bytes);
 

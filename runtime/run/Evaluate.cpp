@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Evaluate.h"
-#include "runtime/artifact/Reader.h"
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
 #include "runtime/report/NpyFile.h"
@@ -54,9 +53,7 @@ struct Session {
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
       : program(std::move(artifact), {options.threads, false}),
-        weights(loadTrained(program, source(options))) {
-    artifact::verifyEvaluations(program.plan());
-  }
+        weights(loadTrained(program, source(options))) {}
 
   static std::string source(const EvaluateOptions &options) {
     if (options.checkpoint.empty() && options.init.empty())

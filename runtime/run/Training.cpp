@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
-#include "runtime/artifact/Reader.h"
 #include "runtime/checkpoint/Fingerprint.h"
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
@@ -61,7 +60,6 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry) {
-  artifact::verifyEvaluations(program.plan());
   findCheckpoint();
   openWeights();
   bindData();

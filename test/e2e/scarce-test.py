@@ -30,12 +30,16 @@ class Scarce(weirtest.Test):
         for tool, arguments, enough in (
             ("weir-run", [artifact, *self.rows, "--steps", 2, "--threads", 4], 4),
             ("weir", ["compile", *MODEL, "-o", self.folder / "again.weirx"], 40),
+            ("weir", ["run", artifact, *self.rows, "--steps", 1, "--threads", 2, "--check-every-op"], 2),
         ):
             statuses = []
             for count in (*range(6), enough):
                 environment = dict(os.environ, LD_PRELOAD=os.environ["WEIR_FEW_THREADS"], WEIR_THREADS=str(count))
                 statuses.append(self.ends(tool, *arguments, env=environment))
-            self.assertEqual((statuses[0], statuses[-1]), (6, 0), tool)
+            self.assertEqual((statuses[0], statuses[-1]), (6, 0), arguments[0])
+        # Reading a plan takes no thread.
+        environment = dict(os.environ, LD_PRELOAD=os.environ["WEIR_FEW_THREADS"], WEIR_THREADS="0")
+        self.assertEqual(self.ends("weir", "inspect", "--plan", artifact, env=environment), 0)
 
     def test_memory(self):
         statuses = []
@@ -47,7 +51,7 @@ class Scarce(weirtest.Test):
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
                 )  # fmt: skip
             )
-        self.assertEqual(statuses[-1], 0)
+        self.assertEqual((statuses[0], statuses[-1]), (6, 0))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "runtime/core/Error.h"
 #include "runtime/core/Text.h"
 #include "tools/weir/DumpIr.h"
+#include "tools/weir/FatalErrors.h"
 #include "verify/CheckActions.h"
 #include <chrono>
 #include <iostream>
@@ -82,13 +83,15 @@ private:
 } // namespace
 
 std::string planText(const std::vector<std::byte> &artifact) {
-  MLIRContext context;
+  FatalErrors ends;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
   return printed(*planOf(artifact, context));
 }
 
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
   struct Plan {
-    MLIRContext context;
+    FatalErrors ends; // the reference interpreter's as well
+    MLIRContext context = MLIRContext(MLIRContext::Threading::DISABLED);
     OwningOpRef<ModuleOp> module;
   };
   auto plan = std::make_shared<Plan>();

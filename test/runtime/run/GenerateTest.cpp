@@ -132,8 +132,8 @@ TEST(GenerateOptions, TemperatureIsFinite) {
 TEST_F(Generate, WithoutACheckpoint) {
   GenerateOptions options;
   options.checkpoint = folder / "absent";
-  EXPECT_TRUE(
-      says(messageOf(Exit::storage, [&] { generate(options); }), {"absent", "no checkpoint"}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { generate(options); }),
+                   {"absent", "there is no such directory"}));
 }
 
 } // namespace

@@ -41,6 +41,20 @@ TEST(CheckWritten, WhatTheRuntimeRefusesIsAFaultOfOurs) {
   code.program.code = {1, 2, 3};
   code.kernel("lost", 1, {4});
   refused(code, "machine code cannot be loaded");
+
+  TestProgram evaluation;
+  auto input = [&](artifact::EntryT &entry, int64_t columns) {
+    uint32_t buffer = evaluation.buffer(entry, 8 * columns, 0, 0);
+    entry.inputs.push_back(
+        TestProgram::port("x", artifact::PortKind::input, TestProgram::buf(buffer), {2, columns}));
+  };
+  input(evaluation.step(), 3);
+  artifact::EntryT &eval = evaluation.addEntry("eval");
+  input(eval, 3);
+  checkWritten(evaluation.file());
+  eval.inputs.clear();
+  input(eval, 4);
+  refused(evaluation, "entry 'eval': it is unlike 'step' in 'x'");
 }
 
 TEST(CheckWritten, AModelThatIsTooLargeIsNoFaultOfOurs) {
