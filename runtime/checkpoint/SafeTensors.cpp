@@ -195,7 +195,7 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
     uint64_t size = dtypeSize(entry.dtype), begin = entry.offsets[0], end = entry.offsets[1];
     for (uint64_t d : entry.shape)
       if (d > INT64_MAX || __builtin_mul_overflow(size, d, &size))
-        throw fail("the shape of '", entry.name, "' is too large");
+        throw fail("the shape of '", shownName(entry.name), "' is too large");
     if (begin > end || end > dataSize)
       throw fail("'", shownName(entry.name), "' lies at bytes ", begin, " to ", end, " of ",
                  dataSize);

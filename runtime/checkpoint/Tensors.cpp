@@ -76,8 +76,7 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
     compare(tensor, true);
   for (const StoredTensor &tensor : optional)
     compare(tensor, false);
-  // A hint takes as long as there are names, and few lines are read.
-  int hints = 20;
+  int hints = mostHints;
   for (const auto &[name, tensor] : found)
     if (!known.contains(name))
       lines.push_back(concat("unexpected: ", shownName(name), " ", describe(tensor),

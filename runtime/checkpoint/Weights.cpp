@@ -8,6 +8,7 @@
 #include "runtime/checkpoint/Weights.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
 #include <cassert>
 #include <cstring>
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace weir {
 namespace {
 
 std::string nameAndShape(const StoredTensor &tensor) {
-  return concat(tensor.name, " ", describe(tensor));
+  return concat(shownName(tensor.name), " ", describe(tensor));
 }
 
 bool isWeight(const TensorView &variable) {
@@ -79,9 +80,9 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
   }
   if (lines.empty())
     return;
-  std::string whose =
-      description ? concat("is a checkpoint of another model (", description->model, "):\n  ")
-                  : std::string("does not hold this model's weights:\n  ");
+  std::string whose = description ? concat("is a checkpoint of another model (",
+                                           shownName(description->model), "):\n  ")
+                                  : std::string("does not hold this model's weights:\n  ");
   throw Failure(Exit::model, concat(place, ": ", whose, joinFew(lines, "\n  ")));
 }
 
@@ -101,15 +102,16 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
     }
     used.insert(variable.name);
     if (found->dtype != own.dtype || found->shape != own.shape)
-      mismatches.push_back(concat(variable.name, " is ", describe(*found), " there, ",
+      mismatches.push_back(concat(shownName(variable.name), " is ", describe(*found), " there, ",
                                   describe(own), " in the model"));
     else
       result.taken.push_back(nameAndShape(own));
   }
   // Of a checkpoint's states only those of blocks could be meant; its optimizer's begin anew.
+  int hints = mostHints;
   for (const auto &[name, tensor] : files[0].tensors())
     if (!used.contains(name))
-      result.unused.push_back(nameAndShape(tensor) + didYouMean(name, absent));
+      result.unused.push_back(nameAndShape(tensor) + (hints-- > 0 ? didYouMean(name, absent) : ""));
   if (!mismatches.empty())
     throw Failure(Exit::model,
                   concat(place, ": tensors of other shapes than the model's:\n  ",

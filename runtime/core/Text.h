@@ -75,12 +75,19 @@ inline size_t editDistance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-/// The candidate nearest to `name`, or "" where none is near enough to be what was meant.
+/// The candidate nearest to `name`, or "" where none is near enough to be what was meant. Of names
+/// that nobody types, since they are too long, none is sought.
 /// (`nearest` is the compiler's, frontend/Diagnostics.h, in this same namespace.)
 inline std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
   std::string best;
+  constexpr size_t longest = 256;
+  if (name.size() > longest)
+    return best;
   size_t least = name.size() / 3 + 2;
   for (const std::string &candidate : candidates) {
+    // As many edits as their lengths differ are needed at least.
+    if (candidate.size() >= name.size() + least || name.size() >= candidate.size() + least)
+      continue;
     size_t distance = editDistance(name, candidate);
     if (distance < least && distance < candidate.size()) {
       least = distance;

@@ -107,6 +107,11 @@ TEST(SafeTensors, RefusesOddHeaders) {
            R"("dtype":null,"shape":[1],"data_offsets":[0,4])",
        })
     refused(one(fields));
+  std::string endless(100'000, 'x');
+  EXPECT_LT(refused(file("{\"" + endless + "\":{" +
+                         R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"))
+                .size(),
+            1000u);
   refused(file(R"({"a":1})"));
   refused(file(R"({"a":[]})"));
   refused(file(R"({"__metadata__":{"x":1}})"));

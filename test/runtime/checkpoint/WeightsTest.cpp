@@ -157,6 +157,36 @@ TEST_F(WeightsTest, TakesNothingOfAnotherShapeAndNotNothing) {
                    {"has no tensor of the model", "wte F32[4]", "norm.mean F32[2]"}));
 }
 
+TEST_F(WeightsTest, HintsAtAFewOfManyThatTheModelHasNot) {
+  add("layer.weight", {1}, artifact::Role::parameter);
+  std::vector<StoredTensor> many = {tensor("w", {2, 2}, 1)};
+  for (int i = 0; i < 1000; ++i)
+    many.push_back(tensor(concat("layer.weigh", i), {1}, 0));
+  Weights::Overlap overlap = of(many).overlap(variables);
+  EXPECT_EQ(overlap.unused.size(), 1000u);
+  EXPECT_EQ(
+      std::count_if(overlap.unused.begin(), overlap.unused.end(),
+                    [](const std::string &line) { return line.find("did you mean") != line.npos; }),
+      20);
+}
+
+TEST_F(WeightsTest, ShowsLongNamesShort) {
+  std::string endless(100'000, 'x');
+  Weights unlike = of({tensor(endless, {1}, 0)});
+  EXPECT_LT(messageOf(Exit::model, [&] { unlike.overlap(variables); }).size(), 1000u);
+  add(endless, {1}, artifact::Role::parameter);
+  Weights other = of({tensor(endless, {2}, 0)});
+  EXPECT_LT(messageOf(Exit::model, [&] { other.overlap(variables); }).size(), 1000u);
+  Manifest manifest;
+  manifest.totalSteps = 1;
+  manifest.model = endless;
+  CheckpointStore store(folder / "long", 3, disk);
+  store.prepare(1);
+  store.save(manifest, {tensor("w", {1}, 0)}, {});
+  Weights checkpoint(folder / "long", say);
+  EXPECT_LT(messageOf(Exit::model, [&] { load(checkpoint); }).size(), 1000u);
+}
+
 TEST_F(WeightsTest, WantsAWholeFileOrADirectoryWithACheckpoint) {
   std::string absent = folder / "absent";
   EXPECT_TRUE(says(messageOf(Exit::data, [&] { Weights(absent, say); }), {absent}));

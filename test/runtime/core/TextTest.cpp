@@ -36,5 +36,20 @@ TEST(JoinFew, SaysHowManyMore) {
   EXPECT_EQ(joinFew({"a", "b", "c", "d"}, "; ", 2), "a; b; and 2 more");
 }
 
+TEST(NearestName, IsNearEnoughToBeMeant) {
+  std::vector<std::string> names = {"window", "wide", "w"};
+  EXPECT_EQ(didYouMean("windw", names), "; did you mean 'window'?");
+  EXPECT_EQ(didYouMean("windows", names), "; did you mean 'window'?");
+  EXPECT_EQ(didYouMean("images", names), "");
+  EXPECT_EQ(didYouMean("x", names), "");
+}
+
+TEST(NearestName, TakesNoTimeOverNamesThatNobodyTypes) {
+  // As edits, half a day.
+  std::string endless(1 << 20, 'a');
+  EXPECT_EQ(nearestName(endless, std::vector<std::string>(64, endless + "b")), "");
+  EXPECT_EQ(nearestName("layer.0.w", std::vector<std::string>(1 << 10, endless)), "");
+}
+
 } // namespace
 } // namespace weir
