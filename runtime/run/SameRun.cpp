@@ -45,14 +45,14 @@ std::string compareConfigs(const Manifest &before, const Manifest &now) {
 }
 
 std::string compareModels(const Manifest &before, const Manifest &now) {
-  // Other configs make another program; they are said instead.
-  if (before.training.empty() || now.training.empty() || before.training == now.training ||
-      before.configs != now.configs)
+  if (before.training == now.training)
     return "";
   return concat("a step of ", quoted(now.model), " computes something else than a step of ",
-                quoted(before.model),
-                " did, though its tensors have the same names and shapes (another version of Weir "
-                "may also say the same otherwise)");
+                quoted(before.model), " did, though its tensors have the same names and shapes (",
+                before.configs == now.configs
+                    ? "another version of Weir may also say the same otherwise)"
+                    : "other configs make another program; whether the model was changed as well "
+                      "is not known)");
 }
 
 std::string compareData(const Manifest &before, const Manifest &now) {

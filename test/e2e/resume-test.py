@@ -99,8 +99,10 @@ class AsItWasBegun(weirtest.Test):
 
     def test_other_configs(self):
         options = [MODELS / "mnist-mlp.weir", "--set", "batch=32"]
-        self.fails(3, "configs: batch was 64, now it is 32.*--change configs", "weir", *self.resume(*options))
-        self.weir(*self.resume(*options, more=["--change", "configs"]))
+        self.fails(3, "configs: batch was 64, now it is 32.*--change model,configs", "weir", *self.resume(*options))
+        self.fails(3, "whether the model was changed as well.*--change model", "weir",
+                   *self.resume(*options, more=["--change", "configs"]))
+        self.weir(*self.resume(*options, more=["--change", "model,configs"]))
 
     def test_other_data_and_options(self):
         self.data = self.digits(rows=256, name="other")
