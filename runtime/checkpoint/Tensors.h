@@ -26,8 +26,8 @@ StoredTensor stored(const TensorView &variable);
 std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variables);
 std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables);
 
-/// To so many tensors that no model has it is added which of its own may be meant: each takes as long
-/// as there are names, and few are read.
+/// To so many tensors that no model has it is added which of its own may be meant: each takes as
+/// long as there are names, and few are read.
 constexpr int mostHints = 20;
 
 /// What stands between `wanted` and `found` being the same tensors, one line each; empty where

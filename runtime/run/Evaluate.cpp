@@ -7,12 +7,13 @@
 
 #include "runtime/run/Evaluate.h"
 #include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
 #include "runtime/report/NpyFile.h"
 #include "runtime/report/Number.h"
+#include "runtime/report/Say.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
-#include "runtime/run/Within.h"
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -23,8 +24,6 @@
 namespace weir {
 namespace {
 
-void say(const std::string &line) { std::cerr << printable(line) << std::endl; }
-
 void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
   auto *checkpoint =
       app.add_option("--checkpoint", options.checkpoint,
@@ -33,16 +32,8 @@ void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
   app.add_option("--init", options.init, "the weights: a safetensors file")
       ->type_name("FILE")
       ->excludes(checkpoint);
-  app.add_option("--data", options.data,
-                 "values of an input: idx, .npy, text, .bin tokens, or bytes:PATH; once for each")
-      ->type_name("INPUT=PATH")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--threads", options.threads,
-                 "CPU threads (default: the cores this process may use)")
-      ->type_name("N")
-      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"));
+  addDataOption(app, options.data);
+  addThreadsOption(app, options.threads);
   app.add_flag("--json", options.json, "results on standard output as one JSON object");
 }
 
@@ -162,7 +153,7 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
   Evaluator evaluator(session.program, dataset, "--data");
   if (evaluator.leftOut() > 0)
     say(evaluator.notice());
-  Values figures = evaluator.run();
+  Values figures = *evaluator.run();
   const char *unit = dataset.window() ? "windows" : "rows";
   Values counts = {{unit, static_cast<double>(evaluator.evaluated())}};
   if (evaluator.leftOut() > 0)

@@ -52,13 +52,16 @@ void Evaluator::runRows(Part &part, int64_t first) {
   part.outputs.add();
 }
 
-Values Evaluator::run() {
+std::optional<Values> Evaluator::run(const std::function<bool()> &stop) {
   for (Part &part : parts)
     part.outputs.clear();
   int64_t row = 0;
   for (Part &part : parts)
-    for (; row + part.rows <= rows; row += part.rows)
+    for (; row + part.rows <= rows; row += part.rows) {
+      if (stop && stop())
+        return std::nullopt;
       runRows(part, row);
+    }
   if (parts.size() > 1)
     parts[0].outputs.add(parts[1].outputs);
   return parts[0].outputs.ratios();

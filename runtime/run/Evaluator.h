@@ -9,6 +9,8 @@
 #define WEIR_RUNTIME_RUN_EVALUATOR_H
 
 #include "runtime/run/Ports.h"
+#include <functional>
+#include <optional>
 
 namespace weir {
 
@@ -22,8 +24,8 @@ public:
   /// whole batch.
   Evaluator(Program &program, const Dataset &dataset, const std::string &what);
 
-  /// The loss and each metric.
-  Values run();
+  /// The loss and each metric; nothing where `stop`, asked before each batch, says so.
+  std::optional<Values> run(const std::function<bool()> &stop = {});
 
   int64_t evaluated() const { return rows - leftOut(); } ///< rows or windows
   int64_t leftOut() const { return parts.size() > 1 ? 0 : rows % parts[0].rows; }

@@ -9,6 +9,7 @@
 #include "runtime/core/Text.h"
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 
 namespace weir {
@@ -38,15 +39,62 @@ std::optional<std::string> wordsFor(const TensorView &variable) {
                 place.empty() ? "" : " at ", place.empty() ? "" : shapeText(place));
 }
 
+using Written = std::function<void(const artifact::Ref &)>;
+
+void forEachWritten(const artifact::Program &program,
+                    const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
+                    const Written &written) {
+  for (const artifact::Action *action : actions) {
+    if (const auto *launch = action->work_as_Launch()) {
+      const artifact::Kernel &kernel = *program.kernels()->Get(launch->kernel());
+      for (uint32_t i = 0; i < launch->operands()->size(); ++i)
+        if (kernel.operands()->Get(i)->written())
+          written(*launch->operands()->Get(i));
+    } else if (const auto *product = action->work_as_Product()) {
+      written(*product->c());
+    } else if (const auto *convolution = action->work_as_Convolution()) {
+      switch (convolution->kind()) {
+      case artifact::ConvolutionKind::forward:
+        written(*convolution->output());
+        break;
+      case artifact::ConvolutionKind::backward_input:
+        written(*convolution->input());
+        break;
+      case artifact::ConvolutionKind::backward_weight:
+        written(*convolution->weight());
+        break;
+      }
+    } else if (const auto *repeat = action->work_as_Repeat()) {
+      forEachWritten(program, *repeat->body(), written);
+    } else if (const auto *copy = action->work_as_Copy()) {
+      written(*copy->to());
+    } else if (const auto *fill = action->work_as_Fill()) {
+      written(*fill->to());
+    }
+  }
+}
+
 } // namespace
 
-std::optional<std::string> Finite::begin(const std::vector<TensorView> &variables) {
-  std::optional<std::string> first;
+std::set<std::string> writtenVariables(const artifact::Program &program,
+                                       const artifact::Entry &entry) {
+  std::set<std::string> names;
+  forEachWritten(program, *entry.actions(), [&](const artifact::Ref &ref) {
+    if (ref.space() == artifact::Space::variable)
+      names.insert(program.variables()->Get(ref.index())->name()->str());
+  });
+  return names;
+}
+
+Finite::Given Finite::begin(const std::vector<TensorView> &variables,
+                            const std::set<std::string> &written) {
+  Given first;
   for (const TensorView &variable : variables)
     if (auto words = wordsFor(variable)) {
       given.insert(variable.name);
-      if (!first)
-        first = words;
+      auto &which = written.contains(variable.name) ? first.updated : first.kept;
+      if (!which)
+        which = words;
     }
   return first;
 }

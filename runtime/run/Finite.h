@@ -21,10 +21,19 @@
 
 namespace weir {
 
+/// The names of the variables that the entry writes.
+std::set<std::string> writtenVariables(const artifact::Program &program,
+                                       const artifact::Entry &entry);
+
 class Finite {
 public:
-  /// What of `variables` is not finite now is given. The first such value in words, or nothing.
-  std::optional<std::string> begin(const std::vector<TensorView> &variables);
+  /// In words, the first value that is not finite of what no step writes, and of the rest.
+  struct Given {
+    std::optional<std::string> kept, updated;
+  };
+
+  /// What of `variables` is not finite now is given. Steps write those of the names `written`.
+  Given begin(const std::vector<TensorView> &variables, const std::set<std::string> &written);
 
   /// The first value that is not finite in a tensor that was when it began: "'w' is nan at [3, 4]".
   std::optional<std::string> broken(const std::vector<TensorView> &variables) const;

@@ -9,6 +9,7 @@
 #include "runtime/core/Text.h"
 #include "runtime/data/Philox.h"
 #include "runtime/run/Ports.h"
+#include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
@@ -164,10 +165,7 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--seed", options.seed, "of the draws (default 1)")
       ->type_name("N")
       ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int32_t>::max()}));
-  app.add_option("--threads", options.threads,
-                 "CPU threads (default: the cores this process may use)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  addThreadsOption(app, options.threads);
 }
 
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {

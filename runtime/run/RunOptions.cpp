@@ -17,24 +17,37 @@ namespace {
 
 constexpr int64_t mostSteps = std::numeric_limits<int32_t>::max();
 
+/// A path such as --data a=x is one value each time; a word after it is not another.
+CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string> &into,
+                        const char *help) {
+  return app.add_option(name, into, help)
+      ->type_name("INPUT=PATH")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 } // namespace
 
+CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
+  return addSources(app, "--data", data,
+                    "values of a model's input: idx, .npy, text, .bin tokens, or bytes:PATH; once "
+                    "for each input");
+}
+
+CLI::Option *addThreadsOption(CLI::App &app, int &threads) {
+  return app
+      .add_option("--threads", threads, "CPU threads (default: the cores this process may use)")
+      ->type_name("N")
+      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"));
+}
+
 void addRunOptions(CLI::App &app, RunOptions &options) {
-  // A path such as --data a=x is one value each time; a word after it is not another.
-  auto list = [&](const char *name, std::vector<std::string> &into, const char *help) {
-    return app.add_option(name, into, help)
-        ->type_name("INPUT=PATH")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-  };
   const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports";
 
-  list(
-      "--data", options.data,
-      "values of a model's input: idx, .npy, text, .bin tokens, or bytes:PATH; once for each input")
-      ->group(data);
-  auto *evalData = list("--eval-data", options.evalData, "held-out data, as --data")->group(data);
+  addDataOption(app, options.data)->group(data);
+  auto *evalData =
+      addSources(app, "--eval-data", options.evalData, "held-out data, as --data")->group(data);
   auto *holdout = app.add_option("--holdout", options.holdout,
                                  "hold out this last fraction of the data, such as 0.1")
                       ->type_name("FRACTION")
@@ -89,11 +102,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("N")
       ->check(within<int64_t>(1, mostSteps, "a number from 1"))
       ->group(training);
-  app.add_option("--threads", options.threads,
-                 "CPU threads (default: the cores this process may use)")
-      ->type_name("N")
-      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"))
-      ->group(training);
+  addThreadsOption(app, options.threads)->group(training);
 
   auto *checkpoint =
       app.add_option("--checkpoint", options.checkpoint, "keep weights and state in this directory")

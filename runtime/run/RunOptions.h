@@ -17,7 +17,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace weir {
 
@@ -35,9 +36,10 @@ struct RunOptions {
   std::string initPartial;       ///< the same, of which the model takes what it has
   int64_t evalEvery = 0;         ///< steps; 0: only at the end
   std::string nan = "abort";     ///< or "skip"
-  int64_t nanLimit = 20;         ///< skipped steps in a row that end the run
-  std::string checkpoint;        ///< a directory; "": weights are not kept
-  int64_t every = 500;           ///< steps
+  std::optional<int64_t> nanLimit; ///< skipped steps in a row that end a run of "skip"; 20 where
+                                   ///< not given
+  std::string checkpoint;          ///< a directory; "": weights are not kept
+  int64_t every = 500;             ///< steps
   int keep = 3;
   bool resume = false, extend = false;
   std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
@@ -51,11 +53,15 @@ struct RunOptions {
   /// the whole run and let go before the program is.
   std::function<std::shared_ptr<void>(Program &)> attach;
 
-  static constexpr int64_t defaultSeed = 1;
+  static constexpr int64_t defaultSeed = 1, defaultNanLimit = 20;
 };
 
 /// Adds the options to a command that has no options of these names yet (--json may be there).
 void addRunOptions(CLI::App &app, RunOptions &options);
+
+/// What other commands have as well.
+CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);
+CLI::Option *addThreadsOption(CLI::App &app, int &threads);
 
 } // namespace weir
 

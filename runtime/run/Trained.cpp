@@ -7,14 +7,11 @@
 
 #include "runtime/run/Trained.h"
 #include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
 #include <filesystem>
-#include <iostream>
 
 namespace weir {
-
-static void say(const std::string &line) { std::cerr << printable(line) << std::endl; }
 
 const std::string &checkpointFolder(const std::string &checkpoint, const char *forFile) {
   std::error_code ignored;

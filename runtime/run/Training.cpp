@@ -12,6 +12,7 @@
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/ChromeTrace.h"
 #include "runtime/report/Number.h"
+#include "runtime/report/Say.h"
 #include "runtime/run/SameRun.h"
 #include <algorithm>
 #include <cerrno>
@@ -70,8 +71,6 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     gradients.emplace(program, stepEntry, options.gradients);
 }
 
-void Training::say(const std::string &line) { std::cerr << printable(line) << std::endl; }
-
 double Training::secondsSince(Clock::time_point start) const {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -104,9 +103,10 @@ void Training::findCheckpoint() {
   for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
     lines.push_back(std::move(line));
   if (!lines.empty())
-    throw Failure(Exit::model, concat(resumed->path, ": is a checkpoint of another model (",
-                                      found.model, "); this one is ", program.plan().model()->str(),
-                                      ":\n  ", joinFew(lines, "\n  ")));
+    throw Failure(Exit::model,
+                  concat(resumed->path, ": is a checkpoint of another model (",
+                         shownName(found.model), "); this one is ", program.plan().model()->str(),
+                         ":\n  ", joinFew(lines, "\n  ")));
   if (options.seed && *options.seed != found.seed)
     throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
                                       " was begun with --seed ", found.seed,
@@ -115,6 +115,7 @@ void Training::findCheckpoint() {
   done = saved = found.step;
   skipped = found.skipped;
   skippedInARow = found.skippedInARow;
+  learnt = done - skipped;
 }
 
 void Training::openWeights() {
@@ -236,8 +237,12 @@ void Training::decideSteps() {
                                       " are asked for, which changes the learning rate's course; "
                                       "add --extend to allow it, or "
                                       "leave out --steps and --epochs"));
-  if (!options.extend)
-    total = before;
+  if (options.extend)
+    return;
+  if (total != before)
+    say(concat("the recipe asks for ", total, " steps; the run goes on for the ", before,
+               " that it was begun for (--extend takes the recipe's)"));
+  total = before;
 }
 
 void Training::openReports() {
@@ -276,13 +281,19 @@ void Training::initialize() {
     if (weights)
       weights->load(program.variables());
   }
-  if (auto words = finite.begin(program.variables()))
-    say(concat("warning: ", *words,
-               resumed                ? " in "
-               : options.init.empty() ? ""
-                                      : " in --init ",
-               resumed ? resumed->path : options.init,
-               ": the run begins with what is not finite, and keeps it as it is"));
+  std::string place = resumed   ? concat(" in ", resumed->path)
+                      : weights ? concat(" in ", weights->path())
+                                : "";
+  Finite::Given given =
+      finite.begin(program.variables(), writtenVariables(program.plan(), stepEntry));
+  if (given.kept)
+    say(concat("warning: ", *given.kept, place,
+               ", which is not finite; no step writes it, so it stays as it is"));
+  if (given.updated) {
+    notFinite = *given.updated + place;
+    say(concat("warning: ", notFinite,
+               ", which is not finite: a step that computes such a value anew is left out"));
+  }
   resumed.reset();
   weights.reset();
 }
@@ -311,10 +322,14 @@ Exit Training::run(const Signals &signals) {
   initialize();
   openReports();
   progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
-  int signal = 0;
   try {
-    train(signals, signal);
-    return signal ? stop(signal) : finish();
+    int signal = train(signals);
+    if (store)
+      save();
+    bool reported = writeReports(); // of the steps alone, before the evaluation
+    if (!signal)
+      signal = evaluate(signals);
+    return signal ? stop(signal) : finish(reported);
   } catch (const Failure &failure) {
     // Data that cannot be read any more are no reason to lose what was learnt from them.
     if (failure.exit != Exit::data)
@@ -323,18 +338,23 @@ Exit Training::run(const Signals &signals) {
   }
 }
 
-void Training::train(const Signals &signals, int &signal) {
+/// Returns the signal that ended it, or 0.
+int Training::train(const Signals &signals) {
   Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
-  while (done < total && !signal) {
+  while (done < total) {
     step(prefetcher.next());
     if (done == total)
-      return;
-    if (options.evalEvery > 0 && done % options.evalEvery == 0)
-      evaluate();
+      break;
+    // Who asks for the end waits for a step, not for an evaluation.
+    int signal = signals.received();
+    if (!signal && options.evalEvery > 0 && done % options.evalEvery == 0)
+      signal = evaluate(signals);
+    if (signal)
+      return signal;
     if (store && done % options.every == 0)
       save();
-    signal = signals.received();
   }
+  return 0;
 }
 
 std::string Training::savedAsItStands() {
@@ -383,6 +403,10 @@ void Training::checkFinite(const StepRecord &record) {
   double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0),
          rate = valueOf(record.values, "lr", 0);
   bool left = valueOf(record.values, "skipped", 0) != 0;
+  if (!left) {
+    ++learnt;
+    notFinite.clear();
+  }
   if (!left && std::isfinite(loss) && std::isfinite(norm)) {
     skippedInARow = 0;
     return;
@@ -396,8 +420,15 @@ void Training::checkFinite(const StepRecord &record) {
     found += concat(", learning rate ", rate, ": not finite");
   else
     found += concat(", learning rate ", rate, ": the update is not finite");
+  // What such a step leaves as it is makes the next one no better.
+  if (left && !notFinite.empty()) {
+    writeReports();
+    throw Failure(Exit::numeric,
+                  concat(found, ". The run began with ", notFinite,
+                         ", and no step can be taken from there; mend those weights"));
+  }
   bool abort = options.nan != "skip";
-  if (!abort && skippedInARow < options.nanLimit) {
+  if (!abort && skippedInARow < options.nanLimit.value_or(RunOptions::defaultNanLimit)) {
     progress->say(
         concat(found, ", ", left ? "the step changed no weight" : "no gradient was affected"));
     return;
@@ -429,12 +460,16 @@ void Training::report(std::optional<Sink> &sink, Write write) {
   }
 }
 
-void Training::evaluate() {
+/// Returns the signal that ended it, of which nothing is told then, or 0.
+int Training::evaluate(const Signals &signals) {
   if (!evaluator || evaluated == done)
-    return;
+    return 0;
   Clock::time_point start = Clock::now();
+  std::optional<Values> figures = evaluator->run([&] { return signals.received() != 0; });
+  if (!figures)
+    return signals.received();
   held.clear();
-  for (const auto &[name, value] : evaluator->run())
+  for (const auto &[name, value] : *figures)
     held.emplace_back("heldout_" + name, value);
   if (evaluator->leftOut() > 0)
     held.emplace_back("heldout_rows_left_out", static_cast<double>(evaluator->leftOut()));
@@ -446,6 +481,7 @@ void Training::evaluate() {
   double seconds = secondsSince(start);
   report(metrics, [&](MetricsFile &file) { file.event("eval", done, held, seconds); });
   report(tensorboard, [&](TensorBoard &file) { file.scalars(done, held); });
+  return 0;
 }
 
 Manifest Training::manifest() const {
@@ -508,10 +544,7 @@ bool Training::writeReports() {
 }
 
 Exit Training::stop(int signal) {
-  if (store)
-    save();
   report(metrics, [&](MetricsFile &file) { file.event("stop", done, {}, secondsSince(began)); });
-  writeReports();
   if (store) {
     progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
                          store->pathOf(done), "; the same command with --resume goes on"));
@@ -534,11 +567,7 @@ void Training::print(const std::string &results) {
   std::cerr << "standard output: its reader has gone; the results:\n" << results << std::flush;
 }
 
-Exit Training::finish() {
-  if (store)
-    save();
-  bool reported = writeReports(); // of the steps alone, before the evaluation
-  evaluate();
+Exit Training::finish(bool reported) {
   double seconds = secondsSince(began);
   Values results = held;
   results.insert(results.begin(), {"steps", static_cast<double>(done)});
@@ -560,6 +589,11 @@ Exit Training::finish() {
       text += concat(name, " ", formatted(isCount(name) ? "%.0f" : "%.6g", value), "\n");
   }
   print(text);
+  if (learnt == 0)
+    throw Failure(Exit::numeric,
+                  concat("each of the ", done,
+                         " steps was left out, since it was not finite: nothing was learnt. A "
+                         "lower learning rate or clip global_norm(1.0) in the recipe may help"));
   return reported ? Exit::ok : Exit::storage;
 }
 

@@ -49,19 +49,18 @@ private:
   void initialize();
   void announce() const;
   void step(const Batch &batch);
-  void train(const Signals &signals, int &signal);
+  int train(const Signals &signals);
   void checkFinite(const StepRecord &record);
-  void evaluate();
+  int evaluate(const Signals &signals);
   void save();
   std::string newestCheckpoint() const;
   std::string savedAsItStands();
   template <typename Sink, typename Write> void report(std::optional<Sink> &sink, Write write);
   bool writeReports();
-  Exit finish();
+  Exit finish(bool reported);
   Exit stop(int signal);
   Manifest manifest() const;
   double secondsSince(Clock::time_point start) const;
-  static void say(const std::string &line);
   static void print(const std::string &results);
 
   const RunOptions &options;
@@ -89,7 +88,9 @@ private:
   int64_t saved = -1;     // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1; // the step that `held` is of
   int64_t skipped = 0, skippedInARow = 0;
+  int64_t learnt = 0; // steps that changed something
   Finite finite;
+  std::string notFinite; // "'w' is nan in FILE" of what steps write, as the run began; "": all is
   Values last, held;
 };
 

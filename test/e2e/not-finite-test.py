@@ -102,6 +102,26 @@ class NotFinite(weirtest.Test):
         self.assertRegex(done.stderr, "step 6: loss .*as the 4 steps before it")
         self.assert_finite()
 
+    def test_weights_to_begin_with_that_are_not_finite(self):
+        header = json.dumps({"line.w": {"dtype": "F32", "shape": [3, 1], "data_offsets": [0, 12]}}).encode()
+        init = self.folder / "init.safetensors"
+        init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 1, -math.inf, 1))
+        done = self.train("0.001", "--init", init, "--nan", "skip", status=5)
+        self.assertRegex(done.stderr, r"warning: 'line\.w' is -inf at \[1, 0\] in .*init.safetensors")
+        self.assertRegex(done.stderr, r"error: step 1: .*'line\.w' is -inf at \[1, 0\].* no step can be taken from there")
+
+    def test_a_mask_that_nothing_trains(self):
+        text = MODEL.replace("return x @ w", "param mask: [3, 1] = zeros()\n  return x @ (w * exp(mask))")
+        text = text.replace("  update growing", '  update frozen() where ends_with(name, "mask")\n  update growing').replace("LR", "0.001")
+        header = json.dumps({"line.mask": {"dtype": "F32", "shape": [3, 1], "data_offsets": [0, 12]}}).encode()
+        init = self.folder / "init.safetensors"
+        init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 0, -math.inf, 0))
+        model = self.write("m.weir", text)
+        done = self.weir("train", model, *self.data, "--init-partial", init, "--checkpoint", self.kept)
+        self.assertRegex(done.stderr, r"warning: 'line\.mask' is -inf at \[1, 0\] in .*no step writes it, so it stays as it is")
+        self.assertEqual(self.tensors()["line.mask"], (0, -math.inf, 0))
+
+
 
 if __name__ == "__main__":
     weirtest.main()

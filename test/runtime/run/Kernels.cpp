@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite, and
-// the token 8, as no compiled step does, a weight that is no number.
-// Every next value depends on the weights, the momentum, the seed, the step and the data, so that
-// losing any of them shows.
+// Tokens draw weights[token % 4] towards the step's hash; the token 9 makes the loss infinite, as
+// a weight that is not finite does, and the token 8, as no compiled step does, a weight that is no
+// number. Every next value depends on the weights, the momentum, the seed, the step and the data,
+// so that losing any of them shows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +41,7 @@ void step(void *const *o, long, long, void *) {
     bad |= window[i] == 9;
     broken |= window[i] == 8;
   }
+  bad |= !(sum - sum == 0.0f);
   for (int i = 0; i < 4; ++i)
     norm += gradient[i] * gradient[i];
   if (!bad)

@@ -7,7 +7,11 @@
 
 #include "runtime/run/Train.h"
 #include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/core/Observer.h"
+#include "runtime/core/Program.h"
+#include "runtime/core/Text.h"
 #include "test/runtime/run/TestModel.h"
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <sys/resource.h>
@@ -160,6 +164,30 @@ TEST_F(Train, ResumesWithMoreSteps) {
   EXPECT_TRUE(says(out, {"steps 20\n"}));
 }
 
+TEST_F(Train, ResumedWithAnotherRecipe) {
+  run(options("a"));
+  RunOptions resume = options("a");
+  resume.resume = true;
+  std::vector<std::byte> longer =
+      testModel("weights", "gradient/weights", [](artifact::ProgramT &p) { p.steps = 40; });
+  auto go = [&] {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    Exit exit = runTraining(longer, resume);
+    out = ::testing::internal::GetCapturedStdout();
+    err = ::testing::internal::GetCapturedStderr();
+    return exit;
+  };
+  EXPECT_EQ(go(), Exit::ok);
+  EXPECT_TRUE(says(err, {"the recipe asks for 40 steps; the run goes on for the 30 that it was "
+                         "begun for (--extend takes the recipe's)"}));
+  EXPECT_TRUE(says(out, {"steps 30\n"}));
+  resume.extend = true;
+  EXPECT_EQ(go(), Exit::ok);
+  EXPECT_FALSE(says(err, {"the recipe asks"}));
+  EXPECT_TRUE(says(out, {"steps 40\n"}));
+}
+
 TEST_F(Train, ResumesInAnEmptyDirectory) {
   RunOptions all = options("a");
   all.resume = true;
@@ -191,6 +219,56 @@ TEST_F(Train, StopsOnASignal) {
     EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
     EXPECT_TRUE(says(readAll(all.metrics), {"\"event\":\"stop\""}));
   }
+}
+
+/// Raises a signal before an entry's run of that number.
+struct Interrupting : Observer {
+  Interrupting(Program &program, const std::string &name, int run) : program(program), left(run) {
+    while (program.plan().entries()->Get(entry)->name()->str() != name)
+      ++entry;
+    program.observe(this);
+  }
+  ~Interrupting() override { program.observe(nullptr); }
+  void before(const ActionPlace &place) override {
+    if (place.entry == entry && --left == 0)
+      raise(SIGUSR1);
+  }
+  void after(const ActionPlace &) override {}
+  Program &program;
+  int left;
+  uint32_t entry = 0;
+};
+
+TEST_F(Train, ASignalDoesNotWaitForAnEvaluation) {
+  for (auto [entry, run, step] : {std::tuple("step", 10, 10), {"eval", 2, 10}, {"eval", 7, 20}}) {
+    SCOPED_TRACE(concat(entry, " ", run));
+    RunOptions all = options(concat(entry, run));
+    all.holdout = 0.1; // five batches
+    all.evalEvery = 10;
+    all.attach = [&, entry = entry, run = run](Program &program) {
+      return std::make_shared<Interrupting>(program, entry, run);
+    };
+    EXPECT_EQ(this->run(all), Exit::requeue);
+    EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps(), std::vector<int64_t>{step});
+    std::string told = readAll(all.metrics);
+    EXPECT_TRUE(says(told, {"{\"event\":\"stop\","}));
+    EXPECT_EQ(told.find(concat("{\"event\":\"eval\",\"step\":", step)), told.npos);
+  }
+}
+
+TEST_F(Train, ASignalInTheLastEvaluationLeavesItForLater) {
+  RunOptions all = options("a");
+  all.holdout = 0.1;
+  all.gradients = folder / "a.safetensors";
+  all.attach = [](Program &program) { return std::make_shared<Interrupting>(program, "eval", 2); };
+  EXPECT_EQ(run(all), Exit::requeue);
+  EXPECT_TRUE(says(err, {"SIGUSR1: stopped after step 30", "--resume goes on"}));
+  EXPECT_TRUE(std::filesystem::file_size(all.gradients) > 0);
+  all.gradients = "";
+  all.attach = nullptr;
+  all.resume = true;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(out, {"steps 30\n", "heldout_loss "}));
 }
 
 TEST_F(Train, NobodyReadsWhatItSays) {
@@ -333,6 +411,80 @@ TEST_F(Train, ManyStepsInARowThatAreNotFinite) {
   all.nanLimit = 29;
   EXPECT_EQ(run(all), Exit::ok);
   EXPECT_TRUE(says(out, {"skipped_steps 28\n"}));
+}
+
+TEST_F(Train, NothingLearntIsNoSuccess) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 40; ++i)
+    tokens += raw(static_cast<uint16_t>(9));
+  RunOptions all = options("a");
+  all.data = {"window=" + folder.write("t.bin", tokens)};
+  all.nan = "skip";
+  all.steps = 5;
+  EXPECT_TRUE(says(refused(Exit::numeric, all),
+                   {"each of the 5 steps was left out", "nothing was learnt"}));
+  EXPECT_TRUE(says(out, {"skipped_steps 5\n"}));
+  all.resume = all.extend = true;
+  all.steps = 6;
+  EXPECT_TRUE(says(refused(Exit::numeric, all), {"each of the 6 steps"}));
+  for (uint16_t i = 0; i < 40; ++i)
+    tokens[2 * i] = static_cast<char>(i % 5);
+  all.change = {"data"};
+  folder.write("t.bin", tokens);
+  all.steps = 7;
+  EXPECT_EQ(run(all), Exit::ok);
+}
+
+TEST_F(Train, ALimitOfSkippedStepsIsOfSkipping) {
+  RunOptions all = options("a");
+  all.nanLimit = 3;
+  EXPECT_TRUE(says(refused(Exit::usage, all), {"--nan-limit", "add --nan skip"}));
+  EXPECT_FALSE(std::filesystem::exists(all.checkpoint));
+}
+
+TEST_F(Train, BeginsWithWhatIsNotFinite) {
+  auto begin = [&](const char *name) {
+    const float values[] = {0, 0, -INFINITY, 0};
+    std::string path = folder / (std::string(name) + ".safetensors");
+    FileWriter writer(disk, path);
+    writeSafeTensors(writer, {{name, "F32", {4}, reinterpret_cast<const std::byte *>(values), 16}});
+    writer.finish();
+    return path;
+  };
+  RunOptions all = options("a");
+  all.init = begin("weights");
+  for (const char *nan : {"abort", "skip"}) {
+    all.nan = nan;
+    EXPECT_TRUE(says(refused(Exit::numeric, all),
+                     {"step 1: loss inf", "'weights' is -inf at [2] in " + all.init,
+                      "no step can be taken from there"}));
+    EXPECT_TRUE(says(err, {"warning: 'weights' is -inf at [2]", "a step that computes such"}));
+    EXPECT_TRUE(CheckpointStore(all.checkpoint, 3, disk).steps().empty());
+  }
+  // What no step writes stays.
+  RunOptions masked = options("b");
+  masked.initPartial = begin("mask");
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(runTraining(testModel("weights", "gradient/weights",
+                                  [](artifact::ProgramT &p) {
+                                    auto mask =
+                                        std::make_unique<artifact::VariableT>(*p.variables[0]);
+                                    mask->name = "mask";
+                                    mask->offset = p.persistent;
+                                    p.variables.push_back(std::move(mask));
+                                    p.persistent += 64;
+                                    for (auto &entry : p.entries)
+                                      for (auto &buffer : entry->buffers)
+                                        buffer->offset += 64;
+                                    p.arena += 64;
+                                  }),
+                        masked),
+            Exit::ok);
+  ::testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(says(::testing::internal::GetCapturedStderr(),
+                   {"warning: 'mask' is -inf at [2] in " + masked.initPartial,
+                    "no step writes it, so it stays as it is"}));
 }
 
 TEST_F(Train, WhatIsNotFiniteIsNotSaved) {
