@@ -24,15 +24,27 @@ std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Whether the line is a step's or an event's, of a step up to `doneSteps`, and not the end of a
+/// run.
+bool isToKeep(const std::string &line, int64_t doneSteps) {
+  auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("step"))
+    return false;
+  const nlohmann::json &step = json["step"];
+  // A number above int64 is unsigned, and would be another one as an int64.
+  if (!step.is_number_integer() ||
+      (step.is_number_unsigned() && step.get<uint64_t>() > INT64_MAX) ||
+      step.get<int64_t>() > doneSteps)
+    return false;
+  return !json.contains("event") || (json["event"].is_string() && json["event"] != "done");
+}
+
 /// The length of the part of the file that tells of steps up to `doneSteps`, in whole lines.
 size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
   std::ifstream in(path, std::ios::binary);
   size_t length = 0;
-  for (std::string line; std::getline(in, line) && !in.eof(); length += line.size() + 1) {
-    auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() ||
-        json["step"] > doneSteps || json.value("event", "") == "done")
-      break;
+  for (std::string line; std::getline(in, line) && !in.eof() && isToKeep(line, doneSteps);
+       length += line.size() + 1) {
   }
   return length;
 }

@@ -59,6 +59,17 @@ TEST(MetricsFile, CutLineAtTheEndIsDropped) {
   EXPECT_EQ(readAll(path), lineOf(1));
 }
 
+TEST(MetricsFile, WhatIsNoneOfItsOwnLinesEndsIt) {
+  TestFolder folder;
+  for (const char *line :
+       {"{\"step\":1,\"event\":null}", "{\"step\":1,\"event\":1}", "{\"step\":\"1\"}",
+        "{\"step\":18446744073709551615}", "{\"step\":9223372036854775808}", "[1]", "step"}) {
+    std::string path = folder.write("m.jsonl", lineOf(1) + line + "\n" + lineOf(2));
+    MetricsFile metrics(path, 5);
+    EXPECT_EQ(readAll(path), lineOf(1)) << line;
+  }
+}
+
 TEST(MetricsFile, ADeviceIsNotRead) {
   MetricsFile metrics("/dev/zero", 5); // would have no end
   metrics.step(record(6), "tokens");
