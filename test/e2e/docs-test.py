@@ -269,8 +269,29 @@ class Docs(weirtest.Test):
             error = self.shell(f"tools/get-data x.txt --from {source}", status=4).stderr
             self.assertIn(f"error: {source}: ", error)
             self.assertIn(reason, error)
+        with cut_download() as address:
+            error = self.shell(f"tools/get-data x.txt --from {address}", status=4).stderr
+        self.assertRegex(error, f"error: {address}: IncompleteRead")
         self.shell("tools/get-data nowhere/x.txt", status=8)
         self.shell("tools/get-data", status=2)
+
+
+@contextlib.contextmanager
+def cut_download():
+    """The address of a text that ends before the length it states."""
+
+    class Cut(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"to be")
+
+        def log_message(self, *_):
+            pass
+
+    with listening(Cut) as address:
+        yield address
 
 
 @contextlib.contextmanager
@@ -281,7 +302,13 @@ def served(folder):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    with listening(functools.partial(Quiet, directory=folder)) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def listening(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -150,7 +150,7 @@ int guarded(const std::function<Exit()> &body) {
     // a thread or memory that is not to be had.
     bool scarce = error.code() == std::errc::resource_unavailable_try_again ||
                   error.code() == std::errc::not_enough_memory;
-    std::cerr << "error: " << error.what() << "\n";
+    std::cerr << "error: " << printable(error.what()) << "\n";
     return static_cast<int>(scarce ? Exit::device : Exit::storage);
   } catch (const std::exception &fault) {
     std::cerr << "error: a fault of Weir's own, please report it: " << printable(fault.what())

@@ -104,10 +104,15 @@ TEST(Guarded, TurnsFailuresIntoStatuses) {
   EXPECT_EQ(guarded([]() -> Exit { throw Failure(Exit::data, "short.idx: too short"); }), 4);
   EXPECT_EQ(guarded([]() -> Exit { throw std::bad_alloc(); }), 6);
   EXPECT_EQ(guarded([]() -> Exit { throw std::logic_error("x"); }), 1);
+  EXPECT_EQ(guarded([]() -> Exit {
+              throw std::system_error(std::make_error_code(std::errc::io_error), "\x1b[2J");
+            }),
+            8);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "error: short.idx: too short\n"
             "error: out of memory\n"
-            "error: a fault of Weir's own, please report it: x\n");
+            "error: a fault of Weir's own, please report it: x\n"
+            "error: \\x1b[2J: Input/output error\n");
 }
 
 TEST(Guarded, FullStandardOutput) {

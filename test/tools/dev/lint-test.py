@@ -61,7 +61,14 @@ class Lint(unittest.TestCase):
             good.write_text("int f(int x) { return x; }\n")
             bad.write_text("int f(int x) { return x; }\nint  g( int x ) {\nreturn x;}\n")
             found = list(lint.formatting([good, bad]))
-        self.assertEqual([(path, line) for path, line, _ in found], [(bad, 2)])
+            self.assertEqual([(path, line) for path, line, _ in found], [(bad, 2)])
+            # Without its style clang-format says nothing of the files.
+            root, lint.ROOT = lint.ROOT, pathlib.Path(folder)
+            self.addCleanup(setattr, lint, "ROOT", root)
+            (lint.ROOT / ".clang-format").write_text("BasedOnStyle: none of these\n")
+            ((path, _, message),) = lint.formatting([good, bad])
+        self.assertEqual(path, good)
+        self.assertIn("clang-format-22 ends with 1: ", message)
 
     def test_passes(self):
         text = 'def MakeTea : Pass<"weir-tea"> {\n  let summary = "s";\n}\n'
