@@ -21,6 +21,14 @@ std::span<const float> floats(const TensorView &variable) {
   return {reinterpret_cast<const float *>(variable.data), variable.size / sizeof(float)};
 }
 
+/// " at [3, 4]" of an element; "" of a tensor without dimensions.
+std::string placeOf(const TensorView &variable, int64_t index) {
+  std::vector<int64_t> place(variable.shape.size());
+  for (size_t d = place.size(); d-- > 0; index /= variable.shape[d])
+    place[d] = index % variable.shape[d];
+  return place.empty() ? "" : " at " + shapeText(place);
+}
+
 /// "'w' is nan at [3, 4]", or nothing.
 std::optional<std::string> wordsFor(const TensorView &variable) {
   std::span<const float> values = floats(variable);
@@ -28,15 +36,11 @@ std::optional<std::string> wordsFor(const TensorView &variable) {
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end())
     return std::nullopt;
-  std::vector<int64_t> place(variable.shape.size());
-  int64_t index = bad - values.begin();
-  for (size_t d = place.size(); d-- > 0; index /= variable.shape[d])
-    place[d] = index % variable.shape[d];
   return concat("'", variable.name, "' is ",
                 std::isnan(*bad) ? "nan"
                 : *bad > 0       ? "inf"
                                  : "-inf",
-                place.empty() ? "" : " at ", place.empty() ? "" : shapeText(place));
+                placeOf(variable, bad - values.begin()));
 }
 
 using Written = std::function<void(const artifact::Ref &)>;
@@ -84,6 +88,25 @@ std::set<std::string> writtenVariables(const artifact::Program &program,
       names.insert(program.variables()->Get(ref.index())->name()->str());
   });
   return names;
+}
+
+std::string largestValue(const std::vector<TensorView> &variables) {
+  const TensorView *where = nullptr;
+  size_t index = 0;
+  float most = -1;
+  for (const TensorView &variable : variables) {
+    std::span<const float> values = floats(variable);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (float size = std::fabs(values[i]); std::isfinite(size) && size > most) {
+        where = &variable;
+        index = i;
+        most = size;
+      }
+  }
+  if (!where)
+    return "no value is finite";
+  return concat("the largest value there is: ", floats(*where)[index], ", of '", where->name, "'",
+                placeOf(*where, index));
 }
 
 Finite::Given Finite::begin(const std::vector<TensorView> &variables,

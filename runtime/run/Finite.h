@@ -25,6 +25,10 @@ namespace weir {
 std::set<std::string> writtenVariables(const artifact::Program &program,
                                        const artifact::Entry &entry);
 
+/// "the largest value there is: 1e+20, of 'w' at [3, 4]". Where an update overflows, what it begins
+/// with is not far from it.
+std::string largestValue(const std::vector<TensorView> &variables);
+
 class Finite {
 public:
   /// In words, the first value that is not finite of what no step writes, and of the rest.

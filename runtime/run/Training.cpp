@@ -419,7 +419,8 @@ void Training::checkFinite(const StepRecord &record) {
   else if (!std::isfinite(rate))
     found += concat(", learning rate ", rate, ": not finite");
   else
-    found += concat(", learning rate ", rate, ": the update is not finite");
+    found += concat(", learning rate ", rate, ": the update is not finite (",
+                    largestValue(program.variables()), ")");
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty()) {
     writeReports();
