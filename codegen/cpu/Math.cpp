@@ -45,6 +45,7 @@ struct Floats {
       attribute = DenseElementsAttr::get(vector, Attribute(attribute));
     return arith::ConstantOp::create(builder, loc, attribute);
   }
+  Value add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
   Value compare(arith::CmpFPredicate predicate, Value a, double b) {
     return compare(predicate, a, constant(b));
@@ -120,18 +121,34 @@ Value power(Floats f, math::PowFOp op) {
   return f.select(f.compare(Is::OLT, a, 0), none, result);
 }
 
-/// The angle less whole turns: 2 pi in three parts, each product of which is added unrounded (Cody
-/// and Waite, "Software Manual for the Elementary Functions", 1980). MLIR's reduction has one part,
-/// and loses a digit of the result with each digit before the point.
-Value withinATurn(Floats f, Value angle) {
-  constexpr double turn = 2 * std::numbers::pi;
-  constexpr float first = float(turn), second = float(turn - first),
-                  // What a double of 2 pi lacks is 2.4492935982947064e-16.
-      third = float(turn - first - second + 2.4492935982947064e-16);
-  Value turns = math::RoundEvenOp::create(f.builder, f.loc, f.mul(angle, f.constant(1 / turn)));
+/// The sine of an angle from -pi / 2 to pi / 2. MLIR's of a small negative one is a cosine near a
+/// quarter turn, without a correct digit.
+Value sineWithin(Floats f, Value angle) {
+  Value magnitude = math::AbsFOp::create(f.builder, f.loc, angle);
+  Value sine = math::SinOp::create(f.builder, f.loc, magnitude);
+  return math::CopySignOp::create(f.builder, f.loc, sine, angle);
+}
+
+/// sin(x) = (-1)^n sin(x - n pi), and cos(x) the same of n + 1/2, negated. Pi has three parts, each
+/// product of which is added unrounded (Cody and Waite, "Software Manual for the Elementary
+/// Functions", 1980): MLIR's reduction has one, and loses a digit of the result with each digit
+/// before the point.
+Value sine(Floats f, Value angle, bool ofComplement) {
+  constexpr double pi = std::numbers::pi;
+  constexpr float first = float(pi), second = float(pi - first),
+                  // What a double of pi lacks is 1.2246467991473532e-16.
+      third = float(pi - first - second + 1.2246467991473532e-16);
+  Value turns = f.mul(angle, f.constant(1 / pi));
+  if (ofComplement)
+    turns = f.add(turns, f.constant(-0.5));
+  Value whole = math::RoundEvenOp::create(f.builder, f.loc, turns);
+  Value taken = ofComplement ? f.add(whole, f.constant(0.5)) : whole;
   for (float part : {first, second, third})
-    angle = math::FmaOp::create(f.builder, f.loc, turns, f.constant(-part), angle);
-  return angle;
+    angle = math::FmaOp::create(f.builder, f.loc, taken, f.constant(-part), angle);
+  Value result = sineWithin(f, angle);
+  Value negated = arith::NegFOp::create(f.builder, f.loc, result);
+  Value even = f.isWhole(f.mul(whole, f.constant(0.5)));
+  return ofComplement ? f.select(even, negated, result) : f.select(even, result, negated);
 }
 
 template <typename Op, typename Make> void replaceAll(ModuleOp module, Make make) {
@@ -143,20 +160,19 @@ template <typename Op, typename Make> void replaceAll(ModuleOp module, Make make
   });
 }
 
-void reduceAngles(ModuleOp module) {
-  module.walk([&](math::CosOp op) {
-    OpBuilder builder(op);
-    op->setOperand(0, withinATurn(Floats{builder, op.getLoc(), op.getType()}, op.getOperand()));
+void replaceAngles(ModuleOp module) {
+  // What replaces them has sines in it.
+  SmallVector<Operation *> angles;
+  module.walk([&](Operation *op) {
+    if (isa<math::SinOp, math::CosOp>(op))
+      angles.push_back(op);
   });
-  // MLIR's sine of a small negative angle is a cosine near a quarter turn, without a correct digit.
-  module.walk([&](math::SinOp op) {
+  for (Operation *op : angles) {
     OpBuilder builder(op);
-    Value angle = withinATurn(Floats{builder, op.getLoc(), op.getType()}, op.getOperand());
-    op->setOperand(0, math::AbsFOp::create(builder, op.getLoc(), angle));
-    builder.setInsertionPointAfter(op);
-    auto signedSine = math::CopySignOp::create(builder, op.getLoc(), op.getResult(), angle);
-    op.getResult().replaceAllUsesExcept(signedSine, signedSine);
-  });
+    Floats f{builder, op->getLoc(), op->getResult(0).getType()};
+    op->getResult(0).replaceAllUsesWith(sine(f, op->getOperand(0), isa<math::CosOp>(op)));
+    op->erase();
+  }
 }
 
 } // namespace
@@ -164,7 +180,7 @@ void reduceAngles(ModuleOp module) {
 void approximateMath(ModuleOp module) {
   replaceAll<math::RsqrtOp>(module, reciprocalRoot);
   replaceAll<math::PowFOp>(module, power);
-  reduceAngles(module);
+  replaceAngles(module);
 
   RewritePatternSet approximations(module.getContext());
   populateMathPolynomialApproximationPatterns(approximations, [](StringRef name) {
