@@ -17,7 +17,8 @@ namespace weir::elab {
 // Configs, consts, requirements
 //===----------------------------------------------------------------------===//
 
-/// No two configs, consts and callables of the file share a name with another of their kind.
+/// No two configs, consts and callables of the file share a name with another of their kind, nor
+/// two arguments of one callable.
 void Elaborator::checkNames() {
   std::map<std::string, Range> values, callables;
   auto claim = [&](std::map<std::string, Range> &names, const ast::Identifier &name) {
@@ -33,8 +34,12 @@ void Elaborator::checkNames() {
     else if (const auto *constants = llvm::dyn_cast<ast::ConstItem>(item.get()))
       for (const ast::NamedValue &entry : constants->entries)
         claim(values, entry.name);
-    else if (const auto *callable = llvm::dyn_cast<ast::CallableItem>(item.get()))
+    else if (const auto *callable = llvm::dyn_cast<ast::CallableItem>(item.get())) {
       claim(callables, callable->name);
+      std::map<std::string, Range> arguments;
+      for (const ast::Parameter &parameter : callable->parameters)
+        claim(arguments, parameter.name);
+    }
   }
 }
 

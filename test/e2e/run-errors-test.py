@@ -189,6 +189,19 @@ class Storage(weirtest.Test):
         self.assertRegex(done.stderr, "(?i)no space")
 
 
+class ClosedStreams(weirtest.Test):
+    """A file that is opened does not become standard output or standard error."""
+
+    def test_a_run(self):
+        kept, metrics = self.folder / "kept", self.folder / "m.jsonl"
+        command = [BIN / "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(), "--steps", 2, "--checkpoint", kept, "--metrics", metrics]
+        done = subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *map(str, command)], cwd=ROOT)
+        self.assertEqual(done.returncode, 8)  # the results could not be printed
+        for line in metrics.read_text().splitlines():
+            json.loads(line)
+        self.assertEqual((kept / ".lock").read_text(), "")
+
+
 class Paths(weirtest.Test):
     """Places that no file can be at, in every option that takes one, are nobody's fault but the command's."""
 

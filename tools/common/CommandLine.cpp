@@ -8,9 +8,11 @@
 #include "tools/common/CommandLine.h"
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -132,7 +134,17 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   return Exit::usage;
 }
 
+/// A file opened while one of the three standard streams is closed takes its number, and then what
+/// is printed goes into it. What stands in fails as a closed stream does.
+static void occupyStandardStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    while (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+        return;
+}
+
 int guarded(const std::function<Exit()> &body) {
+  occupyStandardStreams();
   try {
     Exit exit = body();
     if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))
