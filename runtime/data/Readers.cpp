@@ -20,6 +20,8 @@ const char *const supportedFormats =
 
 namespace {
 
+constexpr std::string_view raw = "bytes:";
+
 bool startsWith(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
@@ -35,10 +37,13 @@ bool looksLikeIdx(std::span<const std::byte> bytes, const std::string &name) {
 
 } // namespace
 
+std::string pathOf(const std::string &location) {
+  return location.starts_with(raw) ? location.substr(raw.size()) : location;
+}
+
 Array openSource(const std::string &location, const Vocabulary *vocabulary) {
-  constexpr std::string_view raw = "bytes:";
   bool asBytes = location.starts_with(raw);
-  std::string path = asBytes ? location.substr(raw.size()) : location;
+  std::string path = pathOf(location);
   auto file = MappedFile::open(path, Exit::data);
   std::span<const std::byte> bytes = file->bytes();
 

@@ -23,6 +23,9 @@ namespace weir {
 /// extension. A text is numbered by `vocabulary` where one is given, otherwise by its own.
 Array openSource(const std::string &location, const Vocabulary *vocabulary = nullptr);
 
+/// The path in a location.
+std::string pathOf(const std::string &location);
+
 /// The formats one by one. `array` has its path and owner set; `bytes` is the whole file.
 void readIdx(Array &array, std::span<const std::byte> bytes);
 void readNpy(Array &array, std::span<const std::byte> bytes);

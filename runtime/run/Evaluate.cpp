@@ -111,8 +111,28 @@ struct Result {
   std::unique_ptr<NpyFile> file;
 };
 
+/// The files of `count` results, none of which is read.
+std::vector<std::string> resultFiles(size_t count, const EvaluateOptions &options) {
+  std::vector<NamedPath> read = options.alsoRead, written;
+  for (const NamedPath &source : namedByData("--data", options.data))
+    read.push_back(source);
+  if (options.checkpoint.empty())
+    read.push_back(namedByOption("--init", options.init));
+  else
+    read.push_back(namedByOption("--checkpoint", options.checkpoint));
+  std::vector<std::string> files;
+  for (size_t i = 0; i < count; ++i) {
+    files.push_back(fileOf(options.output, i));
+    written.push_back(namedByOption("-o", options.output));
+    if (i > 0)
+      written.back() = {concat(written.back().words, " (", files[i], ")"), files[i]};
+  }
+  keepSources(written, read);
+  return files;
+}
+
 std::vector<Result> openResults(const Program &program, const artifact::Entry &entry, int64_t batch,
-                                int64_t runs, const std::string &output) {
+                                int64_t runs, const EvaluateOptions &options) {
   std::vector<Result> results;
   for (const artifact::Port *port : *entry.outputs()) {
     Result result{port, numpyType(port->dtype()).second, {}, nullptr};
@@ -126,9 +146,10 @@ std::vector<Result> openResults(const Program &program, const artifact::Entry &e
     result.shape[0] *= runs;
     results.push_back(std::move(result));
   }
+  std::vector<std::string> files = resultFiles(results.size(), options);
   for (size_t i = 0; i < results.size(); ++i)
-    results[i].file = std::make_unique<NpyFile>(
-        fileOf(output, i), numpyType(results[i].port->dtype()).first, results[i].shape);
+    results[i].file = std::make_unique<NpyFile>(files[i], numpyType(results[i].port->dtype()).first,
+                                                results[i].shape);
   return results;
 }
 
@@ -197,7 +218,7 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
     say(concat("--data: ", left, " of ", rows, " ", unit,
                " are left out: ", tiedRows(program, "predict"), ", so only whole batches of ",
                batch, " are predicted"));
-  std::vector<Result> results = openResults(program, entry, batch, runs, options.output);
+  std::vector<Result> results = openResults(program, entry, batch, runs, options);
   Batch inputs = makeBatch(dataset, batch);
   for (int64_t run = 0; run < runs; ++run) {
     for (int64_t row = 0; row < batch; ++row)

@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_RUN_EVALUATE_H
 
 #include "runtime/core/Error.h"
+#include "runtime/run/KeepSources.h"
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -25,12 +26,13 @@ class App;
 namespace weir {
 
 struct EvaluateOptions {
-  std::string checkpoint;        ///< the directory of a run, or one of its checkpoints; or:
-  std::string init;              ///< a safetensors file
-  std::vector<std::string> data; ///< "input=path"
-  std::string output;            ///< of predict: an .npy file
-  int threads = 0;               ///< 0: the cores this process may use
-  bool json = false;             ///< results as one JSON object
+  std::string checkpoint;          ///< the directory of a run, or one of its checkpoints; or:
+  std::string init;                ///< a safetensors file
+  std::vector<std::string> data;   ///< "input=path"
+  std::string output;              ///< of predict: an .npy file
+  std::vector<NamedPath> alsoRead; ///< by the command itself
+  int threads = 0;                 ///< 0: the cores this process may use
+  bool json = false;               ///< results as one JSON object
 };
 
 void addEvaluateOptions(CLI::App &app, EvaluateOptions &options);

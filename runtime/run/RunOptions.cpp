@@ -42,6 +42,26 @@ CLI::Option *addThreadsOption(CLI::App &app, int &threads) {
       ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"));
 }
 
+void keepSources(const RunOptions &options) {
+  std::vector<NamedPath> read = options.alsoRead, written = options.alsoWritten;
+  for (const NamedPath &source : namedByData("--data", options.data))
+    read.push_back(source);
+  for (const NamedPath &source : namedByData("--eval-data", options.evalData))
+    read.push_back(source);
+  auto add = [](std::vector<NamedPath> &to, const char *option, const std::string &path) {
+    if (!path.empty())
+      to.push_back(namedByOption(option, path));
+  };
+  add(read, "--init", options.init);
+  add(read, "--init-partial", options.initPartial);
+  add(read, "--checkpoint", options.checkpoint);
+  add(written, "--metrics", options.metrics);
+  add(written, "--tensorboard", options.tensorboard);
+  add(written, "--trace", options.trace);
+  add(written, "--gradients", options.gradients);
+  keepSources(written, read);
+}
+
 void addRunOptions(CLI::App &app, RunOptions &options) {
   const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports";
 

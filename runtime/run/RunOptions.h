@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_RUN_RUNOPTIONS_H
 #define WEIR_RUNTIME_RUN_RUNOPTIONS_H
 
+#include "runtime/run/KeepSources.h"
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,6 +50,8 @@ struct RunOptions {
   bool poison = false;
   bool json = false; ///< results as one JSON object
 
+  std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
+
   /// Called with the loaded program before anything runs, where set. What it returns is kept for
   /// the whole run and let go before the program is.
   std::function<std::shared_ptr<void>(Program &)> attach;
@@ -58,6 +61,9 @@ struct RunOptions {
 
 /// Adds the options to a command that has no options of these names yet (--json may be there).
 void addRunOptions(CLI::App &app, RunOptions &options);
+
+/// Throws Failure(Exit::usage) where a file that is written is one that is read (KeepSources.h).
+void keepSources(const RunOptions &options);
 
 /// What other commands have as well.
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);

@@ -17,6 +17,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     throw Failure(Exit::usage,
                   "--nan-limit: says how many steps --nan skip may leave out in a row; "
                   "add --nan skip, or leave the option out");
+  keepSources(options);
   // Before anything that takes long: a signal while loading counts after the first step.
   Signals signals;
   Training training(std::move(artifact), options);

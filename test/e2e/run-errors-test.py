@@ -11,6 +11,20 @@ from weirtest import BIN, MODELS, ROOT, SMALL_GPT, data
 
 CRASHED = (-6, -7, -8, -11, 1)
 
+TWO_RESULTS = """
+model m(x: [b, 2]) -> ([b, 2], [b, 2]) {
+  param w: [2] = ones()
+  return x * w, x + w
+}
+train {
+  input  x: [2, 2]
+  steps  1
+  y, _ = m(x)
+  loss   mse(y, x)
+  update sgd(lr = 0.1)
+}
+"""
+
 
 def rehash(path, out):
     subprocess.run([os.environ["WEIR_REHASH"], path, out], check=True)
@@ -200,6 +214,81 @@ class ClosedStreams(weirtest.Test):
         for line in metrics.read_text().splitlines():
             json.loads(line)
         self.assertEqual((kept / ".lock").read_text(), "")
+
+
+class Sources(weirtest.Test):
+    """Nothing is written over what the same command reads."""
+
+    def kept(self, file, option, source, tool, *arguments):
+        with self.subTest(option=option, source=source, command=arguments[0]):
+            before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+            self.fails(
+                2, f"error: {option} {file}.*: would be written over what {source}.* reads; give another file", tool, *arguments
+            )
+            after = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+            self.assertTrue(after == before, [str(path) for path in after if after[path] != before.get(path)])
+
+    def test_a_model_and_its_artifact(self):
+        model = self.write("m.weir", (MODELS / "mnist-mlp.weir").read_text())
+        link = self.folder / "link"
+        link.symlink_to(model)
+        rows = self.digits()
+        for place in (model, link, self.folder / "." / "m.weir"):
+            self.kept(place, "-o", "MODEL", "weir", "compile", model, "-o", place)
+            self.kept(place, "-o", "MODEL", "weir", "compile", model, "--stop-after", "plan", "-o", place)
+            self.kept(place, "-o", "MODEL", "weir", "train", model, *rows, "--steps", 1, "-o", place)
+        self.kept(model, "--trace", "MODEL", "weir", "train", model, *rows, "--steps", 1, "--trace", model)
+        images = self.folder / "train-images.idx"
+        artifact = self.folder / "m.weirx"
+        self.kept(images, "-o", "--data", "weir", "train", model, *rows, "--steps", 1, "-o", images)
+        self.kept(images, "--metrics", "--data", "weir", "train", model, *rows, "--metrics", images, "-o", artifact)
+        self.weir("compile", model, "-o", artifact)
+        self.weir("compile", model, "-o", artifact)
+
+    def test_what_a_run_reads(self):
+        artifact, kept = self.folder / "m.weirx", self.folder / "kept"
+        self.weir("compile", MODELS / "mnist-mlp.weir", "--gradients", "-o", artifact)
+        rows = self.digits()
+        metrics = self.folder / "m.jsonl"
+        self.weir_run(artifact, *rows, "--steps", 2, "--checkpoint", kept, "--metrics", metrics)
+        resume = ["--checkpoint", kept, "--resume", "--extend", "--steps", 3]
+        self.weir_run(artifact, *rows, *resume, "--metrics", metrics)
+        images = self.folder / "train-images.idx"
+        raw = [word.replace("images=", "images=bytes:") for word in rows]
+        weights = self.checkpoints(kept)[-1] / "model.safetensors"
+        run = ["--steps", 1]
+        for option in ("--metrics", "--trace", "--gradients", "--tensorboard"):
+            for tool, *command in (("weir", "run", artifact), ("weir-run", artifact)):
+                self.kept(images, option, "--data", tool, *command, *rows, *run, option, images)
+            self.kept(images, option, "--data", "weir-run", artifact, *raw, *run, option, images)
+            self.kept(artifact, option, "ARTIFACT", "weir", "run", artifact, *rows, *run, option, artifact)
+            self.kept(weights, option, "--init", "weir-run", artifact, *rows, *run, "--init", weights, option, weights)
+            self.kept(weights, option, "--init-partial", "weir-run", artifact, *rows, *run, "--init-partial", kept, option, weights)
+            self.kept(weights, option, "--checkpoint", "weir-run", artifact, *rows, *resume, option, weights)
+        held_out = [word.replace("--data", "--eval-data") for word in rows]
+        self.digits(rows=64, name="few")
+        few = data(images=self.folder / "few-images.idx", labels=self.folder / "few-labels.idx")
+        self.kept(images, "--metrics", "--eval-data", "weir-run", artifact, *few, *held_out, *run, "--metrics", images)
+        self.weir_run(artifact, *rows, *run, "--metrics", "/dev/null", "--trace", "/dev/null")
+
+    def test_what_predictions_are_made_of(self):
+        model = self.write("two.weir", TWO_RESULTS)
+        artifact, kept, out = self.folder / "two.weirx", self.folder / "kept", self.folder / "o.npy"
+        rows, second = self.folder / "x.npy", self.folder / "o_1.npy"
+        for path in (rows, second):
+            weirtest.npy(path, "f", (4, 2), range(8))
+        self.weir("train", model, *data(x=rows), "--checkpoint", kept, "-o", artifact)
+        weights = self.checkpoints(kept)[-1] / "model.safetensors"
+        for tool in ("weir", "weir-run"):
+            predict = ["predict", artifact, "--checkpoint", kept]
+            self.kept(rows, "-o", "--data", tool, *predict, *data(x=rows), "-o", rows)
+            self.kept(out, "-o", "--data", tool, *predict, *data(x=second), "-o", out)
+            self.kept(artifact, "-o", "ARTIFACT", tool, *predict, *data(x=rows), "-o", artifact)
+            self.kept(weights, "-o", "--checkpoint", tool, *predict, *data(x=rows), "-o", weights)
+            init = ["predict", artifact, "--init", weights, *data(x=rows)]
+            self.kept(weights, "-o", "--init", tool, *init, "-o", weights)
+        self.run_tool("weir", *predict, *data(x=rows), "-o", out)
+        self.run_tool("weir", *predict, *data(x=rows), "-o", out)
 
 
 class Paths(weirtest.Test):

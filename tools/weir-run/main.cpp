@@ -49,6 +49,7 @@ Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &)
   add(app, options);
   if (auto status = parseCommandLine(app, argc, argv))
     return *status;
+  options.alsoRead = {namedByOption("ARTIFACT", artifact)};
   return execute(readArtifact(artifact), options);
 }
 

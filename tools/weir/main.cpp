@@ -154,14 +154,16 @@ Command addCompile(CLI::App &app, State &state) {
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
     readModelOptions(state.words, state.compile);
-    std::vector<std::byte> output;
-    if (Exit exit = compile(state.compile, output); exit != Exit::ok)
-      return exit;
     std::string path = state.output;
     if (path.empty())
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
                  : "-";
+    if (path != "-")
+      keepSources({namedByOption("-o", path)}, {namedByOption("MODEL", state.compile.model)});
+    std::vector<std::byte> output;
+    if (Exit exit = compile(state.compile, output); exit != Exit::ok)
+      return exit;
     writeFile(path, output);
     if (state.output.empty() && path != "-")
       std::cerr << "wrote " << path << "\n";
@@ -206,6 +208,10 @@ Command addTrain(CLI::App &app, State &state) {
     requireOneProcess();
     readModelOptions(state.words, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
+    state.run.alsoRead = {namedByOption("MODEL", state.compile.model)};
+    if (!state.output.empty() && state.output != "-")
+      state.run.alsoWritten = {namedByOption("-o", state.output)};
+    keepSources(state.run);
     std::vector<std::byte> artifact;
     if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
       return exit;
@@ -224,7 +230,10 @@ void addArtifact(CLI::App &app, State &state) {
 Command addRun(CLI::App &app, State &state) {
   addArtifact(app, state);
   addTrainingOptions(app, state);
-  return [&] { return train(readArtifact(state.artifact), state); };
+  return [&] {
+    state.run.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
+    return train(readArtifact(state.artifact), state);
+  };
 }
 
 Command addEval(CLI::App &app, State &state) {
@@ -236,7 +245,10 @@ Command addEval(CLI::App &app, State &state) {
 Command addPredict(CLI::App &app, State &state) {
   addArtifact(app, state);
   addPredictOptions(app, state.evaluate);
-  return [&] { return runPrediction(readArtifact(state.artifact), state.evaluate); };
+  return [&] {
+    state.evaluate.alsoRead = {namedByOption("ARTIFACT", state.artifact)};
+    return runPrediction(readArtifact(state.artifact), state.evaluate);
+  };
 }
 
 Command addGenerate(CLI::App &app, State &state) {
