@@ -364,14 +364,10 @@ private:
   void endInit();
   void describeModule();
   void emitStep();
-  struct PredictInput {
-    mlir::Type type;
-    std::optional<RowPlace> rows; ///< where it has them; nothing: it does not depend on the batch
-  };
   void emitEval();
-  std::optional<std::vector<PredictInput>> predictInputs(const Entry &eval);
-  void emitPredict(const Entry &eval, llvm::ArrayRef<PredictInput> inputs);
-  void tieRows(const BatchRows &rows);
+  std::optional<std::vector<mlir::Type>> predictInputs(const Entry &eval);
+  void emitPredict(const Entry &eval, llvm::ArrayRef<mlir::Type> inputs);
+  void tieRows(llvm::StringRef entry, const TiedRows &tied);
   void emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs);
   std::vector<mlir::Value> countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main);
   mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,

@@ -183,11 +183,9 @@ mlir::Value Elaborator::countOf(const RatioTerm &term, int64_t times, Range rang
   return term.count ? term.count : scalar(term.staticCount * times, range);
 }
 
-void Elaborator::tieRows(const BatchRows &rows) {
-  const TiedRows &tied = rows.tied();
+void Elaborator::tieRows(llvm::StringRef entry, const TiedRows &tied) {
   tiedEntries.push_back(opBuilder.getNamedAttr(
-      rows.entry().getSymName(),
-      opBuilder.getStringAttr(weir::describe(tied.location) + ": " + tied.why)));
+      entry, opBuilder.getStringAttr(weir::describe(tied.location) + ": " + tied.why)));
 }
 
 using ReplaceTensor = llvm::function_ref<Tensor(const Tensor &, const std::string &)>;
@@ -235,18 +233,21 @@ void Elaborator::emitEval() {
   // A remainder is evaluated row by row where a row's part of the figures is its own.
   BatchRows rows = BatchRows::ofInputs(entry.function);
   if (!rows.independent())
-    tieRows(rows);
+    tieRows("eval", rows.tied());
   else if (recipe.batch > 1)
     cutRows(rows, 1, "eval_one");
   if (predicted)
     emitPredict(entry, *predicted);
 }
 
-/// The tensors that the first call of a model was given.
-std::optional<std::vector<Elaborator::PredictInput>> Elaborator::predictInputs(const Entry &eval) {
+/// The tensors that the first call of a model was given, each of which begins with the batch;
+/// nothing where one does not.
+std::optional<std::vector<mlir::Type>> Elaborator::predictInputs(const Entry &eval) {
   std::vector<mlir::Value> values;
-  auto addValue = [&](const Tensor &tensor, const std::string &) {
+  std::vector<std::string> names;
+  auto addValue = [&](const Tensor &tensor, const std::string &name) {
     values.push_back(tensor.value);
+    names.push_back(name);
     return tensor;
   };
   for (const CallArgument &argument : eval.modelArguments)
@@ -255,29 +256,29 @@ std::optional<std::vector<Elaborator::PredictInput>> Elaborator::predictInputs(c
   mlir::func::FuncOp function = eval.function;
   llvm::SmallVector<std::optional<RowPlace>> first(function.getNumArguments(), RowPlace{0, 1});
   BatchRows rows(function, recipe.batch, first, values);
-  std::vector<PredictInput> inputs;
-  for (mlir::Value value : values)
-    inputs.push_back({value.getType(), rows.findRows(value)});
-  return inputs;
+  std::vector<mlir::Type> types;
+  for (auto [value, name] : llvm::zip_equal(values, names)) {
+    if (rows.findRows(value) != RowPlace{0, 1} || shapeOf(value)[0] != recipe.batch) {
+      tieRows("predict", {value.getDefiningOp(), location(eval.modelInstance->range),
+                          "the model's `" + name + "` does not begin with a dimension of rows"});
+      return std::nullopt;
+    }
+    types.push_back(value.getType());
+  }
+  return types;
 }
 
 /// What the model makes of one row, or of a batch where its rows are tied; nothing where its
 /// results do not begin with them.
-void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<PredictInput> inputs) {
+void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<mlir::Type> inputs) {
   Entry entry;
   entry.kind = EntryKind::predict;
   work = 0;
   currentEntry = &entry;
   current = &recipeFrame;
-  std::vector<mlir::Type> types;
-  llvm::SmallVector<std::optional<RowPlace>> places;
-  for (const PredictInput &input : inputs) {
-    types.push_back(input.type);
-    places.push_back(input.rows);
-  }
   opBuilder.setInsertionPointToEnd(module->getBody());
   entry.function = mlir::func::FuncOp::create(opBuilder, location(eval.model->name.range),
-                                              "predict", opBuilder.getFunctionType(types, {}));
+                                              "predict", opBuilder.getFunctionType(inputs, {}));
   mlir::Block *block = entry.function.addEntryBlock();
   opBuilder.setInsertionPointToStart(block);
   std::vector<CallArgument> arguments = eval.modelArguments;
@@ -307,17 +308,17 @@ void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<PredictInput> inp
   // A model whose results are ratios and numbers predicts nothing.
   if (outputs.empty())
     return entry.function.erase();
-  BatchRows rows(entry.function, recipe.batch, places);
-  if (!rows.independent()) {
-    tieRows(rows);
-    if (!rows.tied().op->hasTrait<mlir::OpTrait::IsTerminator>())
-      return;
-  } else if (recipe.batch > 1) {
-    cutRows(rows, 1, "predict");
-  } else {
-    return;
-  }
+  llvm::SmallVector<std::optional<RowPlace>> first(inputs.size(), RowPlace{0, 1});
+  BatchRows rows(entry.function, recipe.batch, first);
   // Of results that do not begin with the rows nobody could say which row's they are.
+  if (rows.misplaced())
+    tieRows("predict", *rows.misplaced());
+  else if (!rows.independent())
+    return tieRows("predict", rows.tied());
+  else if (recipe.batch > 1)
+    cutRows(rows, 1, "predict");
+  else
+    return;
   entry.function.erase();
 }
 

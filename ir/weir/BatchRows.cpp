@@ -41,9 +41,11 @@ std::optional<RowPlace> BatchRows::findRows(Value value) {
   if (kindOf(value) == Kind::rows)
     return placeOf(value);
   ArrayRef<int64_t> shape = shapeOf(value);
-  if (kindOf(value) == Kind::shared && !shape.empty() && shape[0] % count == 0)
-    if (RowPlace first{0, shape[0] / count}; isUniform(value, first))
-      return first;
+  if (kindOf(value) == Kind::sum || shape.empty() || shape[0] % count != 0)
+    return std::nullopt;
+  RowPlace first{0, shape[0] / count};
+  if (count == 1 ? shape[0] == 1 : isUniform(value, first, Same::distribution))
+    return first;
   return std::nullopt;
 }
 
@@ -71,10 +73,11 @@ void BatchRows::follow(ValueRange ends) {
   for (Operation &op : block) {
     if (!live.contains(&op))
       continue;
-    if (Clause clause = visit(&op)) {
-      why = TiedRows{&op, op.getLoc(), *clause};
-      return;
-    }
+    if (!why)
+      if (Clause clause = visit(&op))
+        why = TiedRows{&op, op.getLoc(), *clause};
+    if (why)
+      trace(&op);
   }
 }
 
@@ -107,7 +110,7 @@ BatchRows::locate(const ShardRule &rule, ArrayRef<ShardRule::Dimension> dimensio
   return std::nullopt;
 }
 
-bool BatchRows::isUniform(Value value, RowPlace place) {
+bool BatchRows::isUniform(Value value, RowPlace place, Same same) {
   Operation *op = value.getDefiningOp();
   if (!op || kindOf(value) != Kind::shared)
     return false;
@@ -115,15 +118,13 @@ bool BatchRows::isUniform(Value value, RowPlace place) {
     return true;
   if (auto iota = dyn_cast<IotaOp>(op))
     return int64_t(iota.getDimension()) != place.dimension;
-  if (isa<RandomOp>(op)) {
-    drawn = true;
-    return true;
-  }
+  if (isa<RandomOp>(op))
+    return same == Same::distribution;
   auto shardable = dyn_cast<Shardable>(op);
   if (!shardable)
     return false;
-  auto [known, isNew] =
-      uniform.try_emplace({value.getAsOpaquePointer(), place.dimension, place.inner}, false);
+  std::tuple key(value.getAsOpaquePointer(), place.dimension, place.inner, same);
+  auto [known, isNew] = uniform.try_emplace(key, false);
   if (!isNew)
     return known->second;
   ShardRule rule = shardable.shardRule();
@@ -134,8 +135,8 @@ bool BatchRows::isUniform(Value value, RowPlace place) {
   bool all = true;
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     if (auto there = locate(rule, dimensions, *at))
-      all = all && isUniform(operand, *there);
-  return uniform[{value.getAsOpaquePointer(), place.dimension, place.inner}] = all;
+      all = all && isUniform(operand, *there, same);
+  return uniform[key] = all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,7 +215,9 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     if (auto place = locate(rule, dimensions, *at))
       if (kindOf(operand) != Kind::rows && !isUniform(operand, *place))
-        return "rows meet values that differ with the place in the batch";
+        return isUniform(operand, *place, Same::distribution)
+                   ? "random numbers are drawn for each row"
+                   : "rows meet values that differ with the place in the batch";
   for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), rule.results)) {
     auto place = locate(rule, dimensions, *at);
     if (place)
@@ -234,21 +237,61 @@ BatchRows::Clause BatchRows::visitSums(Operation *op) {
   return std::nullopt;
 }
 
+bool BatchRows::isFigure(unsigned result) {
+  auto part = function.getResultAttrOfType<StringAttr>(result, "weir.part");
+  return part && (part.getValue() == "sum" || part.getValue() == "count");
+}
+
+bool BatchRows::beginsWithRows(Value value) {
+  auto place = findRows(value);
+  return place && place->dimension == 0 && place->inner * count == shapeOf(value)[0];
+}
+
 BatchRows::Clause BatchRows::visitReturn(Operation *op) {
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
-    auto part = function.getResultAttrOfType<StringAttr>(i, "weir.part");
     Kind kind = kindOf(value);
-    if (part && (part.getValue() == "sum" || part.getValue() == "count")) {
+    if (isFigure(i)) {
       if (kind == Kind::rows)
         return "a figure is not a sum over the rows";
       continue;
     }
-    auto place = findRows(value);
-    if (place && place->dimension == 0 && place->inner * count == shapeOf(value)[0])
-      continue;
-    return "a result does not begin with a dimension of rows";
+    if (!beginsWithRows(value))
+      return "a result does not begin with a dimension of rows";
+    if (kind == Kind::shared && !isUniform(value, *findRows(value)))
+      return "random numbers are drawn for each row";
   }
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Where the rows are, once they are tied
+//===----------------------------------------------------------------------===//
+
+void BatchRows::trace(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>()) {
+    for (auto [i, value] : llvm::enumerate(op->getOperands()))
+      if (!isFigure(i) && !beginsWithRows(value))
+        elsewhere = TiedRows{op, op->getLoc(), "a result does not begin with a dimension of rows"};
+    return;
+  }
+  auto shardable = dyn_cast<Shardable>(op);
+  if (!shardable)
+    return;
+  ShardRule rule = shardable.shardRule();
+  for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
+    if (kindOf(operand) != Kind::rows)
+      continue;
+    RowPlace from = placeOf(operand);
+    auto at = find(rule, dimensions[from.dimension], from.inner);
+    if (!at)
+      continue;
+    // Where rows meet other rows the first dimension that has them counts.
+    for (auto [result, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
+      if (auto place = locate(rule, dimensions, *at))
+        if (auto [known, isNew] = places.try_emplace(result, *place);
+            !isNew && place->dimension < known->second.dimension)
+          known->second = *place;
+  }
 }
 
 } // namespace weir

@@ -12,7 +12,11 @@
 // the entry over parts of it, and cutRows() writes the entry for another number of rows.
 //
 // What has a value of its own for each place in the batch ties the rows too: a parameter of the
-// batch's size, or the rows' positions. Random numbers do not; `draws()` says that there are some.
+// batch's size, the rows' positions, or numbers drawn for each row: they depend on the place alone,
+// so that every row of a batch taken row by row would have those of the first.
+//
+// Where the rows are tied, their places are still followed by the factors: row by row the entry has
+// no meaning, but a result of it may have a row for each of the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,9 +70,9 @@ public:
   bool independent() const { return !why; }
   /// Where they are not.
   const TiedRows &tied() const { return *why; }
-  /// Random numbers are drawn for each row: parts of a batch are distributed as the whole's, but
-  /// have other numbers.
-  bool draws() const { return drawn; }
+  /// Where a result that has to have the rows first has them elsewhere, or not at all, the rows
+  /// being tied or not; not known with one row.
+  const std::optional<TiedRows> &misplaced() const { return elsewhere; }
 
   int64_t rows() const { return count; }
   mlir::func::FuncOp entry() const { return function; }
@@ -79,11 +83,15 @@ public:
   Kind kindOf(mlir::Value value) const;
   /// Of a value of Kind::rows.
   RowPlace placeOf(mlir::Value value) const { return places.at(value); }
-  /// Where a value has the rows: by itself, or first and all with one value. Nothing where it does
-  /// not, and where that is not known because the rows are tied before it.
+  /// Where a value has the rows: by itself, or first and all with one value or with random numbers.
+  /// One row is where a first dimension of size 1 is.
   std::optional<RowPlace> findRows(mlir::Value value);
-  /// Whether a shared value has the rows at `place`, each with the same value.
-  bool isUniform(mlir::Value value, RowPlace place);
+  /// What a shared value may have at the rows' place.
+  enum class Same {
+    value,       ///< for each row the same
+    distribution ///< or random numbers
+  };
+  bool isUniform(mlir::Value value, RowPlace place, Same same = Same::value);
 
   /// The factor that has the rows, and how many elements of it a row is, within a dimension made of
   /// `factors`; nothing where the rows are spread over several.
@@ -105,15 +113,17 @@ private:
   Clause visitRows(mlir::Operation *op, const ShardRule &rule);
   Clause visitSums(mlir::Operation *op);
   Clause visitReturn(mlir::Operation *op);
+  void trace(mlir::Operation *op);
+  bool beginsWithRows(mlir::Value value);
+  bool isFigure(unsigned result);
 
   mlir::func::FuncOp function;
   int64_t count;
   llvm::DenseSet<mlir::Operation *> live;
   llvm::DenseMap<mlir::Value, RowPlace> places;
   llvm::DenseSet<mlir::Value> sums;
-  std::map<std::tuple<const void *, int64_t, int64_t>, bool> uniform;
-  std::optional<TiedRows> why;
-  bool drawn = false;
+  std::map<std::tuple<const void *, int64_t, int64_t, Same>, bool> uniform;
+  std::optional<TiedRows> why, elsewhere;
 };
 
 /// The entry for `rows` rows instead of all, called `name`, after the entry it is made of: results

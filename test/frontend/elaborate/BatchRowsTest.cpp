@@ -28,9 +28,9 @@ protected:
     context.appendDialectRegistry(registry);
   }
 
-  /// A recipe over x: [6, 4], labels: i32[6] and tokens: i32[6, 3].
-  void load(const std::string &items, const std::string &recipe) {
-    std::string text = "config batch = 6\n" + items +
+  /// A recipe over x: [batch, 4], labels: i32[batch] and tokens: i32[batch, 3].
+  void load(const std::string &items, const std::string &recipe, int batch = 6) {
+    std::string text = "config batch = " + std::to_string(batch) + "\n" + items +
                        "\ntrain {\n  input x: [batch, 4]\n  input labels: i32[batch]\n"
                        "  input tokens: i32[batch, 3]\n  steps 10\n" +
                        recipe + "\n  update sgd(lr = 0.1)\n}\n";
@@ -65,8 +65,13 @@ protected:
     return inputs;
   }
 
-  Tensors run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs) {
+  Tensors run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs,
+              std::function<void(llvm::ArrayRef<Tensor>)> see = nullptr) {
     Interpreter interpreter;
+    if (see)
+      interpreter.observe = [&](mlir::Operation *, llvm::ArrayRef<Tensor> results) {
+        see(results);
+      };
     module->walk([&](VariableOp variable) {
       Tensor &value = interpreter.variables[variable.getName().str()];
       value = Tensor(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape());
@@ -100,6 +105,40 @@ protected:
     for (auto [a, b] : llvm::zip_equal(whole, sum))
       // A sixth of a constant is an f32.
       EXPECT_NEAR(a.values[0], b.values[0], 1e-7 * (1 + std::abs(a.values[0])));
+  }
+
+  /// What predict makes of each row of the inputs, joined, is something that eval computes of the
+  /// batch.
+  void predictsRows(const Tensors &inputs) {
+    ASSERT_EQ(tied("predict"), "");
+    Tensors joined;
+    for (int64_t row = 0; row < 6; ++row) {
+      Tensors one;
+      for (const Tensor &input : inputs)
+        one.push_back(input.part(row, 6));
+      Tensors outputs = run(entry("predict"), one);
+      if (joined.empty())
+        for (const Tensor &output : outputs) {
+          Shape shape = output.shape;
+          shape[0] *= 6;
+          joined.emplace_back(shape).values.clear();
+        }
+      for (auto [all, output] : llvm::zip_equal(joined, outputs))
+        all.values.insert(all.values.end(), output.values.begin(), output.values.end());
+    }
+    ASSERT_FALSE(joined.empty());
+    std::vector<bool> found(joined.size());
+    run(entry("eval"), random(entry("eval")), [&](llvm::ArrayRef<Tensor> results) {
+      for (const Tensor &result : results)
+        for (auto [i, predicted] : llvm::enumerate(joined))
+          if (result.shape == predicted.shape &&
+              llvm::all_of(llvm::zip_equal(result.values, predicted.values), [](auto pair) {
+                return std::abs(std::get<0>(pair) - std::get<1>(pair)) < 1e-9;
+              }))
+            found[i] = true;
+    });
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_TRUE(found[i]) << "result " << i;
   }
 
   mlir::DialectRegistry registry;
@@ -181,11 +220,22 @@ TEST_F(BatchRows, PredictionsOfOneRowAreTheBatchsRows) {
        "  a, _ = m(x, zeros_like(x[:, :2]))\n  loss cross_entropy(a @ transpose(a), labels)");
   EXPECT_EQ(tied("eval"), "test.weir:11:22: rows meet other rows");
   EXPECT_FALSE(entry("eval_one"));
-  EXPECT_EQ(tied("predict"), "");
   mlir::func::FuncOp predict = entry("predict");
-  EXPECT_EQ(shapeOf(predict.getArgument(0)), llvm::ArrayRef<int64_t>({1, 4}));
-  EXPECT_EQ(shapeOf(predict.getArgument(1)), llvm::ArrayRef<int64_t>({1, 2}));
-  EXPECT_EQ(predict.getResultTypes()[0], predict.getResultTypes()[0]);
+  ASSERT_TRUE(predict);
+  auto matrix = [&](int64_t columns) -> mlir::Type {
+    return mlir::RankedTensorType::get({1, columns}, mlir::Float32Type::get(&context));
+  };
+  EXPECT_EQ(predict.getArgumentTypes(), llvm::ArrayRef({matrix(4), matrix(2)}));
+  EXPECT_EQ(predict.getResultTypes(), llvm::ArrayRef({matrix(3), matrix(2)}));
+  predictsRows({random(entry("eval"))[0], Tensor(Shape{6, 2})});
+}
+
+TEST_F(BatchRows, SeveralResultsOfEachRow) {
+  load("model m(t: i32[b, 3]) -> [b * 3, 2] {\n  param e: [4, 2] = ones()\n"
+       "  return merge_dims(e[t], 0, 2)\n}",
+       "  loss ratio(sum(m(tokens)), 1)");
+  predictsRows({random(entry("eval"))[2]});
+  EXPECT_EQ(shapeOf(entry("predict").getArgument(0)), llvm::ArrayRef<int64_t>({1, 3}));
 }
 
 /// Recipes whose rows are tied, where and why.
@@ -209,6 +259,9 @@ TEST_F(BatchRows, TiedRowsAreNamed) {
                 "18: rows meet values that differ with the place in the batch"},
            Case{"ratio(sum(y), max(sum(f32(labels)), 1))",
                 "22: something else than a sum or a multiple is made of a sum over the rows"},
+           Case{"ratio(sum(y * random_normal(y)), 1)", "18: random numbers are drawn for each row"},
+           Case{"ratio(sum(y + random_uniform(y)), 1)",
+                "18: random numbers are drawn for each row"},
            Case{"ratio(f32(argmax(sum(y, [1]), 0)), 1)", "18: `argmax` takes all rows together"},
        }) {
     load(linearModel, "  y = m(x)\n  loss " + std::string(one.loss));
@@ -218,16 +271,98 @@ TEST_F(BatchRows, TiedRowsAreNamed) {
   }
 }
 
+TEST_F(BatchRows, OneDrawForAllRowsTiesNothing) {
+  load(linearModel, "  y = m(x)\n  loss ratio(sum(y * random_uniform(zeros_like(y[0]))), 1)");
+  rowsAddUp();
+}
+
 TEST_F(BatchRows, AModelThatTiesThemPredictsBatches) {
-  load("model m(x: [b, 4]) -> [b, 4] {\n  param w: [4] = ones()\n  return x * w / sum(x, [0])\n}",
-       "  loss mse(m(x), x)");
-  EXPECT_EQ(tied("predict"), "test.weir:4:10: a sum over the rows meets single rows again");
-  EXPECT_EQ(shapeOf(entry("predict").getArgument(0)), llvm::ArrayRef<int64_t>({6, 4}));
+  struct Case {
+    const char *result, *why;
+  };
+  for (const Case &one : {
+           Case{"x * w / sum(x, [0])", "a sum over the rows meets single rows again"},
+           Case{"transpose(softmax(transpose(x)))", "the largest over the rows is taken"},
+           Case{"x * w + max_over(x, [0])", "the largest over the rows is taken"},
+           Case{"x @ transpose(x) @ x", "rows meet other rows"},
+           Case{"x + random_normal(x)", "random numbers are drawn for each row"},
+           Case{"random_normal(x)", "random numbers are drawn for each row"},
+       }) {
+    load("model m(x: [b, 4]) -> [b, 4] {\n  param w: [4] = ones()\n  return " +
+             std::string(one.result) + "\n}",
+         "  loss mse(m(x), x)");
+    EXPECT_TRUE(llvm::StringRef(tied("predict")).ends_with(std::string(": ") + one.why))
+        << tied("predict");
+    ASSERT_TRUE(entry("predict")) << one.result;
+    EXPECT_EQ(shapeOf(entry("predict").getArgument(0)), llvm::ArrayRef<int64_t>({6, 4}));
+  }
+}
+
+// Of numbers that are no row's a prediction would say that they are.
+TEST_F(BatchRows, AModelWhoseResultsDoNotBeginWithTheRowsPredictsNothing) {
+  struct Case {
+    const char *shape, *result;
+  };
+  for (const Case &one : {
+           Case{"[4, b]", "transpose(x * w)"},
+           Case{"[4]", "max_over(x * w, [0])"},
+           Case{"[b]", "max_over(split_dim(merge_dims(x, 0, 2), 0, [4, b]), [0])"},
+           Case{"[6]", "max_over(concat([x, x[:, :2]], 1) * 2, [0])"},
+           Case{"[12]", "max_over(concat([x, x, x], 1) * 2, [0])"},
+           Case{"[b, 4]", "concat([x[1:], x[:1]], 0) * w"},
+       }) {
+    load("model m(x: [b, 4]) -> " + std::string(one.shape) +
+             " {\n  param w: [4] = ones()\n  return " + one.result + "\n}",
+         "  loss ratio(sum(m(x)), 1)");
+    EXPECT_FALSE(entry("predict")) << one.result;
+    EXPECT_EQ(tied("predict"), "test.weir:2:7: a result does not begin with a dimension of rows")
+        << one.result;
+  }
   load("model m(x: [b, 4]) -> [4, b] {\n  param w: [4] = ones()\n  return transpose(x * w)\n}",
        "  loss mse(m(x), transpose(x))");
-  EXPECT_FALSE(entry("predict"));
-  EXPECT_EQ(tied("predict"), "test.weir:2:7: a result does not begin with a dimension of rows");
   EXPECT_EQ(tied("eval"), "");
+}
+
+TEST_F(BatchRows, AModelThatIsNotGivenRowsPredictsNothing) {
+  struct Case {
+    const char *parameters, *call, *why;
+  };
+  for (const Case &one : {
+           Case{"x: [4, b]", "m(transpose(x))", "x"},
+           Case{"x: [b, 4], t", "m(x, zeros_like(x[0, :3]))", "t"},
+           Case{"x: [b, 4], t", "m(x, zeros_like(merge_dims(x[:3], 0, 2)))", "t"},
+           Case{"x: [b, 4], t", "m(x, sum(x, [0]))", "t"},
+           Case{"x", "m(merge_dims(x, 0, 2))", "x"},
+           Case{"x: [b, 4], t", "m(x, x[0])", "t"},
+           Case{"xs", "m([x, transpose(x)])", "xs.1"},
+       }) {
+    std::string name =
+        llvm::StringRef(one.parameters).take_until([](char c) { return c == ':'; }).str();
+    load("model m(" + std::string(one.parameters) + ") {\n  param w: [1] = ones()\n  return " +
+             (name == "xs" ? "xs[0]" : "x") + " * w\n}",
+         "  loss ratio(sum(" + std::string(one.call) + "), 1)");
+    EXPECT_FALSE(entry("predict")) << one.call;
+    EXPECT_EQ(tied("predict"), "test.weir:11:18: the model's `" + std::string(one.why) +
+                                   "` does not begin with a dimension of rows")
+        << one.call;
+  }
+}
+
+// What ties the rows before the model is called is none of its own doing.
+TEST_F(BatchRows, AModelOfRowsThatWereTiedPredictsRows) {
+  load(linearModel, "  loss cross_entropy(m(x - mean(x, [0])), labels)");
+  EXPECT_FALSE(entry("eval_one"));
+  EXPECT_EQ(tied("predict"), "");
+  ASSERT_TRUE(entry("predict"));
+  EXPECT_EQ(shapeOf(entry("predict").getArgument(0)), llvm::ArrayRef<int64_t>({1, 4}));
+}
+
+TEST_F(BatchRows, OneRowIsNotTiedButHasItsPlace) {
+  load("model m(x: [4, b]) -> [4, b] {\n  param w: [4] = ones()\n  return x + sum(w)\n}",
+       "  loss mse(m(transpose(x)), transpose(x))", 1);
+  EXPECT_FALSE(entry("predict"));
+  load(linearModel, "  loss cross_entropy(m(x), labels)", 1);
+  EXPECT_TRUE(entry("predict"));
 }
 
 } // namespace

@@ -70,8 +70,11 @@ TEST(Elaborate, ShippedModelsElaborate) {
     std::string name = file.path().filename();
     Program program(modelFile(name));
     ASSERT_TRUE(program.result.module) << name;
+    // Noise is drawn for each of its images.
+    bool tied = name == "unet.weir";
     for (const char *entry : {"init", "step", "eval", "eval_one", "predict"})
-      EXPECT_TRUE(program.entry(entry)) << name << ": " << entry;
+      EXPECT_EQ(bool(program.entry(entry)), entry != std::string("eval_one") || !tied)
+          << name << ": " << entry;
   }
 }
 
