@@ -126,10 +126,12 @@ static void nestConcat(ConcatOp concat) {
   SmallVector<Value> parts(concat.getInputs());
   while (parts.size() > most) {
     SmallVector<Value> nested;
-    for (size_t i = 0; i < parts.size(); i += most)
-      nested.push_back(ConcatOp::create(builder, concat.getLoc(),
-                                        ArrayRef<Value>(parts).slice(i).take_front(most),
-                                        concat.getDimension()));
+    for (size_t i = 0; i < parts.size(); i += most) {
+      auto some = ArrayRef<Value>(parts).slice(i).take_front(most);
+      nested.push_back(some.size() == 1 ? some[0]
+                                        : ConcatOp::create(builder, concat.getLoc(), some,
+                                                           concat.getDimension()));
+    }
     parts = std::move(nested);
   }
   concat.getInputsMutable().assign(parts);
