@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers are 32 bits wide and wrap around.
+// Integers are 32 bits wide and wrap around. NaN is an integer or truth value that is not known
+// (read from memory that nothing has written, ir/reference/Memory.h), and so is what is made of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,8 @@ namespace {
 bool isInteger(mlir::Value value) {
   return llvm::isa<mlir::IntegerType>(tensorType(value).getElementType());
 }
+
+bool unknown(double a, double b = 0) { return std::isnan(a) || std::isnan(b); }
 
 double wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
 
@@ -45,18 +48,19 @@ Tensors map(mlir::Operation *op, Inputs in, Real real, Integer integer) {
   if (!isInteger(op->getOperand(0)))
     return map(in[0], in[1], real);
   return map(in[0], in[1], [&](double a, double b) {
-    return wrap(integer(static_cast<int64_t>(a), static_cast<int64_t>(b)));
+    return unknown(a, b) ? NAN : wrap(integer(static_cast<int64_t>(a), static_cast<int64_t>(b)));
   });
 }
 
 Tensors neg(NegOp op, Inputs in) {
   if (isInteger(op.getResult()))
-    return map(in[0], [](double x) { return wrap(-static_cast<int64_t>(x)); });
+    return map(in[0], [](double x) { return unknown(x) ? x : wrap(-static_cast<int64_t>(x)); });
   return map(in[0], [](double x) { return -x; });
 }
 Tensors abs(AbsOp op, Inputs in) {
   if (isInteger(op.getResult()))
-    return map(in[0], [](double x) { return wrap(std::abs(static_cast<int64_t>(x))); });
+    return map(in[0],
+               [](double x) { return unknown(x) ? x : wrap(std::abs(static_cast<int64_t>(x))); });
   return map(in[0], [](double x) { return std::fabs(x); });
 }
 Tensors exp(ExpOp, Inputs in) {
@@ -91,7 +95,7 @@ Tensors floor(FloorOp, Inputs in) {
 }
 Tensors stopGradient(StopGradientOp, Inputs in) { return {in[0]}; }
 Tensors logicalNot(NotOp, Inputs in) {
-  return map(in[0], [](double x) { return x == 0; });
+  return map(in[0], [](double x) { return unknown(x) ? x : x == 0; });
 }
 
 Tensors add(AddOp op, Inputs in) { return map(op, in, std::plus<double>(), std::plus<int64_t>()); }
@@ -124,14 +128,19 @@ Tensors pow(PowOp, Inputs in) {
   return map(in[0], in[1], [](double a, double b) { return std::pow(a, b); });
 }
 Tensors logicalAnd(AndOp, Inputs in) {
-  return map(in[0], in[1], [](double a, double b) { return a != 0 && b != 0; });
+  return map(in[0], in[1],
+             [](double a, double b) { return unknown(a, b) ? NAN : a != 0 && b != 0; });
 }
 Tensors logicalOr(OrOp, Inputs in) {
-  return map(in[0], in[1], [](double a, double b) { return a != 0 || b != 0; });
+  return map(in[0], in[1],
+             [](double a, double b) { return unknown(a, b) ? NAN : a != 0 || b != 0; });
 }
 
 Tensors compare(CompareOp op, Inputs in) {
+  bool exact = isInteger(op.getLhs());
   return map(in[0], in[1], [&](double a, double b) -> double {
+    if (exact && unknown(a, b))
+      return NAN;
     switch (op.getPredicate()) {
     case Predicate::eq:
       return a == b;
@@ -157,7 +166,9 @@ Tensors isFinite(IsFiniteOp, Inputs in) {
 Tensors select(SelectOp, Inputs in) {
   Tensor result(in[0].shape);
   for (size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] = in[0].values[i] != 0 ? in[1].values[i] : in[2].values[i];
+    result.values[i] = unknown(in[0].values[i]) ? NAN
+                       : in[0].values[i] != 0   ? in[1].values[i]
+                                                : in[2].values[i];
   return {result};
 }
 
@@ -165,11 +176,15 @@ Tensors cast(CastOp op, Inputs in) {
   if (!isInteger(op.getResult()))
     return {in[0]};
   unsigned width = tensorType(op.getResult()).getElementTypeBitWidth();
-  if (width == 1)
-    return map(in[0], [](double x) { return x != 0; });
+  bool exact = isInteger(op.getInput());
   double low = width == 8 ? 0 : INT32_MIN, high = width == 8 ? UINT8_MAX : INT32_MAX;
-  return map(in[0],
-             [&](double x) { return std::isnan(x) ? low : std::clamp(std::trunc(x), low, high); });
+  return map(in[0], [&](double x) -> double {
+    if (exact && unknown(x))
+      return x;
+    if (width == 1)
+      return x != 0;
+    return unknown(x) ? low : std::clamp(std::trunc(x), low, high);
+  });
 }
 
 } // namespace

@@ -69,6 +69,10 @@ mlir::FailureOr<double> difference(GradientOp op, llvm::ArrayRef<Along> along,
 llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::ValueRange sources) {
   llvm::SmallVector<mlir::Operation *> path;
   llvm::DenseSet<mlir::Value> moving(sources.begin(), sources.end());
+  // A source's own op computes it from others: it stays as it was moved.
+  llvm::DenseSet<mlir::Operation *> makers;
+  for (mlir::Value source : sources)
+    makers.insert(source.getDefiningOp());
   for (mlir::Operation *op : producersOf(gradient.getLoss(), gradient)) {
     bool moves = false;
     op->walk([&](mlir::Operation *inner) {
@@ -76,10 +80,7 @@ llvm::SmallVector<mlir::Operation *> gradientPath(GradientOp gradient, mlir::Val
                llvm::any_of(inner->getOperands(),
                             [&](mlir::Value value) { return moving.contains(value); });
     });
-    // A source's own op computes it from others: it stays as it was moved.
-    bool makesSource =
-        llvm::any_of(sources, [&](mlir::Value source) { return source.getDefiningOp() == op; });
-    if (!moves || makesSource)
+    if (!moves || makers.contains(op))
       continue;
     path.push_back(op);
     moving.insert(op->result_begin(), op->result_end());

@@ -109,8 +109,10 @@ void CellMemory::storeAt(int64_t address, mlir::Type element, llvm::ArrayRef<dou
   int64_t size = elementBytes(element);
   makeRoom(address + size * from.size());
   for (double value : from) {
-    if (size == 1)
+    if (size == 1 && value >= 0 && value <= UINT8_MAX)
       setByte(address, Byte::element, static_cast<uint8_t>(value));
+    else if (size == 1) // NaN: not known
+      setByte(address, Byte::unknown, 0);
     else if (address % 4 != 0) // which nothing in a plan is
       forgetAt(address, size);
     else

@@ -262,6 +262,13 @@ const std::vector<Fault> &faults() {
            a.setOffset(*b.getOffset());
          return a && b;
        }},
+      {"mask_in_the_memory_of_numbers", "assign-offsets", "weir.select", "g = h * row",
+       [](ModuleOp plan) {
+         plan::BufferOp mask = buffer(plan, "compare", 102), other = buffer(plan, "matmul", 408);
+         if (mask && other)
+           mask.setOffset(*other.getOffset());
+         return mask && other;
+       }},
       {"wrong_tail", "codegen", "weir.reduce", "next average",
        [](ModuleOp kernels) {
          bool found = false;
@@ -343,6 +350,28 @@ TEST(Verify, AFaultlessCompileIsFaultless) {
   }
 }
 
+TEST(Verify, WhatIsNotKnownIsNotKnownInAByteEither) {
+  bool seen = false;
+  FailureOr<VerifyReport> report = verified(1, false, [&](llvm::StringRef pass, ModuleOp plan) {
+    if (pass != "lower-to-plan")
+      return;
+    plan::BufferOp mask = buffer(plan, "compare", 102);
+    ASSERT_TRUE(mask);
+    CellMemory memory(plan, false);
+    Builder builder(plan.getContext());
+    for (Type element : {Type(builder.getI1Type()), Type(builder.getIntegerType(8, false))}) {
+      std::vector<double> stored = {1, NAN, 0, 1}, loaded(4);
+      memory.store(mask, element, 0, stored);
+      memory.load(mask, element, 0, loaded);
+      EXPECT_TRUE(std::isnan(loaded[1]));
+      loaded[1] = stored[1] = 0;
+      EXPECT_EQ(loaded, stored);
+    }
+    seen = true;
+  });
+  EXPECT_TRUE(succeeded(report) && seen);
+}
+
 TEST(Verify, AStepWithoutALossIsRefused) {
   FailureOr<VerifyReport> report = verified(1, false, nullptr, [](ModuleOp module) {
     auto step = module.lookupSymbol<func::FuncOp>("step");
@@ -376,6 +405,7 @@ TEST(Verify, WorkIsToldPartByPart) {
 // What has to be interpreted, not how fast this machine does it.
 TEST(Verify, ShippedModelsAreWithinReachAtTheirOwnSizes) {
   std::error_code error;
+  unsigned seen = 0;
   for (llvm::sys::fs::directory_iterator file(WEIR_SOURCE_DIR "/models", error), end;
        file != end && !error; file.increment(error)) {
     if (!StringRef(file->path()).ends_with(".weir"))
@@ -386,7 +416,10 @@ TEST(Verify, ShippedModelsAreWithinReachAtTheirOwnSizes) {
     ElaborateResult result = elaborate(file->path(), {}, sources, context, diagnostics);
     ASSERT_TRUE(result.module) << file->path();
     EXPECT_LE(2 * verifyCost(*result.module, false).total(), 180) << file->path();
+    ++seen;
   }
+  ASSERT_FALSE(error) << error.message();
+  EXPECT_GE(seen, 11u);
 }
 
 // The gradient of `shift` is zero but for rounding, which Adam's first step divides by itself.

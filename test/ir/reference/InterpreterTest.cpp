@@ -55,6 +55,31 @@ TEST_F(Reference, integersWrapAround) {
   EXPECT_EQ((*result)[2].values, (std::vector<double>{0, -1}));
 }
 
+TEST_F(Reference, whatIsMadeOfAnUnknownIntegerIsUnknown) {
+  auto result = run(
+      R"(func.func @f(%a: tensor<2xi32>, %b: tensor<2xi1>, %c: tensor<2xf32>) -> (tensor<2xi32>, tensor<2xi1>, tensor<2xi1>, tensor<2xi1>, tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi1>, tensor<2xi32>) {
+    %add = weir.add %a, %a : tensor<2xi32>
+    %not = weir.not %b : tensor<2xi1>
+    %and = weir.and %b, %b : tensor<2xi1>
+    %less = weir.compare lt %a, %a : tensor<2xi32> -> tensor<2xi1>
+    %select = weir.select %b, %c, %c : tensor<2xi1>, tensor<2xf32>
+    %cast = weir.cast %b : tensor<2xi1> -> tensor<2xi32>
+    %neg = weir.neg %a : tensor<2xi32>
+    %nan = weir.compare ne %c, %c : tensor<2xf32> -> tensor<2xi1>
+    %whole = weir.cast %c : tensor<2xf32> -> tensor<2xi32>
+    return %add, %not, %and, %less, %select, %cast, %neg, %nan, %whole : tensor<2xi32>, tensor<2xi1>, tensor<2xi1>, tensor<2xi1>, tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi1>, tensor<2xi32>
+  })",
+      {vector({NAN, 2}), vector({NAN, 1}), vector({1, NAN})});
+  ASSERT_TRUE(mlir::succeeded(result));
+  for (size_t i = 0; i < 7; ++i) {
+    EXPECT_TRUE(std::isnan((*result)[i].values[0])) << i;
+    EXPECT_EQ(std::isnan((*result)[i].values[1]), i == 4) << i;
+  }
+  // Of a real number NaN is a value.
+  EXPECT_EQ((*result)[7].values, (std::vector<double>{0, 1}));
+  EXPECT_EQ((*result)[8].values, (std::vector<double>{1, INT32_MIN}));
+}
+
 TEST_F(Reference, readsSeeOldValuesAndWritesComeAfter) {
   interpreter.variables["w"] = vector({1, 2});
   auto result = run(R"(weir.variable parameter @w : tensor<2xf32>
