@@ -47,6 +47,9 @@ VerifyCost verifyCost(ModuleOp module, bool full) {
   for (auto function : module.getOps<func::FuncOp>()) {
     double forward = secondsOf(function), sources = 0;
     function.walk([&](GradientOp op) { sources += op.getSources().size(); });
+    if (function.getSymName() == "eval_one" && function.getNumArguments())
+      if (auto eval = module.lookupSymbol<func::FuncOp>("eval"))
+        cost.rows = forward * static_cast<double>(shapeOf(eval.getArgument(0))[0]);
     double once = sources ? (1 + backward) * forward : forward;
     for (Moment moment : moments) {
       if (!isRun(function.getSymName(), moment, full))

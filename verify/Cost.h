@@ -20,11 +20,12 @@ namespace weir {
 /// Seconds of one core.
 struct VerifyCost {
   double truth = 0;     ///< the program once at each moment, interpreted
+  double rows = 0;      ///< a batch row by row
   double gradients = 0; ///< the differences
   double passes = 0;    ///< what every pass has made
   double plan = 0;      ///< the plan
   double actions = 0;   ///< every action of the artifact
-  double total() const { return truth + gradients + passes + plan + actions; }
+  double total() const { return truth + rows + gradients + passes + plan + actions; }
 };
 
 /// Of a module as the frontend makes it. `full`: as VerifyOptions::full.

@@ -22,7 +22,8 @@ namespace weir {
 mlir::OwningOpRef<mlir::ModuleOp>
 differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> afterwards);
 
-/// The gradients of every gradient op that runs, in the order in which they run.
+/// The gradients of every gradient op that runs, in the order in which they run; an entry without
+/// is not run.
 using Gradients = std::vector<Tensors>;
 mlir::FailureOr<Gradients> gradientsOf(mlir::ModuleOp differentiated, llvm::StringRef entry,
                                        const Feed &feed);
@@ -42,8 +43,9 @@ constexpr unsigned directionsOfAll = 4, directionsOfEach = 2;
 /// Whether the gradients of some sources agree with the difference of the loss along directions of
 /// these sources, moved together and each by the less the larger its gradient is. A source's scale
 /// is max(||g||, `largest` / 1000): all together are off by 1e-5 of it at most, as one alone may
-/// be. `gradients` has those of all sources of the op. `relative` gets what they are off by. For
-/// use in Interpreter::gradients.
+/// be. Of one source alone, what rounding of the loss makes of a gradient of zero is forgiven too.
+/// `gradients` has those of all sources of the op. `relative` gets what they are off by. For use in
+/// Interpreter::gradients.
 mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
                                             llvm::ArrayRef<Tensor> gradients, double largest,
                                             Interpreter &interpreter, double &relative);

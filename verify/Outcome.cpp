@@ -98,7 +98,9 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
     PlanInterpreter machine(plan, memory, interpreter);
     return runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(name), inputs, variables);
   };
-  return results.collect(feed, run, wanted);
+  return results.collect(feed, run, [&](llvm::StringRef entry) {
+    return plan.lookupSymbol<plan::EntryOp>(entry) && (!wanted || wanted(entry));
+  });
 }
 
 namespace {
@@ -214,12 +216,17 @@ Tensor forgiven(Tensor actual, const Tensor &truth, const Tensor &allowance) {
 } // namespace
 
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
-                                        double &largest, const Outcome *allowance) {
+                                        double &largest, const Outcome *allowance, Wanted wanted) {
   std::vector<Disagreement> found;
   for (const auto &[entry, results] : truth) {
-    auto ran = actual.find(entry);
-    if (ran == actual.end())
+    if (wanted && !wanted(entry))
       continue;
+    auto ran = actual.find(entry);
+    if (ran == actual.end()) {
+      found.push_back({entry, "", ResultKind::output, results.front().loc,
+                       std::numeric_limits<double>::infinity(), 0, 0, NAN});
+      continue;
+    }
     // Of all results of a kind the largest, and of all variables of a kind the largest change.
     std::map<ResultKind, double> norms, changes;
     auto raise = [](double &largest, double value) {

@@ -65,13 +65,14 @@ private:
   std::vector<Described> variables;
 };
 
-/// A plan on the interpreter; with its offsets, or with memory of its own for every buffer.
+/// A plan on the interpreter; with its offsets, or with memory of its own for every buffer. What it
+/// has no entry for is left out.
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
                                        const Feed &feed, bool offsets, Wanted wanted = nullptr);
 
 /// One result that two programs disagree about.
 struct Disagreement {
-  std::string entry, name;
+  std::string entry, name; ///< no name: the whole entry is missing
   ResultKind kind;
   mlir::Location loc;
   double relative;
@@ -79,12 +80,14 @@ struct Disagreement {
   double expected, found;
 };
 
-/// All results of `actual`'s entries that are not what they should be; `largest` gets the largest
-/// relative difference of the others. Outputs and gradients are compared by the norms of Compare.h,
+/// All results of the wanted entries that are not what they should be; `largest` gets the largest
+/// relative difference of the others. Of two forms of a program the later one has to have every
+/// wanted entry of the truth. Outputs and gradients are compared by the norms of Compare.h,
 /// variables by how much they changed. `allowance`, where given, has what each element of each
 /// result may be off in any case. `inF32` is for programs that were compiled.
 std::vector<Disagreement> disagreements(const Outcome &actual, const Outcome &truth, bool inF32,
-                                        double &largest, const Outcome *allowance = nullptr);
+                                        double &largest, const Outcome *allowance = nullptr,
+                                        Wanted wanted = nullptr);
 
 /// How far rounding to f32 can take each element of each result (verify/Rounding.h).
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,

@@ -85,21 +85,22 @@ private:
     if (options.worked)
       options.worked(seconds);
   }
-  using RunSample = llvm::function_ref<FailureOr<Outcome>(const Sample &)>;
+  using RunSample = llvm::function_ref<FailureOr<Outcome>(const Sample &, Wanted)>;
   using FindBlame = llvm::function_ref<std::optional<Blame>(const Disagreement &, const Feed &)>;
-  /// Runs every sample, `cost` seconds in all, and compares it with its truth; reports the first
-  /// that differs.
-  LogicalResult compareSamples(StringRef pass, double cost, RunSample run, double &largest,
-                               FindBlame blame);
+  /// Runs every sample, of those entries that `changed` says, `cost` seconds in all, and compares
+  /// it with its truth; reports the first that differs.
+  LogicalResult compareSamples(StringRef pass, double cost, Wanted changed, RunSample run,
+                               double &largest, FindBlame blame);
   /// What is not as it should be of a form that was run in f64.
   FailureOr<std::vector<Disagreement>> differing(Sample &sample, const Outcome &outcome,
-                                                 double &largest);
+                                                 Wanted wanted, double &largest);
   /// The same of the artifact.
   FailureOr<std::vector<Disagreement>> differingInF32(Sample &sample, const Outcome &outcome);
   void reportFirst(StringRef pass, const Sample &sample, llvm::ArrayRef<Disagreement> wrong,
                    const std::optional<Blame> &blame);
   LogicalResult makeSamples();
   LogicalResult takeTruth();
+  LogicalResult checkRows();
   struct Named {
     std::string op, place, why;
   };
@@ -146,6 +147,8 @@ void Verification::reportFirst(StringRef pass, const Sample &sample,
                                llvm::ArrayRef<Disagreement> wrong,
                                const std::optional<Blame> &blame) {
   const Disagreement &first = wrong.front();
+  if (first.name.empty())
+    return report(pass, "@" + first.entry, std::nullopt, "it is there no more");
   report(pass, llvm::formatv("`{0}` of @{1}{2}", first.name, first.entry, sample.words).str(),
          named(blame),
          llvm::formatv("element {0} should be {1:e9} but is {2:e9} ({3} result{4} in all)",
@@ -155,8 +158,9 @@ void Verification::reportFirst(StringRef pass, const Sample &sample,
 }
 
 FailureOr<std::vector<Disagreement>> Verification::differing(Sample &sample, const Outcome &outcome,
-                                                             double &largest) {
-  std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, false, largest);
+                                                             Wanted wanted, double &largest) {
+  std::vector<Disagreement> wrong =
+      disagreements(outcome, sample.truth, false, largest, nullptr, wanted);
   if (wrong.empty())
     return wrong;
   // What divides a gradient by its own size makes much of a little.
@@ -167,22 +171,26 @@ FailureOr<std::vector<Disagreement>> Verification::differing(Sample &sample, con
       return failure();
     sample.allowance = std::move(*allowance);
   }
-  return disagreements(outcome, sample.truth, false, largest, &sample.allowance);
+  return disagreements(outcome, sample.truth, false, largest, &sample.allowance, wanted);
 }
 
-LogicalResult Verification::compareSamples(StringRef pass, double seconds, RunSample run,
-                                           double &largest, FindBlame blame) {
+LogicalResult Verification::compareSamples(StringRef pass, double seconds, Wanted changed,
+                                           RunSample run, double &largest, FindBlame blame) {
   for (Sample &sample : samples) {
-    FailureOr<Outcome> outcome = run(sample);
+    auto wanted = [&](StringRef entry) {
+      return wants(sample, entry) && (!changed || changed(entry));
+    };
+    FailureOr<Outcome> outcome = run(sample, wanted);
     if (failed(outcome))
       return failure();
     worked(seconds / samples.size());
-    FailureOr<std::vector<Disagreement>> wrong = differing(sample, *outcome, largest);
+    FailureOr<std::vector<Disagreement>> wrong = differing(sample, *outcome, wanted, largest);
     if (failed(wrong))
       return failure();
     if (wrong->empty())
       continue;
-    reportFirst(pass, sample, *wrong, blame(wrong->front(), sample.feed));
+    bool missing = wrong->front().name.empty();
+    reportFirst(pass, sample, *wrong, missing ? std::nullopt : blame(wrong->front(), sample.feed));
     return success();
   }
   return success();
@@ -249,6 +257,45 @@ LogicalResult Verification::takeTruth() {
   return success();
 }
 
+/// The figures of single rows are to add up to those of the batch they were cut from.
+LogicalResult Verification::checkRows() {
+  const Sample &middle = samples.front();
+  auto eval = middle.truth.find("eval");
+  auto one = twin().lookupSymbol<func::FuncOp>("eval_one");
+  if (!one || eval == middle.truth.end() || one.getNumArguments() == 0)
+    return success();
+  const Tensors &inputs = middle.feed.inputs.at("eval");
+  int64_t rows = inputs[0].shape[0] / shapeOf(one.getArgument(0))[0];
+  std::vector<double> sums(one.getNumResults()), sizes(one.getNumResults());
+  for (int64_t row = 0; row < rows; ++row) {
+    Tensors part;
+    for (const Tensor &input : inputs)
+      part.push_back(input.part(row, rows));
+    Interpreter interpreter;
+    interpreter.variables = middle.feed.variables;
+    FailureOr<Tensors> figures = interpreter.run(one, part);
+    if (failed(figures))
+      return failure();
+    for (auto [i, figure] : llvm::enumerate(*figures)) {
+      sums[i] += figure.values[0];
+      sizes[i] += std::abs(figure.values[0]);
+    }
+  }
+  worked(cost.rows);
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    const Result &whole = eval->second[i];
+    double should = whole.value.values[0];
+    if (std::abs(sum - should) <= passTolerance * std::max(sizes[i], std::abs(should)))
+      continue;
+    report("elaborate", "`" + whole.name + "` of @eval_one", std::nullopt,
+           llvm::formatv("over the {0} rows of a batch it should be {1:e9} but is {2:e9}", rows,
+                         should, sum)
+               .str());
+    return success();
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Gradients against differences
 //===----------------------------------------------------------------------===//
@@ -263,6 +310,10 @@ LogicalResult Verification::checkGradients() {
   if (failed(takeTruth()))
     return failure();
   if (!found.notFinite.empty())
+    return success();
+  if (failed(checkRows()))
+    return failure();
+  if (found.fault)
     return success();
   const Feed &feed = samples.front().feed;
   for (const auto &[entry, list] : samples.front().truth)
@@ -347,16 +398,18 @@ LogicalResult Verification::addForm(StringRef pass) {
 LogicalResult Verification::checkForm(size_t number) {
   Form &form = forms[number], &before = forms[number - 1];
   double largest = 0;
-  auto run = [&](const Sample &sample) {
+  auto changed = [&](StringRef entry) {
+    auto was = before.text.find(entry.str()), is = form.text.find(entry.str());
+    return was == before.text.end() || is == form.text.end() || was->second != is->second;
+  };
+  auto run = [&](const Sample &sample, Wanted wanted) {
     Interpreter interpreter;
-    return interpret(*form.module, sample.feed, interpreter, [&](StringRef entry) {
-      return wants(sample, entry) && form.text.at(entry.str()) != before.text.at(entry.str());
-    });
+    return interpret(*form.module, sample.feed, interpreter, wanted);
   };
   auto findBlame = [&](const Disagreement &what, const Feed &feed) {
     return blame(*before.module, *form.module, what, feed);
   };
-  if (failed(compareSamples(form.pass, 0, run, largest, findBlame)))
+  if (failed(compareSamples(form.pass, 0, changed, run, largest, findBlame)))
     return failure();
   found.largestExact = std::max(found.largestExact, largest);
   if (!found.fault && options.full)
@@ -394,11 +447,10 @@ LogicalResult Verification::runPasses() {
 LogicalResult Verification::checkPlan() {
   auto check = [&](StringRef pass, bool offsets, double seconds, FindBlame blame) {
     double largest = 0;
-    auto run = [&](const Sample &sample) {
-      return interpretPlan(module, results, sample.feed, offsets,
-                           [&](StringRef entry) { return wants(sample, entry); });
+    auto run = [&](const Sample &sample, Wanted wanted) {
+      return interpretPlan(module, results, sample.feed, offsets, wanted);
     };
-    if (failed(compareSamples(pass, seconds, run, largest, blame)))
+    if (failed(compareSamples(pass, seconds, nullptr, run, largest, blame)))
       return failure();
     if (!found.fault && (options.full || offsets))
       progress(pass, llvm::formatv("agrees (to {0:e1}){1}", largest,

@@ -320,14 +320,16 @@ DialectRegistry reference() {
 
 FailureOr<VerifyReport> verified(int microbatches, bool full,
                                  std::function<void(llvm::StringRef, ModuleOp)> tamper = nullptr,
-                                 llvm::function_ref<void(ModuleOp)> before = nullptr) {
-  ModelFile file(text);
+                                 llvm::function_ref<void(ModuleOp)> before = nullptr,
+                                 const char *model = text) {
+  ModelFile file(model);
   MLIRContext context(reference());
   context.disableMultithreading();
   SourceManager sources;
   Diagnostics diagnostics;
   ElaborateResult result = elaborate(file.path, {{"microbatches", std::to_string(microbatches)}},
                                      sources, context, diagnostics);
+  EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.render();
   EXPECT_TRUE(result.module);
   if (before)
     before(*result.module);
@@ -381,6 +383,74 @@ TEST(Verify, AStepWithoutALossIsRefused) {
   });
   ASSERT_TRUE(succeeded(report) && report->fault);
   EXPECT_EQ(report->fault->message, "`step` has no loss: there is nothing to verify");
+}
+
+TEST(Verify, AnEntryThatAPassLosesIsMissed) {
+  for (bool full : {false, true}) {
+    FailureOr<VerifyReport> report = verified(1, full, [](llvm::StringRef pass, ModuleOp module) {
+      if (pass == "simplify")
+        module.lookupSymbol<func::FuncOp>("predict").erase();
+    });
+    ASSERT_TRUE(succeeded(report) && report->fault);
+    EXPECT_TRUE(llvm::StringRef(report->fault->message)
+                    .starts_with("after simplify: @predict differs: it is there no more"))
+        << report->fault->message;
+  }
+}
+
+TEST(Verify, ARowThatIsNoPartOfItsBatchIsCaught) {
+  FailureOr<VerifyReport> report = verified(1, false, nullptr, [](ModuleOp module) {
+    auto one = module.lookupSymbol<func::FuncOp>("eval_one");
+    auto exp = *one.getOps<ExpOp>().begin();
+    exp.getResult().replaceAllUsesWith(exp.getInput());
+  });
+  ASSERT_TRUE(succeeded(report) && report->fault);
+  EXPECT_TRUE(llvm::StringRef(report->fault->message)
+                  .starts_with("after elaborate: `loss.sum` of @eval_one differs: over the 6 rows "
+                               "of a batch it should be "))
+      << report->fault->message;
+}
+
+// What rounding leaves of the gradient of `shift`, which is zero, is no excuse for a large one's.
+TEST(Verify, ALargeLossHidesNoWrongGradient) {
+  constexpr const char *model = R"(config microbatches = 1
+model net(x: [b, 9]) -> [b, 5] {
+  param shift: [1] = zeros()
+  return linear(x, 5) as head + shift
+}
+train {
+  input  x: [6, 9]
+  input  labels: i32[6]
+  steps  100
+  accumulate microbatches
+  loss   cross_entropy(net(x), labels) + ratio(1e6 * sum(abs(x)), sum(abs(x)))
+  update sgd(1e-2)
+}
+)";
+  for (bool wrong : {false, true}) {
+    bool planted = false;
+    auto tamper = [&](llvm::StringRef pass, ModuleOp module) {
+      if (pass != "autodiff" || !wrong)
+        return;
+      auto gradient = first<MatmulOp>(
+          module, [](MatmulOp op) { return isGradient(op) && hasShape(op, {5, 9}); });
+      ASSERT_TRUE(gradient);
+      OpBuilder builder(gradient->getContext());
+      builder.setInsertionPointAfter(gradient);
+      Value by = ConstantOp::create(builder, gradient.getLoc(),
+                                    cast<RankedTensorType>(gradient.getType()), 1.05);
+      auto more =
+          MulOp::create(builder, gradient.getLoc(), gradient.getType(), gradient, by, TypeAttr());
+      gradient.getResult().replaceAllUsesExcept(more, more);
+      planted = true;
+    };
+    FailureOr<VerifyReport> report = verified(1, false, tamper, nullptr, model);
+    ASSERT_TRUE(succeeded(report));
+    EXPECT_EQ(planted, wrong);
+    ASSERT_EQ(bool(report->fault), wrong) << (wrong ? "" : report->fault->message);
+    EXPECT_EQ(report->fault ? report->fault->result : "",
+              wrong ? "the gradient of `head.weight` in @step" : "");
+  }
 }
 
 TEST(Verify, WorkIsToldPartByPart) {
