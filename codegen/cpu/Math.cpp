@@ -121,12 +121,15 @@ Value power(Floats f, math::PowFOp op) {
   return f.select(f.compare(Is::OLT, a, 0), none, result);
 }
 
-/// The sine of an angle from -pi / 2 to pi / 2. MLIR's of a small negative one is a cosine near a
-/// quarter turn, without a correct digit.
+/// The sine of an angle from about -pi / 2 to pi / 2. MLIR's of a small negative one is a cosine
+/// near a quarter turn, without a correct digit. Beyond 2^24 half turns, where an angle has no
+/// digit left, it is some number from -1 to 1.
 Value sineWithin(Floats f, Value angle) {
   Value magnitude = math::AbsFOp::create(f.builder, f.loc, angle);
+  Value turn = f.constant(2 * std::numbers::pi);
+  magnitude = arith::MinimumFOp::create(f.builder, f.loc, magnitude, turn);
   Value sine = math::SinOp::create(f.builder, f.loc, magnitude);
-  return math::CopySignOp::create(f.builder, f.loc, sine, angle);
+  return f.mul(sine, math::CopySignOp::create(f.builder, f.loc, f.constant(1), angle));
 }
 
 /// sin(x) = (-1)^n sin(x - n pi), and cos(x) the same of n + 1/2, negated. Pi has three parts, each

@@ -166,7 +166,7 @@ static Value iota(BuiltinCall &call) {
   if (!size)
     return {};
   if (*size < 1 || *size > INT32_MAX)
-    return call.wrong(0, "positive");
+    return call.wrong(0, "from 1 to 2147483647");
   Dims dims = {unnamed(*size)};
   Elaborator &e = call.elaborator;
   return Tensor{IotaOp::create(call.builder(), call.location(), e.type(dims, e.i32()), 0), dims};

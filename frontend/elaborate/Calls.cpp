@@ -88,6 +88,13 @@ std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path
 
 void Elaborator::reportTaken(const std::string &path, Range range, const std::string &name,
                              Range other) {
+  if (path.empty() && !current->callable && other.text() != name) {
+    error(range, "`" + std::string(other.text()) + "` and `" + name +
+                     "` both keep their parameters at the root")
+        .note(other, "the other one")
+        .help("name one of them with `as`: `" + name + "(…) as head`");
+    return;
+  }
   if (path.empty() && !current->callable) {
     error(range, "`" + name + "` is called twice")
         .note(other, "the other one")
@@ -138,7 +145,7 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
   }
   // A second one at the same path is reported, and checked all the same.
   reportTaken(*full, range, name, claim.range);
-  instance->path += "'" + std::to_string(++misplaced);
+  instance->path += misplacedMark + std::to_string(++misplaced);
   return instance;
 }
 

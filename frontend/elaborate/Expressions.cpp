@@ -404,7 +404,9 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &operand, Range range) {
 Value Elaborator::binary(ast::BinaryOp op, const Value &lhs, const Value &rhs, Range range) {
   if (lhs.isPoison() || rhs.isPoison())
     return {};
-  if (lhs.isStatic() && rhs.isStatic())
+  bool compared = op == ast::BinaryOp::eq || op == ast::BinaryOp::ne;
+  bool whetherGiven = compared && (lhs.get<None>() || rhs.get<None>());
+  if (whetherGiven || (lhs.isStatic() && rhs.isStatic()))
     return staticBinary(op, lhs, rhs, range);
   if (lhs.get<Ratio>() || rhs.get<Ratio>())
     return ratioBinary(op, lhs, rhs, range);

@@ -51,7 +51,7 @@ void Elaborator::checkCounts(const Ratio &loss) {
       open.insert(open.end(), op->operand_begin(), op->operand_end());
       auto read = llvm::dyn_cast<ReadOp>(op);
       const Variable *variable = read ? findVariable(read.getVariable().str()) : nullptr;
-      if (!variable || variable->role != Role::parameter)
+      if (!variable || variable->role != Role::parameter || isMisplaced(variable->path))
         continue;
       error(recipe.loss->value->range,
             "a count of the loss depends on the parameter `" + variable->path + "`")

@@ -56,12 +56,15 @@ const ast::UpdateEntry *Elaborator::ruleOf(const Variable &parameter) {
 
 std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
   std::vector<Trained> trained;
+  bool known = true; // what the rules do
   for (auto &variable : variables) {
     if (variable->role != Role::parameter)
       continue;
     const ast::UpdateEntry *taken = ruleOf(*variable);
     const ast::CallableItem *optimizer =
         taken ? findCallable(taken->optimizer->callee.text) : nullptr;
+    known &= !taken || (optimizer && optimizer->callableKind == ast::CallableKind::optimizer &&
+                        optimizer->parameters.size() >= 2);
     // An optimizer that changes nothing needs no gradient, and its parameters are not in the norm.
     if (optimizer && !hasNext(optimizer->body))
       continue;
@@ -74,7 +77,7 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
           .help("a last line without `where` takes what is left; `update frozen()` keeps it as it "
                 "is");
   }
-  if (trained.empty() && !recipe.updates.empty() && !diagnostics.hasErrors())
+  if (trained.empty() && known && !recipe.updates.empty() && !diagnostics.hasErrors())
     error(recipe.item->keyword,
           "there is nothing to train: the model has no parameters, or all are frozen");
   return trained;

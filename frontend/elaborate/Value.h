@@ -70,6 +70,12 @@ struct Initializer {
 
 struct CallArgument;
 
+/// In the path of an instance that was reported for taking another's: no name has it.
+constexpr char misplacedMark = '\'';
+inline bool isMisplaced(const std::string &path) {
+  return path.find(misplacedMark) != std::string::npos;
+}
+
 /// One block at one path. A call makes one, or `let` does, to be called often.
 struct Instance {
   const ast::CallableItem *callable = nullptr;

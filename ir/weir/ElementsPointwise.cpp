@@ -73,9 +73,10 @@ Value StopGradientOp::combine(OpBuilder &builder, ValueRange scalars) { return s
 Value SignOp::combine(OpBuilder &builder, ValueRange scalars) {
   Scalars s(builder, getLoc());
   Value x = scalars[0], zero = s.constant(x.getType(), 0);
-  // Zeros and NaN stay as they are.
+  // Zeros and NaN stay as they are; what is too small to be told from zero is one.
+  Value same = s.select(s.compare(arith::CmpFPredicate::OEQ, x, zero), zero, x);
   Value negative =
-      s.select(s.compare(arith::CmpFPredicate::OLT, x, zero), s.constant(x.getType(), -1), x);
+      s.select(s.compare(arith::CmpFPredicate::OLT, x, zero), s.constant(x.getType(), -1), same);
   return s.select(s.compare(arith::CmpFPredicate::OGT, x, zero), s.constant(x.getType(), 1),
                   negative);
 }

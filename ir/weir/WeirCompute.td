@@ -149,8 +149,8 @@ def Weir_SoftmaxCrossEntropyOp : Weir_TensorOp<"softmax_cross_entropy", [Differe
     AllTypesMatch<["loss", "log_sum_exp"]>]> {
   let summary = "log(sum(exp(logits))) - logits[label] along the last dimension";
   let description = [{
-    C1: labels, loss and log_sum_exp have the logits' shape without its last dimension. Labels lie in [0, classes); inputs are
-    checked before they get here.
+    C1: labels, loss and log_sum_exp have the logits' shape without its last dimension. Labels lie in [0, classes); those
+    that are an input or a part of one are checked before a step, and one outside picks no class: its loss is log_sum_exp.
   }];
   let arguments = (ins Weir_FloatTensor:$logits, Weir_IntTensor:$labels, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$loss, Weir_FloatTensor:$log_sum_exp);

@@ -118,7 +118,7 @@ def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
   let description = [{
     C1: the table has rows, the result's shape is the indices' followed by the table's without its first dimension, and
     the element types are equal.
-    An index outside the table reads its nearest row; inputs are checked before they get here.
+    An index outside the table reads its nearest row; those that are an input or a part of one are checked before a step.
   }];
   let arguments = (ins Weir_Tensor:$table, Weir_IntTensor:$indices);
   let results = (outs Weir_Tensor:$result);

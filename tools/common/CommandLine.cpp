@@ -9,6 +9,7 @@
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -145,6 +146,8 @@ static void occupyStandardStreams() {
 
 int guarded(const std::function<Exit()> &body) {
   occupyStandardStreams();
+  // A limit on the size of files (ulimit -f) is then an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     Exit exit = body();
     if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))

@@ -103,7 +103,8 @@ void readModelOptions(const ModelWords &words, CompileOptions &options) {
     size_t equals = set.find('=');
     if (equals == 0 || equals == std::string::npos)
       throw Failure(Exit::usage, "--set " + set + ": expected NAME=VALUE");
-    options.sets[set.substr(0, equals)] = set.substr(equals + 1);
+    if (!options.sets.emplace(set.substr(0, equals), set.substr(equals + 1)).second)
+      throw Failure(Exit::usage, "--set " + set + ": another value was given before it");
   }
   options.colour = colouredErrors();
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/ThreadPool.h"
 #include "test/codegen/cpu/KernelHarness.h"
 
 #include <cmath>
@@ -80,6 +81,35 @@ TEST(Map, anglesNextToQuarterTurns) {
       ASSERT_NEAR(found[i], expected, 2e-7 * std::abs(expected) + 1e-10) << name << " " << x[i];
     }
   }
+}
+
+TEST(Map, largeAngles) {
+  std::vector<float> x = {8190450, 1e15f, -3e16f, 1e30f, 3e38f};
+  for (float angle = 1e5f; angle < 1.2e7f; angle *= 1.001f)
+    x.push_back(angle);
+  for (auto [name, reference] : {std::pair{"sin", +[](double x) { return std::sin(x); }},
+                                 std::pair{"cos", +[](double x) { return std::cos(x); }}}) {
+    CompiledKernel kernel(unary(std::string("    %y = weir.") + name + " %a : T\n", x.size()));
+    ASSERT_TRUE(kernel.valid);
+    auto results = kernel.run({Bytes(x)});
+    const float *found = results[0].as<float>();
+    for (size_t i = 0; i < x.size(); ++i)
+      if (x[i] < 1.2e7f && x[i] > 0)
+        ASSERT_NEAR(found[i], reference(x[i]), 4e-7) << name << " " << x[i];
+      else
+        ASSERT_LE(std::abs(found[i]), 1) << name << " " << x[i];
+  }
+}
+
+TEST(Map, signsOfWhatIsNearlyZero) {
+  ComputeThread state; // to it these are zeros
+  std::vector<float> x = {1e-40f, -1e-40f, 0, 1e-30f, -1e-30f, 2, -3};
+  CompiledKernel kernel(unary("    %y = weir.sign %a : T\n", x.size()));
+  ASSERT_TRUE(kernel.valid);
+  auto results = kernel.run({Bytes(x)});
+  const float *found = results[0].as<float>(), expected[] = {0, 0, 0, 1, -1, 1, -1};
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(found[i], expected[i]) << x[i];
 }
 
 TEST(Map, broadcastsBiasAndScalar) {
