@@ -43,7 +43,7 @@ class Scarce(weirtest.Test):
 
     def test_memory(self):
         statuses = []
-        for mebibytes in (500, 600, 700, 800, 1000, 4000):
+        for mebibytes in (430, 500, 600, 700, 800, 1000, 4000):
             limit = mebibytes << 20
             statuses.append(
                 self.ends(
