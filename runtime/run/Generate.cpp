@@ -154,17 +154,17 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
       ->type_name("TEXT");
   app.add_option("--length", options.tokens, "how many tokens to generate (default 500)")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+      ->transform(integerWithin(1, int64_t{1} << 40));
   app.add_option("--temperature", options.temperature,
                  "higher is more surprising, 0 always the likeliest (default 0.8)")
       ->type_name("T")
       ->check(within(0.0, 100.0, "a number from 0 to 100"));
   app.add_option("--top-k", options.topK, "draw among the K likeliest only")
       ->type_name("K")
-      ->check(CLI::PositiveNumber);
+      ->transform(integerWithin(1, std::numeric_limits<int32_t>::max()));
   app.add_option("--seed", options.seed, "of the draws (default 1)")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{0}, int64_t{std::numeric_limits<int32_t>::max()}));
+      ->transform(integerWithin(0, std::numeric_limits<int32_t>::max()));
   addThreadsOption(app, options.threads);
 }
 

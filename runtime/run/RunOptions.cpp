@@ -39,7 +39,7 @@ CLI::Option *addThreadsOption(CLI::App &app, int &threads) {
   return app
       .add_option("--threads", threads, "CPU threads (default: the cores this process may use)")
       ->type_name("N")
-      ->check(within<int64_t>(1, 4096, "a number from 1 to 4096"));
+      ->transform(integerWithin(1, 4096));
 }
 
 void keepSources(const RunOptions &options) {
@@ -80,17 +80,17 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   auto *steps =
       app.add_option("--steps", options.steps, "how many steps to train, instead of the recipe's")
           ->type_name("N")
-          ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+          ->transform(integerWithin(1, mostSteps))
           ->group(training);
   app.add_option("--epochs", options.epochs,
                  "how many times to go over the data, instead of the recipe's")
       ->type_name("N")
-      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+      ->transform(integerWithin(1, mostSteps))
       ->excludes(steps)
       ->group(training);
   app.add_option("--seed", options.seed, "of the weights, the data's order and dropout (default 1)")
       ->type_name("N")
-      ->check(within<int64_t>(0, mostSteps, "a number from 0 to 2147483647"))
+      ->transform(integerWithin(0, mostSteps))
       ->group(training);
   auto *init = app.add_option("--init", options.init,
                               "begin with the weights in this safetensors file or checkpoint")
@@ -104,7 +104,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->group(training);
   app.add_option("--eval-every", options.evalEvery, "also evaluate the held-out data every N steps")
       ->type_name("N")
-      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+      ->transform(integerWithin(1, mostSteps))
       ->group(training);
   app.add_option("--nan", options.nan,
                  "when a loss, gradient or update is not finite: abort (default), or skip the step")
@@ -120,7 +120,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_option("--nan-limit", options.nanLimit,
                  "with --nan skip: how many skipped steps in a row end the run (default 20)")
       ->type_name("N")
-      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+      ->transform(integerWithin(1, mostSteps))
       ->group(training);
   addThreadsOption(app, options.threads)->group(training);
 
@@ -131,12 +131,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_option("--every", options.every,
                  "steps between checkpoints (default 500); there is one at the end anyway")
       ->type_name("N")
-      ->check(within<int64_t>(1, mostSteps, "a number from 1"))
+      ->transform(integerWithin(1, mostSteps))
       ->needs(checkpoint)
       ->group(keeping);
   app.add_option("--keep", options.keep, "how many of the newest checkpoints to keep (default 3)")
       ->type_name("N")
-      ->check(within<int64_t>(1, 1000000, "a number from 1"))
+      ->transform(integerWithin(1, 1000000))
       ->needs(checkpoint)
       ->group(keeping);
   auto *resume =

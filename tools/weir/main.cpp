@@ -17,6 +17,7 @@
 #include "runtime/run/Launcher.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Train.h"
+#include "runtime/run/Within.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Files.h"
 #include "tools/weir/ArtifactPlan.h"
@@ -27,6 +28,7 @@
 #include <cassert>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 
 namespace weir {
 namespace {
@@ -177,7 +179,8 @@ Command addVerify(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
   app.add_option("--seed", state.verify.seed, "Of the random numbers it is run on (default 1)")
-      ->type_name("S");
+      ->type_name("S")
+      ->transform(integerWithin(0, std::numeric_limits<unsigned>::max()));
   app.add_flag("--full", state.verify.full,
                "Run the program after every pass, every entry at every moment, and compare each "
                "gradient by itself; several times as long");

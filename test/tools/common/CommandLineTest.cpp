@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include "runtime/run/Within.h"
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -85,6 +86,35 @@ TEST_F(CommandLine, RefusesEmptyValues) {
   EXPECT_EQ(parse({"train", "m.weir", "--data", "a=b", "--data", ""}).first, Exit::usage);
   EXPECT_EQ(parse({"train", ""}).first, Exit::usage);
   EXPECT_FALSE(parse({"train", "m.weir", "--init", "a", "--resume"}).first);
+}
+
+TEST_F(CommandLine, NumbersAreDecimal) {
+  CLI::App *train = app.get_subcommand("train");
+  int64_t seed = 0;
+  int every = 0;
+  std::optional<int64_t> limit;
+  double part = 0;
+  train->add_option("--seed", seed)->transform(integerWithin(-2, INT64_MAX));
+  train->add_option("--every", every)->transform(integerWithin(1, 500));
+  train->add_option("--limit", limit)->transform(integerWithin(1, 9));
+  train->add_option("--part", part)->check(within(0.0, 1.0, "a part"));
+  EXPECT_FALSE(
+      parse({"train", "m", "--seed", "010", "--every", "0500", "--limit", "08", "--part", "00.125"})
+          .first);
+  EXPECT_EQ(seed, 10);
+  EXPECT_EQ(every, 500);
+  EXPECT_EQ(limit, 8);
+  EXPECT_EQ(part, 0.125);
+  EXPECT_FALSE(parse({"train", "m", "--seed", "-02"}).first);
+  EXPECT_EQ(seed, -2);
+  EXPECT_FALSE(parse({"train", "m", "--seed", "9223372036854775807"}).first);
+  EXPECT_EQ(seed, INT64_MAX);
+  for (std::string bad : {"0", "501", "0x10", "0b1", "1e2", "5.0", "5 ", "18446744073709551617"})
+    refused({"train", "m", "--every", bad.c_str()},
+            "--every: expected a number from 1 to 500, found '" + bad + "'");
+  for (std::string bad : {"nan", "-0.1", "1.1", "0x1p-2", "1e999", "0.5x"})
+    refused({"train", "m", ("--part=" + bad).c_str()},
+            "--part: expected a part, found '" + bad + "'");
 }
 
 TEST_F(CommandLine, HelpShowsExamplesOfACommandOnlyInItsOwn) {

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/run/Within.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dev/weir-smith/Batch.h"
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 using namespace weir;
@@ -23,27 +25,24 @@ int main(int argc, char **argv) {
         "and what they\ncompute with what is left of them after every pass, without each optional "
         "pass, as a plan, and compiled.\nA failure is shrunk and kept in a file.\n",
         "weir-smith");
-    CLI::Validator notNegative(
-        [](const std::string &text) {
-          return text.starts_with("-") ? "expected 0 or more, found " + text : std::string();
-        },
-        "");
     CLI::Validator positive(
         [](const std::string &text) {
           double value = std::strtod(text.c_str(), nullptr);
           return value > 0 ? std::string() : "expected more than 0, found " + text;
         },
         "");
+    constexpr int64_t most = std::numeric_limits<int64_t>::max();
     smith::BatchOptions options;
     options.jobs = std::max(1u, std::thread::hardware_concurrency());
     std::string file;
     bool noCompile = false, noShrink = false, print = false;
     app.add_option("file", file, "runs one program that was kept")->type_name("FILE");
     app.add_option("--seed", options.seed, "the first program's; the next ones count on")
-        ->check(notNegative);
-    app.add_option("--count", options.count, "how many programs")->check(positive);
+        ->transform(integerWithin(0, most));
+    app.add_option("--count", options.count, "how many programs")
+        ->transform(integerWithin(1, most));
     app.add_option("--minutes", options.minutes, "end after this time")->check(positive);
-    app.add_option("--jobs", options.jobs, "programs at a time")->check(CLI::Range(1, 1024));
+    app.add_option("--jobs", options.jobs, "programs at a time")->transform(integerWithin(1, 1024));
     app.add_option("--keep", options.keep, "the folder for programs that fail")->type_name("DIR");
     app.add_flag("--no-compile", noCompile, "leave out the machine code");
     app.add_flag("--no-shrink", noShrink, "keep programs that fail as they are");
