@@ -86,9 +86,18 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
   throw Failure(Exit::model, concat(place, ": ", whose, joinFew(lines, "\n  ")));
 }
 
+std::vector<std::string> Weights::absent(const std::vector<TensorView> &variables) const {
+  std::vector<std::string> result;
+  for (const TensorView &variable : variables)
+    if (isWeight(variable) && !find(variable))
+      result.push_back(nameAndShape(stored(variable)));
+  return result;
+}
+
 Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) const {
   Overlap result;
-  std::vector<std::string> absent, mismatches;
+  result.kept = absent(variables);
+  std::vector<std::string> missing, mismatches;
   std::set<std::string> used;
   for (const TensorView &variable : variables) {
     if (!isWeight(variable))
@@ -96,8 +105,7 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
     StoredTensor own = stored(variable);
     const StoredTensor *found = find(variable);
     if (!found) {
-      absent.push_back(variable.name);
-      result.kept.push_back(nameAndShape(own));
+      missing.push_back(variable.name);
       continue;
     }
     used.insert(variable.name);
@@ -111,7 +119,8 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
   int hints = mostHints;
   for (const auto &[name, tensor] : files[0].tensors())
     if (!used.contains(name))
-      result.unused.push_back(nameAndShape(tensor) + (hints-- > 0 ? didYouMean(name, absent) : ""));
+      result.unused.push_back(nameAndShape(tensor) +
+                              (hints-- > 0 ? didYouMean(name, missing) : ""));
   if (!mismatches.empty())
     throw Failure(Exit::model,
                   concat(place, ": tensors of other shapes than the model's:\n  ",

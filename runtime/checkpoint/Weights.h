@@ -37,7 +37,10 @@ public:
   /// that the model has not. Block states may be absent unless `states`.
   void requireAll(const std::vector<TensorView> &variables, bool states) const;
 
-  /// What a model takes of them, each as "h.0.attn.weight F32[128, 64]".
+  /// Parameters and block states that are not here, each as "h.0.attn.weight F32[128, 64]".
+  std::vector<std::string> absent(const std::vector<TensorView> &variables) const;
+
+  /// What a model takes of them, written in the same way.
   struct Overlap {
     std::vector<std::string> taken;
     std::vector<std::string> kept;   ///< parameters and block states that keep what init gave them

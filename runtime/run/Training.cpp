@@ -54,6 +54,16 @@ bool usesWholeVocabulary(const Array &text) {
   return left == 0;
 }
 
+/// On standard error.
+void list(const std::string &what, const std::vector<std::string> &tensors) {
+  constexpr size_t most = 500;
+  say(concat(what, ": ", tensors.size()));
+  for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
+    say(concat("  ", tensors[i]));
+  if (tensors.size() > most)
+    say(concat("  and ", tensors.size() - most, " more"));
+}
+
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
@@ -129,19 +139,16 @@ void Training::openWeights() {
     return;
   }
   weights.emplace(path, say);
-  if (!partial)
-    return weights->requireAll(program.variables(), /*states=*/false);
+  const char *begun = "not there, begin with their initialiser";
+  if (!partial) {
+    weights->requireAll(program.variables(), /*states=*/false);
+    if (auto absent = weights->absent(program.variables()); !absent.empty())
+      list(concat(weights->path(), ": ", begun), absent);
+    return;
+  }
   Weights::Overlap overlap = weights->overlap(program.variables());
-  auto list = [](const char *what, const std::vector<std::string> &tensors) {
-    constexpr size_t most = 500;
-    say(concat(what, ": ", tensors.size()));
-    for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
-      say(concat("  ", tensors[i]));
-    if (tensors.size() > most)
-      say(concat("  and ", tensors.size() - most, " more"));
-  };
-  list(concat("taken from ", weights->path()).c_str(), overlap.taken);
-  list("not there, begin with their initialiser", overlap.kept);
+  list(concat("taken from ", weights->path()), overlap.taken);
+  list(begun, overlap.kept);
   list("there, but not in the model", overlap.unused);
 }
 

@@ -226,7 +226,12 @@ class Trained(Test):
         still = self.write("still.weir", NORMED.replace("adamw(lr = 3e-3)", "sgd(lr = 0.0)"))
         for weights in (self.kept, self.checkpoint, self.checkpoint / "model.safetensors"):
             kept = self.folder / "still"
-            self.weir("train", still, *self.digits(320), "--steps", 1, "--init", weights, "--checkpoint", kept)
+            done = self.weir("train", still, *self.digits(320), "--steps", 1, "--init", weights, "--checkpoint", kept)
+            if weights.is_file():
+                self.assertRegex(done.stderr, re_lines(
+                    rf"{weights}: not there, begin with their initialiser: 2", "  norm.running_mean F32[4]", "  norm.running_var F32[4]"))
+            else:
+                self.assertNotIn("initialiser", done.stderr)
             self.assertEqual(floats(self.checkpoints(kept)[-1] / "model.safetensors"), floats(self.checkpoint / "model.safetensors"))
             shutil.rmtree(kept)
 
