@@ -188,32 +188,30 @@ class Storage(weirtest.Test):
             3, "(?i)another model|checkpoint", "weir-run", other, *self.run_options[1:], "--checkpoint", kept, "--resume"
         )
 
-    def test_full_disk(self):
+    def on_a_small_disk(self, kibibytes, tool, *arguments):
+        """The tool with self.folder / "small" as a disk of its own, or the test is skipped."""
         small = self.folder / "small"
-        small.mkdir()
-        command = f"mount -t tmpfs -o size=256k tmpfs '{small}' && exec \"$@\""
+        small.mkdir(exist_ok=True)
+        command = f"mount -t tmpfs -o size={kibibytes}k tmpfs '{small}' && exec \"$@\""
         enter = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
         if subprocess.run([*enter, "sh", "-c", command, "sh", "true"], capture_output=True).returncode != 0:
             self.skipTest("not allowed to mount a small disk here")
-        done = subprocess.run(
-            [*enter, "sh", "-c", command, "sh", BIN / "weir-run", *map(str, self.run_options), "--checkpoint", small / "kept"],
-            capture_output=True, text=True,
-        )
+        return subprocess.run([*enter, "sh", "-c", command, "sh", BIN / tool, *map(str, arguments)], capture_output=True, text=True)
+
+    def test_full_disk(self):
+        done = self.on_a_small_disk(256, "weir-run", *self.run_options, "--checkpoint", self.folder / "small" / "kept")
         self.assertEqual(done.returncode, 8, done.stderr)
         self.assertRegex(done.stderr, "(?i)no space")
 
-
-class ClosedStreams(weirtest.Test):
-    """A file that is opened does not become standard output or standard error."""
-
-    def test_a_run(self):
-        kept, metrics = self.folder / "kept", self.folder / "m.jsonl"
-        command = [BIN / "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(), "--steps", 2, "--checkpoint", kept, "--metrics", metrics]
-        done = subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *map(str, command)], cwd=ROOT)
-        self.assertEqual(done.returncode, 8)  # the results could not be printed
-        for line in metrics.read_text().splitlines():
-            json.loads(line)
-        self.assertEqual((kept / ".lock").read_text(), "")
+    def test_full_disk_under_the_dumps(self):
+        out = self.folder / "d.weirx"
+        compile_ = ["compile", MODELS / "mnist-mlp.weir", "--dump-ir", self.folder / "small" / "ir", "-o", out]
+        done = self.on_a_small_disk(64, "weir", *compile_)
+        self.assertEqual(done.returncode, 8, done.stderr)
+        self.assertRegex(done.stderr, r"^error: --dump-ir: \S+/small/ir/\d\d-\S+\.mlir: cannot write: No space left on device\n$")
+        self.assertFalse(out.exists())
+        file = self.write("file", "")
+        self.fails(8, "--dump-ir .*file/ir: Not a directory", "weir", *compile_[:2], "--dump-ir", file / "ir", "-o", out)
 
 
 class Sources(weirtest.Test):

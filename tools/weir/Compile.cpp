@@ -78,10 +78,12 @@ public:
     context.disableMultithreading(dump.enabled());
   }
 
-  /// Makes what the options ask for. What is wrong with them, or "".
-  std::string prepare() { return dump.prepare(); }
+  /// Makes what the options ask for. Throws Failure(Exit::storage).
+  void prepare() { dump.prepare(); }
   Exit elaborate();
   Exit compile(const Target &target, std::vector<std::byte> &output);
+  /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
+  void requireDumped() const { dump.requireWritten(); }
 
 private:
   bool runPhases();
@@ -183,9 +185,11 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
         ": expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3");
   FatalErrors ends;
   Compilation compilation(options);
-  if (std::string problem = compilation.prepare(); !problem.empty())
-    return usage(problem);
-  return written(compilation.compile(*target, output));
+  compilation.prepare();
+  Exit exit = compilation.compile(*target, output);
+  if (exit == Exit::ok)
+    compilation.requireDumped();
+  return written(exit);
 }
 
 } // namespace weir

@@ -9,6 +9,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/NewFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -50,28 +52,32 @@ std::string printed(Operation *op) {
   return text;
 }
 
-std::string DumpIr::prepare() {
+void DumpIr::prepare() {
   if (!enabled())
-    return "";
+    return;
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
-    return "--dump-ir " + folder + ": " + error.message();
-  return "";
+    throw Failure(Exit::storage, "--dump-ir " + folder + ": " + error.message());
+}
+
+void DumpIr::requireWritten() const {
+  if (!failure.empty())
+    throw Failure(Exit::storage, "--dump-ir: " + failure);
 }
 
 void DumpIr::write(const std::string &name, Operation *op) {
-  if (!enabled())
+  if (!enabled() || !failure.empty())
     return;
   std::string file;
   llvm::raw_string_ostream(file) << llvm::format("%02u-", next++) << name << ".mlir";
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, file);
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (!error)
-    out << printed(op);
-  if (error || out.has_error()) {
-    llvm::errs() << "warning: " << path << ": " << (error ? error : out.error()).message() << "\n";
-    out.clear_error();
+  std::string text = printed(op);
+  try {
+    NewFile whole(path.str().str());
+    whole.write(reinterpret_cast<const std::byte *>(text.data()), text.size());
+    whole.finish();
+  } catch (const Failure &failed) {
+    failure = failed.what();
   }
 }
 

@@ -29,17 +29,23 @@ public:
 
   bool enabled() const { return !folder.empty(); }
 
-  /// Makes the folder. What is wrong with it, or "".
-  std::string prepare();
+  /// Makes the folder. Throws Failure(Exit::storage).
+  void prepare();
 
+  /// Passes of MLIR's stand between a file that cannot be written and the command, and nothing can
+  /// be thrown through them: the first such failure is kept, and no file is written after it.
   void write(const std::string &name, mlir::Operation *op);
 
   /// Writes after each pass of `manager`, whose context must run on one thread. This object
   /// outlives it.
   void watch(mlir::PassManager &manager);
 
+  /// Throws Failure(Exit::storage) where a file could not be written.
+  void requireWritten() const;
+
 private:
   std::string folder;
+  std::string failure; // of the first file that could not be written; "": none
   unsigned next = 0;
 };
 
