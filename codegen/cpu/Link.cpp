@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <sys/mman.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -105,14 +106,14 @@ private:
 
 FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location loc) {
   Collector output;
+  if (!output.valid())
+    throw std::system_error(errno, std::generic_category(), "cannot link the kernels");
   std::vector<std::unique_ptr<MemoryFile>> inputs;
   for (const ObjectBytes &object : objects) {
     inputs.push_back(std::make_unique<MemoryFile>());
     if (!inputs.back()->valid() || !inputs.back()->write(object))
-      return emitError(loc) << "cannot keep an object in memory: " << std::strerror(errno);
+      throw std::system_error(errno, std::generic_category(), "cannot link the kernels");
   }
-  if (!output.valid())
-    return emitError(loc) << "cannot make a pipe: " << std::strerror(errno);
 
   std::string outputPath = output.path();
   std::vector<std::string> inputPaths;
@@ -133,6 +134,9 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   lld::Result result =
       lld::lldMain(arguments, outStream, errorStream, {{lld::Gnu, &lld::elf::link}});
   std::vector<char> bytes = output.finish();
+  for (int reason : {EMFILE, ENFILE})
+    if (result.retCode != 0 && StringRef(errors).contains(std::strerror(reason)))
+      throw std::system_error(reason, std::generic_category(), "cannot link the kernels");
   if (result.retCode != 0 || bytes.empty())
     return emitError(loc) << "linking the kernels failed: " << errors;
   return bytes;

@@ -26,7 +26,8 @@ mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 /// A relocatable object of a module of the LLVM dialect.
 mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Target &target);
 
-/// A shared object of relocatable ones. An undefined symbol is an error.
+/// A shared object of relocatable ones. An undefined symbol is an error. Throws
+/// std::system_error where the machine has too few open files, or too little memory.
 mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects,
                                                mlir::Location loc);
 

@@ -1,4 +1,4 @@
-"""Where threads or memory end, wherever that is, the status is 6 and there is a message."""
+"""Where threads, memory or open files end, wherever that is, the status is 6 and there is a message."""
 
 import os
 import resource
@@ -21,7 +21,11 @@ class Scarce(weirtest.Test):
         )
         self.assertIn(done.returncode, (0, 6), done.stderr[-2000:])
         if done.returncode:
-            self.assertRegex(done.stderr, "error: .*(cannot start a thread|unavailable|memory|cannot allocate)")
+            self.assertRegex(
+                done.stderr,
+                r"error: .*(cannot start a thread|raise the limit on open files, \d+ now \(ulimit -n\)|unavailable"
+                r"|memory|cannot allocate)",
+            )
         return done.returncode
 
     def test_threads(self):
@@ -49,6 +53,17 @@ class Scarce(weirtest.Test):
                 self.ends(
                     "weir", "train", *MODEL, *self.rows, "--steps", 2, "--threads", 2,
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+                )  # fmt: skip
+            )
+        self.assertEqual((statuses[0], statuses[-1]), (6, 0))
+
+    def test_open_files(self):
+        statuses = []
+        for count in (*range(4, 14), 40):
+            statuses.append(
+                self.ends(
+                    "weir", "compile", *MODEL, "-o", self.folder / "m.weirx",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)),
                 )  # fmt: skip
             )
         self.assertEqual((statuses[0], statuses[-1]), (6, 0))

@@ -19,6 +19,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -162,10 +163,16 @@ int guarded(const std::function<Exit()> &body) {
     return static_cast<int>(Exit::device);
   } catch (const std::system_error &error) {
     // Of the places that ask the system without a message of their own: a path that leads nowhere,
-    // a thread or memory that is not to be had.
+    // a thread, memory or an open file that is not to be had.
     bool scarce = error.code() == std::errc::resource_unavailable_try_again ||
-                  error.code() == std::errc::not_enough_memory;
-    std::cerr << "error: " << printable(error.what()) << "\n";
+                  error.code() == std::errc::not_enough_memory ||
+                  error.code() == std::errc::too_many_files_open ||
+                  error.code() == std::errc::too_many_files_open_in_system;
+    std::cerr << "error: " << printable(error.what());
+    if (rlimit limit;
+        error.code() == std::errc::too_many_files_open && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+      std::cerr << "; raise the limit on open files, " << limit.rlim_cur << " now (ulimit -n)";
+    std::cerr << "\n";
     return static_cast<int>(scarce ? Exit::device : Exit::storage);
   } catch (const std::exception &fault) {
     std::cerr << "error: a fault of Weir's own, please report it: " << printable(fault.what())

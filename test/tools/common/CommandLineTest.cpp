@@ -138,11 +138,29 @@ TEST(Guarded, TurnsFailuresIntoStatuses) {
               throw std::system_error(std::make_error_code(std::errc::io_error), "\x1b[2J");
             }),
             8);
+  EXPECT_EQ(guarded([]() -> Exit {
+              throw std::system_error(
+                  std::make_error_code(std::errc::too_many_files_open_in_system), "t");
+            }),
+            6);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "error: short.idx: too short\n"
             "error: out of memory\n"
             "error: a fault of Weir's own, please report it: x\n"
-            "error: \\x1b[2J: Input/output error\n");
+            "error: \\x1b[2J: Input/output error\n"
+            "error: t: Too many open files in system\n");
+}
+
+TEST(Guarded, TooFewOpenFilesSayWhatToRaise) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(guarded([]() -> Exit {
+              throw std::system_error(EMFILE, std::generic_category(), "cannot link");
+            }),
+            6);
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("error: cannot link: Too many open files; raise the limit on open files, "),
+            0u);
+  EXPECT_TRUE(said.ends_with(" now (ulimit -n)\n")) << said;
 }
 
 TEST(Guarded, FullStandardOutput) {
