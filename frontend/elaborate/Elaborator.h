@@ -248,7 +248,7 @@ public:
   void countWork(Range range);
   void execute(const ast::Stmt &stmt);
   void assign(const ast::AssignStmt &stmt);
-  void bind(const ast::Identifier &target, Value value, std::string config = {});
+  void bind(const ast::Identifier &target, Value value, std::string config = {}, Range given = {});
   void forLoop(const ast::ForStmt &stmt);
   void ifElse(const ast::IfStmt &stmt);
   void returnValues(const ast::ReturnStmt &stmt);
@@ -399,6 +399,8 @@ private:
                      llvm::ArrayRef<Metric> metrics);
   void warnWarmup(const ast::CallableItem &callable, Range call);
   void warnSecondModel(const ast::CallableItem &callable, Range call);
+  /// The rules that take no parameter.
+  std::vector<const ast::UpdateEntry *> unusedRules();
   void warnUnusedRules();
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
   mlir::Value clip(std::vector<Trained> &trained, Range range);

@@ -96,7 +96,8 @@ void Elaborator::assign(const ast::AssignStmt &stmt) {
     values.front() = Value();
   }
   for (size_t i = 0; i < targets; ++i)
-    bind(stmt.targets[i], values[i], configs[i]);
+    bind(stmt.targets[i], values[i], configs[i],
+         stmt.values[std::min(i, stmt.values.size() - 1)]->range);
 }
 
 static std::string kindName(const Value &value) {
@@ -117,7 +118,7 @@ static bool sameType(const Value &a, const Value &b) {
   return !x && !y && a.kind() == b.kind();
 }
 
-void Elaborator::bind(const ast::Identifier &target, Value value, std::string config) {
+void Elaborator::bind(const ast::Identifier &target, Value value, std::string config, Range given) {
   Binding binding{std::move(value), target.range, std::move(config), {}, false};
   Scope *scope = current->scope;
   // In a loop or branch a name from outside is carried out; its type may not change on the way.
@@ -131,6 +132,7 @@ void Elaborator::bind(const ast::Identifier &target, Value value, std::string co
                               " outside and would become " + kindName(binding.value) +
                               " here; a loop or branch may not change a name's type")
           .note(found->second.range, "bound here")
+          .note(given, "becomes this")
           .help("use another name");
       binding.value = Value();
     }

@@ -77,9 +77,13 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
           .help("a last line without `where` takes what is left; `update frozen()` keeps it as it "
                 "is");
   }
-  if (trained.empty() && known && !recipe.updates.empty() && !diagnostics.hasErrors())
-    error(recipe.item->keyword,
-          "there is nothing to train: the model has no parameters, or all are frozen");
+  if (trained.empty() && known && !recipe.updates.empty() && !diagnostics.hasErrors()) {
+    Diagnostic &report =
+        error(recipe.item->keyword,
+              "there is nothing to train: the model has no parameters, or all are frozen");
+    for (const ast::UpdateEntry *rule : unusedRules())
+      report.note(rule->range, "this `update` takes no parameter");
+  }
   return trained;
 }
 

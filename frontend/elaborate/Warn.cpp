@@ -90,14 +90,22 @@ void Elaborator::warnUntrained(const std::vector<Trained> &trained, mlir::Value 
   warnUnusedRules();
 }
 
-/// A last line without `where` takes what is left, which may be nothing.
-void Elaborator::warnUnusedRules() {
+std::vector<const ast::UpdateEntry *> Elaborator::unusedRules() {
   std::set<const ast::UpdateEntry *> used;
   for (auto &variable : variables)
     if (variable->role == Role::parameter)
       used.insert(ruleOf(*variable));
+  std::vector<const ast::UpdateEntry *> unused;
   for (const ast::UpdateEntry *rule : recipe.updates)
-    if (!used.count(rule) && (rule->where || rule != recipe.updates.back()))
+    if (!used.count(rule))
+      unused.push_back(rule);
+  return unused;
+}
+
+/// A last line without `where` takes what is left, which may be nothing.
+void Elaborator::warnUnusedRules() {
+  for (const ast::UpdateEntry *rule : unusedRules())
+    if (rule->where || rule != recipe.updates.back())
       diagnostics.warning(rule->range, Warning::unusedUpdate, "this `update` takes no parameter");
 }
 
