@@ -92,6 +92,7 @@ private:
   };
 
   std::string whenOf(const Entry &entry) const;
+  void keep();
   std::vector<Expected> expect(mlir::Operation *op, Tensors &inputs);
   std::vector<Expected> expectLaunch(plan::LaunchOp launch, Tensors &inputs);
   std::vector<Expected> storedBy(mlir::Operation *op);

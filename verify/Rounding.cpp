@@ -166,7 +166,8 @@ mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor
 
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                            const Tensors &truth, const Tensors &actual,
-                                           Interpreter &interpreter) {
+                                           Interpreter &interpreter,
+                                           llvm::function_ref<bool(const Tensors &)> enough) {
   Tensors allowance;
   for (const Tensor &tensor : truth)
     allowance.emplace_back(tensor.shape);
@@ -186,6 +187,8 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
         else if (trial < trials)
           allowed = std::max(allowed, allowanceFrom(other, truth[t].values[i]));
       }
+    if (enough(allowance))
+      break;
   }
   return allowance;
 }

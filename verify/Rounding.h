@@ -29,10 +29,12 @@ double allowanceFrom(double rounded, double truth);
 
 /// For every element of every result, how far it may be from `truth`: the most that a rounded
 /// evaluation allows. For integers and truth values: infinite where a rounded evaluation gives
-/// what is in `actual`, 0 elsewhere: an answer that rounding never gives is wrong.
+/// what is in `actual`, 0 elsewhere: an answer that rounding never gives is wrong. Evaluates until
+/// that is `enough` for the caller, or as often as it makes sense: the allowance only grows.
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                            const Tensors &truth, const Tensors &actual,
-                                           Interpreter &interpreter);
+                                           Interpreter &interpreter,
+                                           llvm::function_ref<bool(const Tensors &)> enough);
 
 /// From now on the interpreter rounds like trial number `trial` of an f32 machine, of as many as
 /// one likes: 0 to nearest, 1 up, 2 down, the others at random.
