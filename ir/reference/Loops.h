@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
+#include <type_traits>
 
 namespace weir::reference {
 
@@ -76,12 +77,24 @@ template <class Visit> void forEachTap(const ConvolutionSizes &of, Visit visit) 
           }
 }
 
+/// Calls `loop` with the stride, which is a constant where it is 1: what lies side by side is
+/// vectorized.
+template <class Loop> void forStride(int64_t stride, Loop loop) {
+  if (stride == 1)
+    loop(std::integral_constant<int64_t, 1>());
+  else
+    loop(stride);
+}
+
 /// output += the convolution of input and weight.
 inline void addConvolution(const ConvolutionSizes &of, const double *input, const double *weight,
                            double *output) {
   forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
-    for (int64_t x = 0; x < count; ++x)
-      output[out + x] += input[in + x * of.strides[1]] * weight[w];
+    double by = weight[w];
+    forStride(of.strides[1], [&](auto stride) {
+      for (int64_t x = 0; x < count; ++x)
+        output[out + x] += input[in + x * stride] * by;
+    });
   });
 }
 
@@ -89,8 +102,11 @@ inline void addConvolution(const ConvolutionSizes &of, const double *input, cons
 inline void addInputGradient(const ConvolutionSizes &of, double *input, const double *weight,
                              const double *output) {
   forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
-    for (int64_t x = 0; x < count; ++x)
-      input[in + x * of.strides[1]] += output[out + x] * weight[w];
+    double by = weight[w];
+    forStride(of.strides[1], [&](auto stride) {
+      for (int64_t x = 0; x < count; ++x)
+        input[in + x * stride] += output[out + x] * by;
+    });
   });
 }
 
@@ -99,8 +115,10 @@ inline void addWeightGradient(const ConvolutionSizes &of, const double *input, d
                               const double *output) {
   forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
     double sum = 0;
-    for (int64_t x = 0; x < count; ++x)
-      sum += input[in + x * of.strides[1]] * output[out + x];
+    forStride(of.strides[1], [&](auto stride) {
+      for (int64_t x = 0; x < count; ++x)
+        sum += input[in + x * stride] * output[out + x];
+    });
     weight[w] += sum;
   });
 }
