@@ -72,7 +72,7 @@ static Tag activationTag(const ConvolutionSpec &s) {
   return s.layout == ConvolutionSpec::Layout::nhwc ? Tag::nhwc : Tag::any;
 }
 
-static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) {
+static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) try {
   const auto f32 = memory::data_type::f32;
   std::array<memory::dims, 3> dims = {
       memory::dims{images, s.channels, s.height, s.width},
@@ -100,38 +100,36 @@ static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) {
     if (compile)
       chunk.primitive = make(desc);
   };
-  try {
-    dnnl::convolution_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, direct, input, weight, output, strides, before, after},
-        attributes, engine());
-    if (s.kind == Kind::forward) {
-      finish(forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
-             {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
-    } else if (s.kind == Kind::backwardInput) {
-      dnnl::convolution_backward_data::primitive_desc desc(
-          {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
-      finish(desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
-             {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
-    } else {
-      dnnl::convolution_backward_weights::primitive_desc desc(
-          {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
-      finish(desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
-             {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
-    }
-    for (int i = 0; i < 3 && compile; ++i) {
-      if (chunk.plain[i] == chunk.blocked[i])
-        continue;
-      bool back = i == written(s.kind);
-      dnnl::reorder::primitive_desc desc(engine(), back ? chunk.blocked[i] : chunk.plain[i],
-                                         engine(), back ? chunk.plain[i] : chunk.blocked[i]);
-      chunk.reorders[i] = dnnl::reorder(desc);
-    }
-  } catch (const dnnl::error &error) {
-    libraryFailure("a convolution of " + std::to_string(s.channels) + " to " +
-                       std::to_string(s.filters) + " channels",
-                   error);
+  dnnl::convolution_forward::primitive_desc forward(
+      {dnnl::prop_kind::forward_training, direct, input, weight, output, strides, before, after},
+      attributes, engine());
+  if (s.kind == Kind::forward) {
+    finish(forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
+           {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
+  } else if (s.kind == Kind::backwardInput) {
+    dnnl::convolution_backward_data::primitive_desc desc(
+        {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+    finish(desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
+           {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
+  } else {
+    dnnl::convolution_backward_weights::primitive_desc desc(
+        {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+    finish(desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
+           {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
+  }
+  for (int i = 0; i < 3 && compile; ++i) {
+    if (chunk.plain[i] == chunk.blocked[i])
+      continue;
+    bool back = i == written(s.kind);
+    dnnl::reorder::primitive_desc desc(engine(), back ? chunk.blocked[i] : chunk.plain[i], engine(),
+                                       back ? chunk.plain[i] : chunk.blocked[i]);
+    chunk.reorders[i] = dnnl::reorder(desc);
   }
   return chunk;
+} catch (const dnnl::error &error) {
+  libraryFailure("a convolution of " + std::to_string(s.channels) + " to " +
+                     std::to_string(s.filters) + " channels",
+                 error);
 }
 
 static size_t place(const Chunk &chunk, Places &places) {

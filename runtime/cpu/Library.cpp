@@ -9,6 +9,7 @@
 #include "runtime/core/Error.h"
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <omp.h>
 
 namespace weir::cpu {
@@ -22,7 +23,9 @@ dnnl::engine &engine() {
 }
 
 void libraryFailure(const std::string &what, const dnnl::error &error) {
-  throw Failure(Exit::internal, "oneDNN cannot make " + what + ": " + error.what());
+  if (error.status == dnnl_out_of_memory)
+    throw std::bad_alloc();
+  throw Failure(Exit::model, "oneDNN cannot make " + what + ": " + error.what());
 }
 
 dnnl::memory unbound(const dnnl::memory::desc &desc) {

@@ -34,8 +34,8 @@ private:
 
 dnnl::engine &engine();
 
-/// A fault of ours: the verifier admits only what the library can do. Throws
-/// Failure{Exit::internal}.
+/// The library cannot do what a program asks for: one of the compiler's it can. Throws
+/// Failure{Exit::model}, std::bad_alloc where memory was the reason.
 [[noreturn]] void libraryFailure(const std::string &what, const dnnl::error &error);
 
 /// A memory object without data.

@@ -45,7 +45,7 @@ static memory::desc describe(Dims dims, Dims strides) {
 }
 
 static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t batch, int64_t m,
-                                                 int64_t n) {
+                                                 int64_t n) try {
   // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of
   // kernels larger.
   auto cut = [&](Dims dims) { return batch == 1 ? Dims(dims.begin() + 1, dims.end()) : dims; };
@@ -60,16 +60,14 @@ static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t b
   if (s.accumulate)
     after.append_sum(1.0f);
   attributes.set_post_ops(after);
-  try {
-    if (!s.bias)
-      return {dnnl::matmul::desc(a, b, c), attributes, engine()};
-    memory::desc bias = tensor({1, 1, n}, {n, n, 1});
-    return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
-  } catch (const dnnl::error &error) {
-    libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
-                       std::to_string(n) + " x " + std::to_string(s.k),
-                   error);
-  }
+  if (!s.bias)
+    return {dnnl::matmul::desc(a, b, c), attributes, engine()};
+  memory::desc bias = tensor({1, 1, n}, {n, n, 1});
+  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
+} catch (const dnnl::error &error) {
+  libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
+                     std::to_string(n) + " x " + std::to_string(s.k),
+                 error);
 }
 
 static int64_t tiles(int64_t size, int64_t tile) { return (size - 1) / tile + 1; }

@@ -135,13 +135,13 @@ static void mutateNumber(char *bytes, size_t width, std::minstd_rand &random) {
     value = edges[random() % std::size(edges)];
     break;
   case 1:
-    value += int64_t(random() % 129) - 64;
+    value = int64_t(uint64_t(value) + random() % 129 - 64);
     break;
   case 2:
     value ^= int64_t(1) << random() % (8 * width);
     break;
   default:
-    value = random() % 2 ? value * 2 : value / 2;
+    value = random() % 2 ? int64_t(uint64_t(value) * 2) : value / 2;
   }
   std::memcpy(bytes, &value, width);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
+#include "runtime/core/Error.h"
 #include "runtime/core/ThreadPool.h"
 #include "runtime/cpu/Isa.h"
 #include <chrono>
@@ -176,6 +177,18 @@ TEST(Product, SharedOperands) {
   s.tileBatch = 4;
   s.aBatch = 0;
   check(s);
+}
+
+TEST(Product, WhatTheLibraryRefusesIsTheArtifactsFault) {
+  ProductSpec s = dense(1, 4, 16, 8);
+  s.aRow = 3;
+  s.aColumn = 2;
+  try {
+    cpu::Product product(s, 1);
+    FAIL() << "its rows overlap";
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::model);
+  }
 }
 
 TEST(Product, Overhead) {
