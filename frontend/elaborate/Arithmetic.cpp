@@ -26,7 +26,9 @@ Value Elaborator::constant(double value, mlir::Type element, const Dims &dims, R
     attribute = opBuilder.getBoolAttr(value != 0);
   } else {
     if (value < INT32_MIN || value > INT32_MAX) {
-      error(range, "the int " + std::to_string(int64_t(value)) + " does not fit into an i32");
+      // The largest int is 2^63 as a double, which is none.
+      int64_t number = value >= 0x1p63 ? INT64_MAX : int64_t(value);
+      error(range, "the int " + std::to_string(number) + " does not fit into an i32");
       return {};
     }
     attribute = opBuilder.getI32IntegerAttr(int32_t(value));
