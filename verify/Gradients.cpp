@@ -11,7 +11,6 @@
 #include "verify/Blame.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace weir {
 namespace {
@@ -117,7 +116,7 @@ mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along>
   // sources it would forgive the large ones what only the smallest needs.
   double loss = interpreter.valueOf(op.getLoss()).values[0];
   double noise = along.size() == 1 ? 1e-10 * (1 + std::abs(loss)) / scale : 0;
-  // A kink within the step spoils a difference: a shorter step leaves it out. What is wrong stays
+  // Where the loss bends too much within the step, a shorter one is right; what is wrong stays
   // wrong at every length.
   double length = 1;
   for (int trial = 0; trial < 4; ++trial) {
@@ -245,52 +244,6 @@ private:
   }
 };
 
-/// How far the values of all places move, in every round, when all parameters move one way.
-mlir::LogicalResult addTangents(mlir::func::FuncOp function, llvm::ArrayRef<Opened> opened,
-                                const Feed &feed, double side,
-                                llvm::DenseMap<mlir::Value, std::vector<Tensor>> &tangents) {
-  constexpr double step = 1e-6;
-  llvm::DenseSet<mlir::Value> wanted;
-  llvm::StringSet<> moved;
-  for (const Opened &one : opened)
-    for (const Opened::Place &place : one.places) {
-      wanted.insert(place.value);
-      if (auto read = place.value.getDefiningOp<ReadOp>())
-        moved.insert(read.getVariable());
-    }
-  Interpreter interpreter;
-  interpreter.variables = feed.variables;
-  unsigned seed = 0;
-  for (auto &[name, tensor] : interpreter.variables) {
-    Tensor direction = randomDirection(tensor.shape, seed++);
-    if (moved.contains(name))
-      for (size_t i = 0; i < tensor.values.size(); ++i)
-        tensor.values[i] += side * step * direction.values[i];
-  }
-  llvm::DenseMap<mlir::Value, size_t> rounds;
-  interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-    for (auto [value, tensor] : llvm::zip(op->getResults(), results)) {
-      if (!wanted.contains(value))
-        continue;
-      std::vector<Tensor> &moves = tangents[value];
-      size_t round = rounds[value]++;
-      if (round == moves.size())
-        moves.emplace_back(tensor.shape);
-      for (size_t i = 0; i < tensor.values.size(); ++i)
-        moves[round].values[i] += side * tensor.values[i];
-    }
-  };
-  interpreter.gradients = [](GradientOp op, Interpreter &) -> mlir::FailureOr<Tensors> {
-    Tensors zeros;
-    for (mlir::Value source : op.getSources())
-      zeros.emplace_back(shapeOf(source));
-    return zeros;
-  };
-  mlir::FailureOr<Tensors> ran =
-      interpreter.run(function, feed.inputs.at(function.getSymName().str()));
-  return mlir::LogicalResult(ran);
-}
-
 std::optional<Blame> blameOf(const Opened::Place &place) {
   if (!place.sum)
     return Blame{place.user->getName().getStringRef().str(), place.user->getLoc(),
@@ -318,13 +271,6 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
   if (mlir::failed(gradients))
     return std::nullopt;
 
-  // Each value is moved the way the parameters move it, so that what is equal by construction, as
-  // the zeros of a relu under a max_pool, stays equal.
-  llvm::DenseMap<mlir::Value, std::vector<Tensor>> tangents;
-  for (double side : {-1, 1})
-    if (mlir::failed(addTangents(function, opened, feed, side, tangents)))
-      return std::nullopt;
-
   std::optional<Blame> found;
   size_t round = 0;
   Interpreter interpreter;
@@ -336,18 +282,9 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
       largest = std::max(largest, norm(value));
     for (const Opened &one : opened)
       for (const Opened::Place &place : one.places) {
-        const std::vector<Tensor> &moves = tangents[place.value];
-        if (found || one.gradient != op || moves.empty())
+        if (found || one.gradient != op)
           continue;
-        // A value from outside of the microbatches is the same in all of them.
-        Tensor direction = moves[std::min(round, moves.size() - 1)];
-        double most = 0;
-        for (double value : direction.values)
-          most = std::max(most, std::abs(value));
-        if (most == 0)
-          continue;
-        for (double &value : direction.values)
-          value /= most;
+        Tensor direction = randomDirection(values[place.source].shape, place.source);
         double relative;
         auto agrees = agreesWithDifferences(op, Along{place.source, direction}, values, largest,
                                             running, relative);

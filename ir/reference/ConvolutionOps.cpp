@@ -74,6 +74,14 @@ Tensors maxPool(MaxPoolOp op, Inputs in) {
   return results;
 }
 
+Tensors chosenMaxPool(MaxPoolOp op, Inputs in, Before before) {
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()));
+  forEachWindow(op, before(0), result.shape,
+                [&](int64_t best, int64_t i) { result.values[i] = in[0].values[best]; });
+  return results;
+}
+
 Tensors maxPoolGrad(MaxPoolGradOp op, Inputs in) {
   Tensors results;
   Tensor &result = results.emplace_back(shapeOf(op.getResult()));
@@ -88,7 +96,7 @@ void attachConvolutions(mlir::MLIRContext &context) {
   attach<ConvolutionOp, convolution>(context);
   attach<ConvolutionInputGradOp, convolutionInputGrad>(context);
   attach<ConvolutionWeightGradOp, convolutionWeightGrad>(context);
-  attach<MaxPoolOp, maxPool>(context);
+  attach<MaxPoolOp, maxPool, chosenMaxPool>(context);
   attach<MaxPoolGradOp, maxPoolGrad>(context);
 }
 

@@ -63,6 +63,11 @@ Tensors abs(AbsOp op, Inputs in) {
                [](double x) { return unknown(x) ? x : wrap(std::abs(static_cast<int64_t>(x))); });
   return map(in[0], [](double x) { return std::fabs(x); });
 }
+Tensors chosenAbs(AbsOp, Inputs in, Before before) {
+  return map(before(0), in[0], [](double was, double x) {
+    return was > 0 ? x : was < 0 ? -x : std::isnan(x) ? x : 0;
+  });
+}
 Tensors exp(ExpOp, Inputs in) {
   return map(in[0], [](double x) { return std::exp(x); });
 }
@@ -90,9 +95,11 @@ Tensors erf(ErfOp, Inputs in) {
 Tensors sign(SignOp, Inputs in) {
   return map(in[0], [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; });
 }
+Tensors chosenSign(SignOp op, Inputs, Before before) { return sign(op, before(0)); }
 Tensors floor(FloorOp, Inputs in) {
   return map(in[0], [](double x) { return std::floor(x); });
 }
+Tensors chosenFloor(FloorOp op, Inputs, Before before) { return floor(op, before(0)); }
 Tensors stopGradient(StopGradientOp, Inputs in) { return {in[0]}; }
 Tensors logicalNot(NotOp, Inputs in) {
   return map(in[0], [](double x) { return unknown(x) ? x : x == 0; });
@@ -123,6 +130,21 @@ Tensors min(MinOp, Inputs in) {
   return map(in[0], in[1], [](double a, double b) {
     return std::isnan(a) || std::isnan(b) ? NAN : a < b ? a : b;
   });
+}
+/// The operand of those that were compared: the first where `isFirst` of these.
+template <class IsFirst> Tensors chosen(Inputs in, Before before, IsFirst isFirst) {
+  const Tensor &a = before(0), &b = before(1);
+  Tensor result = in[1];
+  for (size_t i = 0; i < result.values.size(); ++i)
+    if (isFirst(a.values[i], b.values[i]) || std::isnan(in[0].values[i]))
+      result.values[i] = in[0].values[i];
+  return {result};
+}
+Tensors chosenMax(MaxOp, Inputs in, Before before) {
+  return chosen(in, before, std::greater_equal<double>());
+}
+Tensors chosenMin(MinOp, Inputs in, Before before) {
+  return chosen(in, before, std::less_equal<double>());
 }
 Tensors pow(PowOp, Inputs in) {
   return map(in[0], in[1], [](double a, double b) { return std::pow(a, b); });
@@ -191,7 +213,7 @@ Tensors cast(CastOp op, Inputs in) {
 
 void attachElementwise(mlir::MLIRContext &context) {
   attach<NegOp, neg>(context);
-  attach<AbsOp, abs>(context);
+  attach<AbsOp, abs, chosenAbs>(context);
   attach<ExpOp, exp>(context);
   attach<LogOp, log>(context);
   attach<SqrtOp, sqrt>(context);
@@ -200,8 +222,8 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<SinOp, sin>(context);
   attach<CosOp, cos>(context);
   attach<ErfOp, erf>(context);
-  attach<SignOp, sign>(context);
-  attach<FloorOp, floor>(context);
+  attach<SignOp, sign, chosenSign>(context);
+  attach<FloorOp, floor, chosenFloor>(context);
   attach<StopGradientOp, stopGradient>(context);
   attach<NotOp, logicalNot>(context);
   attach<AddOp, add>(context);
@@ -209,8 +231,8 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<MulOp, mul>(context);
   attach<DivOp, div>(context);
   attach<RemOp, rem>(context);
-  attach<MaxOp, max>(context);
-  attach<MinOp, min>(context);
+  attach<MaxOp, max, chosenMax>(context);
+  attach<MinOp, min, chosenMin>(context);
   attach<PowOp, pow>(context);
   attach<AndOp, logicalAnd>(context);
   attach<OrOp, logicalOr>(context);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Central differences, one element after the other. Near a kink (max, abs, a comparison) they are
-// the average of both sides, so inputs are to keep away from kinks.
+// Central differences, one element after the other. What is chosen (max, abs, a comparison) stays
+// chosen, so there are no kinks.
 //
 //===----------------------------------------------------------------------===//
 

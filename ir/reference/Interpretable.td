@@ -20,8 +20,16 @@ def Interpretable : OpInterface<"Interpretable"> {
     What the op computes, from operands that are given. The interpreter is there for ops with regions or variables. Fails
     with a diagnostic.
   }];
-  let methods = [InterfaceMethod<"", "::mlir::FailureOr<::weir::Tensors>", "evaluate",
-      (ins "::mlir::ArrayRef<::weir::Tensor>":$operands, "::weir::Interpreter &":$interpreter)>];
+  let methods = [
+    InterfaceMethod<"", "::mlir::FailureOr<::weir::Tensors>", "evaluate",
+      (ins "::mlir::ArrayRef<::weir::Tensor>":$operands, "::weir::Interpreter &":$interpreter)>,
+    InterfaceMethod<[{
+      The same, but with every choice between operands or their elements, the larger one or the side of zero, as other
+      operands make it, which `before` gives by number: a function without kinks, whose derivative at these operands is
+      what the op's description says of its gradient.
+    }], "::mlir::FailureOr<::weir::Tensors>", "evaluateChosen",
+      (ins "::mlir::ArrayRef<::weir::Tensor>":$operands, "::weir::Before":$before, "::weir::Interpreter &":$interpreter)>
+  ];
 }
 
 #endif

@@ -29,15 +29,20 @@ bool Interpreter::diesAt(mlir::Value value, mlir::Operation &op) const {
          (path == paths.end() || llvm::all_of(path->second, isOver));
 }
 
-mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op) {
+mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op, const Values *before) {
   auto interpretable = llvm::dyn_cast<Interpretable>(op);
   if (!interpretable)
     return op.emitOpError("has no reference semantics");
   Tensors operands;
   for (mlir::Value operand : op.getOperands())
     operands.push_back(values.at(operand));
-  mlir::FailureOr<Tensors> results =
-      compute ? compute(op, operands, *this) : interpretable.evaluate(operands, *this);
+  auto was = [&](unsigned number) -> const Tensor & {
+    auto found = before->find(op.getOperand(number));
+    return found == before->end() ? operands[number] : found->second;
+  };
+  mlir::FailureOr<Tensors> results = compute  ? compute(op, operands, *this)
+                                     : before ? interpretable.evaluateChosen(operands, was, *this)
+                                              : interpretable.evaluate(operands, *this);
   if (mlir::failed(results))
     return mlir::failure();
   assert(results->size() == op.getNumResults());
@@ -67,28 +72,32 @@ mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
 
 mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, llvm::SmallVector<Changed> changed,
                                              llvm::ArrayRef<mlir::Operation *> ops) {
-  llvm::SmallVector<Changed> kept;
-  for (mlir::Operation *op : ops)
-    for (mlir::Value value : op->getResults())
-      if (auto found = values.find(value); found != values.end())
-        kept.emplace_back(value, std::move(found->second));
+  Values before;
   for (auto &[value, other] : changed)
-    std::swap(values.at(value), other);
+    before[value] = std::exchange(values.at(value), std::move(other));
   auto watching = std::exchange(observe, nullptr);
 
-  bool ok = llvm::all_of(ops, [&](mlir::Operation *op) { return succeeded(evaluate(*op)); });
+  llvm::SmallVector<mlir::Value> made;
+  bool ok = llvm::all_of(ops, [&](mlir::Operation *op) {
+    auto moves = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+    if (llvm::none_of(op->getResultTypes(), moves))
+      return true;
+    for (mlir::Value value : op->getResults()) {
+      if (auto found = values.find(value); found != values.end())
+        before[value] = std::move(found->second);
+      made.push_back(value);
+    }
+    return succeeded(evaluate(*op, &before));
+  });
   mlir::FailureOr<Tensor> answer = mlir::failure();
   if (ok)
     answer = values.at(result);
 
   observe = std::move(watching);
-  for (mlir::Operation *op : ops)
-    for (mlir::Value value : op->getResults())
-      values.erase(value);
-  for (auto &[value, tensor] : kept)
+  for (mlir::Value value : made)
+    values.erase(value);
+  for (auto &[value, tensor] : before)
     values[value] = std::move(tensor);
-  for (auto &[value, own] : changed)
-    values[value] = std::move(own);
   return answer;
 }
 

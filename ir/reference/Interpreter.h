@@ -21,6 +21,9 @@
 
 namespace weir {
 
+/// An op's operands as they were, by number.
+using Before = llvm::function_ref<const Tensor &(unsigned number)>;
+
 class Interpreter {
 public:
   /// Runs an entry. Writes change `variables` after it, and not at all when it fails (with a
@@ -44,20 +47,25 @@ public:
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;
 
-  /// What `result` would be if these values were other ones: executes `ops`, which lead from the
-  /// ones to the other, once more. Nothing else remembers it. Known are the values of the block
-  /// that runs and of those around it that are used later, in weir.gradient's paths included.
+  /// What `result` would be if these values were slightly other ones: executes `ops`, which lead
+  /// from the ones to the other, once more. Truth values, integers and what a maximum is taken from
+  /// stay as they are (Interpretable::evaluateChosen). Nothing else remembers it. Known are the
+  /// values of the block that runs and of those around it that are used later, in weir.gradient's
+  /// paths included.
   using Changed = std::pair<mlir::Value, Tensor>;
   mlir::FailureOr<Tensor> wouldBe(mlir::Value result, llvm::SmallVector<Changed> changed,
                                   llvm::ArrayRef<mlir::Operation *> ops);
   const Tensor &valueOf(mlir::Value value) const { return values.at(value); }
 
 private:
-  mlir::LogicalResult evaluate(mlir::Operation &op);
+  using Values = llvm::DenseMap<mlir::Value, Tensor>;
+
+  /// With the choices that `before` or, where it has none, the present values make, where given.
+  mlir::LogicalResult evaluate(mlir::Operation &op, const Values *before = nullptr);
   mlir::LogicalResult execute(mlir::Operation &op);
   bool diesAt(mlir::Value value, mlir::Operation &op) const;
 
-  llvm::DenseMap<mlir::Value, Tensor> values;
+  Values values;
   /// The gradient ops of the function that runs, by the values that their paths read.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> paths;
 };
@@ -73,8 +81,8 @@ struct Along {
 };
 
 /// The derivative of a gradient op's loss as its sources move along directions, all together: the
-/// central difference of two executions of the path. For use while the op is evaluated, in
-/// Interpreter::gradients.
+/// central difference of two executions of the path, in which choices stay as they are. For use
+/// while the op is evaluated, in Interpreter::gradients.
 mlir::FailureOr<double> directionalDerivative(GradientOp op, llvm::ArrayRef<Along> along,
                                               Interpreter &interpreter);
 

@@ -22,9 +22,9 @@ namespace weir::reference {
 using Inputs = llvm::ArrayRef<Tensor>;
 
 /// The function `evaluate` of one op, as its interface. Ops that need the interpreter take it as a
-/// third argument.
-template <class Op, auto evaluateOp>
-struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp>, Op> {
+/// third argument. Ops that choose have another one, `chosenOp(Op, operands, before)`.
+template <class Op, auto evaluateOp, auto chosenOp>
+struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp, chosenOp>, Op> {
   mlir::FailureOr<Tensors> evaluate(mlir::Operation *op, Inputs operands,
                                     Interpreter &interpreter) const {
     if constexpr (std::is_invocable_v<decltype(evaluateOp), Op, Inputs, Interpreter &>)
@@ -32,10 +32,19 @@ struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp>, Op> {
     else
       return Tensors(evaluateOp(llvm::cast<Op>(op), operands));
   }
+
+  mlir::FailureOr<Tensors> evaluateChosen(mlir::Operation *op, Inputs operands, Before before,
+                                          Interpreter &interpreter) const {
+    if constexpr (std::is_null_pointer_v<decltype(chosenOp)>)
+      return evaluate(op, operands, interpreter);
+    else
+      return chosenOp(llvm::cast<Op>(op), operands, before);
+  }
 };
 
-template <class Op, auto evaluateOp> void attach(mlir::MLIRContext &context) {
-  Op::template attachInterface<Model<Op, evaluateOp>>(context);
+template <class Op, auto evaluateOp, auto chosenOp = nullptr>
+void attach(mlir::MLIRContext &context) {
+  Op::template attachInterface<Model<Op, evaluateOp, chosenOp>>(context);
 }
 
 /// Whether a is the larger element: NaN is larger than all numbers.

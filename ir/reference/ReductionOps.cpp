@@ -30,19 +30,41 @@ double neutral(Reduction kind) {
   return kind == Reduction::sum ? 0 : kind == Reduction::max ? -infinity : infinity;
 }
 
-Tensors reduce(ReduceOp op, Inputs in) {
-  Tensors results;
-  Tensor &result = results.emplace_back(shapeOf(op.getResult()), neutral(op.getKind()));
-  Shape kept = stridesOf(result.shape), strides(in[0].shape.size(), 0);
+/// Calls `visit(i, to)` for every element i of the input, which becomes part of result `to`.
+template <class Visit> void forEachPart(ReduceOp op, Visit visit) {
+  llvm::ArrayRef<int64_t> shape = shapeOf(op.getInput());
+  Shape kept = stridesOf(shapeOf(op.getResult())), strides(shape.size(), 0);
   for (size_t d = 0, next = 0; d < strides.size(); ++d)
     if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(d)))
       strides[d] = kept[next++];
-  forEachOffset(in[0].shape, strides, 0, [&, kind = op.getKind()](int64_t i, int64_t to) {
+  forEachOffset(shape, strides, 0, visit);
+}
+
+Tensors reduce(ReduceOp op, Inputs in) {
+  Tensors results;
+  Tensor &result = results.emplace_back(shapeOf(op.getResult()), neutral(op.getKind()));
+  forEachPart(op, [&, kind = op.getKind()](int64_t i, int64_t to) {
     result.values[to] = combine(kind, result.values[to], in[0].values[i]);
   });
   if (llvm::isa<mlir::IntegerType>(tensorType(op.getResult()).getElementType()))
     for (double &value : result.values)
       value = static_cast<int32_t>(static_cast<int64_t>(value));
+  return results;
+}
+
+/// A maximum or minimum is the first element that attained it.
+Tensors chosenReduce(ReduceOp op, Inputs in, Before before) {
+  if (op.getKind() == Reduction::sum)
+    return reduce(op, in);
+  Tensors results = reduce(op, before(0));
+  Tensor &result = results[0];
+  std::vector<bool> found(result.values.size());
+  forEachPart(op, [&](int64_t i, int64_t to) {
+    if (found[to] || before(0).values[i] != result.values[to])
+      return;
+    found[to] = true;
+    result.values[to] = in[0].values[i];
+  });
   return results;
 }
 
@@ -95,7 +117,7 @@ Tensors matmul(MatmulOp op, Inputs in) {
 } // namespace
 
 void attachReductions(mlir::MLIRContext &context) {
-  attach<ReduceOp, reduce>(context);
+  attach<ReduceOp, reduce, chosenReduce>(context);
   attach<ArgMaxOp, argmax>(context);
   attach<MatmulOp, matmul>(context);
 }

@@ -59,6 +59,25 @@ TEST_F(GradientOps, doNotFlowThroughStopGradient) {
   expect(results, 0, {std::exp(1)});
 }
 
+// Elements next to each other change places within a difference's step; what was chosen stays.
+TEST_F(GradientOps, areOfWhatWasChosen) {
+  auto results = run(R"(func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    %largest = weir.reduce max %x {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    %square = weir.mul %largest, %largest : tensor<f32>
+    %dx = weir.gradient %square wrt (%x) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
+    %zero = weir.constant 0.0 : f32 -> tensor<2xf32>
+    %positive = weir.compare gt %x, %zero : tensor<2xf32> -> tensor<2xi1>
+    %twice = weir.add %x, %x : tensor<2xf32>
+    %leaky = weir.select %positive, %twice, %x : tensor<2xi1>, tensor<2xf32>
+    %loss = weir.reduce sum %leaky {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    %dl = weir.gradient %loss wrt (%x) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
+    return %dx, %dl : tensor<2xf32>, tensor<2xf32>
+  })",
+                     {vector({1e-7, -1e-7})});
+  expect(results, 0, {2e-7, 0});
+  expect(results, 1, {2, 1});
+}
+
 // %b is computed from %a, and takes part in %a's gradient; %c leads nowhere.
 TEST_F(GradientOps, ofValuesInTheMiddle) {
   auto results = run(R"(func.func @f(%x: tensor<f32>, %c: tensor<2xf32>)
