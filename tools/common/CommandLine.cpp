@@ -52,17 +52,25 @@ CLI::App &chosen(CLI::App &app) {
 /// required one is missing, so this is asked first.
 std::string strangers(CLI::App &app) {
   CLI::App &command = chosen(app);
-  std::vector<std::string> extras = command.remaining();
-  for (const std::string &extra : extras)
-    if (extra.size() > 1 && extra[0] == '-') {
-      std::string name = extra.substr(0, extra.find('='));
-      return concat("unknown option '", name, "'", didYouMean(name, optionNames(command)));
+  std::string unexpected;
+  for (CLI::App *part : {&app, &command}) {
+    bool optionsEnded = false;
+    for (const std::string &extra : part->remaining()) {
+      if (extra == "--") {
+        optionsEnded = true;
+      } else if (extra.size() > 1 && extra[0] == '-' && !optionsEnded) {
+        std::string name = extra.substr(0, extra.find('='));
+        return concat("unknown option '", name, "'", didYouMean(name, optionNames(*part)));
+      } else if (unexpected.empty()) {
+        unexpected = extra;
+      }
     }
-  if (extras.empty())
+  }
+  if (unexpected.empty())
     return "";
   if (&command == &app && !commandNames(app).empty())
-    return concat("unknown command '", extras[0], "'", didYouMean(extras[0], commandNames(app)));
-  return concat("unexpected argument '", extras[0], "'");
+    return concat("unknown command '", unexpected, "'", didYouMean(unexpected, commandNames(app)));
+  return concat("unexpected argument '", unexpected, "'");
 }
 
 /// What is wrong with an option or argument that was given nothing, or "". It is a variable of the
@@ -78,7 +86,7 @@ std::string emptyValues(CLI::App &app, int argc, const char *const *argv) {
         if (value.empty() && option->get_items_expected_max() > 0)
           return complaint(option->get_name());
   // Of `--name=` the parser knows only that something is missing.
-  for (int i = 1; i < argc; ++i)
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i)
     if (std::string word = argv[i]; word.starts_with("--") && word.find('=') == word.size() - 1)
       return complaint(word.substr(0, word.size() - 1));
   return "";
@@ -109,7 +117,8 @@ public:
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   bool hasCommands = !commandNames(app).empty();
   auto formatter = std::make_shared<HelpFormatter>();
-  app.allow_extras()->formatter(formatter);
+  // With a second command the first one's file could be called like it.
+  app.require_subcommand(0, 1)->allow_extras()->formatter(formatter);
   for (CLI::App *command : app.get_subcommands(nullptr))
     command->allow_extras()->formatter(formatter);
   std::string problem;

@@ -66,6 +66,27 @@ TEST_F(CommandLine, RefusesWhatIsTooMuchOrTooLittle) {
   refused({}, "no command given");
 }
 
+TEST_F(CommandLine, TwoDashesEndTheOptions) {
+  for (std::vector<const char *> words : {std::vector<const char *>{"train", "--", "-m.weir"},
+                                          {"train", "--steps", "3", "--", "-m.weir"}}) {
+    EXPECT_FALSE(parse(words).first);
+    EXPECT_EQ(model, "-m.weir");
+  }
+  EXPECT_FALSE(parse({"train", "m", "--"}).first);
+  refused({"train", "-m.weir"}, "unknown option '-m.weir'");
+  refused({"train", "--", "a", "--steps"}, "unexpected argument '--steps'");
+  refused({"train", "--stpes", "--", "a"}, "unknown option '--stpes'; did you mean '--steps'?");
+  refused({"train", "a", "--", "b"}, "unexpected argument 'b'");
+}
+
+TEST_F(CommandLine, RefusesWhatStandsOutsideTheCommand) {
+  app.add_subcommand("check", "Checks.");
+  refused({"--trian", "train", "m"}, "unknown option '--trian'");
+  refused({"train", "m", "check"}, "unexpected argument 'check'");
+  EXPECT_FALSE(parse({"train", "check"}).first);
+  EXPECT_EQ(model, "check");
+}
+
 TEST_F(CommandLine, RefusesEmptyValues) {
   std::string path;
   std::vector<std::string> list;
