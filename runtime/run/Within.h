@@ -24,14 +24,25 @@ bool isWithin(const std::string &text, Number &value, Number least, Number most,
   return fault == std::errc() && rest == end && value >= least && value <= most;
 }
 
+/// Whether `text` is an integer above `most`, however long.
+inline bool isAbove(const std::string &text, int64_t most) {
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, fault] = std::from_chars(text.data(), end, value);
+  return rest == end && (fault == std::errc::result_out_of_range ? text[0] != '-' : value > most);
+}
+
 /// An integer in [least, most], in decimal digits as everywhere in Weir: CLI11 by itself takes 010
-/// for 8. Every option that is an integer has this as its transform().
+/// for 8. Every option that is an integer has this as its transform(). Of the two ends the one that
+/// was missed is said: the other is often a matter of the machine's.
 inline CLI::Validator integerWithin(int64_t least, int64_t most) {
   return CLI::Validator(
       [=](std::string &text) {
         int64_t value = 0;
         if (!isWithin(text, value, least, most))
-          return concat("expected a number from ", least, " to ", most, ", found '", text, "'");
+          return concat("expected a whole number of ",
+                        isAbove(text, most) ? concat("at most ", most) : concat(least, " or more"),
+                        ", found '", text, "'");
         text = std::to_string(value);
         return std::string();
       },

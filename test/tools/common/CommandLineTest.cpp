@@ -130,9 +130,12 @@ TEST_F(CommandLine, NumbersAreDecimal) {
   EXPECT_EQ(seed, -2);
   EXPECT_FALSE(parse({"train", "m", "--seed", "9223372036854775807"}).first);
   EXPECT_EQ(seed, INT64_MAX);
-  for (std::string bad : {"0", "501", "0x10", "0b1", "1e2", "5.0", "5 ", "18446744073709551617"})
+  for (std::string bad : {"0", "0x10", "0b1", "1e2", "5.0", "5 ", "-18446744073709551617"})
+    refused({"train", "m", ("--every=" + bad).c_str()},
+            "--every: expected a whole number of 1 or more, found '" + bad + "'");
+  for (std::string bad : {"501", "18446744073709551617"})
     refused({"train", "m", "--every", bad.c_str()},
-            "--every: expected a number from 1 to 500, found '" + bad + "'");
+            "--every: expected a whole number of at most 500, found '" + bad + "'");
   for (std::string bad : {"nan", "-0.1", "1.1", "0x1p-2", "1e999", "0.5x"})
     refused({"train", "m", ("--part=" + bad).c_str()},
             "--part: expected a part, found '" + bad + "'");
