@@ -186,8 +186,12 @@ bool Parser::parseSignature(CallableItem &item) {
   bool several = at(TokenKind::leftParen);
   if (several)
     opener = open();
+  size_t bracket = 0;
   do {
-    if (lacksBracket()) {
+    if (bracket < position)
+      bracket = nextBracket(position);
+    // Dimensions without the `[` that begins them.
+    if (tokens[bracket].kind == TokenKind::rightBracket) {
       expected("`[` before a result's dimensions");
       return false;
     }
@@ -199,16 +203,15 @@ bool Parser::parseSignature(CallableItem &item) {
   return !several || close(TokenKind::rightParen, opener, "results");
 }
 
-bool Parser::lacksBracket() const {
+size_t Parser::nextBracket(size_t from) const {
   auto isBracket = [](TokenKind kind) {
     return kind == TokenKind::leftBracket || kind == TokenKind::rightBracket ||
            kind == TokenKind::rightParen || kind == TokenKind::leftBrace ||
            kind == TokenKind::endOfFile;
   };
-  size_t ahead = 0;
-  while (!isBracket(peek(ahead).kind))
-    ++ahead;
-  return peek(ahead).kind == TokenKind::rightBracket;
+  while (!isBracket(tokens[from].kind))
+    ++from;
+  return from;
 }
 
 bool Parser::parseParameter(Parameter &parameter) {

@@ -111,8 +111,8 @@ private:
   ast::ItemPtr parseConst();
   bool parseCallable(std::vector<ast::ItemPtr> &into);
   bool parseSignature(ast::CallableItem &item);
-  /// Dimensions without the `[` that begins them.
-  bool lacksBracket() const;
+  /// The first token at or after `from` that is a bracket of types, ends a list, or begins a body.
+  size_t nextBracket(size_t from) const;
   bool parseParameter(ast::Parameter &parameter);
   bool parseTrain(std::vector<ast::ItemPtr> &into);
   std::unique_ptr<ast::Node> parseEntry();

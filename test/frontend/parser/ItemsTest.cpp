@@ -7,6 +7,8 @@
 
 #include "test/frontend/parser/Parsed.h"
 
+#include <chrono>
+
 namespace weir {
 namespace {
 
@@ -64,6 +66,16 @@ TEST(Items, SignatureErrors) {
             "1:12: expected `[` before a result's dimensions, found `n`");
   EXPECT_EQ(error("fn f(x) -> ([n], c, 2 * d])"),
             "1:18: expected `[` before a result's dimensions, found `c`");
+}
+
+TEST(Items, ManyResults) {
+  // A fraction of a second; what looks ahead from each of them to the end takes minutes.
+  auto start = std::chrono::steady_clock::now();
+  std::string results = "f32";
+  for (int i = 0; i < 300'000; ++i)
+    results += ",f32";
+  EXPECT_EQ(errorsOf("fn f(x) -> (" + results + ") {\n  return x\n}\n"), Messages{});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(Items, PlanIsNotSupportedYet) {
