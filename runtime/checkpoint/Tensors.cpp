@@ -54,6 +54,11 @@ std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables) 
                      [](artifact::Role role) { return role != artifact::Role::parameter; });
 }
 
+std::string mismatch(const StoredTensor &one, const StoredTensor &other) {
+  bool type = one.dtype != other.dtype, shape = one.shape != other.shape;
+  return type && shape ? "other type and shape" : type ? "other type" : shape ? "other shape" : "";
+}
+
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional) {
@@ -66,10 +71,9 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
     if (other == found.end()) {
       if (required)
         lines.push_back(concat("missing: ", shownName(tensor.name), " ", describe(tensor)));
-    } else if (other->second.dtype != tensor.dtype || other->second.shape != tensor.shape) {
-      lines.push_back(concat("other shape: ", shownName(tensor.name), " is ",
-                             describe(other->second), " in the file, ", describe(tensor),
-                             " in the model"));
+    } else if (std::string what = mismatch(tensor, other->second); !what.empty()) {
+      lines.push_back(concat(what, ": ", shownName(tensor.name), " is ", describe(other->second),
+                             " in the file, ", describe(tensor), " in the model"));
     }
   };
   for (const StoredTensor &tensor : wanted)

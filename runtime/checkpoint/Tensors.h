@@ -30,6 +30,9 @@ std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables);
 /// long as there are names, and few are read.
 constexpr int mostHints = 20;
 
+/// "other type", "other shape" or both of two tensors; "" where they are the same in both.
+std::string mismatch(const StoredTensor &one, const StoredTensor &other);
+
 /// What stands between `wanted` and `found` being the same tensors, one line each; empty where
 /// nothing does. `optional` may be absent.
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,

@@ -109,9 +109,9 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
       continue;
     }
     used.insert(variable.name);
-    if (found->dtype != own.dtype || found->shape != own.shape)
-      mismatches.push_back(concat(shownName(variable.name), " is ", describe(*found), " there, ",
-                                  describe(own), " in the model"));
+    if (std::string what = mismatch(own, *found); !what.empty())
+      mismatches.push_back(concat(what, ": ", shownName(variable.name), " is ", describe(*found),
+                                  " there, ", describe(own), " in the model"));
     else
       result.taken.push_back(nameAndShape(own));
   }
@@ -122,10 +122,11 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
       result.unused.push_back(nameAndShape(tensor) +
                               (hints-- > 0 ? didYouMean(name, missing) : ""));
   if (!mismatches.empty())
-    throw Failure(Exit::model,
-                  concat(place, ": tensors of other shapes than the model's:\n  ",
-                         joinFew(mismatches, "\n  "),
-                         "\nrename those parameters in the model, or leave them out of the file"));
+    throw Failure(
+        Exit::model,
+        concat(place, ": tensors that are not as the model's:\n  ", joinFew(mismatches, "\n  "),
+               "\nsave them in the model's type; rename parameters of other shapes in the "
+               "model, or leave them out of the file"));
   if (result.taken.empty())
     throw Failure(Exit::model, concat(place, ": has no tensor of the model; it has\n  ",
                                       joinFew(result.unused, "\n  "), "\nand the model has\n  ",

@@ -46,8 +46,8 @@ public:
     std::vector<std::string> kept;   ///< parameters and block states that keep what init gave them
     std::vector<std::string> unused; ///< of this
   };
-  /// Throws Failure(Exit::model) where a tensor has another shape in the model, and where none is
-  /// the model's.
+  /// Throws Failure(Exit::model) where a tensor has another type or shape in the model, and where
+  /// none is the model's.
   Overlap overlap(const std::vector<TensorView> &variables) const;
 
   /// Copies the parameters and block states that are here. requireAll() or overlap() was called.

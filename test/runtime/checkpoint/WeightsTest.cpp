@@ -114,6 +114,23 @@ TEST_F(WeightsTest, ListsEveryDifference) {
   EXPECT_EQ(stored(0), std::vector<float>(4, -1));
 }
 
+TEST_F(WeightsTest, SaysWhetherTypesOrShapesDiffer) {
+  StoredTensor w = tensor("w", {4}, 1), b = tensor("b", {2}, 2);
+  w.dtype = "F64";
+  w.shape = {2};
+  b.dtype = "I32";
+  Weights weights = of({b, w});
+  std::string type = "other type: b is I32[2] ", both = "other type and shape: w is F64[2] ";
+  std::string message = messageOf(Exit::model, [&] { load(weights); });
+  EXPECT_TRUE(says(message, {type + "in the file, F32[2] in the model",
+                             both + "in the file, F32[2, 2] in the model"}));
+  message = messageOf(Exit::model, [&] { weights.overlap(variables); });
+  EXPECT_TRUE(
+      says(message, {type + "there, F32[2] in the model", both + "there, F32[2, 2] in the model",
+                     "save them in the model's type"}));
+  EXPECT_FALSE(says(message, {"other shape:"}));
+}
+
 TEST_F(WeightsTest, NamesTheFirstFewOfManyDifferences) {
   std::vector<StoredTensor> many;
   for (int i = 0; i < 20000; ++i)
@@ -151,7 +168,7 @@ TEST_F(WeightsTest, TakesWhatTheModelHas) {
 TEST_F(WeightsTest, TakesNothingOfAnotherShapeAndNotNothing) {
   Weights other = of({tensor("w", {4}, 1), tensor("b", {2}, 2)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { other.overlap(variables); }),
-                   {"w is F32[4] there, F32[2, 2] in the model"}));
+                   {"other shape: w is F32[4] there, F32[2, 2] in the model"}));
   Weights none = of({tensor("wte", {4}, 1)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { none.overlap(variables); }),
                    {"has no tensor of the model", "wte F32[4]", "norm.mean F32[2]"}));
