@@ -93,6 +93,9 @@ SourceSpec parseSource(const std::string &option, const std::string &text) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     throw Failure(Exit::usage, concat(option, " ", text, ": expected ", option,
                                       " NAME=PATH, the model's input and its file"));
+  if (pathOf(text.substr(equals + 1)).empty())
+    throw Failure(Exit::usage, concat(option, " ", text, ": names no file; expected ", option, " ",
+                                      text, "PATH (is a variable of the shell not set?)"));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 

@@ -107,6 +107,8 @@ TEST_F(DatasetTest, Names) {
                            Sources{{"images", threeImages}, {"images", threeImages}}),
                    {"twice"}));
   EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "images"); }), {"NAME=PATH"}));
+  EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "window=bytes:"); }),
+                   {"--data window=bytes:: names no file", "--data window=bytes:PATH"}));
 }
 
 TEST_F(DatasetTest, Shapes) {
