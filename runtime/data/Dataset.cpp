@@ -252,6 +252,26 @@ void Dataset::write(size_t input, int64_t position, std::byte *out) const {
   failRange(spec, arrays[input], bad);
 }
 
+std::optional<std::string> Dataset::notFinite(int64_t position) const {
+  for (size_t input = 0; input < specs.size(); ++input) {
+    const InputSpec &spec = specs[input];
+    if (spec.element != Element::f32)
+      continue;
+    std::vector<float> row(spec.rowElements());
+    write(input, position, reinterpret_cast<std::byte *>(row.data()));
+    auto bad = std::find_if(row.begin(), row.end(), [](float x) { return !std::isfinite(x); });
+    if (bad == row.end())
+      continue;
+    std::vector<int64_t> place(spec.shape.size(), begin + position);
+    int64_t index = bad - row.begin();
+    for (size_t d = place.size(); d-- > 1; index /= spec.shape[d])
+      place[d] = index % spec.shape[d];
+    return concat("the input '", spec.name, "' has ", *bad, " in row ", begin + position, " of ",
+                  arrays[input].path, place.size() > 1 ? ", at " + shapeText(place) : "");
+  }
+  return std::nullopt;
+}
+
 void Dataset::requireIntact() const {
   for (const Array &array : arrays)
     if (array.file && array.owner == array.file) // not a copy of it, as a text's numbers are

@@ -78,6 +78,10 @@ public:
   /// `position`, of this part.
   void write(size_t input, int64_t position, std::byte *out) const;
 
+  /// "the input 'x' has nan in row 17 of x.npy, at [17, 2]": the first value that is not finite of
+  /// the arrays' row `position` of this part. Streams have none.
+  std::optional<std::string> notFinite(int64_t position) const;
+
   /// Throws Failure(Exit::data) where a file was changed since it was opened: what write() gave
   /// since the last call is then not to be used.
   void requireIntact() const;

@@ -153,6 +153,14 @@ std::vector<Result> openResults(const Program &program, const artifact::Entry &e
   return results;
 }
 
+/// "; the input 'x' has nan in row 17 of x.npy", or "".
+std::string notFiniteData(const Dataset &dataset) {
+  for (int64_t row = 0; row < dataset.units() && !dataset.window(); ++row)
+    if (auto words = dataset.notFinite(row))
+      return "; " + *words;
+  return "";
+}
+
 } // namespace
 
 void addEvaluateOptions(CLI::App &app, EvaluateOptions &options) { addCommonOptions(app, options); }
@@ -196,7 +204,7 @@ Exit runEvaluation(std::vector<std::byte> artifact, const EvaluateOptions &optio
   for (const auto &[name, value] : figures)
     if (!std::isfinite(value))
       throw Failure(Exit::numeric, concat(name, " is ", value, ": not finite, with the weights of ",
-                                          session.weights.path()));
+                                          session.weights.path(), notFiniteData(dataset)));
   return Exit::ok;
 }
 

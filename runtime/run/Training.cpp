@@ -428,6 +428,13 @@ void Training::checkFinite(const StepRecord &record) {
   else
     found += concat(", learning rate ", rate, ": the update is not finite (",
                     largestValue(program.variables()), ")");
+  advice = " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+  std::string inData;
+  for (int64_t row = 0; row < stepRows && inData.empty(); ++row)
+    if (auto words = dataset->notFinite(sampler->at(done - 1, row))) {
+      inData = concat("; ", *words);
+      advice = concat(" Look at the data: ", *words, "; mend them, unless the model expects that");
+    }
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty()) {
     writeReports();
@@ -437,21 +444,21 @@ void Training::checkFinite(const StepRecord &record) {
   }
   bool abort = options.nan != "skip";
   if (!abort && skippedInARow < options.nanLimit.value_or(RunOptions::defaultNanLimit)) {
-    progress->say(
-        concat(found, ", ", left ? "the step changed no weight" : "no gradient was affected"));
+    progress->say(concat(found, ", ",
+                         left ? "the step changed no weight" : "no gradient was affected", inData));
     return;
   }
   writeReports();
   if (abort)
-    throw Failure(Exit::numeric,
-                  concat(found, ".", newestCheckpoint(),
-                         " A lower learning rate or clip global_norm(1.0) in the recipe may help; "
-                         "--nan skip goes on without such steps"));
-  throw Failure(Exit::numeric,
-                concat(found, ", as the ", skippedInARow - 1,
-                       " steps before it: the run learns nothing any more.", newestCheckpoint(),
-                       " A lower learning rate or clip global_norm(1.0) in the recipe may help; "
-                       "--nan-limit N allows N skipped steps in a row"));
+    throw Failure(Exit::numeric, concat(found, ".", newestCheckpoint(), advice,
+                                        "; --nan skip goes on without such steps"));
+  std::string before = skippedInARow == 1 ? "; --nan-limit 1 ends the run at the first such step."
+                       : skippedInARow == 2
+                           ? ", as the step before it: the run learns nothing any more."
+                           : concat(", as the ", skippedInARow - 1,
+                                    " steps before it: the run learns nothing any more.");
+  throw Failure(Exit::numeric, concat(found, before, newestCheckpoint(), advice,
+                                      "; a larger --nan-limit allows more of them in a row"));
 }
 
 /// Writes to a file of reports, if there is one. One that cannot be written any more is told of
@@ -600,8 +607,8 @@ Exit Training::finish(bool reported) {
   if (learnt == 0)
     throw Failure(Exit::numeric,
                   concat("each of the ", done,
-                         " steps was left out, since it was not finite: nothing was learnt. A "
-                         "lower learning rate or clip global_norm(1.0) in the recipe may help"));
+                         " steps was left out, since it was not finite: nothing was learnt.",
+                         advice));
   return reported ? Exit::ok : Exit::storage;
 }
 

@@ -90,6 +90,7 @@ private:
   int64_t skipped = 0, skippedInARow = 0;
   int64_t learnt = 0; // steps that changed something
   Finite finite;
+  std::string advice;    // what may help against the last step that was not finite
   std::string notFinite; // "'w' is nan in FILE" of what steps write, as the run began; "": all is
   Values last, held;
 };

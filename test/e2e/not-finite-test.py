@@ -82,9 +82,37 @@ class NotFinite(weirtest.Test):
             with self.subTest(limit):
                 done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", *limit, "--every", 5, "--resume", status=5)
                 # Of step 6 it is the root of 0, of those after it that of less.
-                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps")
+                self.assertRegex(done.stderr, f"step {last}: loss .*learning rate -?nan: not finite, as the {last - 7} steps before it: .* A lower")
                 self.assert_finite()
             shutil.rmtree(self.kept)
+
+    def test_few_steps_that_are_skipped(self):
+        for limit, words in ((1, "; --nan-limit 1 ends the run at the first such step"), (2, ", as the step before it: the run learns nothing any more")):
+            done = self.train("0.001 * sqrt(f32(5 - step))", "--nan", "skip", "--nan-limit", limit, "--resume", status=5)
+            self.assertRegex(done.stderr, rf"step {6 + limit}: loss [^;]*: not finite{words}\. ")
+            self.assertRegex(done.stderr, "; a larger --nan-limit allows more of them in a row\n$")
+            shutil.rmtree(self.kept)
+
+    def test_data_that_are_not_finite(self):
+        rows = [[1.0, 2.0, 3.0] for _ in range(16)]
+        rows[9][1] = math.nan
+        x = weirtest.npy(self.folder / "n.npy", "f", (16, 3), [value for row in rows for value in row])
+        y = weirtest.npy(self.folder / "m.npy", "f", (16, 1), [50.0] * 16)
+        self.data = data(x=x, y=y)
+        where = r"the input 'x' has nan in row 9 of \S*/n\.npy, at \[9, 1\]"
+        done = self.train("0.001", "--no-shuffle", status=5)
+        self.assertRegex(done.stderr, f"step 3: loss nan.*: not finite\\. Look at the data: {where}; mend them, unless the model expects that; --nan skip")
+        self.assertNotIn("learning rate", done.stderr)
+        done = self.train("0.001", "--no-shuffle", "--nan", "skip", "--nan-limit", 1, status=5)
+        self.assertRegex(done.stderr, f"first such step\\. Look at the data: {where}; .*allows more")
+        done = self.train("0.001", "--no-shuffle", "--nan", "skip", "-o", self.folder / "m.weirx")
+        self.assertRegex(done.stderr, f"step 3: .*the step changed no weight; {where}")
+        done = self.weir("eval", self.folder / "m.weirx", "--checkpoint", self.kept, *self.data, status=5)
+        self.assertRegex(done.stderr, f"loss is nan: not finite, with the weights of .*; {where}")
+        weirtest.npy(x, "f", (16, 3), [math.inf] * 48)
+        shutil.rmtree(self.kept)
+        done = self.train("0.001", "--nan", "skip", "--steps", 3, status=5)
+        self.assertRegex(done.stderr, r"nothing was learnt\. Look at the data: the input 'x' has inf in row \d+ of \S*/n\.npy, at \[\d+, 0\]")
 
     def test_a_learning_rate_that_overflows_the_weights(self):
         for accumulated in (1, 2):
