@@ -27,8 +27,9 @@ std::vector<NamedPath> namedByData(const std::string &option,
 
 /// Throws Failure(Exit::usage), naming both, where one of `written` is the same file as one of
 /// `read`, by whatever path or link, or a checkpoint's file in such a directory. Devices and pipes
-/// are no such file, and where there is no file yet there is nothing to harm. A command asks before
-/// it writes anything.
+/// are no such file, and where there is no file yet there is nothing to harm. So where two of
+/// `written` are one place, whether or not there is a file yet. A command asks before it writes
+/// anything.
 void keepSources(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read);
 
 } // namespace weir

@@ -62,7 +62,8 @@ struct RunOptions {
 /// Adds the options to a command that has no options of these names yet (--json may be there).
 void addRunOptions(CLI::App &app, RunOptions &options);
 
-/// Throws Failure(Exit::usage) where a file that is written is one that is read (KeepSources.h).
+/// Throws Failure(Exit::usage) where a file that is written is one that is read, or
+/// written twice (KeepSources.h).
 void keepSources(const RunOptions &options);
 
 /// What other commands have as well.

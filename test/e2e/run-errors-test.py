@@ -215,7 +215,7 @@ class Storage(weirtest.Test):
 
 
 class Sources(weirtest.Test):
-    """Nothing is written over what the same command reads."""
+    """Nothing is written over what the same command reads, and no two results into one file."""
 
     def kept(self, file, option, source, tool, *arguments):
         with self.subTest(option=option, source=source, command=arguments[0]):
@@ -269,6 +269,37 @@ class Sources(weirtest.Test):
         self.kept(images, "--metrics", "--eval-data", "weir-run", artifact, *few, *held_out, *run, "--metrics", images)
         self.weir_run(artifact, *rows, *run, "--metrics", "/dev/null", "--trace", "/dev/null")
 
+    def test_two_results_in_one_file(self):
+        model, artifact, out = self.folder / "m.weir", self.folder / "m.weirx", self.folder / "out"
+        model.write_text((MODELS / "mnist-mlp.weir").read_text())
+        rows = self.digits()
+        train, run = ("weir", "train", model, *rows, "--steps", 1), ("weir-run", artifact, *rows, "--steps", 1)
+        self.weir("compile", model, "--gradients", "-o", artifact)
+        (self.folder / "here").symlink_to(self.folder)
+        link = self.folder / "link"
+        link.symlink_to("out")
+
+        def refused(first, one, second, other, tool, *command):
+            with self.subTest(first=first, second=second, there=out.exists()):
+                before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+                self.fails(
+                    2, f"^error: {second} {other}: would be written over what {first} {one} writes; give another file\n$",
+                    tool, *command, first, one, second, other,
+                )  # fmt: skip
+                after = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+                self.assertEqual(after, before)
+
+        for _ in range(2):
+            refused("--metrics", out, "--trace", out, *run)
+            refused("--trace", out, "--gradients", self.folder / "here" / "out", *run)
+            refused("--metrics", out, "--gradients", link, *run)
+            refused("--metrics", out, "--tensorboard", f"{out}/", *run)
+            refused("-o", out, "--metrics", self.folder / "here" / ".." / self.folder.name / "out", *train)
+            refused("-o", out, "--dump-ir", out, "weir", "compile", model)
+            out.write_text("")
+        self.weir_run(*run[1:], "--metrics", "/dev/null", "--trace", "/dev/null")
+        self.weir_run(*run[1:], "--metrics", out, "--trace", self.folder / "trace")
+
     def test_what_predictions_are_made_of(self):
         model = self.write("two.weir", TWO_RESULTS)
         artifact, kept, out = self.folder / "two.weirx", self.folder / "kept", self.folder / "o.npy"
@@ -287,6 +318,9 @@ class Sources(weirtest.Test):
             self.kept(weights, "-o", "--init", tool, *init, "-o", weights)
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
+        second.unlink()
+        second.symlink_to(out)
+        self.fails(2, f"error: -o {out} \\({second}\\): would be written over what -o {out} writes", "weir", *predict, *data(x=rows), "-o", out)
 
 
 class Paths(weirtest.Test):

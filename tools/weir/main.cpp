@@ -142,6 +142,16 @@ Exit compile(const CompileOptions &options, std::vector<std::byte> &output) {
   return exit;
 }
 
+/// What -o and --dump-ir name; "" and "-" are no files.
+std::vector<NamedPath> writtenByCompiler(const std::string &output, const CompileOptions &options) {
+  std::vector<NamedPath> written;
+  if (!output.empty() && output != "-")
+    written.push_back(namedByOption("-o", output));
+  if (!options.dumpIr.empty())
+    written.push_back(namedByOption("--dump-ir", options.dumpIr));
+  return written;
+}
+
 Command addCompile(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
@@ -162,8 +172,8 @@ Command addCompile(CLI::App &app, State &state) {
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
                  : "-";
-    if (path != "-")
-      keepSources({namedByOption("-o", path)}, {namedByOption("MODEL", state.compile.model)});
+    keepSources(writtenByCompiler(path, state.compile),
+                {namedByOption("MODEL", state.compile.model)});
     std::vector<std::byte> output;
     if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
@@ -213,8 +223,7 @@ Command addTrain(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     state.run.alsoRead = {namedByOption("MODEL", state.compile.model)};
-    if (!state.output.empty() && state.output != "-")
-      state.run.alsoWritten = {namedByOption("-o", state.output)};
+    state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
     std::vector<std::byte> artifact;
     if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
