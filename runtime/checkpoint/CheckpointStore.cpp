@@ -166,6 +166,9 @@ Checkpoint CheckpointStore::open(const std::string &path) {
     compareCounters(manifest, state);
     return {path, std::move(manifest), std::move(model), std::move(state)};
   } catch (const std::runtime_error &error) {
+    if (auto *failure = dynamic_cast<const Failure *>(&error);
+        failure && failure->exit == Exit::device)
+      throw;
     throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
   }
 }
@@ -190,6 +193,9 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say)
         say(concat(reason, "; falling back to step ", step));
       return checkpoint;
     } catch (const Failure &failure) {
+      // What there was no memory for may well be whole.
+      if (failure.exit == Exit::device)
+        throw;
       whole[step] = false;
       reasons.push_back(failure.what());
     }

@@ -88,7 +88,9 @@ MappedFile::Place *MappedFile::Place::take(const std::byte *start, size_t size) 
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Exit exit) {
   auto fail = [&](const char *what) {
-    return Failure(exit, concat(path, ": ", what, ": ", std::strerror(errno)));
+    bool scarce = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    return Failure(scarce ? Exit::device : exit,
+                   concat(path, ": ", what, ": ", std::strerror(errno)));
   };
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)

@@ -31,7 +31,8 @@ namespace weir {
 
 class MappedFile {
 public:
-  /// Maps `path`. Throws Failure with `exit` when it is absent, unreadable or no plain file.
+  /// Maps `path`. Throws Failure with `exit` when it is absent, unreadable or no plain file, with
+  /// Exit::device when there is no memory or open file left for it.
   static std::shared_ptr<const MappedFile> open(const std::string &path, Exit exit);
 
   MappedFile(const MappedFile &) = delete;

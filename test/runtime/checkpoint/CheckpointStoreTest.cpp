@@ -7,6 +7,8 @@
 
 #include "runtime/checkpoint/Leftovers.h"
 #include "test/runtime/checkpoint/TestState.h"
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace weir {
@@ -132,6 +134,20 @@ TEST_F(CheckpointStoreTest, TheCountersOfBothFilesAreCompared) {
   EXPECT_EQ(checkedStep(*load()), 1);
   EXPECT_TRUE(says(said, {"step-00000002 is not whole", "the step is 7 in state.safetensors",
                           "2 in manifest.json"}));
+}
+
+TEST_F(CheckpointStoreTest, WhatTheMachineLacksIsNoReasonToFallBack) {
+  save({100, 200});
+  int next = ::open("/dev/null", O_RDONLY);
+  ::close(next);
+  rlimit before, two;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  two = {static_cast<rlim_t>(next) + 2, before.rlim_max}; // the manifest and the parameters
+  setrlimit(RLIMIT_NOFILE, &two);
+  std::string message = messageOf(Exit::device, [&] { load(); });
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(says(message, {"state.safetensors: cannot open: Too many open files"}));
+  EXPECT_EQ(load()->manifest.step, 200);
 }
 
 TEST_F(CheckpointStoreTest, NoneWhole) {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace weir {
@@ -20,6 +21,19 @@ int sumOf(const MappedFile &file) {
   for (std::byte byte : file.bytes())
     sum += std::to_integer<int>(byte);
   return sum;
+}
+
+TEST(MappedFile, WhatTheMachineLacksIsNotTheFilesFault) {
+  TestFolder folder;
+  std::string path = folder.write("a", "1"), message;
+  rlimit before, none;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  message = messageOf(Exit::device, [&] { MappedFile::open(path, Exit::data); });
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(says(message, {path, "cannot open: Too many open files"}));
+  EXPECT_EQ(sumOf(*MappedFile::open(path, Exit::data)), '1');
 }
 
 TEST(MappedFile, CutShort) {
