@@ -6,12 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/ThreadPool.h"
+#include "runtime/core/Memory.h"
 #include "runtime/core/Thread.h"
 #include <algorithm>
 #include <cassert>
 #include <climits>
 #include <linux/futex.h>
+#include <new>
 #include <omp.h>
+#include <optional>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
@@ -25,7 +28,18 @@ static constexpr unsigned flushSubnormals = 0x8040;
 // About 50 us: longer than the gaps within a step, shorter than a scheduler's slice.
 static constexpr int spinsBeforeSleep = 1500;
 
-ComputeThread::ComputeThread() : controlStatus(_mm_getcsr()), teamSize(omp_get_max_threads()) {
+/// A thread's first call of OpenMP takes its record, and a pool of 1 MiB for more. Both of the
+/// libraries end the process where they are not given it, LLVM's by reporting that until the stack
+/// is full.
+static int openMPTeamSize() {
+  thread_local bool known = false;
+  if (!known)
+    requireMemory(2 << 20);
+  known = true;
+  return omp_get_max_threads();
+}
+
+ComputeThread::ComputeThread() : controlStatus(_mm_getcsr()), teamSize(openMPTeamSize()) {
   _mm_setcsr(controlStatus | flushSubnormals);
   omp_set_num_threads(1);
 }
@@ -59,6 +73,9 @@ ThreadPool::ThreadPool(int wanted)
   try {
     for (int worker = 1; worker < count; ++worker)
       threads.push_back(startThread([this, worker] { work(worker); }));
+    awaitBegun(count - 1);
+    if (starved)
+      throw std::bad_alloc();
   } catch (...) {
     stop();
     throw;
@@ -116,8 +133,24 @@ void ThreadPool::awaitOthers(uint32_t newTasks) {
   callerSleeps.store(false, std::memory_order_relaxed);
 }
 
+void ThreadPool::awaitBegun(uint32_t workers) {
+  for (uint32_t seen; (seen = begun) != workers;)
+    begun.wait(seen);
+}
+
 void ThreadPool::work(int worker) {
-  ComputeThread state;
+  // One after the other, so that none takes the memory that another has found to be there.
+  awaitBegun(worker - 1);
+  std::optional<ComputeThread> state;
+  try {
+    state.emplace();
+  } catch (const std::bad_alloc &) {
+    starved = true;
+  }
+  begun.fetch_add(1);
+  begun.notify_all();
+  if (!state)
+    return;
   for (uint32_t seen = 0;;) {
     uint32_t number = loop.load(std::memory_order_acquire);
     for (int spin = 0; number == seen && spin < spins; ++spin) {

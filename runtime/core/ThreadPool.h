@@ -36,7 +36,7 @@ int availableCores();
 /// Sets the thread's floating-point state to flush subnormal results and operands to zero, and its
 /// OpenMP team to one thread (the library's primitives then run on the thread that calls them), and
 /// puts both back at the end of its life. Every thread that computes holds one, so that bits do not
-/// depend on the thread.
+/// depend on the thread. Throws std::bad_alloc where there is no memory for a thread's first one.
 class ComputeThread {
 public:
   ComputeThread();
@@ -52,7 +52,7 @@ private:
 class ThreadPool {
 public:
   /// Starts `threads` - 1 workers; 0: availableCores(). Throws Failure(Exit::device) where the
-  /// system has not as many.
+  /// system has not as many, std::bad_alloc where it has no memory for them.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
@@ -82,6 +82,7 @@ private:
 
   void stop();
   void run(int64_t tasks, Call call, void *context);
+  void awaitBegun(uint32_t workers);
   void work(int worker);
   void takePart(uint32_t loop, int worker);
   bool claim(uint32_t loop, int owner, int worker);
@@ -105,6 +106,8 @@ private:
   std::exception_ptr failure; // the caller reads it when all are done
 
   std::vector<std::thread> threads;
+  std::atomic<uint32_t> begun{0};   // workers that are ready to compute, or cannot be
+  std::atomic<bool> starved{false}; // one of them cannot
 };
 
 } // namespace weir

@@ -89,6 +89,8 @@ static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) t
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
+  if (compile)
+    requireMemoryForPrimitive();
   Chunk chunk;
   chunk.plain = {memory::desc(dims[0], f32, plain), memory::desc(dims[1], f32, Tag::oihw),
                  memory::desc(dims[2], f32, plain)};

@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/Library.h"
 #include "runtime/core/Error.h"
+#include "runtime/core/Memory.h"
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -14,7 +15,11 @@
 
 namespace weir::cpu {
 
-OneThread::OneThread() : teamSize(omp_get_max_threads()) { omp_set_num_threads(1); }
+OneThread::OneThread() {
+  requireMemoryForPrimitive(); // the first one takes something for OpenMP as well
+  teamSize = omp_get_max_threads();
+  omp_set_num_threads(1);
+}
 OneThread::~OneThread() { omp_set_num_threads(teamSize); }
 
 dnnl::engine &engine() {
@@ -27,6 +32,8 @@ void libraryFailure(const std::string &what, const dnnl::error &error) {
     throw std::bad_alloc();
   throw Failure(Exit::model, "oneDNN cannot make " + what + ": " + error.what());
 }
+
+void requireMemoryForPrimitive() { requireMemory(16 << 20); }
 
 dnnl::memory unbound(const dnnl::memory::desc &desc) {
   return dnnl::memory(desc, engine(), DNNL_MEMORY_NONE);

@@ -38,6 +38,10 @@ dnnl::engine &engine();
 /// Failure{Exit::model}, std::bad_alloc where memory was the reason.
 [[noreturn]] void libraryFailure(const std::string &what, const dnnl::error &error);
 
+/// Asks for what one primitive's machine code takes: each of its kernels 256 KiB at first, and the
+/// library writes them to wherever that is. Throws std::bad_alloc.
+void requireMemoryForPrimitive();
+
 /// A memory object without data.
 dnnl::memory unbound(const dnnl::memory::desc &desc);
 

@@ -108,7 +108,7 @@ struct Product::Impl {
   std::vector<Worker> workers;
 };
 
-Product::Product(const ProductSpec &spec, int workers) : impl(new Impl) {
+Product::Product(const ProductSpec &spec, int workers) try : impl(new Impl) {
   impl->spec = spec;
   OneThread one;
   impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);
@@ -118,6 +118,7 @@ Product::Product(const ProductSpec &spec, int workers) : impl(new Impl) {
   forEachTile(spec, [&](int index, int64_t batch, int64_t m, int64_t n) {
     Tile &tile = impl->tiles[index];
     tile.desc = describeTile(spec, batch, m, n);
+    requireMemoryForPrimitive();
     tile.primitive = dnnl::matmul(tile.desc);
     impl->scratch = std::max(impl->scratch, tile.desc.scratchpad_desc().get_size());
     for (Impl::Worker &worker : impl->workers) {
@@ -141,6 +142,8 @@ Product::Product(const ProductSpec &spec, int workers) : impl(new Impl) {
       }
     }
   });
+} catch (const dnnl::error &error) {
+  libraryFailure("a product", error);
 }
 
 Product::~Product() = default;

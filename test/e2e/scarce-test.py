@@ -57,6 +57,29 @@ class Scarce(weirtest.Test):
             )
         self.assertEqual((statuses[0], statuses[-1]), (6, 0))
 
+    def test_memory_for_the_first_call_of_a_thread(self):
+        """A library that does not get what it keeps for a thread ends the process, so it is not asked then."""
+        artifact = self.folder / "m.weirx"
+        self.weir("compile", *MODEL, "-o", artifact)
+
+        def run(kibibytes):
+            limit = kibibytes << 10
+            return self.ends(
+                "weir", "run", artifact, *self.rows, "--steps", 1, "--threads", 4,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+            )  # fmt: skip
+
+        scarce, enough = 300 << 10, 1000 << 10
+        while enough - scarce > 32:
+            limit = (scarce + enough) // 2
+            if run(limit):
+                scarce = limit
+            else:
+                enough = limit
+        for below in (0, 8 << 10):  # the stack of the last thread
+            for more in range(-64, 448, 32):
+                run(scarce - below - more)
+
     def test_open_files(self):
         statuses = []
         for count in (*range(4, 14), 40):
