@@ -27,10 +27,8 @@ void handle(int signal) {
 Signals::Signals() {
   flag = 0;
   urgent = 0;
-  // A limit on the size of files (ulimit -f) is then an error of the write, as a full disk is.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, &ignore, &previousLimit);
   sigaction(SIGPIPE, &ignore, nullptr);
   struct sigaction action = {};
   action.sa_handler = handle;
@@ -46,7 +44,6 @@ Signals::Signals() {
 Signals::~Signals() {
   for (size_t i = 0; i < std::size(handled); ++i)
     sigaction(handled[i], &previous[i], nullptr);
-  sigaction(SIGXFSZ, &previousLimit, nullptr);
 }
 
 int Signals::received() const { return flag; }

@@ -13,8 +13,7 @@
 // job) stay ignored.
 //
 // A reader who has gone (`| head`) is an error of the write, which ends no run: SIGPIPE is ignored
-// from now to the end of the process, whose last words have to be written too. So is SIGXFSZ, for a
-// limit on the size of files.
+// from now to the end of the process, whose last words have to be written too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +43,7 @@ public:
 
 private:
   static constexpr int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
-  struct sigaction previous[std::size(handled)], previousLimit;
+  struct sigaction previous[std::size(handled)];
 };
 
 } // namespace weir

@@ -156,7 +156,6 @@ static void occupyStandardStreams() {
 
 int guarded(const std::function<Exit()> &body) {
   occupyStandardStreams();
-  // A limit on the size of files (ulimit -f) is then an error of the write, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     Exit exit = body();

@@ -26,7 +26,8 @@ namespace weir {
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 
 /// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on
-/// standard error; results that standard output did not take are one.
+/// standard error; results that standard output did not take are one. A limit on the size of files
+/// (ulimit -f) is from then on an error of the write, as a full disk is, and not a SIGXFSZ.
 int guarded(const std::function<Exit()> &body);
 
 /// Whether to colour standard error: a terminal that is not dumb, and NO_COLOR unset.

@@ -308,6 +308,7 @@ TEST_F(Train, LostEventsEndNoRun) {
   pid_t child = fork();
   if (child == 0) {
     rlimit little{1000, 1000};
+    std::signal(SIGXFSZ, SIG_IGN); // as in every program (tools/common/CommandLine.h)
     if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_FSIZE, &little) != 0)
       _exit(1);
     _exit(static_cast<int>(runTraining(testModel(), all)));

@@ -7,9 +7,12 @@
 
 #include "tools/common/CommandLine.h"
 #include "runtime/run/Within.h"
+#include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +206,27 @@ TEST(Guarded, FullStandardOutput) {
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(wanted)) << place;
   }
+}
+
+TEST(Guarded, ALimitOnTheSizeOfFilesIsAnErrorOfTheWrite) {
+  std::FILE *file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    rlimit little{100, 100};
+    if (setrlimit(RLIMIT_FSIZE, &little) != 0)
+      _exit(1);
+    _exit(guarded([&] {
+      char bytes[200] = {};
+      bool cut = write(fileno(file), bytes, 200) == 100 && write(fileno(file), bytes, 1) < 0;
+      return cut && errno == EFBIG ? Exit::ok : Exit::internal;
+    }));
+  }
+  int status;
+  waitpid(child, &status, 0);
+  std::fclose(file);
+  ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 } // namespace
