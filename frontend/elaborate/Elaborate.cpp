@@ -32,7 +32,7 @@ ElaborateResult elaborate(const ast::Module &model, const std::map<std::string, 
       elab::Elaborator(model, prelude, options, context, diagnostics).run(sets);
   // Beside another error it may be the cause; beside an unknown name it is most likely what was
   // meant.
-  if (!result.misnamed)
+  if (result.wrong == ElaborateResult::Wrong::model)
     warnUnused(model, diagnostics);
   if (options.warnings.areErrors)
     diagnostics.makeWarningsErrors();
@@ -48,7 +48,7 @@ ElaborateResult elaborate(const std::string &path, const std::map<std::string, s
   const SourceFile *file = sources.load(path, reason);
   if (!file) {
     diagnostics.error({}, reason);
-    return {nullptr, /*usageError=*/true};
+    return {nullptr, ElaborateResult::Wrong::options};
   }
   diagnostics.silence(options.warnings.silenced);
   std::unique_ptr<ast::Module> model = parse(*file, diagnostics);

@@ -35,9 +35,14 @@ struct ElaborateOptions {
 struct ElaborateResult {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< verified; null where errors were reported, or
                                             ///< warnings that are errors
-  bool usageError = false;                  ///< where it is null: an option is wrong, not the model
-  bool fault = false;                       ///< where it is null: Weir failed, not the model
-  bool misnamed = false;                    ///< where it is null: of unknown names, among others
+  /// Where it is null: what is wrong. Of several, the last in this order.
+  enum class Wrong {
+    model,  ///< the model, all its names being known
+    names,  ///< the model, for an unknown name among others
+    options ///< not the model, but an option
+  };
+  Wrong wrong = Wrong::model;
+  bool fault = false; ///< where it is null: Weir failed, whatever else is wrong
 };
 
 /// `sets` are the `--set name=value`. Loads the dialects it needs into the context. Diagnostics

@@ -69,7 +69,7 @@ Diagnostic &Elaborator::stop(Range range, std::string message) {
 }
 
 Diagnostic &Elaborator::unknown(Range range, std::string message) {
-  misnamed = true;
+  wrong = std::max(wrong, Wrong::names);
   return error(range, std::move(message));
 }
 
@@ -246,15 +246,14 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
   file.file = &modelFile;
   file.scope = &modelFile.globals;
   current = &file;
-  bool usage = false;
-  if (!evaluateGlobals(sets, usage) || usage)
-    return {nullptr, usage, faulted, usage || misnamed};
+  if (!evaluateGlobals(sets) || wrong == Wrong::options)
+    return {nullptr, wrong, faulted};
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
   if (!recipe.item) {
     checkUncalled();
-    return {nullptr, /*usageError=*/false, faulted, misnamed};
+    return {nullptr, wrong, faulted};
   }
 
   mlir::Location place = fileLocation(context, recipe.item->range);
@@ -278,8 +277,8 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
       fault(recipe.item->keyword, "in the program made of this model " + missing);
   }
   if (diagnostics.hasErrors())
-    return {nullptr, /*usageError=*/false, faulted, misnamed};
-  return {std::move(module), false, false, false};
+    return {nullptr, wrong, faulted};
+  return {std::move(module)};
 }
 
 } // namespace weir::elab

@@ -318,10 +318,11 @@ public:
   //===--- The recipe and the entries (Recipe.cpp, Entries.cpp, Update.cpp) ------------------===//
 
   /// False where a requirement does not hold: the rest would only repeat that in other words.
-  bool evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage);
+  bool evaluateGlobals(const std::map<std::string, std::string> &sets);
   void readRecipe();
 
 private:
+  using Wrong = ElaborateResult::Wrong;
   struct Forward {
     std::optional<Ratio> loss;
     std::vector<Metric> metrics;
@@ -439,7 +440,7 @@ private:
   uint64_t executions = 0; ///< of bodies of callables
   uint64_t misplaced = 0;  ///< instances whose path was another's
   bool stopped = false;
-  bool misnamed = false;  ///< an unknown name was reported
+  Wrong wrong = Wrong::model;
   bool faulted = false;   ///< a fault of Weir's was reported
   bool supposing = false; ///< arguments stand for any: what is unknown needs no report
   std::set<std::pair<const ast::CallableItem *, std::string>> unbound; ///< dimensions reported

@@ -87,7 +87,7 @@ static std::string textOf(const Value &value) {
   return text ? *text : "";
 }
 
-bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets, bool &usage) {
+bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets) {
   checkNames();
   opBuilder.setInsertionPointToEnd(&scratch);
   std::vector<std::string> configs;
@@ -103,9 +103,9 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
         report.suggest(meant);
       else if (!configs.empty())
         report.help("its configs are " + llvm::join(configs, ", "));
-      usage = true;
+      wrong = Wrong::options;
     }
-  if (usage)
+  if (wrong == Wrong::options)
     return false;
 
   auto evaluateStatic = [&](const ast::NamedValue &entry, const char *what) {
@@ -130,7 +130,7 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets,
         }
         auto set = sets.find(name);
         if (set != sets.end() && !value.isPoison() && !overrideConfig(set->second, value, name))
-          usage = true;
+          wrong = Wrong::options;
         configTexts[name] = textOf(value);
         globals.names[name] =
             Binding{value, entry.name.range, name, "the config `" + name + "`", false};

@@ -74,7 +74,7 @@ llvm::json::Object json(mlir::Diagnostic &diagnostic) {
 Exit exitOf(const ElaborateResult &result) {
   if (result.fault)
     return Exit::internal;
-  return result.usageError ? Exit::usage : Exit::model;
+  return result.wrong == ElaborateResult::Wrong::options ? Exit::usage : Exit::model;
 }
 
 ReportDiagnostics::ReportDiagnostics(MLIRContext &context, const CompileOptions &options)
