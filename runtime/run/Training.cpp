@@ -6,30 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
-#include "runtime/checkpoint/Fingerprint.h"
+#include "runtime/checkpoint/Tensors.h"
 #include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
-#include "runtime/data/MappedFile.h"
-#include "runtime/report/ChromeTrace.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
-#include <algorithm>
-#include <cerrno>
+#include "runtime/run/TotalSteps.h"
 #include <cmath>
-#include <cstdio>
-#include <iostream>
-#include <limits>
 
 namespace weir {
 namespace {
-
-std::vector<SourceSpec> sources(const char *option, const std::vector<std::string> &texts) {
-  std::vector<SourceSpec> specs;
-  for (const std::string &text : texts)
-    specs.push_back(parseSource(option, text));
-  return specs;
-}
 
 size_t bytesOf(const std::vector<TensorView> &variables) {
   size_t bytes = 0;
@@ -38,30 +25,22 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
   return bytes;
 }
 
-/// Of the figures: all others are averages.
-bool isCount(const std::string &name) {
-  return name == "steps" || name == "skipped_steps" || name == "heldout_rows_left_out";
-}
-
-bool usesWholeVocabulary(const Array &text) {
-  std::vector<bool> used(text.vocabulary->size());
-  size_t left = used.size();
-  for (int64_t i = 0; i < text.count() && left > 0; ++i) {
-    int64_t number = integerAt(text, i);
-    left -= !used[number];
-    used[number] = true;
+/// Null without --checkpoint. Nobody else is in the directory from now on, and only who resumes
+/// finds checkpoints there.
+std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk) {
+  if (options.checkpoint.empty()) {
+    if (options.resume)
+      throw Failure(Exit::usage, "--resume: from where? give --checkpoint DIR");
+    return nullptr;
   }
-  return left == 0;
-}
-
-/// On standard error.
-void list(const std::string &what, const std::vector<std::string> &tensors) {
-  constexpr size_t most = 500;
-  say(concat(what, ": ", tensors.size()));
-  for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
-    say(concat("  ", tensors[i]));
-  if (tensors.size() > most)
-    say(concat("  and ", tensors.size() - most, " more"));
+  auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk);
+  store->lock();
+  if (!options.resume && !store->steps().empty())
+    throw Failure(Exit::usage,
+                  concat("--checkpoint ", options.checkpoint,
+                         ": the directory holds the checkpoints of a run; "
+                         "add --resume to go on from them, or give another directory"));
+  return store;
 }
 
 } // namespace
@@ -70,239 +49,44 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), program(std::move(artifact), {options.threads, options.poison}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
-      outputs(program, stepEntry) {
-  findCheckpoint();
-  openWeights();
-  bindData();
-  decideSteps();
+      outputs(program, stepEntry), store(openStore(options, disk)),
+      beginning(std::in_place, program, options, store.get()),
+      data(stepEntry, options, *beginning, store != nullptr),
+      sampler(beginning->seed(), !options.noShuffle, data.trainedOn().units(),
+              data.trainedOn().window(), stepRows),
+      skips(program, options), reports(program, stepEntry, options), seed(beginning->seed()) {
+  if (data.heldOut())
+    evaluator.emplace(program, *data.heldOut(),
+                      options.evalData.empty() ? "--holdout" : "--eval-data");
+  const Checkpoint *resumed = beginning->checkpoint();
+  if (resumed) {
+    done = saved = resumed->manifest.step;
+    skips.resume(resumed->manifest);
+  }
+  total = totalSteps(program.plan(), options, sampler.stepsPerEpoch(),
+                     resumed ? &resumed->manifest : nullptr);
   if (resumed)
-    requireSameRun(resumed->path, resumed->manifest, manifest(), options.change, say);
-  if (!options.gradients.empty())
-    gradients.emplace(program, stepEntry, options.gradients);
+    requireSameRun(resumed->path, resumed->manifest, manifest(), options.change, weir::say);
 }
 
 double Training::secondsSince(Clock::time_point start) const {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void Training::findCheckpoint() {
-  seed = options.seed.value_or(RunOptions::defaultSeed);
-  if (options.checkpoint.empty()) {
-    if (options.resume)
-      throw Failure(Exit::usage, "--resume: from where? give --checkpoint DIR");
-    return;
-  }
-  store.emplace(options.checkpoint, options.keep, disk);
-  store->lock();
-  if (!options.resume) {
-    if (!store->steps().empty())
-      throw Failure(Exit::usage,
-                    concat("--checkpoint ", options.checkpoint,
-                           ": the directory holds the checkpoints of a run; "
-                           "add --resume to go on from them, or give another directory"));
-    return;
-  }
-  resumed = store->loadNewest(say);
-  if (!resumed) {
-    say(concat("no checkpoint in ", options.checkpoint, " yet: starting from step 0"));
-    return;
-  }
-  const Manifest &found = resumed->manifest;
-  std::vector<std::string> lines =
-      differences(storedParameters(program.variables()), resumed->model.tensors());
-  for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
-    lines.push_back(std::move(line));
-  if (!lines.empty())
-    throw Failure(Exit::model,
-                  concat(resumed->path, ": is a checkpoint of another model (",
-                         shownName(found.model), "); this one is ", program.plan().model()->str(),
-                         ":\n  ", joinFew(lines, "\n  ")));
-  if (options.seed && *options.seed != found.seed)
-    throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
-                                      " was begun with --seed ", found.seed,
-                                      "; leave the option out, or begin another run"));
-  seed = found.seed;
-  done = saved = found.step;
-  skipped = found.skipped;
-  skippedInARow = found.skippedInARow;
-  learnt = done - skipped;
-}
-
-void Training::openWeights() {
-  bool partial = !options.initPartial.empty();
-  const std::string &path = partial ? options.initPartial : options.init;
-  if (path.empty())
-    return;
-  if (resumed) {
-    say(concat(partial ? "--init-partial " : "--init ", path,
-               " is not read: the weights are the checkpoint's"));
-    return;
-  }
-  weights.emplace(path, say);
-  const char *begun = "not there, begin with their initialiser";
-  if (!partial) {
-    weights->requireAll(program.variables(), /*states=*/false);
-    if (auto absent = weights->absent(program.variables()); !absent.empty())
-      list(concat(weights->path(), ": ", begun), absent);
-    return;
-  }
-  Weights::Overlap overlap = weights->overlap(program.variables());
-  list(concat("taken from ", weights->path()), overlap.taken);
-  list(begun, overlap.kept);
-  list("there, but not in the model", overlap.unused);
-}
-
-void Training::bindData() {
-  // The numbers of characters belong to the weights.
-  Vocabularies vocabularies;
-  if (resumed)
-    vocabularies = resumed->manifest.vocabularies;
-  else if (weights && weights->manifest())
-    vocabularies = weights->manifest()->vocabularies;
-  Dataset all(inputSpecs(stepEntry), sources("--data", options.data), "--data", vocabularies);
-  if (resumed)
-    checkVocabularies(all);
-  noteData(all);
-  vocabularies = all.vocabularies();
-  if (!options.evalData.empty())
-    heldOut.emplace(inputSpecs(stepEntry), sources("--eval-data", options.evalData), "--eval-data",
-                    vocabularies);
-  if (options.holdout > 0) {
-    auto parts = all.split(options.holdout);
-    dataset = std::move(parts.first);
-    heldOut = std::move(parts.second);
-  } else {
-    dataset = std::move(all);
-  }
-  if (options.evalEvery > 0 && !heldOut)
-    throw Failure(Exit::usage, "--eval-every: no held-out data; give --holdout or --eval-data");
-  dataset->requireRows(stepRows);
-  sampler.emplace(seed, !options.noShuffle, dataset->units(), dataset->window(), stepRows);
-  if (heldOut)
-    evaluator.emplace(program, *heldOut, options.evalData.empty() ? "--holdout" : "--eval-data");
-  int64_t window = dataset->window();
-  unit = window ? "tokens" : "samples";
-  unitsPerStep = static_cast<double>(stepRows * std::max<int64_t>(window - 1, 1));
-}
-
-/// The content only where a checkpoint will keep it or has kept it: it is read once for that.
-void Training::noteData(const Dataset &all) {
-  for (size_t i = 0; i < all.inputs().size(); ++i) {
-    const Array &source = all.source(i);
-    Manifest::Data &facts = dataFacts[all.inputs()[i].name];
-    facts = {source.path, source.format, source.file->bytes().size(), ""};
-    if (store)
-      facts.fingerprint = fingerprint(source.file->bytes());
-  }
-}
-
-void Training::checkVocabularies(const Dataset &all) const {
-  const Manifest &before = resumed->manifest;
-  for (size_t i = 0; i < all.inputs().size(); ++i) {
-    const std::string &name = all.inputs()[i].name;
-    const Array &source = all.source(i);
-    auto data = before.data.find(name);
-    auto vocabulary = before.vocabularies.find(name);
-    bool wasText = vocabulary != before.vocabularies.end();
-    if (wasText != source.vocabulary.has_value() && (wasText || data != before.data.end()))
-      throw Failure(Exit::data,
-                    concat(source.path, ": is read as ", source.format, ", but the run in ",
-                           options.checkpoint, " was trained on ",
-                           wasText ? "text" : data->second.format, " for the input '", name,
-                           "', where the numbers mean something else; give it ",
-                           wasText ? "text" : data->second.format, ", or begin another run"));
-    if (wasText && !usesWholeVocabulary(source))
-      say(concat(source.path, ": has fewer than the ", vocabulary->second.size(),
-                 " characters that the run was begun with; they keep the numbers of ",
-                 resumed->path));
-  }
-}
-
-void Training::decideSteps() {
-  const artifact::Program &plan = program.plan();
-  int64_t perEpoch = sampler->stepsPerEpoch();
-  bool asked = options.steps > 0 || options.epochs > 0;
-  int64_t steps = asked ? options.steps : static_cast<int64_t>(plan.steps());
-  int64_t epochs = asked ? options.epochs : static_cast<int64_t>(plan.epochs());
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (steps > 0)
-    total = steps;
-  else if (epochs > 0 && epochs <= most / perEpoch)
-    total = epochs * perEpoch;
-  else
-    throw Failure(Exit::usage, concat(epochs, " epochs of ", perEpoch, " steps are more than ",
-                                      most, " steps; give --steps or fewer --epochs"));
-  if (total > most)
-    throw Failure(Exit::model,
-                  concat("the recipe asks for ", total, " steps; at most ", most, " can be run"));
-  if (!resumed)
-    return;
-  int64_t before = resumed->manifest.totalSteps;
-  if (!options.extend && asked && total != before)
-    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before,
-                                      " steps, now ", total,
-                                      " are asked for, which changes the learning rate's course; "
-                                      "add --extend to allow it, or "
-                                      "leave out --steps and --epochs"));
-  if (options.extend)
-    return;
-  if (total != before)
-    say(concat("the recipe asks for ", total, " steps; the run goes on for the ", before,
-               " that it was begun for (--extend takes the recipe's)"));
-  total = before;
-}
-
-void Training::openReports() {
-  if (store)
-    store->prepare(bytesOf(program.variables()));
-  if (!options.metrics.empty())
-    metrics.emplace(options.metrics, done);
-  if (!options.tensorboard.empty())
-    tensorboard.emplace(options.tensorboard);
-  if (!options.trace.empty()) {
-    // Written now as well, so that a place that cannot be written is known before the run, not
-    // after.
-    writeChromeTrace(options.trace, program.plan(), {});
-    constexpr size_t newestEvents = 1 << 16;
-    program.trace(newestEvents);
-  }
-  if (gradients)
-    gradients->create();
-}
-
 void Training::initialize() {
-  auto set = [&](const char *name, int64_t value) {
-    if (int32_t *scalar = runScalar(program, name))
-      *scalar = static_cast<int32_t>(value);
-  };
-  set("seed", seed);
-  set("step", 0);
-  set("total_steps", total);
-  if (resumed) {
-    restore(program.variables(), resumed->model);
-    restore(program.variables(), resumed->state);
-    set("total_steps", total);
-    say(concat("resuming after step ", done, " from ", resumed->path));
-  } else {
-    program.run(requireEntry(program, "init", "to begin a run"));
-    if (weights)
-      weights->load(program.variables());
-  }
-  std::string place = resumed   ? concat(" in ", resumed->path)
-                      : weights ? concat(" in ", weights->path())
-                                : "";
+  std::string place = beginning->begin(program, total);
+  beginning.reset();
   Finite::Given given =
       finite.begin(program.variables(), writtenVariables(program.plan(), stepEntry));
   if (given.kept)
     say(concat("warning: ", *given.kept, place,
                ", which is not finite; no step writes it, so it stays as it is"));
   if (given.updated) {
-    notFinite = *given.updated + place;
-    say(concat("warning: ", notFinite,
+    std::string value = *given.updated + place;
+    say(concat("warning: ", value,
                ", which is not finite: a step that computes such a value anew is left out"));
+    skips.beganWith(std::move(value));
   }
-  resumed.reset();
-  weights.reset();
 }
 
 void Training::announce() const {
@@ -310,14 +94,15 @@ void Training::announce() const {
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::parameter)
       parameters += elementCount(variable.shape, 1).value_or(0);
-  std::string data =
-      concat(withThousands(static_cast<double>(dataset->units())), " ", unit, " to train on");
-  if (heldOut)
-    data += concat(", ", withThousands(static_cast<double>(heldOut->units())), " held out");
+  std::string amounts = concat(withThousands(static_cast<double>(data.trainedOn().units())), " ",
+                               data.unit(), " to train on");
+  if (data.heldOut())
+    amounts +=
+        concat(", ", withThousands(static_cast<double>(data.heldOut()->units())), " held out");
   say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)),
              " parameters, ", program.threads(),
              program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows,
-             " rows; ", data));
+             " rows; ", amounts));
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
   if (!store)
@@ -327,13 +112,14 @@ void Training::announce() const {
 Exit Training::run(const Signals &signals) {
   announce();
   initialize();
-  openReports();
-  progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
+  if (store)
+    store->prepare(bytesOf(program.variables()));
+  reports.open(data.unit(), done, total);
   try {
     int signal = train(signals);
     if (store)
       save();
-    bool reported = writeReports(); // of the steps alone, before the evaluation
+    bool reported = reports.writeLast(); // of the steps alone, before the evaluation
     if (!signal)
       signal = evaluate(signals);
     return signal ? stop(signal) : finish(reported);
@@ -347,7 +133,7 @@ Exit Training::run(const Signals &signals) {
 
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
-  Prefetcher prefetcher(*dataset, *sampler, stepRows, done, std::max(done, total));
+  Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
   while (done < total) {
     step(prefetcher.next());
     if (done == total)
@@ -377,12 +163,11 @@ std::string Training::savedAsItStands() {
 
 void Training::step(const Batch &batch) {
   Clock::time_point start = Clock::now();
-  writeInputs(program, stepEntry, *dataset, batch);
+  writeInputs(program, stepEntry, data.trainedOn(), batch);
   program.run(stepEntry);
   outputs.clear();
   outputs.add();
-  if (gradients)
-    gradients->keep();
+  reports.keepGradients();
   ++done;
 
   StepRecord record;
@@ -391,11 +176,9 @@ void Training::step(const Batch &batch) {
   for (auto &scalar : outputs.scalars())
     record.values.push_back(std::move(scalar));
   record.seconds = secondsSince(start);
-  record.units = unitsPerStep;
+  record.units = data.unitsPerStep();
   last = record.values;
-  progress->step(record);
-  report(metrics, [&](MetricsFile &file) { file.step(record, unit); });
-  report(tensorboard, [&](TensorBoard &file) { file.scalars(done, record.values); });
+  reports.step(record);
   checkFinite(record);
   if (int32_t *counted = runScalar(program, "step"); counted && *counted != done)
     throw Failure(Exit::internal,
@@ -407,71 +190,18 @@ std::string Training::newestCheckpoint() const {
 }
 
 void Training::checkFinite(const StepRecord &record) {
-  double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0),
-         rate = valueOf(record.values, "lr", 0);
-  bool left = valueOf(record.values, "skipped", 0) != 0;
-  if (!left) {
-    ++learnt;
-    notFinite.clear();
-  }
-  if (!left && std::isfinite(loss) && std::isfinite(norm)) {
-    skippedInARow = 0;
-    return;
-  }
-  ++skipped;
-  ++skippedInARow;
-  std::string found = concat("step ", done, ": loss ", loss, ", grad_norm ", norm);
-  if (!std::isfinite(loss) || !std::isfinite(norm))
-    found += ": not finite";
-  else if (!std::isfinite(rate))
-    found += concat(", learning rate ", rate, ": not finite");
-  else
-    found += concat(", learning rate ", rate, ": the update is not finite (",
-                    largestValue(program.variables()), ")");
-  advice = " A lower learning rate or clip global_norm(1.0) in the recipe may help";
-  std::string inData;
-  for (int64_t row = 0; row < stepRows && inData.empty(); ++row)
-    if (auto words = dataset->notFinite(sampler->at(done - 1, row))) {
-      inData = concat("; ", *words);
-      advice = concat(" Look at the data: ", *words, "; mend them, unless the model expects that");
-    }
-  // What such a step leaves as it is makes the next one no better.
-  if (left && !notFinite.empty()) {
-    writeReports();
-    throw Failure(Exit::numeric,
-                  concat(found, ". The run began with ", notFinite,
-                         ", and no step can be taken from there; mend those weights"));
-  }
-  bool abort = options.nan != "skip";
-  if (!abort && skippedInARow < options.nanLimit.value_or(RunOptions::defaultNanLimit)) {
-    progress->say(concat(found, ", ",
-                         left ? "the step changed no weight" : "no gradient was affected", inData));
-    return;
-  }
-  writeReports();
-  if (abort)
-    throw Failure(Exit::numeric, concat(found, ".", newestCheckpoint(), advice,
-                                        "; --nan skip goes on without such steps"));
-  std::string before = skippedInARow == 1 ? "; --nan-limit 1 ends the run at the first such step."
-                       : skippedInARow == 2
-                           ? ", as the step before it: the run learns nothing any more."
-                           : concat(", as the ", skippedInARow - 1,
-                                    " steps before it: the run learns nothing any more.");
-  throw Failure(Exit::numeric, concat(found, before, newestCheckpoint(), advice,
-                                      "; a larger --nan-limit allows more of them in a row"));
-}
-
-/// Writes to a file of reports, if there is one. One that cannot be written any more is told of
-/// once and let go: a run is worth more than what is told of it.
-template <typename Sink, typename Write>
-void Training::report(std::optional<Sink> &sink, Write write) {
-  if (!sink)
-    return;
   try {
-    write(*sink);
-  } catch (const Failure &failure) {
-    progress->say(concat("warning: ", failure.what(), "; training goes on without it"));
-    sink.reset();
+    auto inData = [&]() -> std::optional<std::string> {
+      for (int64_t row = 0; row < stepRows; ++row)
+        if (auto found = data.trainedOn().notFinite(sampler.at(done - 1, row)))
+          return found;
+      return std::nullopt;
+    };
+    if (std::string told = skips.add(record, newestCheckpoint(), inData); !told.empty())
+      reports.say(told);
+  } catch (const Failure &) {
+    reports.writeLast();
+    throw;
   }
 }
 
@@ -491,11 +221,9 @@ int Training::evaluate(const Signals &signals) {
   evaluated = done;
   std::string line = concat("step ", done, "/", total);
   for (const auto &[name, value] : held)
-    line += concat("  ", name, " ", formatted(isCount(name) ? "%.0f" : "%.4f", value));
-  progress->say(line);
-  double seconds = secondsSince(start);
-  report(metrics, [&](MetricsFile &file) { file.event("eval", done, held, seconds); });
-  report(tensorboard, [&](TensorBoard &file) { file.scalars(done, held); });
+    line += concat("  ", name, " ", shownFigure(name, value, "%.4f"));
+  reports.say(line);
+  reports.evaluation(done, held, secondsSince(start));
   return 0;
 }
 
@@ -505,8 +233,8 @@ Manifest Training::manifest() const {
   manifest.step = done;
   manifest.totalSteps = total;
   manifest.seed = seed;
-  manifest.skipped = skipped;
-  manifest.skippedInARow = skippedInARow;
+  manifest.skipped = skips.skipped();
+  manifest.skippedInARow = skips.inARow();
   manifest.model = plan.model()->str();
   manifest.target = plan.target()->str();
   if (plan.configs())
@@ -517,8 +245,8 @@ Manifest Training::manifest() const {
   manifest.prediction = digest(plan.predict_digest());
   manifest.holdout = options.holdout;
   manifest.shuffle = !options.noShuffle;
-  manifest.data = dataFacts;
-  manifest.vocabularies = dataset->vocabularies();
+  manifest.data = data.facts();
+  manifest.vocabularies = data.trainedOn().vocabularies();
   return manifest;
 }
 
@@ -535,51 +263,17 @@ void Training::save() {
   saved = done;
 }
 
-/// Writes what --trace and --gradients ask for; what cannot be written is told of. Whether all was.
-bool Training::writeReports() {
-  bool all = true;
-  auto attempt = [&](auto write) {
-    try {
-      write();
-    } catch (const Failure &failure) {
-      progress->say(concat("error: ", failure.what()));
-      all = false;
-    }
-  };
-  attempt([&] {
-    if (const Trace *trace = program.trace())
-      writeChromeTrace(options.trace, program.plan(), trace->events());
-  });
-  attempt([&] {
-    if (gradients && !gradients->write())
-      progress->say(concat("--gradients ", options.gradients,
-                           ": there was no step left to run, so there are none and no file"));
-  });
-  return all;
-}
-
 Exit Training::stop(int signal) {
-  report(metrics, [&](MetricsFile &file) { file.event("stop", done, {}, secondsSince(began)); });
+  reports.end("stop", done, {}, secondsSince(began));
   if (store) {
-    progress->say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
-                         store->pathOf(done), "; the same command with --resume goes on"));
+    reports.say(concat(Signals::name(signal), ": stopped after step ", done, ", saved in ",
+                       store->pathOf(done), "; the same command with --resume goes on"));
     return Exit::requeue;
   }
-  progress->say(concat(Signals::name(signal), ": stopped after step ", done,
-                       "; without --checkpoint DIR there is nothing to go on from"));
+  reports.say(concat(Signals::name(signal), ": stopped after step ", done,
+                     "; without --checkpoint DIR there is nothing to go on from"));
   Signals::die(signal);
   return Exit::internal;
-}
-
-/// Results on standard output, or, where its reader has gone, with everything else.
-void Training::print(const std::string &results) {
-  errno = 0;
-  std::cout << results << std::flush;
-  if (std::cout || errno != EPIPE)
-    return;
-  std::cout.clear();
-  std::clearerr(stdout);
-  std::cerr << "standard output: its reader has gone; the results:\n" << results << std::flush;
 }
 
 Exit Training::finish(bool reported) {
@@ -588,27 +282,14 @@ Exit Training::finish(bool reported) {
   results.insert(results.begin(), {"steps", static_cast<double>(done)});
   if (double loss = valueOf(last, "loss", std::nan("")); std::isfinite(loss))
     results.insert(results.begin() + 1, {"loss", loss});
-  if (skipped > 0)
-    results.emplace_back("skipped_steps", static_cast<double>(skipped));
-  report(metrics, [&](MetricsFile &file) { file.event("done", done, results, seconds); });
+  if (skips.skipped() > 0)
+    results.emplace_back("skipped_steps", static_cast<double>(skips.skipped()));
+  reports.end("done", done, results, seconds);
   if (store)
-    progress->say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
-  progress.reset();
-  std::string text;
-  if (options.json) {
-    for (const auto &[name, value] : results)
-      text += concat(text.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
-    text += concat(",\"seconds\":", jsonNumber(seconds), "}\n");
-  } else {
-    for (const auto &[name, value] : results)
-      text += concat(name, " ", formatted(isCount(name) ? "%.0f" : "%.6g", value), "\n");
-  }
-  print(text);
-  if (learnt == 0)
-    throw Failure(Exit::numeric,
-                  concat("each of the ", done,
-                         " steps was left out, since it was not finite: nothing was learnt.",
-                         advice));
+    reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
+  reports.close();
+  printResults(results, options.json, seconds);
+  skips.requireLearnt(done);
   return reported ? Exit::ok : Exit::storage;
 }
 

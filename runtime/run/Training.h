@@ -13,17 +13,14 @@
 #ifndef WEIR_RUNTIME_RUN_TRAINING_H
 #define WEIR_RUNTIME_RUN_TRAINING_H
 
-#include "runtime/checkpoint/CheckpointStore.h"
-#include "runtime/checkpoint/Tensors.h"
-#include "runtime/checkpoint/Weights.h"
-#include "runtime/report/MetricsFile.h"
-#include "runtime/report/Progress.h"
-#include "runtime/report/TensorBoard.h"
+#include "runtime/run/Beginning.h"
 #include "runtime/run/Evaluator.h"
 #include "runtime/run/Finite.h"
-#include "runtime/run/Gradients.h"
+#include "runtime/run/Reports.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Signals.h"
+#include "runtime/run/SkippedSteps.h"
+#include "runtime/run/TrainingData.h"
 
 namespace weir {
 
@@ -39,29 +36,19 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  void findCheckpoint();
-  void openWeights();
-  void bindData();
-  void checkVocabularies(const Dataset &all) const;
-  void noteData(const Dataset &all);
-  void decideSteps();
-  void openReports();
   void initialize();
   void announce() const;
-  void step(const Batch &batch);
   int train(const Signals &signals);
+  void step(const Batch &batch);
   void checkFinite(const StepRecord &record);
   int evaluate(const Signals &signals);
+  Manifest manifest() const;
   void save();
   std::string newestCheckpoint() const;
   std::string savedAsItStands();
-  template <typename Sink, typename Write> void report(std::optional<Sink> &sink, Write write);
-  bool writeReports();
-  Exit finish(bool reported);
   Exit stop(int signal);
-  Manifest manifest() const;
+  Exit finish(bool reported);
   double secondsSince(Clock::time_point start) const;
-  static void print(const std::string &results);
 
   const RunOptions &options;
   const Clock::time_point began = Clock::now();
@@ -69,30 +56,21 @@ private:
   const std::shared_ptr<void> attached;
   const artifact::Entry &stepEntry;
   const int64_t stepRows;
-  Disk disk;
-  std::optional<CheckpointStore> store;
-  std::optional<Checkpoint> resumed;
-  std::optional<Weights> weights; // to begin with
-  std::optional<Dataset> dataset, heldOut;
-  std::map<std::string, Manifest::Data> dataFacts; // by input
-  std::string unit;                                // "tokens" or "samples"
-  double unitsPerStep = 0;
-  int64_t seed = 0, done = 0, total = 0;
-  std::optional<Sampler> sampler;
   Outputs outputs;
-  std::optional<Evaluator> evaluator;
-  std::optional<MetricsFile> metrics;
-  std::optional<TensorBoard> tensorboard;
-  std::optional<Gradients> gradients;
-  std::optional<Progress> progress;
-  int64_t saved = -1;     // the step of the newest checkpoint that is known to be whole
-  int64_t evaluated = -1; // the step that `held` is of
-  int64_t skipped = 0, skippedInARow = 0;
-  int64_t learnt = 0; // steps that changed something
+  Disk disk;
+  const std::unique_ptr<CheckpointStore> store; // null without --checkpoint
+  std::optional<Beginning> beginning;           // until it is in the program
+  const TrainingData data;
+  Sampler sampler;
+  std::optional<Evaluator> evaluator; // of what is held out
   Finite finite;
-  std::string advice;    // what may help against the last step that was not finite
-  std::string notFinite; // "'w' is nan in FILE" of what steps write, as the run began; "": all is
-  Values last, held;
+  SkippedSteps skips;
+  Reports reports;
+  const int64_t seed;
+  int64_t done = 0, total = 0; // steps
+  int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
+  int64_t evaluated = -1;      // the step that `held` is of
+  Values last, held;           // of the last step, of the last evaluation
 };
 
 } // namespace weir

@@ -1,0 +1,117 @@
+//===- Beginning.cpp - What a run begins with -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Beginning.h"
+#include "runtime/checkpoint/Tensors.h"
+#include "runtime/core/Text.h"
+#include "runtime/core/Utf8.h"
+#include "runtime/report/Say.h"
+#include "runtime/run/Ports.h"
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+/// On standard error.
+void list(const std::string &what, const std::vector<std::string> &tensors) {
+  constexpr size_t most = 500;
+  say(concat(what, ": ", tensors.size()));
+  for (size_t i = 0; i < std::min(tensors.size(), most); ++i)
+    say(concat("  ", tensors[i]));
+  if (tensors.size() > most)
+    say(concat("  and ", tensors.size() - most, " more"));
+}
+
+} // namespace
+
+Beginning::Beginning(const Program &program, const RunOptions &options, CheckpointStore *store)
+    : options(options) {
+  if (store && options.resume)
+    findCheckpoint(program, *store);
+  openWeights(program);
+}
+
+int64_t Beginning::seed() const {
+  return resumed ? resumed->manifest.seed : options.seed.value_or(RunOptions::defaultSeed);
+}
+
+Vocabularies Beginning::vocabularies() const {
+  if (resumed)
+    return resumed->manifest.vocabularies;
+  if (weights && weights->manifest())
+    return weights->manifest()->vocabularies;
+  return {};
+}
+
+void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
+  resumed = store.loadNewest(say);
+  if (!resumed) {
+    say(concat("no checkpoint in ", options.checkpoint, " yet: starting from step 0"));
+    return;
+  }
+  const Manifest &found = resumed->manifest;
+  std::vector<std::string> lines =
+      differences(storedParameters(program.variables()), resumed->model.tensors());
+  for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
+    lines.push_back(std::move(line));
+  if (!lines.empty())
+    throw Failure(Exit::model,
+                  concat(resumed->path, ": is a checkpoint of another model (",
+                         shownName(found.model), "); this one is ", program.plan().model()->str(),
+                         ":\n  ", joinFew(lines, "\n  ")));
+  if (options.seed && *options.seed != found.seed)
+    throw Failure(Exit::usage, concat("--seed ", *options.seed, ": the run in ", options.checkpoint,
+                                      " was begun with --seed ", found.seed,
+                                      "; leave the option out, or begin another run"));
+}
+
+void Beginning::openWeights(const Program &program) {
+  bool partial = !options.initPartial.empty();
+  const std::string &path = partial ? options.initPartial : options.init;
+  if (path.empty())
+    return;
+  if (resumed) {
+    say(concat(partial ? "--init-partial " : "--init ", path,
+               " is not read: the weights are the checkpoint's"));
+    return;
+  }
+  weights.emplace(path, say);
+  const char *begun = "not there, begin with their initialiser";
+  if (!partial) {
+    weights->requireAll(program.variables(), /*states=*/false);
+    if (auto absent = weights->absent(program.variables()); !absent.empty())
+      list(concat(weights->path(), ": ", begun), absent);
+    return;
+  }
+  Weights::Overlap overlap = weights->overlap(program.variables());
+  list(concat("taken from ", weights->path()), overlap.taken);
+  list(begun, overlap.kept);
+  list("there, but not in the model", overlap.unused);
+}
+
+std::string Beginning::begin(Program &program, int64_t totalSteps) const {
+  auto set = [&](const char *name, int64_t value) {
+    if (int32_t *scalar = runScalar(program, name))
+      *scalar = static_cast<int32_t>(value);
+  };
+  set("seed", seed());
+  set("step", 0);
+  set("total_steps", totalSteps);
+  if (resumed) {
+    restore(program.variables(), resumed->model);
+    restore(program.variables(), resumed->state);
+    set("total_steps", totalSteps);
+    say(concat("resuming after step ", resumed->manifest.step, " from ", resumed->path));
+  } else {
+    program.run(requireEntry(program, "init", "to begin a run"));
+    if (weights)
+      weights->load(program.variables());
+  }
+  return resumed ? concat(" in ", resumed->path) : weights ? concat(" in ", weights->path()) : "";
+}
+
+} // namespace weir

@@ -1,0 +1,93 @@
+//===- Reports.cpp - What is told of a run while it goes on ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Reports.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/ChromeTrace.h"
+
+namespace weir {
+
+Reports::Reports(Program &program, const artifact::Entry &step, const RunOptions &options)
+    : program(program), options(options) {
+  if (!options.gradients.empty())
+    gradients.emplace(program, step, options.gradients);
+}
+
+void Reports::open(const std::string &unit, int64_t done, int64_t total) {
+  this->unit = unit;
+  if (!options.metrics.empty())
+    metrics.emplace(options.metrics, done);
+  if (!options.tensorboard.empty())
+    tensorboard.emplace(options.tensorboard);
+  if (!options.trace.empty()) {
+    // Written now as well, so that a place that cannot be written is known before the run, not
+    // after.
+    writeChromeTrace(options.trace, program.plan(), {});
+    constexpr size_t newestEvents = 1 << 16;
+    program.trace(newestEvents);
+  }
+  if (gradients)
+    gradients->create();
+  progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
+}
+
+/// Writes to a file of reports, if there is one.
+template <typename Sink, typename Write>
+void Reports::attempt(std::optional<Sink> &sink, Write write) {
+  if (!sink)
+    return;
+  try {
+    write(*sink);
+  } catch (const Failure &failure) {
+    progress->say(concat("warning: ", failure.what(), "; training goes on without it"));
+    sink.reset();
+  }
+}
+
+void Reports::keepGradients() {
+  if (gradients)
+    gradients->keep();
+}
+
+void Reports::step(const StepRecord &record) {
+  progress->step(record);
+  attempt(metrics, [&](MetricsFile &file) { file.step(record, unit); });
+  attempt(tensorboard, [&](TensorBoard &file) { file.scalars(record.step, record.values); });
+}
+
+void Reports::evaluation(int64_t step, const Values &figures, double seconds) {
+  attempt(metrics, [&](MetricsFile &file) { file.event("eval", step, figures, seconds); });
+  attempt(tensorboard, [&](TensorBoard &file) { file.scalars(step, figures); });
+}
+
+void Reports::end(const std::string &event, int64_t step, const Values &results, double seconds) {
+  attempt(metrics, [&](MetricsFile &file) { file.event(event, step, results, seconds); });
+}
+
+bool Reports::writeLast() {
+  bool all = true;
+  auto write = [&](auto part) {
+    try {
+      part();
+    } catch (const Failure &failure) {
+      progress->say(concat("error: ", failure.what()));
+      all = false;
+    }
+  };
+  write([&] {
+    if (const Trace *trace = program.trace())
+      writeChromeTrace(options.trace, program.plan(), trace->events());
+  });
+  write([&] {
+    if (gradients && !gradients->write())
+      progress->say(concat("--gradients ", options.gradients,
+                           ": there was no step left to run, so there are none and no file"));
+  });
+  return all;
+}
+
+} // namespace weir

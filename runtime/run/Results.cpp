@@ -1,0 +1,52 @@
+//===- Results.cpp - What a run comes to ----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Results.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/Number.h"
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+
+namespace weir {
+namespace {
+
+/// Of the figures: all others are averages.
+bool isCount(const std::string &name) {
+  return name == "steps" || name == "skipped_steps" || name == "heldout_rows_left_out";
+}
+
+void print(const std::string &results) {
+  errno = 0;
+  std::cout << results << std::flush;
+  if (std::cout || errno != EPIPE)
+    return;
+  std::cout.clear();
+  std::clearerr(stdout);
+  std::cerr << "standard output: its reader has gone; the results:\n" << results << std::flush;
+}
+
+} // namespace
+
+std::string shownFigure(const std::string &name, double value, const char *format) {
+  return formatted(isCount(name) ? "%.0f" : format, value);
+}
+
+void printResults(const Values &results, bool json, double seconds) {
+  std::string text;
+  if (json) {
+    for (const auto &[name, value] : results)
+      text += concat(text.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
+    text += concat(",\"seconds\":", jsonNumber(seconds), "}\n");
+  } else {
+    for (const auto &[name, value] : results)
+      text += concat(name, " ", shownFigure(name, value, "%.6g"), "\n");
+  }
+  print(text);
+}
+
+} // namespace weir

@@ -1,0 +1,24 @@
+//===- Results.h - What a run comes to ------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_RESULTS_H
+#define WEIR_RUNTIME_RUN_RESULTS_H
+
+#include "runtime/report/Record.h"
+
+namespace weir {
+
+/// A figure as people read it: counts as such, averages with `format`, "%.4f".
+std::string shownFigure(const std::string &name, double value, const char *format);
+
+/// Prints the results and, in JSON, the seconds the run took: on standard output, or, where its
+/// reader has gone, with everything else.
+void printResults(const Values &results, bool json, double seconds);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,77 @@
+//===- SkippedSteps.cpp - Steps that were not finite ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/SkippedSteps.h"
+#include "runtime/core/Text.h"
+#include "runtime/run/Finite.h"
+#include "runtime/run/Ports.h"
+#include <cmath>
+
+namespace weir {
+
+void SkippedSteps::resume(const Manifest &before) {
+  count = before.skipped;
+  lastOnes = before.skippedInARow;
+  learnt = before.step - before.skipped;
+}
+
+std::string SkippedSteps::add(const StepRecord &record, const std::string &newest,
+                              const std::function<std::optional<std::string>()> &inData) {
+  double loss = valueOf(record.values, "loss", 0), norm = valueOf(record.values, "grad_norm", 0),
+         rate = valueOf(record.values, "lr", 0);
+  bool left = valueOf(record.values, "skipped", 0) != 0;
+  if (!left) {
+    ++learnt;
+    notFinite.clear();
+  }
+  if (!left && std::isfinite(loss) && std::isfinite(norm)) {
+    lastOnes = 0;
+    return "";
+  }
+  ++count;
+  ++lastOnes;
+  std::string found = concat("step ", record.step, ": loss ", loss, ", grad_norm ", norm);
+  if (!std::isfinite(loss) || !std::isfinite(norm))
+    found += ": not finite";
+  else if (!std::isfinite(rate))
+    found += concat(", learning rate ", rate, ": not finite");
+  else
+    found += concat(", learning rate ", rate, ": the update is not finite (",
+                    largestValue(program.variables()), ")");
+  std::optional<std::string> data = inData();
+  advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
+                : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+  // What such a step leaves as it is makes the next one no better.
+  if (left && !notFinite.empty())
+    throw Failure(Exit::numeric,
+                  concat(found, ". The run began with ", notFinite,
+                         ", and no step can be taken from there; mend those weights"));
+  bool abort = options.nan != "skip";
+  if (!abort && lastOnes < options.nanLimit.value_or(RunOptions::defaultNanLimit))
+    return concat(found, ", ", left ? "the step changed no weight" : "no gradient was affected",
+                  data ? concat("; ", *data) : "");
+  if (abort)
+    throw Failure(Exit::numeric,
+                  concat(found, ".", newest, advice, "; --nan skip goes on without such steps"));
+  std::string before =
+      lastOnes == 1 ? "; --nan-limit 1 ends the run at the first such step."
+      : lastOnes == 2
+          ? ", as the step before it: the run learns nothing any more."
+          : concat(", as the ", lastOnes - 1, " steps before it: the run learns nothing any more.");
+  throw Failure(Exit::numeric, concat(found, before, newest, advice,
+                                      "; a larger --nan-limit allows more of them in a row"));
+}
+
+void SkippedSteps::requireLearnt(int64_t done) const {
+  if (learnt == 0)
+    throw Failure(Exit::numeric,
+                  concat("each of the ", done,
+                         " steps was left out, since it was not finite: nothing was learnt.",
+                         advice));
+}
+
+} // namespace weir

@@ -1,0 +1,61 @@
+//===- SkippedSteps.h - Steps that were not finite ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step whose update is not finite changes nothing: it is skipped. --nan and --nan-limit say
+// whether a run goes on after it. One that began with a value that is not finite cannot, whatever
+// they say.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_SKIPPEDSTEPS_H
+#define WEIR_RUNTIME_RUN_SKIPPEDSTEPS_H
+
+#include "runtime/checkpoint/Manifest.h"
+#include "runtime/core/Program.h"
+#include "runtime/report/Record.h"
+#include "runtime/run/RunOptions.h"
+#include <functional>
+#include <optional>
+
+namespace weir {
+
+class SkippedSteps {
+public:
+  /// Both have to outlive it.
+  SkippedSteps(const Program &program, const RunOptions &options)
+      : program(program), options(options) {}
+
+  /// Goes on counting from there.
+  void resume(const Manifest &before);
+  /// The run began with a value that is not finite and that steps write: "'w' is nan in FILE".
+  void beganWith(std::string value) { notFinite = std::move(value); }
+
+  /// Counts a step that was run. Returns what there is to tell of it, or "". Throws
+  /// Failure(Exit::numeric) where it ends the run; `newest` is " The newest checkpoint is PATH.",
+  /// or "" where there is none. Of a step that is not finite, `inData` is asked for what is not in
+  /// its data, if anything (Dataset::notFinite).
+  std::string add(const StepRecord &record, const std::string &newest,
+                  const std::function<std::optional<std::string>()> &inData);
+
+  /// Throws Failure(Exit::numeric) where all of the `done` steps were skipped.
+  void requireLearnt(int64_t done) const;
+
+  int64_t skipped() const { return count; }
+  int64_t inARow() const { return lastOnes; } ///< of the last steps
+
+private:
+  const Program &program;
+  const RunOptions &options;
+  int64_t count = 0, lastOnes = 0;
+  int64_t learnt = 0;    // steps that changed something
+  std::string notFinite; // as long as no step has changed it
+  std::string advice;    // what may help against the last step that was not finite
+};
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,51 @@
+//===- TotalSteps.cpp - How many steps a run has --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/TotalSteps.h"
+#include "runtime/checkpoint/Manifest.h"
+#include "runtime/core/Error.h"
+#include "runtime/core/Text.h"
+#include "runtime/report/Say.h"
+#include <limits>
+
+namespace weir {
+
+int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
+                   const Manifest *resumed) {
+  bool asked = options.steps > 0 || options.epochs > 0;
+  int64_t steps = asked ? options.steps : static_cast<int64_t>(plan.steps());
+  int64_t epochs = asked ? options.epochs : static_cast<int64_t>(plan.epochs());
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  int64_t total = 0;
+  if (steps > 0)
+    total = steps;
+  else if (epochs > 0 && epochs <= most / perEpoch)
+    total = epochs * perEpoch;
+  else
+    throw Failure(Exit::usage, concat(epochs, " epochs of ", perEpoch, " steps are more than ",
+                                      most, " steps; give --steps or fewer --epochs"));
+  if (total > most)
+    throw Failure(Exit::model,
+                  concat("the recipe asks for ", total, " steps; at most ", most, " can be run"));
+  if (!resumed)
+    return total;
+  int64_t before = resumed->totalSteps;
+  if (!options.extend && asked && total != before)
+    throw Failure(Exit::usage, concat("the run in ", options.checkpoint, " was begun for ", before,
+                                      " steps, now ", total,
+                                      " are asked for, which changes the learning rate's course; "
+                                      "add --extend to allow it, or "
+                                      "leave out --steps and --epochs"));
+  if (options.extend)
+    return total;
+  if (total != before)
+    say(concat("the recipe asks for ", total, " steps; the run goes on for the ", before,
+               " that it was begun for (--extend takes the recipe's)"));
+  return before;
+}
+
+} // namespace weir

@@ -1,0 +1,53 @@
+//===- TrainingData.h - What a run reads ----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The data of --data, less what --holdout keeps out of them, and what is held out, here or in
+// --eval-data. Texts are numbered as the weights that the run begins with know their characters.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_TRAININGDATA_H
+#define WEIR_RUNTIME_RUN_TRAININGDATA_H
+
+#include "runtime/checkpoint/Manifest.h"
+#include "runtime/data/Dataset.h"
+#include "runtime/run/Beginning.h"
+#include "runtime/run/RunOptions.h"
+
+namespace weir {
+
+class TrainingData {
+public:
+  /// Opens the data for the inputs of `step`. Each file is read once for its fingerprint if
+  /// `fingerprints`: a checkpoint keeps it. Throws Failure: Exit::data for what cannot be read, is
+  /// too little or means something else than what `beginning` was trained on, Exit::usage for
+  /// options that contradict each other.
+  TrainingData(const artifact::Entry &step, const RunOptions &options, const Beginning &beginning,
+               bool fingerprints);
+
+  const Dataset &trainedOn() const { return *dataset; }
+  const Dataset *heldOut() const { return held ? &*held : nullptr; } ///< null where nothing is
+  /// What is known of each input's file, for the manifest.
+  const std::map<std::string, Manifest::Data> &facts() const { return dataFacts; }
+
+  /// What a run's speed is counted in, "tokens" or "samples", and how many a step takes.
+  std::string unit() const { return dataset->window() ? "tokens" : "samples"; }
+  double unitsPerStep() const;
+
+private:
+  void checkVocabularies(const Dataset &all, const Checkpoint &resumed) const;
+  void noteFacts(const Dataset &all, bool fingerprints);
+
+  const RunOptions &options;
+  const int64_t stepRows;
+  std::optional<Dataset> dataset, held;
+  std::map<std::string, Manifest::Data> dataFacts; // by input
+};
+
+} // namespace weir
+
+#endif
