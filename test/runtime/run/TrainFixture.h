@@ -1,0 +1,75 @@
+//===- TrainFixture.h - A folder to run the small model in ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TEST_RUNTIME_RUN_TRAINFIXTURE_H
+#define WEIR_TEST_RUNTIME_RUN_TRAINFIXTURE_H
+
+#include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/run/Train.h"
+#include "test/runtime/run/TestModel.h"
+#include <filesystem>
+#include <sstream>
+
+namespace weir {
+
+/// Runs testModel() on a text of four letters.
+class Train : public ::testing::Test {
+protected:
+  Train() {
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+      text += static_cast<char>("abcde"[i * i % 7 % 5]);
+    data = "window=" + folder.write("text.txt", text);
+  }
+  /// Checkpoints and metrics go to `name` in the folder.
+  RunOptions options(const std::string &name) {
+    RunOptions options;
+    options.data = {data};
+    options.threads = 1;
+    options.checkpoint = folder / name;
+    options.metrics = folder / (name + ".jsonl");
+    return options;
+  }
+  /// What it prints is in `out` and `err` afterwards, and after a Failure as well.
+  Exit run(const RunOptions &options) {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    struct Captured {
+      Train &test;
+      ~Captured() {
+        test.out = ::testing::internal::GetCapturedStdout();
+        test.err = ::testing::internal::GetCapturedStderr();
+      }
+    } captured{*this};
+    return runTraining(testModel(), options);
+  }
+  /// The message of the failure that ends the run.
+  std::string refused(Exit exit, const RunOptions &options) {
+    return messageOf(exit, [&] { run(options); });
+  }
+  /// The newest checkpoint's tensors.
+  std::string kept(const std::string &name) {
+    CheckpointStore store(folder / name, 3, disk);
+    std::string path = store.pathOf(store.steps().at(0));
+    return readAll(path + "/model.safetensors") + readAll(path + "/state.safetensors");
+  }
+  /// The metrics without the times.
+  std::string metrics(const std::string &name) {
+    std::istringstream in(readAll(folder / (name + ".jsonl")));
+    std::string text;
+    for (std::string line; std::getline(in, line);)
+      text += line.substr(0, std::min(line.find(",\"step_ms\""), line.find(",\"seconds\""))) + "\n";
+    return text;
+  }
+  TestFolder folder;
+  Disk disk;
+  std::string data, out, err;
+};
+
+} // namespace weir
+
+#endif
