@@ -1,0 +1,134 @@
+//===- CheckArtifact.cpp - Compiled code against the plan -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/artifact/Writer.h"
+#include "codegen/cpu/Kernels.h"
+#include "codegen/plan/LowerToPlan.h"
+#include "verify/CheckActions.h"
+#include "verify/Checks.h"
+#include "verify/Compare.h"
+#include "verify/Gradients.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weir {
+
+static bool sameBits(const Tensor &a, const Tensor &b) {
+  return llvm::equal(a.values, b.values,
+                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+/// What of an outcome is not as it should be.
+static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verification,
+                                                           Samples &samples, Forms &forms,
+                                                           Sample &sample, const Outcome &outcome) {
+  VerifyReport &found = verification.found;
+  std::vector<Disagreement> wrong = disagreements(outcome, sample.truth, true, found.largestResult);
+  if (sample.moment == Moment::notFinite) {
+    llvm::erase_if(wrong, [](const Disagreement &one) {
+      return one.kind == ResultKind::output || one.kind == ResultKind::gradient;
+    });
+    return wrong;
+  }
+  if (wrong.empty())
+    return wrong;
+  FailureOr<Outcome> allowance =
+      gradientAllowance(samples.twin(), sample.feed, sample.truth, gradientTolerance);
+  if (failed(allowance))
+    return failure();
+  wrong = disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
+  if (wrong.empty())
+    return wrong;
+  // What cancels, or decides a branch, may be off by more than its norm says.
+  FailureOr<Outcome> rounding = roundingAllowance(forms.last(), sample.feed, sample.truth);
+  if (failed(rounding))
+    return failure();
+  raiseTo(*allowance, *rounding);
+  return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
+}
+
+LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms &forms) {
+  ModuleOp module = verification.module;
+  VerifyReport &found = verification.found;
+  FailureOr<std::vector<char>> code = compileKernels(kernelsOf(module), verification.options.target,
+                                                     [&](StringRef phase, ModuleOp kernels) {
+                                                       if (phase == "emitted")
+                                                         verification.tamper("codegen", kernels);
+                                                     });
+  if (failed(code))
+    return failure();
+  found.kernels = llvm::range_size(module.getOps<plan::KernelOp>());
+  std::vector<std::byte> artifact = writeArtifact(module, *code);
+  CompiledProgram program(artifact), threaded(artifact, 3);
+  auto run = [&](CompiledProgram &on, const Sample &sample) {
+    auto runEntry = [&](StringRef entry, const Tensors &inputs,
+                        std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {
+      on.setVariables(variables);
+      Tensors outputs = on.run(entry, inputs);
+      variables = on.variables();
+      return outputs;
+    };
+    return verification.results.collect(
+        sample.feed, runEntry, [&](StringRef entry) { return samples.wants(sample, entry); });
+  };
+  for (Sample &sample : samples.all()) {
+    // What is not a number is only expected to leave all variables as they were: a product with 0,
+    // of a masked token say, is NaN in compiled code and nothing on the interpreter.
+    bool finite = sample.moment != Moment::notFinite;
+    std::optional<CheckActions> checker;
+    if (finite)
+      checker.emplace(program.program(), module);
+    FailureOr<Outcome> outcome = run(program, sample);
+    if (failed(outcome))
+      return failure();
+    if (finite) {
+      found.actions += checker->checked().actions;
+      found.largestAction = std::max(found.largestAction, checker->checked().largest);
+    }
+    if (finite && !checker->mismatches().empty()) {
+      const ActionMismatch &first = checker->mismatches().front();
+      verification.report("codegen", "@" + first.entry + sample.words,
+                          Verification::Named{first.op + " in the " + first.work, first.place,
+                                              "it is not what the plan means"},
+                          first.detail);
+      return success();
+    }
+    checker.reset();
+    FailureOr<std::vector<Disagreement>> wrong =
+        differingInF32(verification, samples, forms, sample, *outcome);
+    if (failed(wrong))
+      return failure();
+    if (!wrong->empty()) {
+      samples.report("artifact", sample, *wrong, std::nullopt);
+      return success();
+    }
+    verification.worked(verification.cost.actions / samples.all().size());
+    FailureOr<Outcome> again = run(threaded, sample);
+    if (failed(again))
+      return failure();
+    for (const auto &[entry, list] : *outcome)
+      for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
+        if (!sameBits(one.value, other.value)) {
+          verification.report(
+              "artifact", llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
+              std::nullopt, "three threads give other bits than one");
+          return success();
+        }
+  }
+  verification.progress("codegen", llvm::formatv("{0} actions agree with their meaning (to {1:e1})",
+                                                 found.actions, found.largestAction)
+                                       .str());
+  verification.progress("artifact",
+                        llvm::formatv("{0} results agree (to {1:e1}), on one thread and on three",
+                                      found.results, found.largestResult)
+                            .str());
+  return success();
+}
+
+} // namespace weir

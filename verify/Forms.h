@@ -1,0 +1,53 @@
+//===- Forms.h - A program after each of its passes -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_FORMS_H
+#define WEIR_VERIFY_FORMS_H
+
+#include "verify/Samples.h"
+
+namespace weir {
+
+/// The program after each pass that changes something, gradients computed.
+class Forms {
+public:
+  Forms(Verification &verification, Samples &samples)
+      : verification(verification), samples(samples) {}
+
+  /// Takes the program as the frontend made it, differentiated: what is true.
+  mlir::LogicalResult begin();
+  /// Runs all passes and keeps what they make; where the options ask for all of it, checks each.
+  mlir::LogicalResult runPasses();
+
+  /// Runs the forms after the first, in their order, until one differs from what is true, which is
+  /// reported.
+  mlir::LogicalResult findFault();
+
+  mlir::ModuleOp first() { return *forms.front().module; }
+  mlir::ModuleOp last() { return *forms.back().module; } ///< of weir IR
+
+private:
+  /// Entries that are as they were before the pass are known to mean the same.
+  struct Form {
+    std::string pass;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    std::map<std::string, std::string> text; ///< of each entry
+  };
+  /// What the module computes at this point, gradient ops or not.
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> runnable();
+  mlir::LogicalResult add(llvm::StringRef pass);
+  /// Of the form of that number, not the first; what it has not changed is not run.
+  mlir::LogicalResult check(size_t number);
+
+  Verification &verification;
+  Samples &samples;
+  std::vector<Form> forms; ///< each unlike the one before it; the first is what is true
+};
+
+} // namespace weir
+
+#endif

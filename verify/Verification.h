@@ -1,0 +1,50 @@
+//===- Verification.h - What the checks of one verification share ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_VERIFY_VERIFICATION_H
+#define WEIR_VERIFY_VERIFICATION_H
+
+#include "verify/Blame.h"
+#include "verify/Cost.h"
+#include "verify/Outcome.h"
+#include "verify/Verify.h"
+
+namespace weir {
+
+struct Verification {
+  /// `module` is as the frontend makes it, its entries' ports named; the passes change it. Both
+  /// arguments have to outlive this.
+  Verification(mlir::ModuleOp module, const VerifyOptions &options)
+      : module(module), options(options), cost(verifyCost(module, options.full)), results(module) {}
+
+  mlir::ModuleOp module;
+  const VerifyOptions &options;
+  const VerifyCost cost;
+  const Results results;
+  VerifyReport found;
+
+  /// Whether there is nothing left to check: each check ends the verification if it finds a fault.
+  bool ended() const { return found.fault || !found.notFinite.empty(); }
+
+  /// Where a fault shows first.
+  struct Named {
+    std::string op, place, why;
+  };
+  static std::optional<Named> named(const std::optional<Blame> &blame);
+  /// The fault that ends the verification: `result` differs after `pass`; `detail` says how.
+  void report(llvm::StringRef pass, const std::string &result, const std::optional<Named> &first,
+              const std::string &detail);
+
+  // What the options ask to be called.
+  void tamper(llvm::StringRef pass, mlir::ModuleOp changed) const;
+  void progress(llvm::StringRef stage, const std::string &text) const;
+  void worked(double seconds) const;
+};
+
+} // namespace weir
+
+#endif
