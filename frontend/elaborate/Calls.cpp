@@ -60,8 +60,8 @@ Elaborator::evaluateArguments(const std::vector<ast::Argument> &arguments) {
 // Instances
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path> &path,
-                                                   const std::string &fallback) {
+std::optional<ModelPath> Elaborator::resolvePath(const std::optional<ast::Path> &path,
+                                                 const std::string &fallback) {
   std::string text = fallback;
   if (path) {
     text.clear();
@@ -80,10 +80,7 @@ std::optional<std::string> Elaborator::resolvePath(const std::optional<ast::Path
       }
     }
   }
-  const std::string &prefix = current->instance->path;
-  if (prefix.empty() || text.empty())
-    return prefix + text;
-  return prefix + "." + text;
+  return current->instance->path.inner(text);
 }
 
 void Elaborator::reportTaken(const std::string &path, Range range, const std::string &name,
@@ -128,7 +125,7 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
   auto full = resolvePath(path, callable.callableKind == ast::CallableKind::model ? "" : name);
   if (!full)
     return nullptr;
-  auto [place, isNew] = entry()->paths.try_emplace(*full);
+  auto [place, isNew] = entry()->paths.try_emplace(full->symbol);
   PathClaim &claim = place->second;
   // Made before by the same instance, but not in this run through its body.
   bool kept = !isNew && claim.owner == current->instance && claim.execution != current->execution &&
@@ -144,8 +141,9 @@ std::shared_ptr<Instance> Elaborator::instantiate(const ast::CallableItem &calla
     return instance;
   }
   // A second one at the same path is reported, and checked all the same.
-  reportTaken(*full, range, name, claim.range);
-  instance->path += misplacedMark + std::to_string(++misplaced);
+  // What is wrong in it is wrong in the other too, with the same path: it is told of once.
+  reportTaken(full->path, range, name, claim.range);
+  instance->path.symbol += "'" + std::to_string(++misplaced); // no name has a quote
   return instance;
 }
 

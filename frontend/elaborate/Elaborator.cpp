@@ -7,8 +7,6 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 #include "ir/weir/Program.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -83,27 +81,9 @@ void Elaborator::requireReport(Range range, const std::string &what) {
     fault(range, what + ", and nothing says why");
 }
 
-/// A mistake in an instance that took another's path is the other's as well, and reported once.
-static void removeMisplacedMarks(std::string &message) {
-  for (size_t at = 0; (at = message.find(misplacedMark, at)) != std::string::npos;) {
-    size_t end = at + 1;
-    while (end < message.size() && llvm::isDigit(message[end]))
-      ++end;
-    bool marks = end > at + 1;
-    if (marks && at > 0 && message[at - 1] == '`' && end < message.size() && message[end] == '.')
-      ++end;
-    if (marks)
-      message.erase(at, end - at);
-    else
-      at = end;
-  }
-}
-
 Diagnostic &Elaborator::error(Range range, std::string message) {
   if (stopped)
     return discarded = Diagnostic();
-  if (misplaced > 0)
-    removeMisplacedMarks(message);
   // Evaluation is met after a step without errors: what is wrong is wrong in it alone.
   auto report = [&](Range place) -> Diagnostic & {
     Diagnostic &made = diagnostics.error(place, std::move(message));
@@ -196,7 +176,7 @@ void Elaborator::checkUncalled() {
   });
   auto keptModule = std::move(module);
   auto keptVariables = std::exchange(variables, {});
-  auto keptByPath = std::exchange(variablesByPath, {});
+  auto keptBySymbol = std::exchange(variablesBySymbol, {});
   auto kept = std::make_tuple(init, initSeed, initZero);
   supposing = true;
   work = 0;
@@ -214,7 +194,7 @@ void Elaborator::checkUncalled() {
     for (const ast::Parameter &parameter : callable->parameters)
       if (!parameter.defaultValue)
         arguments.push_back({parameter.name, Value(), parameter.range, {}});
-    Variable nothing{"",
+    Variable nothing{{},
                      Role::parameter,
                      type({}, f32()),
                      {},
@@ -232,12 +212,12 @@ void Elaborator::checkUncalled() {
     currentEntry = nullptr;
     current = nullptr;
     variables.clear();
-    variablesByPath.clear();
+    variablesBySymbol.clear();
   }
   supposing = false;
   module = std::move(keptModule);
   variables = std::move(keptVariables);
-  variablesByPath = std::move(keptByPath);
+  variablesBySymbol = std::move(keptBySymbol);
   std::tie(init, initSeed, initZero) = kept;
 }
 

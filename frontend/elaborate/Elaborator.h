@@ -103,11 +103,11 @@ struct PathClaim {
   std::shared_ptr<Instance> instance; ///< the one that is there; null for variables
   uint64_t execution = 0;             ///< of the owner's body, in which it was last claimed
 };
-using PathClaims = std::map<std::string, PathClaim>;
+using PathClaims = std::map<std::string, PathClaim>; ///< by symbol
 
 /// A parameter, state or optimizer variable of the program.
 struct Variable {
-  std::string path;
+  ModelPath path;
   Role role;
   mlir::RankedTensorType type;
   Dims dims;
@@ -268,8 +268,8 @@ public:
   std::vector<CallArgument> evaluateArguments(const std::vector<ast::Argument> &arguments);
   /// The full path of what stands after `as`, or `fallback`; nothing, reported, where it is not
   /// known now.
-  std::optional<std::string> resolvePath(const std::optional<ast::Path> &path,
-                                         const std::string &fallback);
+  std::optional<ModelPath> resolvePath(const std::optional<ast::Path> &path,
+                                       const std::string &fallback);
   /// A new instance, or in a later call of the instance around it the one made there before.
   std::shared_ptr<Instance> instantiate(const ast::CallableItem &callable,
                                         const std::optional<ast::Path> &path, Range range);
@@ -341,14 +341,14 @@ private:
   std::vector<std::string> visibleNames();
   std::vector<std::string> visibleCallables();
   void executeBranch(const ast::Body &body, const ast::Body *other);
-  Variable *declareVariable(const ast::Identifier &name, Role role, const std::string &path,
+  Variable *declareVariable(const ast::Identifier &name, Role role, const ModelPath &path,
                             const std::function<std::optional<Tensor>()> &initial, Range range);
-  std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const std::string &path,
+  std::optional<Tensor> initialTensor(const Value &init, const Dims &dims, const ModelPath &path,
                                       Range range);
-  Value declareAt(const ast::Identifier &name, Role role, const std::string &path,
+  Value declareAt(const ast::Identifier &name, Role role, const ModelPath &path,
                   std::optional<Dims> dims, const std::function<std::optional<Tensor>()> &initial);
-  mlir::Value readAtTop(const std::string &path, mlir::RankedTensorType type, Range range);
-  Variable *findVariable(const std::string &path);
+  mlir::Value readAtTop(const std::string &symbol, mlir::RankedTensorType type, Range range);
+  Variable *findVariable(const std::string &symbol);
 
   void checkNames();
   void checkUncalled();
@@ -431,7 +431,7 @@ private:
   Frame recipeFrame;              ///< of the entry in progress
   Scope recipeScope;
   std::vector<std::unique_ptr<Variable>> variables;
-  std::map<std::string, Variable *> variablesByPath;
+  std::map<std::string, Variable *> variablesBySymbol;
   std::vector<mlir::NamedAttribute> tiedEntries; ///< where and why their rows are tied
   Recipe recipe;
   Frame *current = nullptr;

@@ -34,7 +34,7 @@ void Elaborator::describeModule() {
   for (const char *name : runScalars)
     VariableOp::create(opBuilder, module->getLoc(), name, Role::run, type({}, i32()));
   for (auto &variable : variables)
-    VariableOp::create(opBuilder, variable->location, variable->path, variable->role,
+    VariableOp::create(opBuilder, variable->location, variable->path.symbol, variable->role,
                        variable->type);
   std::vector<mlir::NamedAttribute> configs;
   for (const auto &[name, text] : configTexts)

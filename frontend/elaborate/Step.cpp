@@ -51,10 +51,10 @@ void Elaborator::checkCounts(const Ratio &loss) {
       open.insert(open.end(), op->operand_begin(), op->operand_end());
       auto read = llvm::dyn_cast<ReadOp>(op);
       const Variable *variable = read ? findVariable(read.getVariable().str()) : nullptr;
-      if (!variable || variable->role != Role::parameter || isMisplaced(variable->path))
+      if (!variable || variable->role != Role::parameter || variable->path.misplaced())
         continue;
       error(recipe.loss->value->range,
-            "a count of the loss depends on the parameter `" + variable->path + "`")
+            "a count of the loss depends on the parameter `" + variable->path.path + "`")
           .note(term.range, "the count is given here")
           .help("counts are computed first, from the inputs alone");
       return;
@@ -65,7 +65,8 @@ void Elaborator::checkCounts(const Ratio &loss) {
 void Elaborator::takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range) {
   std::vector<mlir::Value> sources;
   for (const Trained &one : trained)
-    sources.push_back(readAtTop(one.parameter->path, one.parameter->type, one.parameter->range));
+    sources.push_back(
+        readAtTop(one.parameter->path.symbol, one.parameter->type, one.parameter->range));
   auto gradient = GradientOp::create(opBuilder, location(range), loss, sources);
   for (size_t i = 0; i < trained.size(); ++i)
     trained[i].gradient = gradient.getGradients()[i];
@@ -204,7 +205,7 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
   std::set<const Variable *> needed = statesBehind(yielded, counting);
   for (size_t i = counting.carried.size(); i-- > 0;) {
     const Variable *state = counting.carried[i];
-    mlir::Value old = readAtTop(state->path, state->type, state->range);
+    mlir::Value old = readAtTop(state->path.symbol, state->type, state->range);
     if (needed.count(state))
       continue;
     mlir::BlockArgument argument = body->getArgument(1 + inputs.size() + i);
@@ -213,7 +214,7 @@ std::vector<mlir::Value> Elaborator::countMicrobatches(llvm::ArrayRef<mlir::Valu
   }
   for (const Variable *state : counting.carried)
     if (needed.count(state)) {
-      carried.push_back(counting.reads[state->path]);
+      carried.push_back(counting.reads[state->path.symbol]);
       yielded.push_back(counting.nextOf(state));
     }
   main.lastRead = counting.lastRead;
@@ -295,7 +296,7 @@ void Elaborator::emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs) {
   for (const Variable *state : entry.carried) {
     resultOf[state] = yielded.size();
     yielded.push_back(entry.nextOf(state));
-    carried.push_back(readAtTop(state->path, state->type, state->range));
+    carried.push_back(readAtTop(state->path.symbol, state->type, state->range));
   }
   auto op = finishBody(entry.function, opBuilder, place, recipe.accumulate, body, whole, carried,
                        yielded);

@@ -23,7 +23,7 @@ bool Elaborator::matches(const ast::UpdateEntry &rule, const Variable &parameter
   int64_t rank = parameter.dims.size(), size = parameter.type.getNumElements();
   scope.names["rank"] = Binding{rank, range, {}, {}, false};
   scope.names["size"] = Binding{size, range, {}, {}, false};
-  scope.names["name"] = Binding{parameter.path, range, {}, {}, false};
+  scope.names["name"] = Binding{parameter.path.path, range, {}, {}, false};
   current->scope = &scope;
   // After an error in the predicate the rule takes all, so that none is reported as left out.
   bool result = evaluateCondition(*rule.where, "what stands after `where`").value_or(true);
@@ -72,7 +72,7 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
       trained.push_back({variable.get(), taken, nullptr});
     else if (!recipe.updates.empty())
       error(recipe.updates.back()->range,
-            "no `update` takes the parameter `" + variable->path + "`")
+            "no `update` takes the parameter `" + variable->path.path + "`")
           .note(variable->range, "declared here")
           .help("a last line without `where` takes what is left; `update frozen()` keeps it as it "
                 "is");
@@ -206,7 +206,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   std::vector<Output> gradients;
   if (options.gradients)
     for (const Trained &one : trained)
-      gradients.push_back({"gradient/" + one.parameter->path, "tensor", one.gradient});
+      gradients.push_back({"gradient/" + one.parameter->path.symbol, "tensor", one.gradient});
   mlir::Value norm = clip(trained, range);
 
   std::optional<Tensor> rate;
@@ -267,9 +267,11 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
     OptimizerTarget target{one.parameter, callable->parameters[0].name.text, nullptr};
     auto instance = std::make_shared<Instance>();
     instance->callable = callable;
-    instance->path = callable->name.text + "/" + one.parameter->path;
+    std::string prefix = callable->name.text + "/";
+    instance->path = {prefix + one.parameter->path.path, prefix + one.parameter->path.symbol};
     instance->range = call;
-    mlir::Value old = readAtTop(one.parameter->path, one.parameter->type, one.parameter->range);
+    mlir::Value old =
+        readAtTop(one.parameter->path.symbol, one.parameter->type, one.parameter->range);
     std::vector<CallArgument> all = {
         {std::nullopt, Tensor{old, one.parameter->dims}, call, {}},
         {std::nullopt, Tensor{one.gradient, one.parameter->dims}, call, {}}};
@@ -289,10 +291,10 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   mlir::Value finite = allFinite(scalars, writes, range);
   for (const Write &write : writes) {
     const Variable &variable = *write.variable;
-    mlir::Value old = readAtTop(variable.path, variable.type, range);
+    mlir::Value old = readAtTop(variable.path.symbol, variable.type, range);
     mlir::Value value = SelectOp::create(opBuilder, write.location, variable.type,
                                          spread(finite, variable.type, range), write.next, old);
-    WriteOp::create(opBuilder, write.location, variable.path, value);
+    WriteOp::create(opBuilder, write.location, variable.path.symbol, value);
   }
 
   if (!changed && !diagnostics.hasErrors())

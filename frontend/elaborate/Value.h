@@ -70,16 +70,27 @@ struct Initializer {
 
 struct CallArgument;
 
-/// In the path of an instance that was reported for taking another's: no name has it.
-constexpr char misplacedMark = '\'';
-inline bool isMisplaced(const std::string &path) {
-  return path.find(misplacedMark) != std::string::npos;
-}
+/// Where an instance or a variable of the model is.
+struct ModelPath {
+  std::string path; ///< as the user knows it: "h.0.attn"; empty for the model
+  /// The same, unless an instance around it was reported for taking another's path: such a one has
+  /// a name of its own in the program, so that the two are not mixed up.
+  std::string symbol;
+
+  bool misplaced() const { return symbol != path; }
+  /// What is called `name` there; "" is the place itself.
+  ModelPath inner(const std::string &name) const {
+    auto join = [&](const std::string &outer) {
+      return outer + (outer.empty() || name.empty() ? "" : ".") + name;
+    };
+    return {join(path), join(symbol)};
+  }
+};
 
 /// One block at one path. A call makes one, or `let` does, to be called often.
 struct Instance {
   const ast::CallableItem *callable = nullptr;
-  std::string path;                         ///< "h.0.attn"; empty for the model
+  ModelPath path;
   Range range;                              ///< where it was made
   std::vector<struct CallArgument> options; ///< a `let`'s named arguments
   bool called = false;                      ///< in this entry

@@ -16,9 +16,9 @@ static int64_t randomKey(const std::string &purpose) {
   return static_cast<int64_t>(llvm::xxh3_64bits(llvm::StringRef(purpose)));
 }
 
-Variable *Elaborator::findVariable(const std::string &path) {
-  auto found = variablesByPath.find(path);
-  return found == variablesByPath.end() ? nullptr : found->second;
+Variable *Elaborator::findVariable(const std::string &symbol) {
+  auto found = variablesBySymbol.find(symbol);
+  return found == variablesBySymbol.end() ? nullptr : found->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ Variable *Elaborator::findVariable(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &dims,
-                                                const std::string &path, Range range) {
+                                                const ModelPath &path, Range range) {
   if (init.isPoison())
     return std::nullopt;
   if (init.isNumber()) {
@@ -36,7 +36,7 @@ std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &d
   if (const auto *tensor = init.get<Tensor>()) {
     if (tensor->isFloat() && sameSizes(tensor->dims, dims))
       return *tensor;
-    error(range, "the initial value of `" + path + "` is " + describe(*tensor) +
+    error(range, "the initial value of `" + path.path + "` is " + describe(*tensor) +
                      ", but the variable is f32" + describe(dims));
     return std::nullopt;
   }
@@ -51,7 +51,7 @@ std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &d
   bool normal = recipe->kind == Initializer::Kind::normal;
   Tensor numbers{RandomOp::create(opBuilder, location(range), type(dims, f32()), initSeed, initZero,
                                   initZero, normal ? Distribution::normal : Distribution::uniform,
-                                  randomKey("init/" + path)),
+                                  randomKey("init/" + path.symbol)),
                  dims};
   // normal: mean + std z; uniform: low + (high - low) u.
   double scale = normal ? recipe->second : recipe->second - recipe->first;
@@ -84,8 +84,7 @@ static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &resu
   return result != nullptr;
 }
 
-Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
-                                      const std::string &path,
+Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, const ModelPath &path,
                                       const std::function<std::optional<Tensor>()> &initial,
                                       Range range) {
   mlir::OpBuilder::InsertionGuard guard(opBuilder);
@@ -96,7 +95,7 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
   if (!tensor)
     return nullptr;
   mlir::Value value = tensor->value;
-  if (!rebase(block, before, value, variablesByPath)) {
+  if (!rebase(block, before, value, variablesBySymbol)) {
     error(range, "the initial value of `" + name.text + "` depends on what is computed in a step")
         .help("initial values are made before the first step, from numbers, shapes and other "
               "variables");
@@ -105,9 +104,9 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role,
   auto variable = std::make_unique<Variable>(
       Variable{path, role, type(tensor->dims, tensor->element()), tensor->dims, name.range,
                userPlace(name.range), location(name.range), value});
-  WriteOp::create(opBuilder, location(name.range), path, value);
+  WriteOp::create(opBuilder, location(name.range), path.symbol, value);
   Variable *result = variable.get();
-  variablesByPath[path] = result;
+  variablesBySymbol[path.symbol] = result;
   variables.push_back(std::move(variable));
   return result;
 }
@@ -153,13 +152,12 @@ static std::string describeKind(const ast::CallableItem *callable) {
 }
 
 /// Whether a variable may have a path: no other instance has one there. Reported if not.
-static bool claimPath(Elaborator &elaborator, const std::string &path,
-                      const ast::Identifier &name) {
+static bool claimPath(Elaborator &elaborator, const ModelPath &path, const ast::Identifier &name) {
   const Frame &frame = elaborator.frame();
   auto [place, isNew] = elaborator.entry()->variablePaths.try_emplace(
-      path, PathClaim{frame.instance, name.range, nullptr, frame.execution});
+      path.symbol, PathClaim{frame.instance, name.range, nullptr, frame.execution});
   if (!isNew && place->second.owner != frame.instance)
-    elaborator.reportTaken(path, name.range, name.text, place->second.range);
+    elaborator.reportTaken(path.path, name.range, name.text, place->second.range);
   return isNew || place->second.owner == frame.instance;
 }
 
@@ -188,9 +186,9 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
     error(stmt.type->range, "a parameter is a tensor of floats, `[…]`");
     dims.reset();
   }
-  std::string path = current->instance->path.empty() ? name : current->instance->path + "." + name;
-  if (const char *meaning = reservedFor(path)) {
-    error(stmt.name.range, "`" + path + "` is " + meaning + "; the parameter needs another");
+  ModelPath path = current->instance->path.inner(name);
+  if (const char *meaning = reservedFor(path.symbol)) {
+    error(stmt.name.range, "`" + path.path + "` is " + meaning + "; the parameter needs another");
     dims.reset();
   }
   if (!dims)
@@ -202,12 +200,12 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
   current->scope->names[name] = Binding{std::move(value), stmt.name.range, {}, {}, false};
 }
 
-Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::string &path,
+Value Elaborator::declareAt(const ast::Identifier &name, Role role, const ModelPath &path,
                             std::optional<Dims> dims,
                             const std::function<std::optional<Tensor>()> &initial) {
-  Variable *variable = findVariable(path);
+  Variable *variable = findVariable(path.symbol);
   if (!variable && entry()->kind != EntryKind::step)
-    error(name.range, "`" + path + "` exists only outside of training, so nothing trains it")
+    error(name.range, "`" + path.path + "` exists only outside of training, so nothing trains it")
         .help("declare it for training too: outside of the `if`, or in both of its branches");
   if (!variable)
     variable = declareVariable(name, role, path, initial, name.range);
@@ -216,8 +214,9 @@ Value Elaborator::declareAt(const ast::Identifier &name, Role role, const std::s
   if (!variable)
     return {};
   if (dims && !sameSizes(*dims, variable->dims)) {
-    Diagnostic &report = error(name.range, "`" + path + "` is " + describe(*dims) + " here, but " +
-                                               describe(variable->dims) + " elsewhere");
+    Diagnostic &report =
+        error(name.range, "`" + path.path + "` is " + describe(*dims) + " here, but " +
+                              describe(variable->dims) + " elsewhere");
     if (Range again = repeatedCall(); again.valid())
       report.note(again, "the instance is called again here")
           .help("the calls of an instance share its parameters and states; for other shapes make "
@@ -238,11 +237,12 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
     current->scope->names[name] = Binding{Value(), stmt.name.range, {}, {}, false};
     return;
   }
-  const std::string &owner = current->instance->path;
-  std::string path =
-      optimizer ? current->callable->name.text + "." + name + "/" + current->target->parameter->path
-      : owner.empty() ? name
-                      : owner + "." + name;
+  ModelPath path = current->instance->path.inner(name);
+  if (optimizer) {
+    const ModelPath &parameter = current->target->parameter->path;
+    std::string prefix = current->callable->name.text + "." + name + "/";
+    path = {prefix + parameter.path, prefix + parameter.symbol};
+  }
   std::optional<Dims> dims;
   bool good = declareOnce(*this, stmt.name);
   if (stmt.type) {
@@ -253,8 +253,8 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
       dims = evaluateDims(*tensorType);
     good &= dims.has_value();
   }
-  if (const char *meaning = reservedFor(path)) {
-    error(stmt.name.range, "`" + path + "` is " + meaning + "; the state needs another");
+  if (const char *meaning = reservedFor(path.symbol)) {
+    error(stmt.name.range, "`" + path.path + "` is " + meaning + "; the state needs another");
     good = false;
   }
   if (good && claimPath(*this, path, stmt.name))
@@ -289,12 +289,12 @@ mlir::Value Elaborator::readVariable(const Variable &variable, Range range) {
     }
     return value;
   }
-  return readAtTop(variable.path, variable.type, range);
+  return readAtTop(variable.path.symbol, variable.type, range);
 }
 
-mlir::Value Elaborator::readAtTop(const std::string &path, mlir::RankedTensorType type,
+mlir::Value Elaborator::readAtTop(const std::string &symbol, mlir::RankedTensorType type,
                                   Range range) {
-  mlir::Value &value = entry()->reads[path];
+  mlir::Value &value = entry()->reads[symbol];
   if (value)
     return value;
   mlir::OpBuilder::InsertionGuard guard(opBuilder);
@@ -302,7 +302,7 @@ mlir::Value Elaborator::readAtTop(const std::string &path, mlir::RankedTensorTyp
     opBuilder.setInsertionPointAfter(entry()->lastRead);
   else
     opBuilder.setInsertionPointToStart(&entry()->function.getBody().front());
-  auto read = ReadOp::create(opBuilder, location(range), type, path);
+  auto read = ReadOp::create(opBuilder, location(range), type, symbol);
   entry()->lastRead = read;
   return value = read;
 }
@@ -312,11 +312,11 @@ mlir::Value Elaborator::readRun(const std::string &name, Range range) {
 }
 
 Value Elaborator::draw(const Dims &dims, Distribution distribution, Range range) {
-  unsigned ordinal = entry()->draws[current->instance->path]++;
+  unsigned ordinal = entry()->draws[current->instance->path.symbol]++;
   mlir::Value round = entry()->round;
   if (!round)
     round = constant(0, i32(), {}, range).get<Tensor>()->value;
-  int64_t key = randomKey("draw/" + current->instance->path + "#" + std::to_string(ordinal));
+  int64_t key = randomKey("draw/" + current->instance->path.symbol + "#" + std::to_string(ordinal));
   return Tensor{RandomOp::create(opBuilder, location(range), type(dims, f32()),
                                  readRun("seed", range), readRun("step", range), round,
                                  distribution, key),

@@ -63,15 +63,15 @@ void Elaborator::warnUntrained(const std::vector<Trained> &trained, mlir::Value 
   std::map<std::pair<uint32_t, uint32_t>, std::pair<Range, std::vector<std::string>>> unused,
       unreached;
   for (const auto &variable : variables) {
-    const std::string &path = variable->path;
+    const std::string &symbol = variable->path.symbol;
     bool trains = learning.count(variable.get());
-    if (variable->role != Role::parameter || smooth.count(path) ||
-        (!trains && reported.count(path)))
+    if (variable->role != Role::parameter || smooth.count(symbol) ||
+        (!trains && reported.count(symbol)))
       continue;
-    auto &reports = behind.count(path) ? unreached : unused;
+    auto &reports = behind.count(symbol) ? unreached : unused;
     auto &[range, paths] = reports[{variable->place.begin, variable->place.end}];
     range = variable->place;
-    paths.push_back(path);
+    paths.push_back(variable->path.path);
   }
   auto plural = [](const std::vector<std::string> &paths) {
     return paths.size() == 1 ? "the parameter " : "the parameters ";
