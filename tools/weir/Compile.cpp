@@ -104,11 +104,7 @@ Exit Compilation::elaborate() {
                                            diagnostics, {options.gradients, options.warnings});
   reporter.print(diagnostics);
   module = std::move(result.module);
-  if (!module)
-    return exitOf(result);
-  setDigests(*module);
-  dump.write(elaborated.str(), *module);
-  return Exit::ok;
+  return module ? Exit::ok : exitOf(result);
 }
 
 /// Fills `output` with the module's text if this is where to stop.
@@ -147,6 +143,8 @@ bool Compilation::plan(const Target &target) {
 Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
+  setDigests(*module);
+  dump.write(elaborated.str(), *module);
   if (stopsAfter(elaborated, output))
     return Exit::ok;
   if (!runPhases())
