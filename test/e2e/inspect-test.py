@@ -5,6 +5,7 @@ import math
 import pathlib
 import re
 import time
+import unittest
 
 import weirtest
 from weirtest import MODELS, SHIPPED, SMALL_GPT, data, small, start
@@ -101,6 +102,7 @@ class Inspect(weirtest.Test):
                     )
                 self.assertEqual(self.losses("poisoned.jsonl"), self.losses("plain.jsonl"))
 
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer keeps memory that was given back")
     def test_memory_is_flat(self):
         artifact, _ = self.facts("gpt-char", *SMALL_GPT)
         metrics = self.folder / "m.jsonl"

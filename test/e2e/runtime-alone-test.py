@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import time
+import unittest
 
 import weirtest
 from weirtest import BIN, MODELS, SMALL_GPT, data, start
@@ -25,6 +26,7 @@ def libraries(program):
     return found
 
 
+@unittest.skipIf(weirtest.SANITIZED, "a sanitizer brings libraries and symbols of its own")
 class RuntimeAlone(weirtest.Test):
     def test_symbols(self):
         undefined = subprocess.run(["nm", "-DC", RUN], capture_output=True, text=True, check=True).stdout

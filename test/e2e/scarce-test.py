@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+import unittest
 
 import weirtest
 from weirtest import BIN, MODELS
@@ -45,6 +46,7 @@ class Scarce(weirtest.Test):
         environment = dict(os.environ, LD_PRELOAD=os.environ["WEIR_FEW_THREADS"], WEIR_THREADS="0")
         self.assertEqual(self.ends("weir", "inspect", "--plan", artifact, env=environment), 0)
 
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
     def test_memory(self):
         statuses = []
         for mebibytes in (430, 500, 600, 700, 800, 1000, 4000):

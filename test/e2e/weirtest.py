@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "models"
 BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 DATA = ROOT.parent / "shared" / "data"
+SANITIZED = b"__asan_init" in (BIN / "weir-run").read_bytes()
 
 # Small enough that compiling, not training, is what takes the time.
 SMALL_GPT = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
