@@ -64,7 +64,12 @@ Tensors softmaxCrossEntropy(SoftmaxCrossEntropyOp op, Inputs in) {
     for (size_t i = 0; i < n; ++i)
       sum += std::exp(x[i] - largest);
     logSumExp.values[row] = largest + std::log(sum);
-    loss.values[row] = logSumExp.values[row] - x[static_cast<size_t>(in[1].values[row])];
+    // One outside the classes picks none.
+    double label = in[1].values[row];
+    double picked = std::isnan(label)         ? NAN
+                    : label >= 0 && label < n ? x[static_cast<size_t>(label)]
+                                              : 0;
+    loss.values[row] = logSumExp.values[row] - picked;
   }
   return {loss, logSumExp};
 }

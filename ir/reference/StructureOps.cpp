@@ -11,6 +11,7 @@
 
 #include "ir/reference/Models.h"
 #include <algorithm>
+#include <cmath>
 
 namespace weir::reference {
 namespace {
@@ -128,9 +129,13 @@ Tensors gather(GatherOp op, Inputs in) {
   const Tensor &table = in[0], &indices = in[1];
   size_t n = rowSize(table);
   for (size_t i = 0; i < indices.values.size() && n > 0; ++i) {
-    int64_t row =
-        std::clamp<int64_t>(static_cast<int64_t>(indices.values[i]), 0, table.shape[0] - 1);
-    std::copy_n(table.values.begin() + row * n, n, result[0].values.begin() + i * n);
+    double row = indices.values[i];
+    auto to = result[0].values.begin() + i * n;
+    if (std::isnan(row))
+      std::fill_n(to, n, NAN);
+    if (!(row >= 0 && row < table.shape[0]))
+      continue;
+    std::copy_n(table.values.begin() + static_cast<size_t>(row) * n, n, to);
   }
   return result;
 }
@@ -140,9 +145,12 @@ Tensors segmentSum(SegmentSumOp op, Inputs in) {
   const Tensor &input = in[0], &indices = in[1];
   size_t n = rowSize(result[0]);
   for (size_t i = 0; i < indices.values.size(); ++i) {
-    int64_t segment = static_cast<int64_t>(indices.values[i]);
-    if (segment < 0 || segment >= result[0].shape[0])
+    double index = indices.values[i];
+    if (std::isnan(index))
+      llvm::fill(result[0].values, NAN);
+    if (!(index >= 0 && index < result[0].shape[0]))
       continue;
+    size_t segment = static_cast<size_t>(index);
     for (size_t j = 0; j < n; ++j)
       result[0].values[segment * n + j] += input.values[i * n + j];
   }

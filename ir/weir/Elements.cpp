@@ -75,9 +75,13 @@ Value Scalars::ceilDiv(Value a, int64_t b) { return b == 1 ? a : div(add(a, inde
 Value Scalars::max(Value a, Value b) { return builder.createOrFold<arith::MaxSIOp>(loc, a, b); }
 Value Scalars::min(Value a, Value b) { return builder.createOrFold<arith::MinSIOp>(loc, a, b); }
 
-Value Scalars::clampedIndex(Value integer, int64_t size) {
+Value Scalars::readInside(Value integer, int64_t size, llvm::function_ref<Value(Value)> read) {
   Value position = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), integer);
-  return min(max(position, index(0)), index(size - 1));
+  // Unsigned, what is negative is larger than any size. A row is read in any case: a load that
+  // depends on nothing is vectorized.
+  Value inside = compare(arith::CmpIPredicate::ult, position, index(size));
+  Value element = read(min(max(position, index(0)), index(size - 1)));
+  return select(inside, element, constant(element.getType(), 0));
 }
 
 Value Scalars::linear(ValueRange indices, ArrayRef<int64_t> shape) {

@@ -58,8 +58,9 @@ struct Scalars {
   mlir::Value ceilDiv(mlir::Value a, int64_t b);
   mlir::Value max(mlir::Value a, mlir::Value b);
   mlir::Value min(mlir::Value a, mlir::Value b);
-  /// An i32 as an index within [0, size).
-  mlir::Value clampedIndex(mlir::Value integer, int64_t size);
+  /// What `read` makes of the index that an i32 is, or 0 where it is none of [0, size).
+  mlir::Value readInside(mlir::Value integer, int64_t size,
+                         llvm::function_ref<mlir::Value(mlir::Value index)> read);
 
   /// The row-major position of indices in a shape, and the indices of a position.
   mlir::Value linear(mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape);

@@ -80,7 +80,8 @@ Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueR
   Value logSum = s.log(sum);
   if (result == 1)
     return s.addf(largest, logSum);
-  Value labelled = row.at(0, s.clampedIndex(operand(1, indices), classes));
+  Value labelled =
+      s.readInside(operand(1, indices), classes, [&](Value label) { return row.at(0, label); });
   return s.addf(logSum, s.subf(largest, labelled));
 }
 

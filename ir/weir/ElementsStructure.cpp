@@ -141,9 +141,11 @@ Value ConcatOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
 Value GatherOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
   Scalars s(builder, getLoc());
   int64_t rank = tensorType(getIndices()).getRank();
-  Indices source{s.clampedIndex(operand(1, indices.take_front(rank)), shapeOf(getTable())[0])};
-  llvm::append_range(source, indices.drop_front(rank));
-  return operand(0, source);
+  return s.readInside(operand(1, indices.take_front(rank)), shapeOf(getTable())[0], [&](Value row) {
+    Indices source{row};
+    llvm::append_range(source, indices.drop_front(rank));
+    return operand(0, source);
+  });
 }
 
 Value SegmentSumOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {

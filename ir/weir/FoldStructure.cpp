@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -107,7 +108,13 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
   return getInput().getType() == getType() ? getInput() : OpFoldResult();
 }
 
-OpFoldResult GatherOp::fold(FoldAdaptor adaptor) { return adaptor.getTable(); }
+OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
+  // Rows outside the table are zero, whatever it is filled with.
+  Attribute table = adaptor.getTable();
+  return table && (matchPattern(table, m_AnyZeroFloat()) || matchPattern(table, m_Zero()))
+             ? table
+             : nullptr;
+}
 
 OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
   if (getAxes().empty())

@@ -118,7 +118,7 @@ def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
   let description = [{
     C1: the table has rows, the result's shape is the indices' followed by the table's without its first dimension, and
     the element types are equal.
-    An index outside the table reads its nearest row; those that are an input or a part of one are checked before a step.
+    The row of an index outside the table is zero; indices that are an input or a part of one are checked before a step.
   }];
   let arguments = (ins Weir_Tensor:$table, Weir_IntTensor:$indices);
   let results = (outs Weir_Tensor:$result);
@@ -129,7 +129,7 @@ def Weir_GatherOp : Weir_StructureOp<"gather", [Differentiated]> {
 
 def Weir_SegmentSumOp : Weir_StructureOp<"segment_sum", [Differentiated]> {
   let summary = "result[s, r..] = the sum of input[i.., r..] over all i.. with indices[i..] = s, in the order of i..";
-  let description = "gather's transpose.  C1: the input's shape is the indices' followed by the result's without its first.";
+  let description = "gather's transpose: an index outside picks no row.  C1: the input's shape is the indices' followed by the result's without its first.";
   let arguments = (ins Weir_FloatTensor:$input, Weir_IntTensor:$indices, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($result)";

@@ -42,11 +42,20 @@ func.func @one_index() {
   return
 }
 
-func.func @an_index_outside_reads_the_nearest_row() {
+func.func @the_row_of_an_index_outside_is_zero() {
   %t = check.input dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
   %i = check.input dense<[-1, 3, 2147483647, -2147483648, 1]> : tensor<5xi32>
   %r = weir.gather %t, %i : tensor<3x2xf32>, tensor<5xi32> -> tensor<5x2xf32>
-  check.expect %r, dense<[[1.0, 2.0], [5.0, 6.0], [5.0, 6.0], [1.0, 2.0],
+  check.expect %r, dense<[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0],
       [3.0, 4.0]]> : tensor<5x2xf32> exactly
+  return
+}
+
+// Not the constant that the table is.
+func.func @of_a_constant_table() {
+  %t = weir.constant 3.0 : f32 -> tensor<3x2xf32>
+  %i = check.input dense<[-1, 1, 3]> : tensor<3xi32>
+  %r = weir.gather %t, %i : tensor<3x2xf32>, tensor<3xi32> -> tensor<3x2xf32>
+  check.expect %r, dense<[[0.0, 0.0], [3.0, 3.0], [0.0, 0.0]]> : tensor<3x2xf32> exactly
   return
 }

@@ -43,6 +43,14 @@ func.func @rows_of_seventeen() {
   return
 }
 
+func.func @an_index_outside_picks_no_row() {
+  %x = check.input dense<[1.0, 2.0, 4.0, 8.0, 16.0]> : tensor<5xf32>
+  %i = check.input dense<[-1, 3, 2147483647, -2147483648, 1]> : tensor<5xi32>
+  %r = weir.segment_sum %x, %i : tensor<5xf32>, tensor<5xi32> -> tensor<3xf32>
+  check.expect %r, dense<[0.0, 16.0, 0.0]> : tensor<3xf32> exactly
+  return
+}
+
 // A single index of no dimension.
 func.func @one_element() {
   %x = check.input dense<[2.5]> : tensor<1xf32>

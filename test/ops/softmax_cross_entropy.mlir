@@ -43,6 +43,15 @@ func.func @large_logits() {
   return
 }
 
+// None is picked.
+func.func @a_label_outside_the_classes() {
+  %x = check.input dense<[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]> : tensor<3x2xf32>
+  %t = check.input dense<[-1, 2, 2147483647]> : tensor<3xi32>
+  %l, %z = weir.softmax_cross_entropy %x, %t : tensor<3x2xf32>, tensor<3xi32> -> tensor<3xf32>
+  check.expect %l, dense<1.3132617> : tensor<3xf32>
+  return
+}
+
 // It is certain.
 func.func @one_class() {
   %x = check.input dense<[[3.0], [-2.0]]> : tensor<2x1xf32>

@@ -170,9 +170,9 @@ void Cases::addStructure() {
       "tensor<6xf32>", all);
 
   auto gather = [&](const std::string &variant, const std::string &table, const std::string &ids,
-                    const std::string &result, int rows) {
+                    const std::string &result, int below) {
     std::string indices = tensor(ids, "i32");
-    std::string limit = " {test.high = " + std::to_string(rows) + ".0}";
+    std::string limit = " {test.high = " + std::to_string(below) + ".0}";
     one("gather", variant, "%a: " + tensor(table) + ", %i: " + indices + limit,
         "%a, %i : " + tensor(table) + ", " + indices + " -> " + tensor(result), tensor(result),
         all);
@@ -184,6 +184,7 @@ void Cases::addStructure() {
   gather("one", "1x1x", "1x", "1x1x", 1);
   gather("scalar", "5x2x", "", "2x", 5);
   gather("wide", "3x37x", "11x", "11x37x", 3);
+  gather("outside", "3x4x", "9x", "9x4x", 6);
 }
 
 void Cases::addReductions() {
