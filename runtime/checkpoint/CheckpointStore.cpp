@@ -60,7 +60,7 @@ std::vector<int64_t> CheckpointStore::steps() const {
     if (int64_t step = stepOfName(at->path().filename().string()); step >= 0)
       found.push_back(step);
   if (error && error != std::errc::no_such_file_or_directory)
-    throw Failure(Exit::storage,
+    throw Failure(isScarce(error.value()) ? Exit::device : Exit::storage,
                   concat(directory, ": cannot read the checkpoint directory: ", error.message()));
   std::sort(found.rbegin(), found.rend());
   return found;
@@ -111,7 +111,7 @@ std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTen
   if (isTaken(target)) {
     if (isWhole(manifest.step))
       return target;
-    // It cannot be read and stands in the way of one that can.
+    // It is broken and stands in the way of one that is not.
     if (disk.rename(target, temporaryName(target + ".broken")) != 0)
       failStorage(target, "move the broken checkpoint away");
   }
@@ -150,25 +150,32 @@ Checkpoint CheckpointStore::open(const std::string &path) {
   auto inside = [&](const char *name) { return (fs::path(path) / name).string(); };
   try {
     auto text = MappedFile::open(inside(manifestFile), Exit::storage);
-    Manifest manifest = Manifest::read(textOf(text->bytes()));
+    Manifest manifest = [&] {
+      try {
+        return Manifest::read(textOf(text->bytes()));
+      } catch (const std::runtime_error &) {
+        text->requireIntact();
+        throw;
+      }
+    }();
     auto open = [&](const char *name) {
       SafeTensors file(inside(name), Exit::storage);
       const Manifest::File &stated = manifest.files[name];
+      std::string hash = hexText(hashOf(file.bytes().data(), file.bytes().size()));
+      file.requireIntact();
       if (file.bytes().size() != stated.size)
         throw std::runtime_error(
             concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
-      if (hexText(hashOf(file.bytes().data(), file.bytes().size())) != stated.xxh3)
+      if (hash != stated.xxh3)
         throw std::runtime_error(concat(name, " does not have the hash that manifest.json states"));
-      file.requireIntact();
       return file;
     };
     SafeTensors model = open(modelFile), state = open(stateFile);
     compareCounters(manifest, state);
     return {path, std::move(manifest), std::move(model), std::move(state)};
+  } catch (const Unreadable &) {
+    throw;
   } catch (const std::runtime_error &error) {
-    if (auto *failure = dynamic_cast<const Failure *>(&error);
-        failure && failure->exit == Exit::device)
-      throw;
     throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
   }
 }
@@ -192,10 +199,9 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say)
       for (const std::string &reason : reasons)
         say(concat(reason, "; falling back to step ", step));
       return checkpoint;
+    } catch (const Unreadable &) {
+      throw; // it may well be whole
     } catch (const Failure &failure) {
-      // What there was no memory for may well be whole.
-      if (failure.exit == Exit::device)
-        throw;
       whole[step] = false;
       reasons.push_back(failure.what());
     }
@@ -212,6 +218,8 @@ bool CheckpointStore::isWhole(int64_t step) {
     bool good = true;
     try {
       load(step);
+    } catch (const Unreadable &) {
+      throw;
     } catch (const Failure &) {
       good = false;
     }
@@ -234,7 +242,11 @@ void CheckpointStore::prune() {
   int kept = 0;
   for (int64_t step : steps()) {
     if (kept < keep) {
-      kept += isWhole(step);
+      try {
+        kept += isWhole(step);
+      } catch (const Unreadable &) {
+        // Not one to rely on, and none to remove.
+      }
       continue;
     }
     // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is

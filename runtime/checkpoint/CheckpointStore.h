@@ -49,18 +49,20 @@ public:
   void prepare(size_t bytes);
 
   /// Saves; `manifest.files` is filled in. Returns the checkpoint's path. Throws
-  /// Failure(Exit::storage); what was saved before is unharmed then.
+  /// Failure(Exit::storage); what was saved before is unharmed then. Throws Unreadable where a
+  /// checkpoint of this step is there and cannot be read.
   std::string save(Manifest manifest, const std::vector<StoredTensor> &model,
                    const std::vector<StoredTensor> &state);
 
   /// The newest whole checkpoint, or nothing where there is none at all. `say` is told of each that
   /// is passed over, and why. Throws Failure(Exit::storage) where there are checkpoints but none is
-  /// whole.
+  /// whole, and Unreadable, rather than pass over it, for one that cannot be read.
   std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say);
 
   std::string pathOf(int64_t step) const;
 
-  /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole.
+  /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole,
+  /// Unreadable where that cannot be told.
   static Checkpoint open(const std::string &path);
 
 private:

@@ -107,7 +107,7 @@ void failStorage(const std::string &path, const char *what) {
     message +=
         "; free some space and start again, with --resume if there are checkpoints: what was saved "
         "before is whole";
-  throw Failure(Exit::storage, message);
+  throw Failure(isScarce(reason) ? Exit::device : Exit::storage, message);
 }
 
 } // namespace weir

@@ -224,7 +224,12 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
 SafeTensors::SafeTensors(const std::string &path, Exit exit) {
   file = MappedFile::open(path, exit);
   all = file->bytes();
-  found = parseSafeTensors(all, path, exit);
+  try {
+    found = parseSafeTensors(all, path, exit);
+  } catch (const Failure &) {
+    file->requireIntact(); // or it was not the file's content that was parsed
+    throw;
+  }
 }
 
 void SafeTensors::requireIntact() const { file->requireIntact(); }

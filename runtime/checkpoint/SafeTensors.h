@@ -47,13 +47,13 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
 
 class SafeTensors {
 public:
-  /// Maps and checks `path`. Throws Failure with `exit`.
+  /// Maps and checks `path`. Throws Failure with `exit`, Unreadable as MappedFile::open.
   SafeTensors(const std::string &path, Exit exit);
 
   const std::map<std::string, StoredTensor> &tensors() const { return found; }
   std::span<const std::byte> bytes() const { return all; }
 
-  /// Throws Failure where the file was changed since: what was read of it is not to be used.
+  /// Throws Unreadable where the file was changed since: what was read of it is not to be used.
   void requireIntact() const;
 
 private:

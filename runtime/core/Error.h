@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_CORE_ERROR_H
 #define WEIR_RUNTIME_CORE_ERROR_H
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +38,18 @@ public:
   Failure(Exit exit, const std::string &message) : std::runtime_error(message), exit(exit) {}
   const Exit exit;
 };
+
+/// What is there could not be read: by its permissions, its disk or what the machine has left. It
+/// says nothing about the content.
+class Unreadable : public Failure {
+public:
+  using Failure::Failure;
+};
+
+/// Whether `reason`, an errno, is that the machine has no more of something: Exit::device.
+inline bool isScarce(int reason) {
+  return reason == ENOMEM || reason == EMFILE || reason == ENFILE || reason == EAGAIN;
+}
 
 } // namespace weir
 

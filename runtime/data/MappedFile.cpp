@@ -88,16 +88,18 @@ MappedFile::Place *MappedFile::Place::take(const std::byte *start, size_t size) 
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Exit exit) {
   auto fail = [&](const char *what) {
-    bool scarce = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
-    return Failure(scarce ? Exit::device : exit,
-                   concat(path, ": ", what, ": ", std::strerror(errno)));
+    int reason = errno;
+    return Unreadable(isScarce(reason) ? Exit::device : exit,
+                      concat(path, ": ", what, ": ", std::strerror(reason)));
   };
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+    throw Failure(exit, concat(path, ": cannot open: ", std::strerror(errno)));
   if (file < 0)
     throw fail("cannot open");
   struct stat info;
   if (fstat(file, &info) != 0) {
-    Failure failure = fail("cannot read");
+    Unreadable failure = fail("cannot read");
     ::close(file);
     throw failure;
   }
@@ -112,7 +114,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Exit
   if (size > 0) {
     start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (start == MAP_FAILED) {
-      Failure failure = fail("cannot map");
+      Unreadable failure = fail("cannot map");
       ::close(file);
       throw failure;
     }
@@ -142,12 +144,12 @@ void MappedFile::requireIntact() const {
   struct stat now;
   bool known = fstat(file, &now) == 0;
   if (known && static_cast<size_t>(now.st_size) != size)
-    throw Failure(exit, concat(path, ": was changed while it was in use: it had ", size,
-                               " bytes, now ", now.st_size));
+    throw Unreadable(exit, concat(path, ": was changed while it was in use: it had ", size,
+                                  " bytes, now ", now.st_size));
   if (known && (now.st_mtim.tv_sec != written.tv_sec || now.st_mtim.tv_nsec != written.tv_nsec))
-    throw Failure(exit, concat(path, ": was written to while it was in use"));
+    throw Unreadable(exit, concat(path, ": was written to while it was in use"));
   if (place && place->torn)
-    throw Failure(exit, concat(path, ": cannot be read any more; is its disk still there?"));
+    throw Unreadable(exit, concat(path, ": cannot be read any more; is its disk still there?"));
 }
 
 } // namespace weir

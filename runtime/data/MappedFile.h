@@ -31,8 +31,8 @@ namespace weir {
 
 class MappedFile {
 public:
-  /// Maps `path`. Throws Failure with `exit` when it is absent, unreadable or no plain file, with
-  /// Exit::device when there is no memory or open file left for it.
+  /// Maps `path`. Throws Failure with `exit` when it is absent or no plain file, Unreadable when it
+  /// cannot be read: with `exit`, or with Exit::device when there is no memory or open file left.
   static std::shared_ptr<const MappedFile> open(const std::string &path, Exit exit);
 
   MappedFile(const MappedFile &) = delete;
@@ -41,8 +41,8 @@ public:
 
   std::span<const std::byte> bytes() const { return {start, size}; }
 
-  /// Throws Failure, with the status that open() was given, unless all that was read so far is what
-  /// the file held when it was opened. One system call.
+  /// Throws Unreadable, with the status that open() was given, unless all that was read so far is
+  /// what the file held when it was opened. One system call.
   void requireIntact() const;
 
 private:

@@ -150,6 +150,29 @@ TEST_F(CheckpointStoreTest, WhatTheMachineLacksIsNoReasonToFallBack) {
   EXPECT_EQ(load()->manifest.step, 200);
 }
 
+TEST_F(CheckpointStoreTest, WhatMayNotBeReadIsNotBroken) {
+  save({100, 200});
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder.path, perms::all);
+  for (const char *name : {"model.safetensors", "state.safetensors", "manifest.json"}) {
+    std::string path = file(200, name);
+    std::filesystem::permissions(path, perms::none);
+    bool root = geteuid() == 0; // who may read anything
+    if (root && seteuid(65534) != 0)
+      GTEST_SKIP() << "cannot give up the rights of root";
+    std::string message = messageOf(Exit::storage, [&] { load(); });
+    CheckpointStore store(directory, 3, disk);
+    std::string saving = messageOf(Exit::storage, [&] { TestState(200).save(store); });
+    ASSERT_TRUE(!root || seteuid(0) == 0);
+    for (const std::string &text : {message, saving})
+      EXPECT_TRUE(says(text, {path + ": cannot open: Permission denied"}));
+    EXPECT_EQ(message.find("whole"), message.npos);
+    EXPECT_TRUE(std::filesystem::exists(path)); // where it was
+    std::filesystem::permissions(path, static_cast<perms>(0644));
+    EXPECT_EQ(load()->manifest.step, 200);
+  }
+}
+
 TEST_F(CheckpointStoreTest, NoneWhole) {
   save({1, 2});
   flip(file(1, "model.safetensors"), 3);
