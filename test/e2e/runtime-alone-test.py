@@ -41,6 +41,19 @@ class RuntimeAlone(weirtest.Test):
         names = set(re.findall(r"NEEDED.*\[(\S+?)\.so", needed))
         self.assertLessEqual(names, {"libdnnl", "libgomp", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"})
 
+    def test_one_openmp(self):
+        """The compiler loads the same one, not LLVM's under its name, so that both read OMP_NUM_THREADS alike."""
+        tools = [os.path.realpath(libraries(BIN / tool)["libgomp.so.1"]) for tool in ("weir-run", "weir", "weir-opt")]
+        self.assertEqual(tools, tools[:1] * 3)
+        artifact, rows = self.folder / "m.weirx", self.digits(32)
+        model = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
+        for count in ("", "99999999999", "none"):
+            with self.subTest(count=count):
+                environment = {"OMP_NUM_THREADS": count}
+                self.weir("compile", *model, "-o", artifact, env=environment)
+                self.weir("train", *model, *rows, "--steps", 2, env=environment)
+                self.weir_run(artifact, *rows, "--steps", 2, env=environment)
+
     def test_size(self):
         stripped = self.folder / "weir-run"
         subprocess.run(["strip", "-o", stripped, RUN], check=True)
