@@ -32,7 +32,13 @@ bool takesStream(const InputSpec &spec, const Array &array) {
 
 [[noreturn]] void failType(const InputSpec &spec, const Array &array) {
   std::string advice;
-  if (spec.element == Element::f32)
+  if (array.element == Element::b8)
+    advice = concat(
+        spec.element == Element::f32
+            ? concat("declare the input u8 and convert it in the model: f32(", spec.name, "), and ")
+            : std::string(),
+        "save it as integers: .astype(\"uint8\") in NumPy");
+  else if (spec.element == Element::f32)
     advice = concat("declare the input ",
                     nameOf(array.element == Element::u8 ? Element::u8 : Element::i32),
                     " and convert it in the model: f32(", spec.name, ")");

@@ -141,6 +141,15 @@ TEST_F(DatasetTest, Types) {
   EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"x", Element::i32, {2, 3}, 0, ""}},
                            Sources{{"x", doubles}}),
                    {"takes i32"}));
+  // There are no inputs of truth values: integers are what such an array may be saved as.
+  auto truths = folder.write("t.npy", npy<uint8_t>("|b1", "(1, 3)", {0, 1, 1}));
+  EXPECT_TRUE(
+      says(refused(Exit::data, std::vector{floats}, Sources{{"x", truths}}),
+           {"declare the input u8 and convert it in the model: f32(x), and save it as integers"}));
+  for (Element element : {Element::i32, Element::u8})
+    EXPECT_TRUE(says(refused(Exit::data, std::vector{InputSpec{"x", element, {2, 3}, 0, ""}},
+                             Sources{{"x", truths}}),
+                     {"; save it as integers: .astype(\"uint8\") in NumPy"}));
 }
 
 TEST_F(DatasetTest, Limits) {
