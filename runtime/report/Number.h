@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_REPORT_NUMBER_H
 #define WEIR_RUNTIME_REPORT_NUMBER_H
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -23,6 +24,12 @@ inline std::string jsonNumber(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
+}
+
+/// The fewest digits that bring the value back exactly: two that differ read differently.
+inline std::string shortest(double value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 /// "54,000"; `value` is 0 or more.

@@ -9,6 +9,7 @@
 #include "runtime/core/Error.h"
 #include "runtime/core/Text.h"
 #include "runtime/core/Utf8.h"
+#include "runtime/report/Number.h"
 #include <algorithm>
 
 namespace weir {
@@ -79,7 +80,7 @@ std::string compareHoldout(const Manifest &before, const Manifest &now) {
   if (!before.holdout || before.holdout == now.holdout)
     return "";
   auto said = [](double fraction) {
-    return fraction > 0 ? concat("--holdout ", fraction) : std::string("no --holdout");
+    return fraction > 0 ? "--holdout " + shortest(fraction) : std::string("no --holdout");
   };
   return concat("it was ", said(*before.holdout), ", now it is ", said(*now.holdout),
                 *now.holdout < *before.holdout ? ", which trains on what was held out" : "");
