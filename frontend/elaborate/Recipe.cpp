@@ -54,7 +54,10 @@ bool Elaborator::overrideConfig(const std::string &text, Value &value, const std
       value = number;
       return true;
     }
-    wanted = "an int";
+    llvm::StringRef digits = written;
+    digits.consume_front("-");
+    bool whole = !digits.empty() && llvm::all_of(digits, llvm::isDigit);
+    wanted = whole ? "an int from -9223372036854775808 to 9223372036854775807" : "an int";
   } else if (value.get<double>()) {
     if (!written.empty() && !written.getAsDouble(real) && std::isfinite(real)) {
       value = real;
