@@ -8,6 +8,8 @@
 #include "frontend/Source.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 namespace weir {
@@ -68,6 +70,7 @@ const SourceFile &SourceManager::add(std::string name, std::string text) {
 }
 
 const SourceFile *SourceManager::load(const std::string &path, std::string &error) {
+  errno = 0;
   std::ifstream stream(path, std::ios::binary);
   std::string text;
   char chunk[1 << 16];
@@ -75,6 +78,8 @@ const SourceFile *SourceManager::load(const std::string &path, std::string &erro
     text.append(chunk, stream.gcount());
   if (!stream.is_open() || stream.bad()) {
     error = "cannot read `" + path + "`";
+    if (errno)
+      error += ": " + std::string(std::strerror(errno));
     return nullptr;
   }
   if (text.size() > maxFileSize) {

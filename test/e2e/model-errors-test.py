@@ -100,7 +100,8 @@ class ModelErrors(weirtest.Test):
                 self.fails(2, pattern, "weir", *arguments)
 
     def test_missing_model(self):
-        self.fails(2, "nowhere.weir", "weir", "check", self.folder / "nowhere.weir")
+        self.fails(2, "cannot read `.*nowhere.weir`: No such file", "weir", "check", self.folder / "nowhere.weir")
+        self.fails(2, f"cannot read `{self.folder}`: Is a directory", "weir", "check", self.folder)
 
     def test_help_starts_with_examples(self):
         for arguments in (["--help"], ["train", "--help"], ["compile", "--help"]):
