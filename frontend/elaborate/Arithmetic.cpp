@@ -247,6 +247,10 @@ Value Elaborator::tensorBinary(ast::BinaryOp op, const Value &lhs, const Value &
         return Tensor{create<AndOp>(opBuilder, place, x, y), *dims};
       return Tensor{create<OrOp>(opBuilder, place, x, y), *dims};
     }
+    // What is known when compiling decides, or leaves the tensor as it is.
+    const Value &known = a ? rhs : lhs, &other = a ? lhs : rhs;
+    if (const bool *truth = known.get<bool>(); truth && (a ? a : b) && (a ? a : b)->isBool())
+      return *truth == (op == BinaryOp::logicalOr) ? known : other;
     error(range, what + " wants truth values, not " + lhs.describe() + " and " + rhs.describe());
     return {};
   }
