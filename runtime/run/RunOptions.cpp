@@ -27,6 +27,17 @@ CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string
       ->allow_extra_args(false);
 }
 
+/// What stands between the commas, be it nothing.
+std::vector<std::string> namesOf(const std::string &list) {
+  std::vector<std::string> names(1);
+  for (char c : list)
+    if (c == ',')
+      names.emplace_back();
+    else
+      names.back() += c;
+  return names;
+}
+
 } // namespace
 
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
@@ -148,21 +159,29 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                "with --resume: allow another number of steps than the run began with")
       ->needs(resume)
       ->group(keeping);
-  app.add_option("--change", options.change,
-                 concat("with --resume: allow what differs from how the run was begun; some of ",
-                        join(changeableFacts()), ", with commas between them"))
+  // Split here: CLI11 would pass over an empty name.
+  app.add_option_function<std::vector<std::string>>(
+         "--change",
+         [&options](const std::vector<std::string> &lists) {
+           options.change.clear();
+           for (const std::string &list : lists)
+             for (std::string &name : namesOf(list))
+               options.change.push_back(std::move(name));
+         },
+         concat("with --resume: allow what differs from how the run was begun; some of ",
+                join(changeableFacts()), ", with commas between them"))
       ->type_name("WHAT,...")
-      ->delimiter(',')
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
       ->check(CLI::Validator(
           [](std::string &text) {
             const std::vector<std::string> &names = changeableFacts();
-            return std::find(names.begin(), names.end(), text) != names.end()
-                       ? ""
-                       : concat("expected some of ", join(names), "; found '", text, "'",
-                                didYouMean(text, names));
+            for (const std::string &name : namesOf(text))
+              if (std::find(names.begin(), names.end(), name) == names.end())
+                return concat("expected some of ", join(names), "; found '", name, "'",
+                              didYouMean(name, names));
+            return std::string();
           },
           ""))
       ->needs(resume)

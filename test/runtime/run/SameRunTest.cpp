@@ -201,6 +201,8 @@ TEST(ChangeOption, NamesAreKnown) {
     app.parse(std::vector<std::string>{value, "--change", "--resume", "kept", "--checkpoint"});
     return options.change;
   };
+  for (const char *empty : {"holdout,,data", ",data", "data,"})
+    EXPECT_THROW(parse(empty), CLI::ParseError) << empty;
   EXPECT_EQ(parse("data,order"), (std::vector<std::string>{"data", "order"}));
   for (const std::string &name : changeableFacts())
     EXPECT_EQ(parse(name), std::vector<std::string>{name});
