@@ -120,6 +120,11 @@ std::vector<std::string> resultFiles(size_t count, const EvaluateOptions &option
     read.push_back(namedByOption("--init", options.init));
   else
     read.push_back(namedByOption("--checkpoint", options.checkpoint));
+  std::error_code none;
+  if (count > 1 && std::filesystem::is_other(options.output, none))
+    throw Failure(Exit::usage,
+                  concat("-o ", options.output, ": is no plain file, and the model has ", count,
+                         " results, each for a file of its own; give -o FILE.npy"));
   std::vector<std::string> files;
   for (size_t i = 0; i < count; ++i) {
     files.push_back(fileOf(options.output, i));

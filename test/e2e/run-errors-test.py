@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import struct
 import subprocess
@@ -318,6 +319,9 @@ class Sources(weirtest.Test):
             self.kept(weights, "-o", "--init", tool, *init, "-o", weights)
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
         self.run_tool("weir", *predict, *data(x=rows), "-o", out)
+        for tool in ("weir", "weir-run"):
+            self.fails(2, "error: -o /dev/null: is no plain file, and the model has 2 results", tool, *predict, *data(x=rows), "-o", "/dev/null")
+        self.assertFalse(pathlib.Path("/dev/null_1").exists())
         second.unlink()
         second.symlink_to(out)
         self.fails(2, f"error: -o {out} \\({second}\\): would be written over what -o {out} writes", "weir", *predict, *data(x=rows), "-o", out)
