@@ -91,7 +91,7 @@ void CheckpointStore::prepare(size_t bytes) {
   } catch (const Failure &failure) {
     if (made)
       disk.removeFile(probe);
-    throw Failure(Exit::storage,
+    throw Failure(failure.exit,
                   concat("the checkpoint directory cannot be written: ", failure.what()));
   }
   disk.removeFile(probe);

@@ -48,7 +48,7 @@ public:
 
 /// Whether `reason`, an errno, is that the machine has no more of something: Exit::device.
 inline bool isScarce(int reason) {
-  return reason == ENOMEM || reason == EMFILE || reason == ENFILE || reason == EAGAIN;
+  return reason == ENOMEM || reason == EMFILE || reason == ENFILE;
 }
 
 } // namespace weir

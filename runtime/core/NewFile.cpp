@@ -27,7 +27,7 @@ NewFile::NewFile(std::string path) : target(std::move(path)), place(target) {
     if (std::filesystem::is_symlink(target, error)) {
       renamed = std::filesystem::weakly_canonical(target, error).string();
       if (error)
-        fail(error.message());
+        fail(error.value());
     }
     // Nothing that is there already is written to, whatever it leads to.
     for (int number = 0; number == 0 || (file < 0 && errno == EEXIST); ++number) {
@@ -36,7 +36,7 @@ NewFile::NewFile(std::string path) : target(std::move(path)), place(target) {
     }
   }
   if (file < 0)
-    fail(std::strerror(errno));
+    fail(errno);
   made = !renamed.empty();
 }
 
@@ -51,9 +51,10 @@ void NewFile::discard() {
   made = false;
 }
 
-void NewFile::fail(const std::string &why) {
+void NewFile::fail(int reason) {
   discard();
-  throw Failure(Exit::storage, concat(target, ": cannot write: ", why));
+  throw Failure(isScarce(reason) ? Exit::device : Exit::storage,
+                concat(target, ": cannot write: ", std::strerror(reason)));
 }
 
 void NewFile::write(const std::byte *data, size_t size) {
@@ -62,7 +63,7 @@ void NewFile::write(const std::byte *data, size_t size) {
     if (wrote < 0 && errno == EINTR)
       continue;
     if (wrote <= 0)
-      fail(std::strerror(errno));
+      fail(errno);
     data += wrote;
     size -= wrote;
   }
@@ -72,7 +73,7 @@ void NewFile::finish() {
   int closing = file;
   file = -1;
   if (::close(closing) != 0 || (made && ::rename(place.c_str(), renamed.c_str()) != 0))
-    fail(std::strerror(errno));
+    fail(errno);
   made = false;
 }
 

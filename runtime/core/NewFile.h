@@ -20,7 +20,8 @@ namespace weir {
 
 class NewFile {
 public:
-  /// Begins a file for `path`. Throws Failure(Exit::storage) where there can be none.
+  /// Begins a file for `path`. Throws Failure(Exit::storage) where there can be none, Exit::device
+  /// where no more files may be open.
   explicit NewFile(std::string path);
   /// Removes it unless it was finished.
   ~NewFile();
@@ -36,7 +37,7 @@ public:
   const std::string &path() const { return target; }
 
 private:
-  [[noreturn]] void fail(const std::string &why);
+  [[noreturn]] void fail(int reason);
   void discard();
   std::string target;  // as it was asked for
   std::string renamed; // the file that is replaced; "": none

@@ -106,7 +106,8 @@ void writeChromeTrace(const std::string &path, const artifact::Program &program,
   std::ofstream file(path, std::ios::binary);
   file << chromeTrace(program, events) << std::flush;
   if (!file)
-    throw Failure(Exit::storage, concat(path, ": cannot write the trace: ", std::strerror(errno)));
+    throw Failure(isScarce(errno) ? Exit::device : Exit::storage,
+                  concat(path, ": cannot write the trace: ", std::strerror(errno)));
 }
 
 } // namespace weir

@@ -54,7 +54,7 @@ size_t lengthToKeep(const std::string &path, int64_t doneSteps) {
 MetricsFile::MetricsFile(std::string name, int64_t doneSteps) : path(std::move(name)) {
   file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
   if (file < 0)
-    throw Failure(Exit::storage,
+    throw Failure(isScarce(errno) ? Exit::device : Exit::storage,
                   concat(path, ": cannot write the metrics: ", std::strerror(errno)));
   // Of a pipe, a terminal or a device there is nothing to keep or to cut.
   struct stat facts;

@@ -95,7 +95,7 @@ TensorBoard::TensorBoard(const std::string &directory) {
              .string();
   file = std::fopen(path.c_str(), "wbex");
   if (!file)
-    throw Failure(Exit::storage,
+    throw Failure(isScarce(errno) ? Exit::device : Exit::storage,
                   concat(path, ": cannot write TensorBoard's events: ", std::strerror(errno)));
   std::string event = eventAt(now());
   appendBytes(event, 3, "brain.Event:2");

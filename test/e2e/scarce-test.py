@@ -25,7 +25,7 @@ class Scarce(weirtest.Test):
             self.assertRegex(
                 done.stderr,
                 r"error: .*(cannot start a thread|raise the limit on open files, \d+ now \(ulimit -n\)|unavailable"
-                r"|memory|cannot allocate)",
+                r"|Too many open files|memory|cannot allocate)",
             )
         return done.returncode
 
@@ -81,6 +81,26 @@ class Scarce(weirtest.Test):
         for below in (0, 8 << 10):  # the stack of the last thread
             for more in range(-64, 448, 32):
                 run(scarce - below - more)
+
+    def test_open_files_of_a_run(self):
+        artifact = self.folder / "m.weirx"
+        self.weir("compile", *MODEL, "--gradients", "-o", artifact)
+        results = (
+            [], ["--checkpoint", "kept"], ["--metrics", "m.jsonl"], ["--tensorboard", "board"], ["--trace", "t.json"],
+            ["--gradients", "g.safetensors"],
+        )  # fmt: skip
+        for result in results:
+            with self.subTest(result=result):
+                statuses = []
+                for count in (*range(4, 14), 40):
+                    place = [result[0], self.folder / f"{count}-{result[1]}"] if result else []
+                    statuses.append(
+                        self.ends(
+                            "weir-run", artifact, *self.rows, "--steps", 1, "--threads", 2, *place,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)),
+                        )  # fmt: skip
+                    )
+                self.assertEqual((statuses[0], statuses[-1]), (6, 0))
 
     def test_open_files(self):
         statuses = []

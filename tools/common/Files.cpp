@@ -28,14 +28,15 @@ using File = std::unique_ptr<std::FILE, Close>;
 } // namespace
 
 std::vector<std::byte> readArtifact(const std::string &path) {
-  auto fail = [&](const std::string &why) -> Failure {
-    return Failure(Exit::model, concat(path, ": cannot read the artifact: ", why));
+  auto fail = [&](int reason) {
+    return Failure(isScarce(reason) ? Exit::device : Exit::model,
+                   concat(path, ": cannot read the artifact: ", std::strerror(reason)));
   };
   if (std::error_code none; std::filesystem::is_directory(path, none))
-    throw fail("it is a folder");
+    throw Failure(Exit::model, concat(path, ": cannot read the artifact: it is a folder"));
   File file(std::fopen(path.c_str(), "rb"));
   if (!file)
-    throw fail(std::strerror(errno));
+    throw fail(errno);
   std::vector<std::byte> bytes;
   auto readUpTo = [&](uint64_t most) {
     std::byte block[1 << 16];
@@ -47,7 +48,7 @@ std::vector<std::byte> readArtifact(const std::string &path) {
       bytes.insert(bytes.end(), block, block + got);
     }
     if (std::ferror(file.get()))
-      throw fail(std::strerror(errno));
+      throw fail(errno);
   };
   // What is there may have no end (/dev/zero). Of what is no artifact the head is enough to say so,
   // and of an artifact one byte more than it should have.
