@@ -11,6 +11,7 @@
 #include "verify/Blame.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/SetVector.h"
+#include <cmath>
 
 namespace weir {
 namespace {
@@ -116,17 +117,21 @@ mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along>
   // sources it would forgive the large ones what only the smallest needs.
   double loss = interpreter.valueOf(op.getLoss()).values[0];
   double noise = along.size() == 1 ? 1e-10 * (1 + std::abs(loss)) / scale : 0;
-  // Where the loss bends too much within the step, a shorter one is right; what is wrong stays
-  // wrong at every length.
-  double length = 1;
+  // Where the loss bends too much within the step, a shorter one is right, or what two of them say
+  // of one without length: their errors go with its square (Richardson, "The deferred approach to
+  // the limit", 1927). What is wrong stays wrong at every length.
+  double length = 1, longer = NAN;
   for (int trial = 0; trial < 4; ++trial) {
     mlir::FailureOr<double> slope = directionalDerivative(op, weighted, interpreter);
     if (mlir::failed(slope))
       return mlir::failure();
-    double off = std::abs(product - *slope / length) / scale;
-    relative = std::min(relative, std::isnan(off) ? relative : off);
+    double here = *slope / length, limit = here + (here - longer) / 99;
+    double off = std::abs(product - here) / scale, offLimit = std::abs(product - limit) / scale;
+    for (double one : {off, offLimit})
+      relative = std::min(relative, std::isnan(one) ? relative : one);
     if (relative <= gradientTolerance || off <= noise)
       return true;
+    longer = here;
     length *= 0.1;
     for (Along &one : weighted)
       for (double &by : one.direction.values)

@@ -122,8 +122,8 @@ Value power(Floats f, math::PowFOp op) {
 }
 
 /// The sine of an angle from about -pi / 2 to pi / 2. MLIR's of a small negative one is a cosine
-/// near a quarter turn, without a correct digit. Beyond 2^24 half turns, where an angle has no
-/// digit left, it is some number from -1 to 1.
+/// near a quarter turn, without a correct digit. Beyond 2^23 half turns, whose halves no f32 holds,
+/// it is some number from -1 to 1.
 Value sineWithin(Floats f, Value angle) {
   Value magnitude = math::AbsFOp::create(f.builder, f.loc, angle);
   Value turn = f.constant(2 * std::numbers::pi);

@@ -453,6 +453,25 @@ train {
   }
 }
 
+// Its sine turns by a tenth within the second shortest step.
+TEST(Verify, ALossThatBendsWithinAStepIsNoFault) {
+  FailureOr<VerifyReport> report = verified(1, false, nullptr, nullptr, R"(config microbatches = 1
+model net(x: [b, 9]) -> [b, 9] {
+  param w: [1] = ones()
+  return sin(1e6 * w) * x
+}
+train {
+  input  x: [6, 9]
+  steps  100
+  accumulate microbatches
+  loss   mse(net(x), x)
+  update sgd(1e-2)
+}
+)");
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_FALSE(report->fault) << report->fault->message;
+}
+
 TEST(Verify, WorkIsToldPartByPart) {
   ModelFile file(text);
   for (bool full : {false, true}) {
