@@ -295,7 +295,8 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
                                             running, relative);
         if (mlir::failed(agrees))
           return mlir::failure();
-        if (!*agrees)
+        // Where the op has no value beside this one, differences say nothing of it.
+        if (!*agrees && std::isfinite(relative))
           found = blameOf(place);
       }
     ++round;

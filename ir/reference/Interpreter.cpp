@@ -29,7 +29,7 @@ bool Interpreter::diesAt(mlir::Value value, mlir::Operation &op) const {
          (path == paths.end() || llvm::all_of(path->second, isOver));
 }
 
-mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op, const Values *before) {
+mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op) {
   auto interpretable = llvm::dyn_cast<Interpretable>(op);
   if (!interpretable)
     return op.emitOpError("has no reference semantics");
@@ -37,12 +37,18 @@ mlir::LogicalResult Interpreter::evaluate(mlir::Operation &op, const Values *bef
   for (mlir::Value operand : op.getOperands())
     operands.push_back(values.at(operand));
   auto was = [&](unsigned number) -> const Tensor & {
-    auto found = before->find(op.getOperand(number));
-    return found == before->end() ? operands[number] : found->second;
+    for (const Values *before : moved)
+      if (auto found = before->find(op.getOperand(number)); found != before->end())
+        return found->second;
+    return operands[number];
   };
-  mlir::FailureOr<Tensors> results = compute  ? compute(op, operands, *this)
-                                     : before ? interpretable.evaluateChosen(operands, was, *this)
-                                              : interpretable.evaluate(operands, *this);
+  mlir::FailureOr<Tensors> results = mlir::failure();
+  if (compute)
+    results = compute(op, operands, *this);
+  else if (moved.empty())
+    results = interpretable.evaluate(operands, *this);
+  else
+    results = interpretable.evaluateChosen(operands, was, *this);
   if (mlir::failed(results))
     return mlir::failure();
   assert(results->size() == op.getNumResults());
@@ -73,6 +79,7 @@ mlir::LogicalResult Interpreter::execute(mlir::Operation &op) {
 mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, llvm::SmallVector<Changed> changed,
                                              llvm::ArrayRef<mlir::Operation *> ops) {
   Values before;
+  moved.push_back(&before);
   for (auto &[value, other] : changed)
     before[value] = std::exchange(values.at(value), std::move(other));
   auto watching = std::exchange(observe, nullptr);
@@ -87,13 +94,14 @@ mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, llvm::SmallVect
         before[value] = std::move(found->second);
       made.push_back(value);
     }
-    return succeeded(evaluate(*op, &before));
+    return succeeded(evaluate(*op));
   });
   mlir::FailureOr<Tensor> answer = mlir::failure();
   if (ok)
     answer = values.at(result);
 
   observe = std::move(watching);
+  moved.pop_back();
   for (mlir::Value value : made)
     values.erase(value);
   for (auto &[value, tensor] : before)

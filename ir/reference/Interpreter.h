@@ -47,9 +47,10 @@ public:
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;
 
-  /// What `result` would be if these values were slightly other ones: executes `ops`, which lead
-  /// from the ones to the other, once more. Truth values, integers and what a maximum is taken from
-  /// stay as they are (Interpretable::evaluateChosen). Nothing else remembers it. Known are the
+  /// What `result` would be if these values were other ones: executes `ops`, which lead from the
+  /// ones to the other, once more. Truth values, integers and what a maximum is taken from stay as
+  /// they are (Interpretable::evaluateChosen), within another such execution as they were before
+  /// it, but not in ops with regions nor under `compute`. Nothing else remembers it. Known are the
   /// values of the block that runs and of those around it that are used later, in weir.gradient's
   /// paths included.
   using Changed = std::pair<mlir::Value, Tensor>;
@@ -60,12 +61,14 @@ public:
 private:
   using Values = llvm::DenseMap<mlir::Value, Tensor>;
 
-  /// With the choices that `before` or, where it has none, the present values make, where given.
-  mlir::LogicalResult evaluate(mlir::Operation &op, const Values *before = nullptr);
+  /// With the choices of `moved`, where there are any.
+  mlir::LogicalResult evaluate(mlir::Operation &op);
   mlir::LogicalResult execute(mlir::Operation &op);
   bool diesAt(mlir::Value value, mlir::Operation &op) const;
 
   Values values;
+  /// Of each `wouldBe` that runs, the outermost first, what the values that it moves were.
+  llvm::SmallVector<const Values *> moved;
   /// The gradient ops of the function that runs, by the values that their paths read.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> paths;
 };

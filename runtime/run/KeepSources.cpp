@@ -54,8 +54,8 @@ bool isOfCheckpoint(const std::string &file, const std::string &directory) {
 
 } // namespace
 
-NamedPath namedByOption(const std::string &option, const std::string &path) {
-  return {concat(option, " ", path), path};
+NamedPath namedByOption(const std::string &option, const std::string &path, bool folder) {
+  return {concat(option, " ", path), path, folder};
 }
 
 std::vector<NamedPath> namedByData(const std::string &option,
@@ -69,7 +69,7 @@ std::vector<NamedPath> namedByData(const std::string &option,
 void keepSources(const std::vector<NamedPath> &written, const std::vector<NamedPath> &read) {
   for (size_t i = 0; i < written.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (isOnePlace(written[i].path, written[j].path))
+      if (!(written[i].folder && written[j].folder) && isOnePlace(written[i].path, written[j].path))
         throw Failure(Exit::usage, concat(written[i].words, ": would be written over what ",
                                           written[j].words, " writes; give another file"));
   for (const NamedPath &result : written) {

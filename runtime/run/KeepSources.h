@@ -17,9 +17,10 @@ namespace weir {
 struct NamedPath {
   std::string words; ///< "--data x=a.npy", "MODEL a.weir"
   std::string path;
+  bool folder = false; ///< of several files, which have names of their own
 };
 
-NamedPath namedByOption(const std::string &option, const std::string &path);
+NamedPath namedByOption(const std::string &option, const std::string &path, bool folder = false);
 
 /// The file of each "input=path". Throws Failure(Exit::usage) for what is none.
 std::vector<NamedPath> namedByData(const std::string &option,

@@ -67,7 +67,8 @@ void keepSources(const RunOptions &options) {
   add(read, "--init-partial", options.initPartial);
   add(read, "--checkpoint", options.checkpoint);
   add(written, "--metrics", options.metrics);
-  add(written, "--tensorboard", options.tensorboard);
+  if (!options.tensorboard.empty())
+    written.push_back(namedByOption("--tensorboard", options.tensorboard, true));
   add(written, "--trace", options.trace);
   add(written, "--gradients", options.gradients);
   keepSources(written, read);

@@ -18,7 +18,7 @@ struct Manifest;
 /// The steps of the whole run: as --steps or --epochs ask, otherwise those of the run that is
 /// resumed, otherwise the recipe's. `perEpoch` are the steps of an epoch, `resumed` is null for a
 /// run that begins. Throws Failure(Exit::usage) where another number is asked for than the run was
-/// begun for, without --extend, and where there are more steps than an i32 counts.
+/// begun for, without --extend, and Failure(Exit::model) where there are more than an i32 counts.
 int64_t totalSteps(const artifact::Program &plan, const RunOptions &options, int64_t perEpoch,
                    const Manifest *resumed);
 

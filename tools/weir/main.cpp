@@ -148,7 +148,7 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
   if (!output.empty() && output != "-")
     written.push_back(namedByOption("-o", output));
   if (!options.dumpIr.empty())
-    written.push_back(namedByOption("--dump-ir", options.dumpIr));
+    written.push_back(namedByOption("--dump-ir", options.dumpIr, true));
   return written;
 }
 

@@ -133,6 +133,25 @@ TEST_F(GradientOps, ofGradients) {
   EXPECT_NEAR((*results)[0].values[0], 6 * std::exp(0.5), 1e-4);
 }
 
+// At a tie, which the outer differences do not leave: the gradient goes to %x.
+TEST_F(GradientOps, ofGradientsOfWhatWasChosen) {
+  auto results = run(R"(func.func @f(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> {
+    %zero = weir.constant 0.0 : f32 -> tensor<f32>
+    %relu = weir.max %x, %zero : tensor<f32>
+    %k = weir.mul %w, %w : tensor<f32>
+    %loss = weir.mul %relu, %k : tensor<f32>
+    %dw = weir.gradient %loss wrt (%w) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %dx = weir.gradient %dw wrt (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %dr = weir.gradient %loss wrt (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %dd = weir.gradient %dr wrt (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %sum = weir.add %dx, %dd : tensor<f32>
+    return %sum : tensor<f32>
+  })",
+                     {Tensor({}, 0), Tensor({}, 3)});
+  ASSERT_TRUE(mlir::succeeded(results));
+  EXPECT_NEAR((*results)[0].values[0], 6, 1e-3);
+}
+
 TEST_F(GradientOps, mayBeSupplied) {
   double along = 0;
   unsigned observed = 0;

@@ -159,7 +159,7 @@ bool Trial::refuse(Operation &op, const Twine &why) {
 }
 
 /// Whether rounding can turn no decision that the op takes. What a gradient goes through has to be
-/// decided where nothing is rounded too: max(x, stop_gradient(x)) has no derivative.
+/// decided where nothing is rounded too: its differences move what rounds.
 bool Trial::decided(Operation &op) {
   auto inexact = [&](unsigned i) { return !values.at(op.getOperand(i)).exact; };
   auto in = [&](unsigned i) -> const Known & { return values.at(op.getOperand(i)); };
