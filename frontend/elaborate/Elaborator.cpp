@@ -111,20 +111,24 @@ Range Elaborator::userPlace(Range range) const {
   return range;
 }
 
-static mlir::Location fileLocation(mlir::MLIRContext &context, Range range) {
+mlir::Location Elaborator::fileLocation(Range range) {
   if (!range.valid())
     return mlir::UnknownLoc::get(&context);
-  LineColumn place = range.file->locate(range.begin);
-  return mlir::FileLineColLoc::get(&context, range.file->name(), place.line, place.column);
+  mlir::LocationAttr &known = locations[{range.file, range.begin}];
+  if (!known) {
+    LineColumn place = range.file->locate(range.begin);
+    known = mlir::FileLineColLoc::get(&context, range.file->name(), place.line, place.column);
+  }
+  return mlir::Location(known);
 }
 
 mlir::Location Elaborator::location(Range range) {
-  mlir::Location result = fileLocation(context, range);
+  mlir::Location result = fileLocation(range);
   // Only the prelude's frames: in a user's own block its line says more than the call's.
   for (const Frame *frame = current; frame && frame->file->prelude && frame->caller;
        frame = frame->caller)
     if (range.file != model.file)
-      result = mlir::CallSiteLoc::get(result, fileLocation(context, frame->callSite));
+      result = mlir::CallSiteLoc::get(result, fileLocation(frame->callSite));
   return result;
 }
 
@@ -236,7 +240,7 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
     return {nullptr, wrong, faulted};
   }
 
-  mlir::Location place = fileLocation(context, recipe.item->range);
+  mlir::Location place = fileLocation(recipe.item->range);
   module = mlir::ModuleOp::create(place);
   beginInit(place);
   emitStep();

@@ -424,7 +424,11 @@ private:
   std::map<std::string, std::string> configTexts;
   std::set<const ast::CallableItem *> called;
 
+  mlir::Location fileLocation(Range range);
+
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Of places in files, which every instance of a block names again.
+  llvm::DenseMap<std::pair<const SourceFile *, uint32_t>, mlir::LocationAttr> locations;
   mlir::func::FuncOp init;
   mlir::Value initSeed, initZero; ///< in init
   mlir::Block scratch;            ///< where the ops of configs and consts would go; they have none

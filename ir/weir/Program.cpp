@@ -7,6 +7,7 @@
 
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
 
@@ -47,18 +48,22 @@ static llvm::StringSet<> written(func::FuncOp function) {
 }
 
 std::string missingPart(ModuleOp program) {
+  // A lookup in the module goes through its variables, of which there are many.
+  llvm::MapVector<StringRef, func::FuncOp> entries;
+  for (auto entry : program.getOps<func::FuncOp>())
+    entries.insert({entry.getSymName(), entry});
   for (const char *name : {"init", "step", "eval"})
-    if (!program.lookupSymbol<func::FuncOp>(name))
+    if (!entries.contains(name))
       return std::string("there is no `") + name + "`";
   for (const char *name : {"step", "eval", "eval_one"})
-    if (auto entry = program.lookupSymbol<func::FuncOp>(name))
+    if (auto entry = entries.lookup(name))
       if (std::string missing = missingLoss(entry); !missing.empty())
         return missing;
-  for (auto entry : program.getOps<func::FuncOp>())
-    if (entry.getSymName() != "init" && entry.getNumResults() == 0)
-      return "`" + entry.getSymName().str() + "` has no result";
-  llvm::StringSet<> initialised = written(program.lookupSymbol<func::FuncOp>("init"));
-  llvm::StringSet<> updated = written(program.lookupSymbol<func::FuncOp>("step"));
+  for (auto [name, entry] : entries)
+    if (name != "init" && entry.getNumResults() == 0)
+      return "`" + name.str() + "` has no result";
+  llvm::StringSet<> initialised = written(entries.lookup("init"));
+  llvm::StringSet<> updated = written(entries.lookup("step"));
   bool trains = false;
   for (auto variable : program.getOps<VariableOp>()) {
     if (variable.getRole() != Role::run && !initialised.contains(variable.getSymName()))
