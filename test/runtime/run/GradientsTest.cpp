@@ -47,12 +47,7 @@ TEST_F(Train, GradientsOfTheLastStep) {
 }
 
 TEST_F(Train, GradientsOfANotFiniteStep) {
-  std::string tokens;
-  for (uint16_t i = 0; i < 40; ++i)
-    tokens += raw(static_cast<uint16_t>(i == 20 ? 9 : i % 5));
-  RunOptions all = options("a");
-  all.data = {"window=" + folder.write("t.bin", tokens)};
-  all.noShuffle = true;
+  RunOptions all = withOddToken("a", 20, 9);
   all.gradients = folder / "a.safetensors";
   refused(Exit::numeric, all);
   EXPECT_NE(gradientsIn(all.gradients), std::vector<float>(4, 0.0f));

@@ -22,14 +22,7 @@ TEST_F(Train, StopsOnASignal) {
     RunOptions all = options("a" + std::to_string(signal));
     all.steps = 100000000;
     all.every = 100000000;
-    pid_t child = fork();
-    if (child == 0) {
-      if (!freopen("/dev/null", "w", stderr))
-        _exit(1);
-      _exit(static_cast<int>(runTraining(testModel(), all)));
-    }
-    while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
-      usleep(100);
+    pid_t child = started(all);
     kill(child, signal);
     if (signal != SIGTERM && signal != SIGINT)
       kill(child, signal); // a terminal and its shell both say so
@@ -96,14 +89,7 @@ TEST_F(Train, WithoutADirectoryASignalEndsTheRun) {
   RunOptions all = options("a");
   all.steps = 100000000;
   all.checkpoint = "";
-  pid_t child = fork();
-  if (child == 0) {
-    if (!freopen("/dev/null", "w", stderr))
-      _exit(1);
-    _exit(static_cast<int>(runTraining(testModel(), all)));
-  }
-  while (readAll(all.metrics).find("\"step\":3") == std::string::npos)
-    usleep(100);
+  pid_t child = started(all);
   kill(child, SIGINT);
   int status;
   waitpid(child, &status, 0);

@@ -13,12 +13,7 @@ namespace weir {
 namespace {
 
 TEST_F(Train, NotFinite) {
-  std::string tokens;
-  for (uint16_t i = 0; i < 40; ++i)
-    tokens += raw(static_cast<uint16_t>(i == 20 ? 9 : i % 5));
-  RunOptions all = options("a");
-  all.data = {"window=" + folder.write("t.bin", tokens)};
-  all.noShuffle = true;
+  RunOptions all = withOddToken("a", 20, 9);
   all.every = 2;
   EXPECT_TRUE(
       says(refused(Exit::numeric, all), {"step 5: loss inf", "--nan skip", "step-00000004"}));
@@ -125,12 +120,7 @@ TEST_F(Train, BeginsWithWhatIsNotFinite) {
 }
 
 TEST_F(Train, WhatIsNotFiniteIsNotSaved) {
-  std::string tokens;
-  for (uint16_t i = 0; i < 40; ++i)
-    tokens += raw(static_cast<uint16_t>(i == 13 ? 8 : i % 5));
-  RunOptions all = options("a");
-  all.data = {"window=" + folder.write("t.bin", tokens)};
-  all.noShuffle = true;
+  RunOptions all = withOddToken("a", 13, 8);
   all.every = 1;
   EXPECT_TRUE(says(refused(Exit::numeric, all),
                    {"step 4: 'weights' is nan at [0]", "not saved", "step-00000003"}));

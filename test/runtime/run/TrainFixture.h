@@ -13,6 +13,7 @@
 #include "test/runtime/run/TestModel.h"
 #include <filesystem>
 #include <sstream>
+#include <unistd.h>
 
 namespace weir {
 
@@ -33,6 +34,28 @@ protected:
     options.checkpoint = folder / name;
     options.metrics = folder / (name + ".jsonl");
     return options;
+  }
+  /// Such a run on 40 tokens in order, of which token `at` is `odd`, none of the model's five.
+  RunOptions withOddToken(const std::string &name, int at, uint16_t odd) {
+    std::string tokens;
+    for (uint16_t i = 0; i < 40; ++i)
+      tokens += raw(static_cast<uint16_t>(i == at ? odd : i % 5));
+    RunOptions all = options(name);
+    all.data = {"window=" + folder.write("t.bin", tokens)};
+    all.noShuffle = true;
+    return all;
+  }
+  /// A process of its own that trains, once its metrics have a third step.
+  pid_t started(const RunOptions &options) {
+    pid_t child = fork();
+    if (child == 0) {
+      if (!freopen("/dev/null", "w", stderr))
+        _exit(1);
+      _exit(static_cast<int>(runTraining(testModel(), options)));
+    }
+    while (readAll(options.metrics).find("\"step\":3") == std::string::npos)
+      usleep(100);
+    return child;
   }
   /// What it prints is in `out` and `err` afterwards, and after a Failure as well.
   Exit run(const RunOptions &options) {
