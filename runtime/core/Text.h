@@ -29,6 +29,17 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   return out.str();
 }
 
+/// What stands between the separators, be it nothing: one part more than there are of these.
+inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  for (char c : text)
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
 inline std::string join(const std::vector<std::string> &parts, std::string_view separator = ", ") {
   std::string out;
   for (const std::string &part : parts) {

@@ -27,17 +27,6 @@ CLI::Option *addSources(CLI::App &app, const char *name, std::vector<std::string
       ->allow_extra_args(false);
 }
 
-/// What stands between the commas, be it nothing.
-std::vector<std::string> namesOf(const std::string &list) {
-  std::vector<std::string> names(1);
-  for (char c : list)
-    if (c == ',')
-      names.emplace_back();
-    else
-      names.back() += c;
-  return names;
-}
-
 } // namespace
 
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
@@ -166,7 +155,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          [&options](const std::vector<std::string> &lists) {
            options.change.clear();
            for (const std::string &list : lists)
-             for (std::string &name : namesOf(list))
+             for (std::string &name : split(list, ','))
                options.change.push_back(std::move(name));
          },
          concat("with --resume: allow what differs from how the run was begun; some of ",
@@ -178,7 +167,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->check(CLI::Validator(
           [](std::string &text) {
             const std::vector<std::string> &names = changeableFacts();
-            for (const std::string &name : namesOf(text))
+            for (const std::string &name : split(text, ','))
               if (std::find(names.begin(), names.end(), name) == names.end())
                 return concat("expected some of ", join(names), "; found '", name, "'",
                               didYouMean(name, names));

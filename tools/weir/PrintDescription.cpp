@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/core/Text.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
 #include <algorithm>
@@ -130,17 +131,6 @@ std::string rangeText(std::vector<uint64_t> numbers) {
   return "[" + result + "]";
 }
 
-/// The parts of a path between its dots.
-std::vector<std::string> partsOf(const std::string &path) {
-  std::vector<std::string> parts(1);
-  for (char c : path)
-    if (c == '.')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
-}
-
 bool isNumber(const std::string &part) {
   return !part.empty() && part.size() < 10 &&
          std::all_of(part.begin(), part.end(), [](char c) { return '0' <= c && c <= '9'; });
@@ -153,7 +143,7 @@ std::vector<Folded> foldLayers(const std::vector<ordered_json> &variables) {
     std::vector<uint64_t> numbers;
     ordered_json key = variable;
     key["name"] = ordered_json::array();
-    for (const std::string &part : partsOf(variable["name"])) {
+    for (const std::string &part : split(variable["name"].get<std::string>(), '.')) {
       if (isNumber(part))
         numbers.push_back(std::stoull(part));
       key["name"].push_back(isNumber(part) ? "" : part);
@@ -169,7 +159,7 @@ std::vector<Folded> foldLayers(const std::vector<ordered_json> &variables) {
   }
   for (Folded &fold : folded) {
     auto numbers = fold.numbers.begin();
-    for (const std::string &part : partsOf(fold.first["name"]))
+    for (const std::string &part : split(fold.first["name"].get<std::string>(), '.'))
       fold.name += (fold.name.empty() ? "" : ".") + (isNumber(part) ? rangeText(*numbers++) : part);
   }
   return folded;
