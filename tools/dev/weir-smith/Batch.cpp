@@ -69,7 +69,7 @@ std::string joined(const llvm::StringSet<> &names) {
 struct Report {
   std::string kind = "crash", stage = "start", message;
   uint64_t attempt = 0;
-  std::string ops, passes;
+  std::string ops, passes, bits;
 
   bool fails() const { return kind == "fails" || kind == "crash"; }
   bool sameFailure(const Report &other) const {
@@ -94,6 +94,9 @@ Report readReport(const ForkResult &result) {
       break;
     case 'P':
       report.passes = text;
+      break;
+    case 'B':
+      report.bits = text;
       break;
     case 'K':
       report.kind = text;
@@ -133,6 +136,8 @@ bool checkAndSend(ModuleOp module, bool compile, const std::string &until, const
   }
   send("O" + joined(ops));
   send("P" + joined(passes));
+  if (outcome.bits)
+    send("B " + llvm::utohexstr(outcome.bits));
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, false);
   for (StringRef line : lines)
@@ -239,11 +244,14 @@ void work(const BatchOptions &options, unsigned worker,
     sendAll(to, "K " + report.kind + " " + std::to_string(report.attempt) + "\n");
     sendAll(to, "O " + report.ops + "\n");
     sendAll(to, "P " + report.passes + "\n");
+    if (!report.bits.empty())
+      sendAll(to, "B " + std::to_string(seed) + " " + report.bits + "\n");
   }
 }
 
 struct Totals {
   std::map<std::string, uint64_t> kinds, ops, passes;
+  std::map<uint64_t, std::string> bits; ///< by seed
   uint64_t programs = 0, attempts = 0;
   std::vector<std::string> failures;
 
@@ -258,6 +266,8 @@ struct Totals {
     else if (line.starts_with("P"))
       for (StringRef word : words)
         ++passes[word.str()];
+    else if (line.starts_with("B"))
+      bits[std::stoull(words[0].str())] = words[1].str();
     else if (line.starts_with("K")) {
       ++kinds[words[0].str()];
       ++programs;
@@ -356,6 +366,15 @@ Exit runBatch(const BatchOptions &options) {
     for (const std::string &op : missing)
       llvm::outs() << " " << op;
     llvm::outs() << "\n";
+  }
+  if (!options.bits.empty()) {
+    llvm::raw_fd_ostream file(options.bits, error);
+    for (const auto &[seed, hash] : totals.bits)
+      file << seed << " " << hash << "\n";
+    file.flush();
+    if (error || (error = file.error()))
+      throw Failure(Exit::storage,
+                    "--bits " + options.bits + ": it cannot be written: " + error.message());
   }
   if (lost)
     llvm::errs() << "error: a worker ended early\n";

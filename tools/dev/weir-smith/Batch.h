@@ -24,6 +24,7 @@ struct BatchOptions {
   unsigned jobs = 1;
   double minutes = 0;     ///< ends after them; 0: never
   std::string keep = "."; ///< where shrunk programs of failures go
+  std::string bits; ///< a file for a line per program that ran: its seed and a hash of its results
   bool compile = true;
   bool shrink = true;
   bool allOps = false; ///< an op of the dialect in no program is a failure

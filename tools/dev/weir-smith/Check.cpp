@@ -16,6 +16,7 @@
 #include "verify/Compare.h"
 #include "verify/Compiled.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -42,6 +43,22 @@ std::string print(ModuleOp module) {
   llvm::raw_string_ostream stream(text);
   module.print(stream);
   return text;
+}
+
+uint64_t hashOf(const ProgramRun &run) {
+  llvm::SmallVector<uint64_t> hashes;
+  auto add = [&](const Tensor &tensor) {
+    llvm::ArrayRef<double> values(tensor.values);
+    hashes.push_back(llvm::xxh3_64bits(
+        {reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(double)}));
+  };
+  for (const auto &[name, entry] : run) {
+    llvm::for_each(entry.results, add);
+    for (const auto &[variable, tensor] : entry.variables)
+      add(tensor);
+  }
+  return llvm::xxh3_64bits(
+      {reinterpret_cast<const uint8_t *>(hashes.data()), hashes.size() * sizeof(uint64_t)});
 }
 
 class Checker {
@@ -434,6 +451,7 @@ bool Checker::runCompiled(const std::vector<std::byte> &artifact) {
       return false;
     first = std::move(run);
   }
+  outcome.bits = hashOf(*first);
   return true;
 }
 

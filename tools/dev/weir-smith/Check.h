@@ -29,6 +29,8 @@ struct Outcome {
   Kind kind = Kind::agrees;
   std::string stage;   ///< where
   std::string message; ///< what was expected and found, or why it was refused
+  /// A hash of all that the compiled program computed, to the bit; 0 where it did not run.
+  uint64_t bits = 0;
 };
 
 struct CheckOptions {

@@ -44,6 +44,9 @@ int main(int argc, char **argv) {
     app.add_option("--minutes", options.minutes, "end after this time")->check(positive);
     app.add_option("--jobs", options.jobs, "programs at a time")->transform(integerWithin(1, 1024));
     app.add_option("--keep", options.keep, "the folder for programs that fail")->type_name("DIR");
+    app.add_option("--bits", options.bits,
+                   "write each program's seed and a hash of its compiled results here")
+        ->type_name("FILE");
     app.add_flag("--no-compile", noCompile, "leave out the machine code");
     app.add_flag("--no-shrink", noShrink, "keep programs that fail as they are");
     app.add_flag("--all-ops", options.allOps, "an op of the dialect in no program is a failure");
