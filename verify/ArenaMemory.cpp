@@ -44,10 +44,10 @@ int64_t ArenaMemory::addressOf(mlir::Value buffer) {
     plan::Place place = plan::placeOf(buffer);
     auto use = llvm::dyn_cast<plan::UseOp>(place.memory);
     int64_t start = use ? variables.at(use.getVariable())
-                        : *llvm::cast<plan::BufferOp>(place.memory).getOffset();
-    found->second = {start + place.offset, place.stride};
+                        : *llvm::cast<plan::AllocOp>(place.memory).getOffset();
+    found->second = {start + place.offset, std::move(place)};
   }
-  return found->second.address + found->second.stride * round;
+  return found->second.address + movedBy(found->second.place);
 }
 
 void ArenaMemory::load(mlir::Value buffer, mlir::Type element, int64_t first,
@@ -74,10 +74,6 @@ void ArenaMemory::store(mlir::Value buffer, mlir::Type element, int64_t first,
 void ArenaMemory::copy(mlir::Value from, mlir::Value to, int64_t size) {
   auto begin = bytes.begin() + addressOf(from);
   raw.push_back({addressOf(to), {begin, begin + size}});
-}
-
-void ArenaMemory::fill(mlir::Value to, int64_t size, uint8_t value) {
-  raw.push_back({addressOf(to), std::vector<std::byte>(size, std::byte(value))});
 }
 
 void ArenaMemory::forget(mlir::Value buffer, int64_t size) {

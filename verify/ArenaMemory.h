@@ -30,7 +30,7 @@ public:
     std::vector<double> values; ///< by their index
     std::vector<bool> known;    ///< which of them were stored
   };
-  /// Bytes that were copied or filled.
+  /// Bytes that were copied.
   struct Raw {
     int64_t address;
     std::vector<std::byte> bytes;
@@ -55,14 +55,14 @@ public:
   void store(mlir::Value buffer, mlir::Type element, int64_t first,
              llvm::ArrayRef<double> from) override;
   void copy(mlir::Value from, mlir::Value to, int64_t size) override;
-  void fill(mlir::Value to, int64_t size, uint8_t value) override;
   void forget(mlir::Value buffer, int64_t size) override;
   using Memory::load;
   using Memory::store;
 
 private:
   struct Base {
-    int64_t address, stride;
+    int64_t address;
+    plan::Place place;
   };
   llvm::StringMap<int64_t> variables;
   llvm::DenseMap<mlir::Value, Base> bases;

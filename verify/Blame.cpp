@@ -183,7 +183,7 @@ std::string nameOf(mlir::Operation *action, PlanInterpreter &machine) {
     return action->getName().getStringRef().str();
   std::string name = launch.getKernel().str() + " (";
   llvm::StringSet<> seen;
-  KernelOp meaning = meaningOf(machine.kernelOf(launch));
+  KernelOp meaning = machine.kernelOf(launch).meaning();
   for (mlir::Operation &op : meaning.getBody().front().without_terminator())
     if (seen.insert(op.getName().getStringRef()).second)
       name += (seen.size() == 1 ? "" : ", ") + op.getName().getStringRef().str();
@@ -202,15 +202,9 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
   auto add = [&](mlir::Value buffer, mlir::Type type) {
     list.push_back({buffer, llvm::cast<mlir::RankedTensorType>(type)});
   };
-  auto floats = [&](llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides) {
-    int64_t count = 1;
-    for (auto [size, stride] : llvm::zip_equal(sizes, strides))
-      count += (size - 1) * stride;
-    return mlir::RankedTensorType::get({count}, mlir::Float32Type::get(action->getContext()));
-  };
   if (auto launch = llvm::dyn_cast<plan::LaunchOp>(action)) {
     plan::KernelOp kernel = machine.kernelOf(launch);
-    KernelOp meaning = meaningOf(kernel);
+    KernelOp meaning = kernel.meaning();
     if (!completes(launch, kernel))
       return {};
     size_t inputs = meaning.getInputs().size();
@@ -220,32 +214,12 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
     else
       for (auto [i, input] : llvm::enumerate(meaning.getInputs()))
         add(launch.getOperands()[i], input.getType());
-  } else if (auto product = llvm::dyn_cast<plan::ProductOp>(action)) {
-    llvm::ArrayRef<int64_t> s = product.getSizes();
-    if (written) {
-      auto c = product.getCStrides();
-      add(product.getC(), floats({s[0], s[1], s[2]}, {c[0], c[1], 1}));
-    } else {
-      add(product.getA(), floats({s[0], s[1], s[3]}, product.getAStrides()));
-      add(product.getB(), floats({s[0], s[3], s[2]}, product.getBStrides()));
-      if (product.getBias())
-        add(product.getBias(), floats({s[2]}, {1}));
-    }
-  } else if (auto convolution = llvm::dyn_cast<plan::ConvolutionOp>(action)) {
-    llvm::ArrayRef<int64_t> s = convolution.getSizes(), t = convolution.getStrides(),
-                            p = convolution.getPadding();
-    int64_t height = (s[2] + 2 * p[0] - s[5]) / t[0] + 1,
-            width = (s[3] + 2 * p[1] - s[6]) / t[1] + 1;
-    std::pair<mlir::Value, int64_t> all[] = {
-        {convolution.getOutput(), s[0] * s[4] * height * width},
-        {convolution.getInput(), s[0] * s[1] * s[2] * s[3]},
-        {convolution.getWeight(), s[4] * s[1] * s[5] * s[6]}};
-    int result = convolution.getKind() == "forward"          ? 0
-                 : convolution.getKind() == "backward_input" ? 1
-                                                             : 2;
-    for (int i = 0; i < 3; ++i)
-      if ((i == result) == written)
-        add(all[i].first, floats({all[i].second}, {1}));
+  } else if (auto call = llvm::dyn_cast<plan::CallOp>(action)) {
+    mlir::Type f32 = mlir::Float32Type::get(action->getContext());
+    for (auto [i, footprint] : llvm::enumerate(spec::footprints(call.getCall())))
+      if (spec::writes(footprint.mode) == written && !footprint.workspace)
+        add(call.getOperands()[i],
+            mlir::RankedTensorType::get({static_cast<int64_t>(footprint.extent() / 4)}, f32));
   }
   return list;
 }

@@ -103,25 +103,11 @@ mlir::Operation *makerOf(mlir::Value yielded) {
   return yielded.getDefiningOp();
 }
 
-/// The op that a library call was made of; the plan's own for what has none.
-llvm::StringRef weirOpOf(mlir::Operation *action) {
-  if (llvm::isa<plan::ProductOp>(action))
-    return MatmulOp::getOperationName();
-  if (auto convolution = llvm::dyn_cast<plan::ConvolutionOp>(action))
-    return convolution.getKind() == "forward" ? ConvolutionOp::getOperationName()
-           : convolution.getKind() == "backward_input"
-               ? ConvolutionInputGradOp::getOperationName()
-               : ConvolutionWeightGradOp::getOperationName();
-  return action->getName().getStringRef();
-}
-
-void number(mlir::Block &block, std::vector<mlir::Operation *> &actions) {
-  for (mlir::Operation &op : block)
-    if (llvm::isa<Executable>(op)) {
-      actions.push_back(&op);
-      if (auto repeat = llvm::dyn_cast<plan::RepeatOp>(op))
-        number(repeat.getBody().front(), actions);
-    }
+/// The op that a library call computes; the plan's own for what is none.
+std::string weirOpOf(mlir::Operation *action) {
+  if (auto call = llvm::dyn_cast<plan::CallOp>(action))
+    return std::string(spec::opOf(call.getCall()));
+  return action->getName().getStringRef().str();
 }
 
 /// Loads what the checker executes; before the plan's ops are asked for their interfaces.
@@ -147,7 +133,7 @@ CheckActions::CheckActions(Program &program, mlir::ModuleOp plan)
       machine(plan, memory, interpreter) {
   for (auto entry : plan.getOps<plan::EntryOp>()) {
     entries.push_back({entry.getSymName().str(), {}, nullptr});
-    number(entry.getBody().front(), entries.back().actions);
+    llvm::append_range(entries.back().actions, entry.actions());
     for (mlir::Operation *action : entries.back().actions)
       if (action->getParentOp() == entry)
         entries.back().last = action;
@@ -178,13 +164,13 @@ void CheckActions::before(const ActionPlace &now) {
     when = whenOf(entry);
   if (onAction)
     onAction(when, place.action, entry.actions.size());
-  auto around = op->getParentOfType<plan::RepeatOp>();
-  memory.round = around ? place.round : 0;
-  if (around && entry.actions[place.action - 1] == around)
-    checkOrdinal(around, place);
+  memory.setRounds(op, place.round);
+  if (auto around = op->getParentOfType<plan::LoopOp>();
+      around && entry.actions[place.action - 1] == around)
+    checkRound(around);
   auto launch = llvm::dyn_cast<plan::LaunchOp>(op);
   // All launches of a kernel are one, checked after the last.
-  if (llvm::isa<plan::RepeatOp>(op) || (launch && launch.getPart() != 0))
+  if (llvm::isa<plan::LoopOp>(op) || (launch && launch.getPart() != 0))
     return;
   keep();
 }
@@ -205,15 +191,15 @@ void CheckActions::after(const ActionPlace &now) {
   mlir::Operation *op = entry.actions[place.action];
   auto launch = llvm::dyn_cast<plan::LaunchOp>(op);
   bool waits = launch && !completes(launch, machine.kernelOf(launch));
-  if (!llvm::isa<plan::RepeatOp>(op) && !waits) {
-    memory.round = op->getParentOfType<plan::RepeatOp>() ? place.round : 0;
+  if (!llvm::isa<plan::LoopOp>(op) && !waits) {
+    memory.setRounds(op, place.round);
     Tensors inputs;
     std::vector<Expected> expected = expect(op, inputs);
     compare(op, inputs, expected);
     compareRaw(op);
     compareRest(op, expected);
   }
-  summary.actions += !llvm::isa<plan::RepeatOp>(op);
+  summary.actions += !llvm::isa<plan::LoopOp>(op);
   if (op == entry.last) {
     ++summary.entries;
     summary.steps += entry.name == "step";
@@ -241,13 +227,13 @@ std::vector<CheckActions::Expected> CheckActions::expect(mlir::Operation *op, Te
 std::vector<CheckActions::Expected> CheckActions::expectLaunch(plan::LaunchOp launch,
                                                                Tensors &inputs) {
   plan::KernelOp kernel = machine.kernelOf(launch);
-  KernelOp meaning = meaningOf(kernel);
+  KernelOp meaning = kernel.meaning();
   auto operands = launch.getOperands();
   size_t count = meaning.getInputs().size(), results = meaning.getNumResults();
   for (size_t i = 0; i < count; ++i)
     inputs.push_back(memory.load(operands[i], meaning.getInputs()[i].getType()));
   for (size_t i = count + results; i < operands.size(); ++i)
-    memory.forget(operands[i], kernel.getSizes()[i]);
+    memory.forget(operands[i], kernel.getTaken(i).getBytes());
   mlir::FailureOr<Tensors> truth = evaluateExactly(meaning, inputs, interpreter);
   if (mlir::failed(truth))
     return {};
@@ -275,13 +261,12 @@ std::vector<CheckActions::Expected> CheckActions::storedBy(mlir::Operation *op) 
   std::vector<Expected> expected;
   for (ArenaMemory::Stored &tensor : memory.stored) {
     Shape shape{static_cast<int64_t>(tensor.values.size())};
-    if (auto product = llvm::dyn_cast<plan::ProductOp>(op)) {
-      int64_t batch = product.getSizes()[0], m = product.getSizes()[1], n = product.getSizes()[2];
-      if (batch * m * n == shape[0])
-        shape = {batch, m, n};
-    }
+    if (auto call = llvm::dyn_cast<plan::CallOp>(op))
+      if (auto *product = std::get_if<spec::Product>(&call.getCall());
+          product && product->batch * product->m * product->n == shape[0])
+        shape = {product->batch, product->m, product->n};
     expected.push_back({memory.addressOf(tensor.buffer), tensor.element, shape,
-                        std::move(tensor.values), std::move(tensor.known), weirOpOf(op).str(),
+                        std::move(tensor.values), std::move(tensor.known), weirOpOf(op),
                         op->getLoc()});
   }
   return expected;
@@ -298,7 +283,7 @@ Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
         readBack(program.arena(), tensor.address, tensor.element, tensor.truth.size());
   }
   if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
-    KernelOp meaning = meaningOf(machine.kernelOf(launch));
+    KernelOp meaning = machine.kernelOf(launch).meaning();
     auto agrees = [&](const Tensors &allowed) {
       return llvm::all_of(llvm::enumerate(expected), [&](auto tensor) {
         size_t i = tensor.index();
@@ -410,7 +395,7 @@ std::string CheckActions::ownerOf(int64_t address, mlir::Operation *op) const {
       return concat("byte ", at, " of `", variable.getSymName().str(), "`");
   }
   std::string owner = concat("byte ", address, " of the arena, where nothing is kept");
-  op->getParentOfType<plan::EntryOp>().walk([&](plan::BufferOp buffer) {
+  op->getParentOfType<plan::EntryOp>().walk([&](plan::AllocOp buffer) {
     int64_t at = address - static_cast<int64_t>(*buffer.getOffset());
     if (at >= 0 && at < static_cast<int64_t>(buffer.getSize()) &&
         *buffer.getFirst() <= place.action && place.action <= *buffer.getLast())
@@ -420,27 +405,17 @@ std::string CheckActions::ownerOf(int64_t address, mlir::Operation *op) const {
   return owner;
 }
 
-void CheckActions::checkOrdinal(plan::RepeatOp repeat, const ActionPlace &now) {
-  int32_t round;
-  std::memcpy(&round, program.arena().data() + memory.addressOf(repeat.getOrdinal()), sizeof round);
-  if (round != static_cast<int32_t>(now.round))
-    report(repeat, "plan.repeat", repeat.getLoc(),
-           concat("the round: expected ", now.round, ", found ", round));
+void CheckActions::checkRound(plan::LoopOp loop) {
+  auto expected = static_cast<int32_t>(memory.rounds.lookup(loop.index()));
+  int32_t found;
+  std::memcpy(&found, program.arena().data() + memory.addressOf(loop.getRound()), sizeof found);
+  if (found != expected)
+    report(loop, "plan.loop", loop.getLoc(),
+           concat("the round: expected ", expected, ", found ", found));
 }
 
-std::string CheckActions::describe(mlir::Operation *op) const {
-  if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
-    plan::KernelOp kernel = machine.kernelOf(launch);
-    return concat("launch of ", kernel.getSymName().str(), ", ", kernel.getShape().str());
-  }
-  if (auto product = llvm::dyn_cast<plan::ProductOp>(op)) {
-    auto sizes = product.getSizes();
-    return concat("product ", sizes[1], "x", sizes[2], "x", sizes[3],
-                  sizes[0] > 1 ? concat(" of ", sizes[0]) : std::string());
-  }
-  if (auto convolution = llvm::dyn_cast<plan::ConvolutionOp>(op))
-    return "convolution, " + convolution.getKind().str();
-  return op->getName().stripDialect().str();
+std::string CheckActions::describe(mlir::Operation *op) {
+  return llvm::cast<plan::Action>(op).describe(symbols);
 }
 
 void CheckActions::report(mlir::Operation *op, const std::string &what, mlir::Location loc,

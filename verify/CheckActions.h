@@ -101,9 +101,9 @@ private:
   void compare(mlir::Operation *op, const Tensors &inputs, const std::vector<Expected> &expected);
   void compareRaw(mlir::Operation *op);
   void compareRest(mlir::Operation *op, const std::vector<Expected> &expected);
-  void checkOrdinal(plan::RepeatOp repeat, const ActionPlace &place);
+  void checkRound(plan::LoopOp loop);
   std::string ownerOf(int64_t address, mlir::Operation *op) const;
-  std::string describe(mlir::Operation *op) const;
+  std::string describe(mlir::Operation *op);
   void report(mlir::Operation *op, const std::string &what, mlir::Location loc,
               const std::string &detail);
 
@@ -112,6 +112,7 @@ private:
   Interpreter interpreter;
   ArenaMemory memory;
   PlanInterpreter machine;
+  mlir::SymbolTableCollection symbols;
   std::vector<Entry> entries;
   const int32_t *step = nullptr; ///< the run's counter
   std::string when;

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Meaning.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
 using namespace mlir;
@@ -48,17 +49,16 @@ std::optional<int64_t> bytesOf(Type type) {
 
 LogicalResult fits(KernelOp meaning, plan::KernelOp kernel) {
   auto error = [&] { return kernel.emitOpError("has a meaning that is not its own: "); };
-  if (stringifyKernelShape(meaning.getShape()) != kernel.getShape())
+  if (meaning.getShape() != kernel.getShape())
     return error() << "it is of shape " << stringifyKernelShape(meaning.getShape());
   SmallVector<Type> types(meaning->getOperandTypes());
   llvm::append_range(types, meaning->getResultTypes());
-  ArrayRef<int64_t> sizes = kernel.getSizes();
-  if (types.size() > sizes.size())
+  if (types.size() > kernel.getTakes().size())
     return error() << "it has " << types.size() << " inputs and results, the kernel "
-                   << sizes.size() << " operands";
+                   << kernel.getTakes().size() << " operands";
   for (auto [i, type] : llvm::enumerate(types))
-    if (bytesOf(type) != sizes[i])
-      return error() << "operand " << i << " of " << sizes[i] << " bytes is a " << type;
+    if (int64_t bytes = kernel.getTaken(i).getBytes(); bytesOf(type) != bytes)
+      return error() << "operand " << i << " of " << bytes << " bytes is a " << type;
   for (Operation &op : meaning.getBody().front())
     if (op.getNumRegions() != 0 || isa<ReadOp, WriteOp, GradientOp>(op))
       return error() << op.getName() << " cannot be in a kernel";
@@ -83,11 +83,10 @@ LogicalResult parseMeaning(StringRef text, plan::KernelOp kernel) {
            << deepest << " brackets in each other";
   // A kernel around the text, which is a region's and not a whole program's.
   std::string whole =
-      "plan.kernel \"\" @meaning attributes {suffixes = [], tasks = array<i64>, sizes = "
-      "array<i64>, "
-      "written = array<i1>, thread_scratch = 0 : i64, flops = 0 : i64, bytes = 0 : i64} {\n" +
+      "plan.kernel map @meaning attributes {parts = [], takes = [], thread_scratch = "
+      "0 : i64, flops = 0 : i64, bytes = 0 : i64} {\n" +
       text.str() + "\n}\n";
-  ParserConfig config(kernel.getContext());
+  ParserConfig config(kernel.getContext(), /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> parsed =
       parseSourceString<ModuleOp>(whole, config, ("meaning of " + kernel.getSymName()).str());
   if (!parsed)
@@ -99,7 +98,7 @@ LogicalResult parseMeaning(StringRef text, plan::KernelOp kernel) {
                    : KernelOp();
   if (!inner)
     return kernel.emitOpError("has a meaning that is not one weir.kernel");
-  if (failed(fits(inner, kernel)))
+  if (failed(verify(inner)) || failed(fits(inner, kernel)))
     return failure();
   kernel.getBody().takeBody(outer.getBody());
   return success();

@@ -8,6 +8,7 @@
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 
 using namespace mlir;
@@ -26,47 +27,40 @@ StringRef text(const flatbuffers::String *string) {
 class PlanReader {
 public:
   PlanReader(const fb::Program &program, MLIRContext &context)
-      : program(program), builder(&context), unknown(UnknownLoc::get(&context)),
-        bufferType(plan::BufferType::get(&context)) {}
+      : program(program), builder(&context), unknown(UnknownLoc::get(&context)) {}
 
   OwningOpRef<ModuleOp> read();
 
 private:
   void readAttributes();
   void readVariable(const fb::Variable &variable);
-  void readKernel(uint32_t first);
+  LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
   void readEntry(const fb::Entry &entry);
   void readPort(const fb::Port &port);
   void readActions(const Actions &actions);
-  void readAction(const fb::Action &action, Location loc);
-  void read(const fb::Launch &launch, const Lines *lines);
-  void read(const fb::Product &product, Location loc);
-  void read(const fb::Convolution &convolution, Location loc);
-  void read(const fb::Repeat &repeat, Location loc);
+  void readAction(const fb::Action &action);
+  Location locate(const fb::Action &action);
 
+  SmallVector<Value> operandsOf(const fb::Action &action);
   Value buffer(const fb::Ref &ref);
-  Value optional(const fb::Ref *ref) { return ref ? buffer(*ref) : Value(); }
   Value use(uint32_t variable);
   Type tensor(fb::DType dtype, const flatbuffers::Vector<int64_t> &shape);
   Location locate(const fb::Location *location);
   Location locate(const Lines *lines);
   IntegerAttr number(uint64_t value) { return builder.getI64IntegerAttr(value); }
-  DenseI64ArrayAttr numbers(std::initializer_list<uint64_t> values) {
-    return builder.getDenseI64ArrayAttr(SmallVector<int64_t>(values.begin(), values.end()));
-  }
 
   const fb::Program &program;
   OpBuilder builder;
   Location unknown;
-  Type bufferType;
   OwningOpRef<ModuleOp> module;
   std::vector<std::pair<plan::KernelOp, uint32_t>>
       kernelOf;                      ///< by Program.kernels: the op and its part's number
   std::vector<std::string> symbolOf; ///< by Program.variables
   // Of the entry that is read:
   plan::EntryOp entryOp;
-  std::vector<Value> buffers, uses;
+  std::vector<Value> buffers, uses, events;
+  std::vector<Value> rounds; ///< of the loops around
   Operation *lastUse = nullptr;
 };
 
@@ -128,45 +122,44 @@ void PlanReader::readAttributes() {
     set("weir.training_digest", number(program.training_digest()));
   if (program.predict_digest())
     set("weir.predict_digest", number(program.predict_digest()));
-  set("plan.target", builder.getStringAttr(text(program.target())));
-  set("plan.persistent", number(program.persistent()));
-  set("plan.arena", number(program.arena()));
-  set("plan.thread_scratch", number(program.thread_scratch()));
+  const fb::Device &device = fb::deviceOf(program);
+  set("plan.target", builder.getStringAttr(text(device.target())));
+  set("plan.persistent", number(device.persistent()));
+  set("plan.arena", number(device.arena()));
+  set("plan.thread_scratch", number(device.thread_scratch()));
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {
   std::string symbol = text(variable.name()).str();
   if (variable.role() == fb::Role::run)
     symbol = "run/" + symbol;
-  plan::VariableOp::create(builder, locate(variable.location()), symbol,
-                           fb::EnumNameRole(variable.role()),
+  plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
                            tensor(variable.dtype(), *variable.shape()), number(variable.offset()));
   symbolOf.push_back(symbol);
 }
 
 /// The launches from `first` on that are one kernel of the plan.
-void PlanReader::readKernel(uint32_t first) {
+LogicalResult PlanReader::readKernel(uint32_t first) {
   const auto &kernels = *program.kernels();
   const fb::Kernel &kernel = *kernels[first];
-  SmallVector<Attribute> suffixes;
-  SmallVector<int64_t> tasks, sizes;
-  SmallVector<bool> written;
-  for (uint32_t i = first; i < kernels.size() && (i == first || kernels[i]->part() != 0); ++i) {
-    suffixes.push_back(builder.getStringAttr(text(kernels[i]->suffix())));
-    tasks.push_back(kernels[i]->tasks());
-  }
-  for (const fb::Operand *operand : *kernel.operands()) {
-    sizes.push_back(operand->size());
-    written.push_back(operand->written());
-  }
+  auto shape = symbolizeKernelShape(text(kernel.shape()));
+  if (!shape)
+    return emitError(unknown) << "kernel '" << text(kernel.symbol())
+                              << "' is of an unknown shape, '" << text(kernel.shape()) << "'";
+  SmallVector<Attribute> parts, takes;
+  for (uint32_t i = first; i < kernels.size() && (i == first || kernels[i]->part() != 0); ++i)
+    parts.push_back(plan::PartAttr::get(builder.getContext(), text(kernels[i]->suffix()),
+                                        int64_t(kernels[i]->tasks())));
+  for (const fb::Operand *operand : *kernel.operands())
+    takes.push_back(plan::OperandAttr::get(builder.getContext(), plan::Mode(operand->mode()),
+                                           int64_t(operand->size())));
   StringRef name = text(kernel.symbol()).drop_back(text(kernel.suffix()).size());
-  auto op = plan::KernelOp::create(
-      builder, unknown, builder.getStringAttr(name), builder.getStringAttr(text(kernel.shape())),
-      builder.getArrayAttr(suffixes), builder.getDenseI64ArrayAttr(tasks),
-      builder.getDenseI64ArrayAttr(sizes), builder.getDenseBoolArrayAttr(written),
-      number(kernel.thread_scratch()), number(kernel.flops()), number(kernel.bytes()));
-  for (size_t part = 0; part < tasks.size(); ++part)
+  auto op = plan::KernelOp::create(builder, unknown, name, *shape, builder.getArrayAttr(parts),
+                                   builder.getArrayAttr(takes), kernel.thread_scratch(),
+                                   kernel.flops(), kernel.bytes());
+  for (size_t part = 0; part < parts.size(); ++part)
     kernelOf.emplace_back(op, part);
+  return success();
 }
 
 LogicalResult PlanReader::readMeanings() {
@@ -208,27 +201,50 @@ Value PlanReader::use(uint32_t variable) {
       builder.setInsertionPointAfter(lastUse);
     else
       builder.setInsertionPointToStart(&entryOp.getBody().front());
-    value = plan::UseOp::create(builder, unknown, bufferType, symbolOf[variable]);
+    value = plan::UseOp::create(builder, unknown, symbolOf[variable]);
     lastUse = value.getDefiningOp();
   }
   return value;
 }
 
 Value PlanReader::buffer(const fb::Ref &ref) {
-  Value memory = ref.space() == fb::Space::variable ? use(ref.index()) : buffers[ref.index()];
-  if (ref.offset() == 0 && ref.stride() == 0)
-    return memory;
-  return plan::PartOp::create(builder, unknown, bufferType, memory, number(ref.offset()),
-                              number(ref.stride()));
+  return ref.memory() == fb::Memory::variable ? use(ref.index()) : buffers[ref.index()];
+}
+
+SmallVector<Value> PlanReader::operandsOf(const fb::Action &action) {
+  SmallVector<Value> operands;
+  if (!action.operands())
+    return operands;
+  for (auto [i, ref] : llvm::enumerate(*action.operands())) {
+    SmallVector<Value> indices;
+    SmallVector<int64_t> strides, moduli;
+    if (action.moves())
+      for (const fb::Move *move : *action.moves())
+        if (move->operand() == i) {
+          indices.push_back(rounds[move->loop()]);
+          strides.push_back(move->bytes());
+          moduli.push_back(int64_t(move->modulus()));
+        }
+    Value memory = buffer(*ref);
+    operands.push_back(ref->offset() == 0 && indices.empty()
+                           ? memory
+                           : plan::PartOp::create(builder, unknown, memory, ref->offset(), indices,
+                                                  strides, moduli));
+  }
+  return operands;
 }
 
 void PlanReader::readPort(const fb::Port &port) {
   StringRef config = text(port.limit_config());
+  Value place = buffer(*port.ref());
+  if (port.ref()->offset() != 0)
+    place = plan::PartOp::create(builder, unknown, place, port.ref()->offset(), ValueRange());
   plan::PortOp::create(
-      builder, locate(port.location()), builder.getStringAttr(fb::EnumNamePortKind(port.kind())),
+      builder, locate(port.location()),
+      plan::PortKindAttr::get(builder.getContext(), plan::PortKind(port.kind())),
       builder.getStringAttr(text(port.name())), TypeAttr::get(tensor(port.dtype(), *port.shape())),
-      buffer(*port.ref()), number(port.term()), builder.getF64FloatAttr(port.weight()),
-      number(port.limit()), config.empty() ? StringAttr() : builder.getStringAttr(config));
+      place, number(port.term()), builder.getF64FloatAttr(port.weight()), number(port.limit()),
+      config.empty() ? StringAttr() : builder.getStringAttr(config));
 }
 
 void PlanReader::readEntry(const fb::Entry &entry) {
@@ -239,10 +255,14 @@ void PlanReader::readEntry(const fb::Entry &entry) {
   lastUse = nullptr;
   buffers.clear();
   for (const fb::Buffer *buffer : *entry.buffers())
-    buffers.push_back(plan::BufferOp::create(
-        builder, locate(buffer->location()), bufferType, number(buffer->size()),
-        builder.getStringAttr(text(buffer->label())), number(buffer->offset()),
-        number(buffer->first()), number(buffer->last())));
+    buffers.push_back(plan::AllocOp::create(
+        builder, locate(buffer->location()),
+        plan::BufferType::get(builder.getContext(), plan::Space(buffer->space())),
+        number(buffer->size()), builder.getStringAttr(text(buffer->label())),
+        number(buffer->offset()), number(buffer->first()), number(buffer->last())));
+  events.clear();
+  for (uint32_t i = 0; i < entry.events(); ++i)
+    events.push_back(plan::EventOp::create(builder, unknown));
   for (const fb::Port *port : *entry.inputs())
     readPort(*port);
   readActions(*entry.actions());
@@ -251,74 +271,43 @@ void PlanReader::readEntry(const fb::Entry &entry) {
 }
 
 void PlanReader::readActions(const Actions &actions) {
-  for (const fb::Action *action : actions) {
-    if (const fb::Launch *launch = action->work_as_Launch())
-      read(*launch, action->locations());
-    else
-      readAction(*action, locate(action->locations()));
+  for (const fb::Action *action : actions)
+    readAction(*action);
+}
+
+Location PlanReader::locate(const fb::Action &action) {
+  if (!action.work_as_Launch() || !action.lines())
+    return locate(action.locations());
+  SmallVector<Location> ops;
+  for (uint16_t line : *action.lines())
+    ops.push_back(line == fb::noLine ? unknown : locate(action.locations()->Get(line)));
+  return plan::locationOfOps(builder.getContext(), ops);
+}
+
+void PlanReader::readAction(const fb::Action &action) {
+  Location loc = locate(action);
+  SmallVector<Value> operands = operandsOf(action);
+  uint64_t queue = action.queue();
+  if (const fb::Launch *launch = action.work_as_Launch()) {
+    auto [kernel, part] = kernelOf[launch->kernel()];
+    plan::LaunchOp::create(builder, loc, kernel.getSymName(), part, operands, queue);
+  } else if (const fb::Call *call = action.work_as_Call()) {
+    auto spec = plan::SpecAttr::get(builder.getContext(), fb::specOf(*call));
+    plan::CallOp::create(builder, loc, spec, operands, queue);
+  } else if (const fb::Loop *loop = action.work_as_Loop()) {
+    auto op = plan::LoopOp::create(builder, loc, loop->count(), operands.front(), queue);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&op.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
+    rounds.push_back(op.index());
+    readActions(*loop->body());
+    rounds.pop_back();
+  } else if (const fb::Copy *copy = action.work_as_Copy()) {
+    plan::CopyOp::create(builder, loc, operands[0], operands[1], copy->size(), queue);
+  } else if (const fb::Record *record = action.work_as_Record()) {
+    plan::RecordOp::create(builder, loc, events[record->event()], queue);
+  } else {
+    plan::WaitOp::create(builder, loc, events[action.work_as_Wait()->event()], queue);
   }
-}
-
-void PlanReader::readAction(const fb::Action &action, Location loc) {
-  if (const fb::Product *product = action.work_as_Product())
-    return read(*product, loc);
-  if (const fb::Convolution *convolution = action.work_as_Convolution())
-    return read(*convolution, loc);
-  if (const fb::Repeat *repeat = action.work_as_Repeat())
-    return read(*repeat, loc);
-  if (const fb::Copy *copy = action.work_as_Copy()) {
-    Value from = buffer(*copy->from()), to = buffer(*copy->to());
-    plan::CopyOp::create(builder, loc, from, to, number(copy->size()));
-    return;
-  }
-  const fb::Fill &fill = *action.work_as_Fill();
-  Value to = buffer(*fill.to());
-  plan::FillOp::create(builder, loc, to, number(fill.size()), number(fill.value()));
-}
-
-void PlanReader::read(const fb::Launch &launch, const Lines *lines) {
-  auto [kernel, part] = kernelOf[launch.kernel()];
-  SmallVector<Value> operands;
-  for (const fb::Ref *ref : *launch.operands())
-    operands.push_back(buffer(*ref));
-  Location loc = locate(lines);
-  if (launch.lines()) {
-    SmallVector<Location> ops;
-    for (uint16_t line : *launch.lines())
-      ops.push_back(line == fb::noLine ? unknown : locate(lines->Get(line)));
-    loc = plan::locationOfOps(builder.getContext(), ops);
-  }
-  plan::LaunchOp::create(builder, loc, kernel.getSymName(), part, operands);
-}
-
-void PlanReader::read(const fb::Product &p, Location loc) {
-  Value a = buffer(*p.a()), b = buffer(*p.b()), c = buffer(*p.c()), bias = optional(p.bias());
-  plan::ProductOp::create(builder, loc, a, b, c, bias, numbers({p.batch(), p.m(), p.n(), p.k()}),
-                          numbers({p.a_batch(), p.a_row(), p.a_column()}),
-                          numbers({p.b_batch(), p.b_row(), p.b_column()}),
-                          numbers({p.c_batch(), p.c_row()}),
-                          p.relu() ? builder.getUnitAttr() : UnitAttr(),
-                          p.accumulate() ? builder.getUnitAttr() : UnitAttr(),
-                          numbers({p.tile_batch(), p.tile_m(), p.tile_n()}));
-}
-
-void PlanReader::read(const fb::Convolution &c, Location loc) {
-  Value input = buffer(*c.input()), weight = buffer(*c.weight()), output = buffer(*c.output());
-  Value partials = optional(c.partials());
-  plan::ConvolutionOp::create(
-      builder, loc, builder.getStringAttr(fb::EnumNameConvolutionKind(c.kind())),
-      builder.getStringAttr(fb::EnumNameLayout(c.layout())), input, weight, output, partials,
-      numbers({c.images(), c.channels(), c.height(), c.width(), c.filters(), c.kernel_height(),
-               c.kernel_width()}),
-      numbers({c.stride_h(), c.stride_w()}), numbers({c.padding_h(), c.padding_w()}),
-      number(c.tile_images()));
-}
-
-void PlanReader::read(const fb::Repeat &repeat, Location loc) {
-  auto op = plan::RepeatOp::create(builder, loc, number(repeat.count()), buffer(*repeat.ordinal()));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&op.getBody());
-  readActions(*repeat.body());
 }
 
 OwningOpRef<ModuleOp> PlanReader::read() {
@@ -328,8 +317,8 @@ OwningOpRef<ModuleOp> PlanReader::read() {
   for (const fb::Variable *variable : *program.variables())
     readVariable(*variable);
   for (uint32_t i = 0; i < program.kernels()->size(); ++i)
-    if ((*program.kernels())[i]->part() == 0)
-      readKernel(i);
+    if ((*program.kernels())[i]->part() == 0 && failed(readKernel(i)))
+      return {};
   for (const fb::Entry *entry : *program.entries())
     readEntry(*entry);
   if (failed(readMeanings()) || failed(verify(*module)))

@@ -39,12 +39,11 @@ std::vector<int64_t> shapeVector(Type type) {
   return {shape.begin(), shape.end()};
 }
 
-template <typename Enum> Enum enumNamed(StringRef name, const char *const *names, Enum last) {
-  for (int i = 0; i <= int(last); ++i)
-    if (name == names[i])
-      return Enum(i);
-  llvm_unreachable("the plan names what the schema has");
-}
+// The schema's enums are the dialects'.
+static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
+              int(fb::PortKind::MAX) == int(plan::getMaxEnumValForPortKind()) &&
+              int(fb::Space::MAX) == int(plan::getMaxEnumValForSpace()) &&
+              int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()));
 
 class Writer {
 public:
@@ -52,16 +51,18 @@ public:
 
   std::vector<std::byte> write(ArrayRef<char> code) {
     program.model = text("weir.model");
-    program.target = text("plan.target");
     program.batch = number("weir.batch");
     program.accumulate = number("weir.accumulate");
     program.steps = number("weir.steps");
     program.epochs = number("weir.epochs");
     program.training_digest = number("weir.training_digest");
     program.predict_digest = number("weir.predict_digest");
-    program.persistent = number("plan.persistent");
-    program.arena = number("plan.arena");
-    program.thread_scratch = number("plan.thread_scratch");
+    auto device = std::make_unique<fb::DeviceT>();
+    device->target = text("plan.target");
+    device->persistent = number("plan.persistent");
+    device->arena = number("plan.arena");
+    device->thread_scratch = number("plan.thread_scratch");
+    program.devices.push_back(std::move(device));
     if (auto configs = module->getAttrOfType<DictionaryAttr>("weir.configs"))
       for (NamedAttribute config : configs) {
         auto entry = std::make_unique<fb::ConfigT>();
@@ -82,8 +83,12 @@ public:
       writeKernel(kernel);
     for (auto entry : module.getOps<plan::EntryOp>())
       writeEntry(entry);
-    program.code.assign(reinterpret_cast<const uint8_t *>(code.begin()),
-                        reinterpret_cast<const uint8_t *>(code.end()));
+    if (!code.empty()) {
+      auto blob = std::make_unique<fb::BlobT>();
+      blob->bytes.assign(reinterpret_cast<const uint8_t *>(code.begin()),
+                         reinterpret_cast<const uint8_t *>(code.end()));
+      program.blobs.push_back(std::move(blob));
+    }
     for (auto &[name, index] : files)
       program.files.push_back(name.str());
 
@@ -141,7 +146,7 @@ private:
   void writeVariable(plan::VariableOp op) {
     auto variable = std::make_unique<fb::VariableT>();
     StringRef name = op.getSymName();
-    variable->role = enumNamed(op.getRole(), fb::EnumNamesRole(), fb::Role::MAX);
+    variable->role = fb::Role(op.getRole());
     if (variable->role == fb::Role::run)
       name.consume_front("run/");
     variable->name = name.str();
@@ -155,21 +160,17 @@ private:
   }
 
   void writeKernel(plan::KernelOp op) {
-    KernelOp meaning = *op.getBody().front().getOps<KernelOp>().begin();
-    for (auto [i, suffix] : llvm::enumerate(op.getSuffixes())) {
+    KernelOp meaning = op.meaning();
+    for (size_t i = 0; i < op.getParts().size(); ++i) {
       auto kernel = std::make_unique<fb::KernelT>();
-      kernel->suffix = cast<StringAttr>(suffix).getValue().str();
+      kernel->suffix = op.getPart(i).getSuffix().str();
       kernel->symbol = op.getSymName().str() + kernel->suffix;
       kernel->part = i;
-      kernel->shape = op.getShape().str();
-      kernel->tasks = op.getTasks()[i];
+      kernel->shape = stringifyKernelShape(op.getShape()).str();
+      kernel->tasks = op.getPart(i).getTasks();
       kernel->thread_scratch = op.getThreadScratch();
-      for (auto [size, written] : llvm::zip(op.getSizes(), op.getWritten())) {
-        auto operand = std::make_unique<fb::OperandT>();
-        operand->size = size;
-        operand->written = written;
-        kernel->operands.push_back(std::move(operand));
-      }
+      for (auto operand : op.getTakes().getAsRange<plan::OperandAttr>())
+        kernel->operands.push_back({fb::Mode(operand.getMode()), uint64_t(operand.getBytes())});
       for (Operation &inner : meaning.getBody().front().without_terminator())
         kernel->ops.push_back(inner.getName().stripDialect().str());
       if (i == 0) {
@@ -182,24 +183,23 @@ private:
     }
   }
 
-  fb::Ref ref(Value buffer) {
-    plan::Place place = plan::placeOf(buffer);
+  fb::Ref refTo(const plan::Place &place) {
     if (auto use = dyn_cast<plan::UseOp>(place.memory))
-      return {fb::Space::variable, variables.lookup(use.getVariable()), uint64_t(place.offset),
-              uint64_t(place.stride)};
-    return {fb::Space::buffer, buffers.lookup(place.memory), uint64_t(place.offset),
-            uint64_t(place.stride)};
-  }
-  std::unique_ptr<fb::Ref> refPointer(Value buffer) {
-    return buffer ? std::make_unique<fb::Ref>(ref(buffer)) : nullptr;
+      return {fb::Memory::variable, variables.lookup(use.getVariable()), place.offset};
+    return {fb::Memory::buffer, buffers.lookup(place.memory), place.offset};
   }
 
   void writeEntry(plan::EntryOp op) {
     auto entry = std::make_unique<fb::EntryT>();
     entry->name = op.getSymName().str();
     buffers.clear();
-    op.walk([&](plan::BufferOp alloc) {
+    events.clear();
+    for (auto event : op.getBody().getOps<plan::EventOp>())
+      events.try_emplace(event, events.size());
+    entry->events = events.size();
+    op.walk([&](plan::AllocOp alloc) {
       auto buffer = std::make_unique<fb::BufferT>();
+      buffer->space = fb::Space(alloc.getResult().getType().getSpace());
       buffer->offset = *alloc.getOffset();
       buffer->size = alloc.getSize();
       buffer->first = *alloc.getFirst();
@@ -212,10 +212,10 @@ private:
     for (auto op : op.getOps<plan::PortOp>()) {
       auto port = std::make_unique<fb::PortT>();
       port->name = op.getName().str();
-      port->kind = enumNamed(op.getKind(), fb::EnumNamesPortKind(), fb::PortKind::MAX);
+      port->kind = fb::PortKind(op.getKind());
       port->dtype = dtypeOf(op.getType());
       port->shape = shapeVector(op.getType());
-      port->ref = refPointer(op.getBuffer());
+      port->ref = std::make_unique<fb::Ref>(refTo(plan::placeOf(op.getBuffer())));
       port->term = op.getTerm();
       port->weight = op.getWeight().convertToDouble();
       port->limit = op.getLimit();
@@ -230,105 +230,82 @@ private:
 
   std::vector<std::unique_ptr<fb::ActionT>> actionsOf(Block &block) {
     std::vector<std::unique_ptr<fb::ActionT>> actions;
-    for (Operation &op : block) {
-      auto action = std::make_unique<fb::ActionT>();
-      llvm::TypeSwitch<Operation *>(&op)
-          .Case([&](plan::LaunchOp launch) { action->work.Set(work(launch)); })
-          .Case([&](plan::ProductOp product) { action->work.Set(work(product)); })
-          .Case([&](plan::ConvolutionOp convolution) { action->work.Set(work(convolution)); })
-          .Case([&](plan::RepeatOp repeat) { action->work.Set(work(repeat)); })
-          .Case([&](plan::CopyOp copy) { action->work.Set(work(copy)); })
-          .Case([&](plan::FillOp fill) { action->work.Set(work(fill)); });
-      if (action->work.type == fb::Work::NONE)
-        continue;
-      action->locations = linesOf(op.getLoc());
-      if (fb::LaunchT *launch = action->work.AsLaunch()) {
-        size_t count = program.kernels[launch->kernel]->ops.size();
-        if (auto fused = dyn_cast<FusedLoc>(op.getLoc()); fused && fused.getMetadata())
-          for (Location line : plan::locationsOfOps(fused, count))
-            launch->lines.push_back(placeIn(action->locations, line));
-      }
-      actions.push_back(std::move(action));
-    }
+    for (auto op : block.getOps<plan::Action>())
+      actions.push_back(actionOf(op));
     return actions;
   }
 
-  fb::LaunchT work(plan::LaunchOp op) {
-    fb::LaunchT launch;
-    launch.kernel = kernels.lookup({op.getKernel(), op.getPart()});
-    for (Value operand : op.getOperands())
-      launch.operands.push_back(ref(operand));
-    return launch;
+  std::unique_ptr<fb::ActionT> actionOf(plan::Action op) {
+    auto action = std::make_unique<fb::ActionT>();
+    action->queue = op.getQueue();
+    fb::DeviceT &device = *program.devices.front();
+    device.queues = std::max(device.queues, action->queue + 1);
+    for (Value operand : op->getOperands())
+      if (isa<plan::BufferType>(operand.getType()))
+        writeOperand(*action, operand);
+    action->locations = linesOf(op.getLoc());
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](plan::LaunchOp launch) {
+          fb::LaunchT work;
+          work.kernel = kernels.lookup({launch.getKernel(), launch.getPart()});
+          writeLines(*action, launch.getLoc(), program.kernels[work.kernel]->ops.size());
+          action->work.Set(std::move(work));
+        })
+        .Case([&](plan::CallOp call) {
+          fb::CallT work;
+          work.kind = spec::kindOf(call.getCall());
+          work.fields = spec::encode(call.getCall());
+          action->work.Set(std::move(work));
+        })
+        .Case([&](plan::LoopOp loop) {
+          fb::LoopT work;
+          work.count = loop.getCount();
+          work.body = actionsOf(loop.getBody().front());
+          action->work.Set(std::move(work));
+        })
+        .Case([&](plan::CopyOp copy) {
+          fb::CopyT work;
+          work.size = copy.getSize();
+          action->work.Set(std::move(work));
+        })
+        .Case([&](plan::RecordOp record) {
+          fb::RecordT work;
+          work.event = events.lookup(record.getEvent().getDefiningOp());
+          action->work.Set(std::move(work));
+        })
+        .Case([&](plan::WaitOp wait) {
+          fb::WaitT work;
+          work.event = events.lookup(wait.getEvent().getDefiningOp());
+          action->work.Set(std::move(work));
+        })
+        .Default([](Operation *) { llvm_unreachable("an action the schema does not have"); });
+    return action;
   }
 
-  fb::ProductT work(plan::ProductOp op) {
-    fb::ProductT product;
-    product.batch = op.getSizes()[0], product.m = op.getSizes()[1];
-    product.n = op.getSizes()[2], product.k = op.getSizes()[3];
-    product.a = refPointer(op.getA()), product.b = refPointer(op.getB()),
-    product.c = refPointer(op.getC());
-    product.a_batch = op.getAStrides()[0], product.a_row = op.getAStrides()[1],
-    product.a_column = op.getAStrides()[2];
-    product.b_batch = op.getBStrides()[0], product.b_row = op.getBStrides()[1],
-    product.b_column = op.getBStrides()[2];
-    product.c_batch = op.getCStrides()[0], product.c_row = op.getCStrides()[1];
-    product.bias = refPointer(op.getBias());
-    product.relu = op.getRelu();
-    product.accumulate = op.getAccumulate();
-    product.tile_batch = op.getTile()[0], product.tile_m = op.getTile()[1],
-    product.tile_n = op.getTile()[2];
-    return product;
+  void writeOperand(fb::ActionT &action, Value buffer) {
+    plan::Place place = plan::placeOf(buffer);
+    for (const plan::Place::Move &move : place.moves) {
+      uint32_t depth = 0;
+      for (Operation *around = plan::loopOf(move.index)->getParentOp(); isa<plan::LoopOp>(around);
+           around = around->getParentOp())
+        ++depth;
+      action.moves.push_back(
+          {uint32_t(action.operands.size()), depth, uint32_t(move.modulus), move.stride});
+    }
+    action.operands.push_back(refTo(place));
   }
 
-  fb::ConvolutionT work(plan::ConvolutionOp op) {
-    fb::ConvolutionT convolution;
-    ArrayRef<int64_t> sizes = op.getSizes();
-    convolution.kind =
-        enumNamed(op.getKind(), fb::EnumNamesConvolutionKind(), fb::ConvolutionKind::MAX);
-    convolution.layout = enumNamed(op.getLayout(), fb::EnumNamesLayout(), fb::Layout::MAX);
-    convolution.images = sizes[0], convolution.channels = sizes[1];
-    convolution.height = sizes[2], convolution.width = sizes[3];
-    convolution.filters = sizes[4], convolution.kernel_height = sizes[5],
-    convolution.kernel_width = sizes[6];
-    convolution.stride_h = op.getStrides()[0], convolution.stride_w = op.getStrides()[1];
-    convolution.padding_h = op.getPadding()[0], convolution.padding_w = op.getPadding()[1];
-    convolution.input = refPointer(op.getInput());
-    convolution.weight = refPointer(op.getWeight());
-    convolution.output = refPointer(op.getOutput());
-    convolution.partials = refPointer(op.getPartials());
-    convolution.tile_images = op.getTileImages();
-    return convolution;
-  }
-
-  fb::RepeatT work(plan::RepeatOp op) {
-    fb::RepeatT repeat;
-    repeat.count = op.getCount();
-    repeat.ordinal = refPointer(op.getOrdinal());
-    repeat.body = actionsOf(op.getBody().front());
-    return repeat;
-  }
-
-  fb::CopyT work(plan::CopyOp op) {
-    fb::CopyT copy;
-    copy.from = refPointer(op.getFrom());
-    copy.to = refPointer(op.getTo());
-    copy.size = op.getSize();
-    return copy;
-  }
-
-  fb::FillT work(plan::FillOp op) {
-    fb::FillT fill;
-    fill.to = refPointer(op.getTo());
-    fill.size = op.getSize();
-    fill.value = op.getValue();
-    return fill;
+  void writeLines(fb::ActionT &action, Location loc, size_t count) {
+    if (auto fused = dyn_cast<FusedLoc>(loc); fused && fused.getMetadata())
+      for (Location line : plan::locationsOfOps(fused, count))
+        action.lines.push_back(placeIn(action.locations, line));
   }
 
   ModuleOp module;
   fb::ProgramT program;
   llvm::MapVector<StringRef, uint32_t> files;
   llvm::StringMap<uint32_t> variables;
-  llvm::DenseMap<Operation *, uint32_t> buffers;
+  llvm::DenseMap<Operation *, uint32_t> buffers, events;
   llvm::DenseMap<std::pair<StringRef, uint64_t>, uint32_t> kernels;
 };
 

@@ -43,7 +43,7 @@ static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
 
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
 /// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; test/bench).
-static void chooseTiles(cpu::ProductSpec &spec) {
+static void chooseTiles(spec::Product &spec) {
   int64_t work = spec.m * spec.n * spec.k;
   spec.tileBatch = 1;
   spec.tileM = spec.m;
@@ -83,7 +83,7 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   if (!a || !b || (adds && !bias))
     return kernel.emitError("a product's operands must be in memory");
   ArrayRef<int64_t> c = shapeOf(matmul.getResult());
-  cpu::ProductSpec spec;
+  spec::Product spec;
   spec.m = c[c.size() - 2];
   spec.n = c.back();
   ArrayRef<int64_t> lhs = shapeOf(matmul.getLhs());
@@ -101,13 +101,11 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   spec.bias = bool(bias);
   spec.relu = relu;
   chooseTiles(spec);
-  plan::ProductOp::create(builder, linesOf(kernel), a, b, operands.result, bias,
-                          builder.getDenseI64ArrayAttr({spec.batch, spec.m, spec.n, spec.k}),
-                          builder.getDenseI64ArrayAttr({spec.aBatch, spec.aRow, spec.aColumn}),
-                          builder.getDenseI64ArrayAttr({spec.bBatch, spec.bRow, spec.bColumn}),
-                          builder.getDenseI64ArrayAttr({spec.cBatch, spec.cRow}),
-                          relu ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
-                          builder.getDenseI64ArrayAttr({spec.tileBatch, spec.tileM, spec.tileN}));
+  SmallVector<Value> buffers = {a, b, operands.result};
+  if (bias)
+    buffers.push_back(bias);
+  plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
+                       buffers);
   return int64_t(cpu::productScratch(spec));
 }
 
@@ -118,51 +116,41 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   Operation &op = kernel.getBody().front().front();
   Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
   Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
-  cpu::ConvolutionSpec spec;
-  Value input = first, weight = second, output = operands.result;
+  spec::Convolution spec;
+  // Input, weight and output.
+  SmallVector<Value> buffers = {first, second, operands.result};
   ArrayRef<int64_t> image = shapeOf(op.getOperand(0)), filter = shapeOf(op.getOperand(1));
-  StringRef kind = "forward";
   ArrayRef<int64_t> strides, padding;
   if (auto forward = dyn_cast<ConvolutionOp>(op)) {
     strides = forward.getStrides();
     padding = forward.getPadding();
   } else if (auto backward = dyn_cast<ConvolutionInputGradOp>(op)) {
-    kind = "backward_input";
-    spec.kind = cpu::ConvolutionSpec::Kind::backwardInput;
+    spec.computes = spec::ConvolutionKind::backwardInput;
     image = shapeOf(op.getResult(0));
-    input = operands.result;
-    output = first;
+    buffers = {operands.result, second, first};
     strides = backward.getStrides();
     padding = backward.getPadding();
   } else {
     auto gradient = cast<ConvolutionWeightGradOp>(op);
-    kind = "backward_weight";
-    spec.kind = cpu::ConvolutionSpec::Kind::backwardWeight;
+    spec.computes = spec::ConvolutionKind::backwardWeight;
     filter = shapeOf(op.getResult(0));
-    weight = operands.result;
-    output = second;
+    buffers = {first, operands.result, second};
     strides = gradient.getStrides();
     padding = gradient.getPadding();
   }
-  spec.images = image[0], spec.channels = image[1], spec.height = image[2], spec.width = image[3];
-  spec.filters = filter[0], spec.kernelHeight = filter[2], spec.kernelWidth = filter[3];
-  spec.strideH = strides[0], spec.strideW = strides[1];
-  spec.paddingH = padding[0], spec.paddingW = padding[1];
+  spec.images = image[0], spec.channels = image[1], spec.filters = filter[0];
+  spec.size.assign(image.begin() + 2, image.end());
+  spec.window.assign(filter.begin() + 2, filter.end());
+  spec.strides.assign(strides.begin(), strides.end());
+  spec.padding.assign(padding.begin(), padding.end());
+  spec.dilation.assign(spec.size.size(), 1);
   spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
-  Value partials;
-  if (spec.kind == cpu::ConvolutionSpec::Kind::backwardWeight && spec.tiles() > 1)
-    partials = plan::BufferOp::create(builder, kernel.getLoc(),
-                                      plan::BufferType::get(builder.getContext()),
-                                      builder.getI64IntegerAttr(spec.tiles() * spec.weights() * 4),
-                                      builder.getStringAttr("partial weight gradients"),
-                                      IntegerAttr(), IntegerAttr(), IntegerAttr());
-  plan::ConvolutionOp::create(
-      builder, linesOf(kernel), builder.getStringAttr(kind), builder.getStringAttr("nchw"), input,
-      weight, output, partials,
-      builder.getDenseI64ArrayAttr({spec.images, spec.channels, spec.height, spec.width,
-                                    spec.filters, spec.kernelHeight, spec.kernelWidth}),
-      builder.getDenseI64ArrayAttr(strides), builder.getDenseI64ArrayAttr(padding),
-      builder.getI64IntegerAttr(spec.tileImages));
+  if (spec.isPartial())
+    buffers.push_back(plan::AllocOp::create(builder, kernel.getLoc(),
+                                            spec.tiles() * spec.weightElements() * 4,
+                                            "partial weight gradients"));
+  plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
+                       buffers);
   return int64_t(cpu::convolutionScratch(spec));
 }
 

@@ -79,32 +79,25 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   entry.schedule = *schedule;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
-  SmallVector<Attribute> suffixes;
-  SmallVector<int64_t> tasks, sizes;
-  SmallVector<bool> written;
-  for (const LaunchPlan &launch : schedule->launches) {
-    suffixes.push_back(builder.getStringAttr(launch.suffix));
-    tasks.push_back(launch.tasks);
-  }
-  auto operand = [&](int64_t size, bool isWritten) {
-    sizes.push_back(size);
-    written.push_back(isWritten);
+  SmallVector<Attribute> parts, takes;
+  for (const LaunchPlan &launch : schedule->launches)
+    parts.push_back(plan::PartAttr::get(builder.getContext(), launch.suffix, launch.tasks));
+  auto take = [&](plan::Mode mode, int64_t bytes) {
+    takes.push_back(plan::OperandAttr::get(builder.getContext(), mode, bytes));
   };
   for (Type type : kernel.getOperandTypes())
-    operand(storageBytes(type), false);
+    take(plan::Mode::read, storageBytes(type));
   for (Type type : kernel.getResultTypes())
-    operand(storageBytes(type), true);
-  for (int64_t size : schedule->workspaces)
-    operand(size, true);
+    take(plan::Mode::write, storageBytes(type));
+  for (int64_t bytes : schedule->workspaces)
+    take(plan::Mode::write, bytes);
   std::string symbol = "kernel_" + std::to_string(entries.size() - 1);
-  entry.op = plan::KernelOp::create(
-      builder, kernel.getLoc(), builder.getStringAttr(symbol),
-      builder.getStringAttr(stringifyKernelShape(kernel.getShape())),
-      builder.getArrayAttr(suffixes), builder.getDenseI64ArrayAttr(tasks),
-      builder.getDenseI64ArrayAttr(sizes), builder.getDenseBoolArrayAttr(written),
-      builder.getI64IntegerAttr(schedule->threadScratch),
-      builder.getI64IntegerAttr(costOf(kernel, false)),
-      builder.getI64IntegerAttr(costOf(kernel, true)));
+  entry.op = plan::KernelOp::create(builder, kernel.getLoc(), builder.getStringAttr(symbol),
+                                    kernel.getShapeAttr(), builder.getArrayAttr(parts),
+                                    builder.getArrayAttr(takes),
+                                    builder.getI64IntegerAttr(schedule->threadScratch),
+                                    builder.getI64IntegerAttr(costOf(kernel, false)),
+                                    builder.getI64IntegerAttr(costOf(kernel, true)));
   Block *body = builder.createBlock(&entry.op.getBody());
   IRMapping mapping;
   for (Value input : kernel.getInputs())
@@ -119,8 +112,7 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
 class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, OpBuilder builder, KernelTable &kernels)
-      : function(function), builder(builder), kernels(kernels),
-        bufferType(plan::BufferType::get(builder.getContext())) {}
+      : function(function), builder(builder), kernels(kernels) {}
 
   LogicalResult run();
   int64_t libraryScratch = 0;
@@ -138,7 +130,6 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   KernelTable &kernels;
-  Type bufferType;
   llvm::DenseMap<Value, Value> bufferOf; ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
   llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
@@ -198,16 +189,13 @@ Value EntryLowering::use(StringRef variable, Location loc) {
     while (!isa<plan::EntryOp>(entry->getParentOp()))
       entry = entry->getParentOp()->getBlock();
     builder.setInsertionPointToStart(entry);
-    value = plan::UseOp::create(builder, loc, bufferType, variable);
+    value = plan::UseOp::create(builder, loc, variable);
   }
   return value;
 }
 
 Value EntryLowering::allocate(Value tensor, StringRef label) {
-  return plan::BufferOp::create(builder, locationOf(tensor), bufferType,
-                                builder.getI64IntegerAttr(storageBytes(tensor.getType())),
-                                builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
-                                IntegerAttr());
+  return plan::AllocOp::create(builder, locationOf(tensor), storageBytes(tensor.getType()), label);
 }
 
 void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
@@ -264,7 +252,8 @@ LogicalResult EntryLowering::run() {
     bufferOf[argument] = buffer;
     auto name = function.getArgAttrOfType<StringAttr>(i, "weir.input");
     auto limit = function.getArgAttrOfType<IntegerAttr>(i, "weir.limit");
-    plan::PortOp::create(builder, argument.getLoc(), builder.getStringAttr("input"), name,
+    plan::PortOp::create(builder, argument.getLoc(),
+                         plan::PortKindAttr::get(builder.getContext(), plan::PortKind::input), name,
                          TypeAttr::get(argument.getType()), buffer, builder.getI64IntegerAttr(0),
                          builder.getF64FloatAttr(1.0), limit ? limit : builder.getI64IntegerAttr(0),
                          function.getArgAttrOfType<StringAttr>(i, "weir.limit_config"));
@@ -304,14 +293,15 @@ LogicalResult EntryLowering::run() {
 
   for (auto [i, buffer] : llvm::enumerate(outputs)) {
     auto attribute = [&](StringRef name) { return function.getResultAttr(i, name); };
-    auto part = cast<StringAttr>(attribute("weir.part"));
+    auto kind = plan::symbolizePortKind(cast<StringAttr>(attribute("weir.part")).getValue());
     auto term = dyn_cast_or_null<IntegerAttr>(attribute("weir.term"));
     auto weight = dyn_cast_or_null<FloatAttr>(attribute("weir.weight"));
     plan::PortOp::create(
-        builder, result.getOperand(i).getLoc(), part, cast<StringAttr>(attribute("weir.output")),
-        TypeAttr::get(result.getOperand(i).getType()), buffer,
-        term ? term : builder.getI64IntegerAttr(0), weight ? weight : builder.getF64FloatAttr(1.0),
-        builder.getI64IntegerAttr(0), StringAttr());
+        builder, result.getOperand(i).getLoc(),
+        plan::PortKindAttr::get(builder.getContext(), *kind),
+        cast<StringAttr>(attribute("weir.output")), TypeAttr::get(result.getOperand(i).getType()),
+        buffer, term ? term : builder.getI64IntegerAttr(0),
+        weight ? weight : builder.getF64FloatAttr(1.0), builder.getI64IntegerAttr(0), StringAttr());
   }
   return success();
 }
@@ -352,7 +342,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
           isa<BlockArgument>(input) ||
           storageBytes(input.getType()) != storageBytes(kernel.getResult(result).getType()) ||
           llvm::is_contained(results, inputs[from]) ||
-          !isa<plan::BufferOp>(inputs[from].getDefiningOp()))
+          !isa<plan::AllocOp>(inputs[from].getDefiningOp()))
         continue;
       bool dies = true;
       unsigned here = 0;
@@ -387,9 +377,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, results);
   for (int64_t size : (*entry)->schedule.workspaces)
-    operands.push_back(plan::BufferOp::create(
-        builder, kernel.getLoc(), bufferType, builder.getI64IntegerAttr(size),
-        builder.getStringAttr("partial sums"), IntegerAttr(), IntegerAttr(), IntegerAttr()));
+    operands.push_back(plan::AllocOp::create(builder, kernel.getLoc(), size, "partial sums"));
   SmallVector<Location> locations;
   for (Operation &op : kernel.getBody().front().without_terminator())
     locations.push_back(op.getLoc());
@@ -407,9 +395,7 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   Block &body = op.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   Location loc = op.getLoc();
-  Value round = plan::BufferOp::create(builder, loc, bufferType, builder.getI64IntegerAttr(4),
-                                       builder.getStringAttr("round"), IntegerAttr(), IntegerAttr(),
-                                       IntegerAttr());
+  Value round = plan::AllocOp::create(builder, loc, 4, "round");
   bufferOf[op.round()] = round;
   SmallVector<Value> carried;
   unsigned firstCarried = 1 + op.getSliced().size();
@@ -420,15 +406,13 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
     bufferOf[body.getArgument(firstCarried + i)] = buffer;
     bufferOf[op.getResult(i)] = buffer;
   }
-  auto repeat =
-      plan::RepeatOp::create(builder, loc, builder.getI64IntegerAttr(op.getCount()), round);
+  auto loop = plan::LoopOp::create(builder, loc, op.getCount(), round);
   OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&repeat.getBody());
+  builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
   for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
     int64_t bytes = storageBytes(whole.getType()) / op.getCount();
-    bufferOf[body.getArgument(1 + i)] =
-        plan::PartOp::create(builder, loc, bufferType, bufferOf.lookup(memoryOf(whole)),
-                             builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(bytes));
+    bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
+        builder, loc, bufferOf.lookup(memoryOf(whole)), 0, loop.index(), bytes, int64_t(0));
   }
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
     Value memory = memoryOf(next);
@@ -515,8 +499,8 @@ LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
   OpBuilder builder(module.getContext());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
-    plan::VariableOp::create(builder, variable.getLoc(), variable.getSymName(),
-                             stringifyRole(variable.getRole()), variable.getType(), IntegerAttr());
+    plan::VariableOp::create(builder, variable.getLoc(), variable.getSymName(), variable.getRole(),
+                             variable.getType(), IntegerAttr());
     variable.erase();
   }
   KernelTable kernels(module, target);

@@ -12,9 +12,13 @@
 
 using namespace mlir;
 
+#include "ir/plan/PlanAction.cpp.inc"
 #include "ir/plan/PlanDialect.cpp.inc"
+#include "ir/plan/PlanEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/plan/PlanTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/plan/PlanAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "ir/plan/PlanOps.cpp.inc"
 
@@ -25,23 +29,86 @@ void PlanDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "ir/plan/PlanTypes.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/plan/PlanAttributes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "ir/plan/PlanOps.cpp.inc"
       >();
 }
 
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
 Place placeOf(Value buffer) {
-  Place place{nullptr};
+  Place place{nullptr, 0, {}};
   while (auto part = buffer.getDefiningOp<PartOp>()) {
     place.offset += part.getOffset();
-    place.stride += part.getStride();
+    for (auto [index, stride, modulus] :
+         llvm::zip(part.getIndices(), part.getStrides(), part.getModuli()))
+      place.moves.push_back({index, stride, modulus});
     buffer = part.getBuffer();
   }
   place.memory = buffer.getDefiningOp();
-  assert((isa<BufferOp, UseOp>(place.memory)) && "a buffer is memory or part of it");
+  assert((isa<AllocOp, UseOp>(place.memory)) && "a buffer is memory or part of it");
   return place;
 }
+
+LoopOp loopOf(Value index) {
+  return cast<LoopOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
+}
+
+KernelOp kernelOf(LaunchOp launch, SymbolTableCollection &symbols) {
+  return symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+}
+
+SmallVector<spec::Footprint> footprintsOf(KernelOp kernel) {
+  SmallVector<spec::Footprint> list;
+  for (auto [i, attribute] : llvm::enumerate(kernel.getTakes())) {
+    auto operand = cast<OperandAttr>(attribute);
+    list.push_back({"operand " + std::to_string(i),
+                    static_cast<spec::Mode>(operand.getMode()),
+                    static_cast<uint64_t>(operand.getBytes()),
+                    {},
+                    false});
+  }
+  return list;
+}
+
+weir::KernelOp KernelOp::meaning() { return *getBody().front().getOps<weir::KernelOp>().begin(); }
+
+static void collect(Block &block, SmallVectorImpl<Action> &actions) {
+  for (Operation &op : block)
+    if (auto action = dyn_cast<Action>(op)) {
+      actions.push_back(action);
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          collect(inner, actions);
+    }
+}
+
+SmallVector<Action> EntryOp::actions() {
+  SmallVector<Action> list;
+  collect(getBody().front(), list);
+  return list;
+}
+
+void AllocOp::build(OpBuilder &builder, OperationState &state, int64_t size, StringRef label) {
+  build(builder, state, BufferType::get(builder.getContext(), Space::scratch),
+        builder.getI64IntegerAttr(size), builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
+        IntegerAttr());
+}
+
+void UseOp::build(OpBuilder &builder, OperationState &state, StringRef variable) {
+  build(builder, state, BufferType::get(builder.getContext(), Space::persistent), variable);
+}
+
+//===----------------------------------------------------------------------===//
+// Locations
+//===----------------------------------------------------------------------===//
 
 Location locationOfOps(MLIRContext *context, ArrayRef<Location> ops) {
   llvm::SmallSetVector<Location, 8> distinct;

@@ -13,22 +13,56 @@
 #define WEIR_IR_PLAN_PLANDIALECT_H
 
 #include "ir/weir/WeirDialect.h"
+#include "runtime/spec/Call.h"
+#include "llvm/ADT/Hashing.h"
+
+namespace weir::spec {
+/// For the attribute that holds one.
+llvm::hash_code hash_value(const Call &call);
+} // namespace weir::spec
 
 #include "ir/plan/PlanDialect.h.inc"
+#include "ir/plan/PlanEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/plan/PlanTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/plan/PlanAttributes.h.inc"
+
+namespace weir::plan {
+class Action;
+/// The constraints of PlanAction.td.
+mlir::LogicalResult verifyAction(mlir::Operation *op);
+} // namespace weir::plan
+
+#include "ir/plan/PlanAction.h.inc"
 #define GET_OP_CLASSES
 #include "ir/plan/PlanOps.h.inc"
 
 namespace weir::plan {
 
-/// The memory behind a buffer value: a plan.alloc or plan.use, and where in it the value begins.
+/// The memory behind a buffer value, and where in it the value begins.
 struct Place {
-  mlir::Operation *memory;
+  mlir::Operation *memory; ///< a plan.alloc or plan.use
   int64_t offset = 0;
-  int64_t stride = 0; ///< further bytes per round of the enclosing repeat
+  /// It moves by stride * (index mod modulus); a modulus of 0 is none.
+  struct Move {
+    mlir::Value index; ///< of a loop
+    int64_t stride, modulus;
+  };
+  llvm::SmallVector<Move, 1> moves;
 };
+
+/// Of a buffer of a module that has been verified.
 Place placeOf(mlir::Value buffer);
+
+/// The loop whose round an index is.
+LoopOp loopOf(mlir::Value index);
+
+/// The kernel a launch runs; null where there is none.
+KernelOp kernelOf(LaunchOp launch, mlir::SymbolTableCollection &symbols);
+
+/// The kernel's operands as launches touch them.
+llvm::SmallVector<spec::Footprint> footprintsOf(KernelOp kernel);
 
 /// A launch's location: those of the ops of its kernel's meaning, in order. Equal ones are kept
 /// once; which op has which, -1 for an unknown one, is the fused location's metadata, so that it

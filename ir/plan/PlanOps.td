@@ -7,137 +7,208 @@
 //
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
 // form has plan.variable, plan.kernel and plan.entry ops, the module attributes of WeirProgram.td, and plan.target (string),
-// plan.persistent, plan.arena and plan.thread_scratch (bytes). Sizes and offsets are bytes; strides of products are elements.
+// plan.persistent, plan.arena and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
+// order from 0, a loop before its body.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PLAN_OPS_TD
 #define PLAN_OPS_TD
 
-include "mlir/IR/OpBase.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
+include "ir/plan/PlanAction.td"
+include "ir/plan/PlanBase.td"
+include "ir/weir/WeirProgram.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Plan_Dialect : Dialect {
-  let name = "plan";
-  let cppNamespace = "::weir::plan";
-  let summary = "What the runtime executes: buffers, launches, library calls.";
-  let useDefaultTypePrinterParser = 1;
-  let dependentDialects = ["::weir::WeirDialect"];
-}
-
-def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
-  let mnemonic = "buffer";
-  let summary = "a range of the arena";
-}
-
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+
 // An op that does something: in order, seen by everything after it.
-class Plan_Action<string mnemonic, list<Trait> traits = []>
-    : Plan_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+class Plan_ActionOp<string mnemonic, list<Trait> traits = []>
+    : Plan_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>, Plan_Action])> {
+  code declareAction = [{
+    ::llvm::SmallVector<::weir::spec::Footprint> footprints(::mlir::SymbolTableCollection &symbols);
+    ::weir::spec::Cost cost(::mlir::SymbolTableCollection &symbols);
+    std::string describe(::mlir::SymbolTableCollection &symbols);
+    ::weir::plan::Engine engine();
+  }];
+  let extraClassDeclaration = declareAction;
+}
+
+def Plan_Queue : DefaultValuedAttr<I64Attr, "0">;
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
 
 def Plan_VariableOp : Plan_Op<"variable", [Symbol]> {
   let summary = "a tensor of the persistent segment";
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset);
+  let description = "C1: it is a tensor of the weir dialect.  C2: its offset is a multiple of 64.";
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = "$role $sym_name (`at` $offset^)? attr-dict `:` $type";
+  let hasVerifier = 1;
 }
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "a compiled kernel; the region is its meaning";
   let description = [{
-    Launch i runs the function `sym_name` + suffixes[i] on tasks[i] tasks. Operands are inputs, results, workspaces, of
-    `sizes` bytes; written[i] tells what launches write.
+    A launch runs one of `parts`; all of them, in order, compute what the weir.kernel in the region says. It takes its
+    inputs, its results, then workspaces, whose contents pass from part to part.
+    C1: the region holds one weir.kernel.  C2: there is a part, and each has a task.  C3: the first operands are the meaning's
+    inputs, read, and its results, written, of their sizes; workspaces are written.  C4: scratch and cost are not negative.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$shape, ArrayAttr:$suffixes, DenseI64ArrayAttr:$tasks,
-                       DenseI64ArrayAttr:$sizes, DenseBoolArrayAttr:$written, I64Attr:$thread_scratch, I64Attr:$flops,
-                       I64Attr:$bytes);
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_KernelShape:$shape,
+                       TypedArrayAttrBase<Plan_Part, "launches">:$parts,
+                       TypedArrayAttrBase<Plan_Operand, "operands">:$takes,
+                       I64Attr:$thread_scratch, I64Attr:$flops, I64Attr:$bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$shape $sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::weir::plan::PartAttr getPart(size_t part) { return ::llvm::cast<::weir::plan::PartAttr>(getParts()[part]); }
+    ::weir::plan::OperandAttr getTaken(size_t i) { return ::llvm::cast<::weir::plan::OperandAttr>(getTakes()[i]); }
+    /// The weir.kernel in the region.
+    ::weir::KernelOp meaning();
+  }];
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "a program: its ports and its actions in order";
+  let description = [{
+    The host writes the inputs, then queue 0 begins; other queues take part by waiting for its events. The entry ends, and the
+    host may read the outputs, when queue 0 is done.
+    C1: the block takes no arguments.  C2: only ops of this dialect stand in it.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
-}
-
-def Plan_BufferOp : Plan_Op<"alloc", [Pure]> {
-  let summary = "a range of scratch, alive from action `first` to action `last`";
-  let arguments = (ins I64Attr:$size, StrAttr:$label, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$first,
-                       OptionalAttr<I64Attr>:$last);
-  let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "$size $label (`at` $offset^)? (`from` $first^)? (`to` $last^)? attr-dict";
-}
-
-def Plan_UseOp : Plan_Op<"use", [Pure]> {
-  let summary = "a variable's memory";
-  let arguments = (ins FlatSymbolRefAttr:$variable);
-  let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "$variable attr-dict";
-}
-
-def Plan_PartOp : Plan_Op<"part", [Pure]> {
-  let summary = "a buffer from `offset` on; `stride` further in every round of the repeat around its user";
-  let arguments = (ins Plan_Buffer:$buffer, I64Attr:$offset, DefaultValuedAttr<I64Attr, "0">:$stride);
-  let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "$buffer `at` $offset attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// All actions, at their numbers.
+    ::llvm::SmallVector<::weir::plan::Action> actions();
+  }];
 }
 
 def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what the host writes before the entry, or reads after it";
-  let arguments = (ins StrAttr:$kind, StrAttr:$name, TypeAttr:$type, Plan_Buffer:$buffer,
+  let description = [{
+    C1: it is a tensor of the weir dialect.  C2: a scalar, sum or count is one number.  C3: the weight is finite.  C4: only an
+    input of integers has a limit, and it is not negative.  C5: its buffer does not move with a loop.
+  }];
+  let arguments = (ins Plan_PortKind:$kind, StrAttr:$name, TypeAttr:$type, Plan_Buffer:$buffer,
                        DefaultValuedAttr<I64Attr, "0">:$term, DefaultValuedAttr<F64Attr, "1.0">:$weight,
                        DefaultValuedAttr<I64Attr, "0">:$limit, OptionalAttr<StrAttr>:$limit_config);
-  let assemblyFormat = "$kind $name $buffer attr-dict `:` $type";
+  let assemblyFormat = "$kind $name $buffer attr-dict `:` $type `in` type($buffer)";
+  let hasVerifier = 1;
 }
 
-def Plan_LaunchOp : Plan_Action<"launch"> {
-  let summary = "runs launch `part` of a kernel";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$part, Variadic<Plan_Buffer>:$operands);
-  let assemblyFormat = "$kernel $part `(` $operands `)` attr-dict";
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
+  let summary = "a range of scratch, alive from action `first` to action `last`";
+  let description = [{
+    C1: its size is positive.  C2: its offset is a multiple of 64.  C3: it has an offset, a first and a last action, or none of
+    them, and the first is not after the last.  C4: it lies in scratch or pinned memory.
+  }];
+  let arguments = (ins I64Attr:$size, StrAttr:$label, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$first,
+                       OptionalAttr<I64Attr>:$last);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$size $label (`at` $offset^)? (`from` $first^)? (`to` $last^)? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "int64_t":$size, "::llvm::StringRef":$label)>];
+  let hasVerifier = 1;
 }
 
-def Plan_ProductOp : Plan_Action<"product"> {
-  let summary = "a library matrix product, tile by tile; see Product in Artifact.fbs";
-  let arguments = (ins Plan_Buffer:$a, Plan_Buffer:$b, Plan_Buffer:$c, Optional<Plan_Buffer>:$bias,
-                       DenseI64ArrayAttr:$sizes,       // batch, m, n, k
-                       DenseI64ArrayAttr:$a_strides,   // batch, row, column
-                       DenseI64ArrayAttr:$b_strides,
-                       DenseI64ArrayAttr:$c_strides,   // batch, row
-                       UnitAttr:$relu, UnitAttr:$accumulate,
-                       DenseI64ArrayAttr:$tile);       // batch, m, n
-  let assemblyFormat = "$a `,` $b `to` $c (`bias` $bias^)? attr-dict";
+def Plan_UseOp : Plan_Op<"use", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a variable's memory";
+  let description = "C1: the variable exists.  C2: it lies in persistent memory.";
+  let arguments = (ins FlatSymbolRefAttr:$variable);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$variable attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$variable)>];
 }
 
-def Plan_ConvolutionOp : Plan_Action<"convolution"> {
-  let summary = "a library convolution, images by tiles; see Convolution in Artifact.fbs";
-  let arguments = (ins StrAttr:$kind, StrAttr:$layout, Plan_Buffer:$input, Plan_Buffer:$weight, Plan_Buffer:$output,
-                       Optional<Plan_Buffer>:$partials,
-                       DenseI64ArrayAttr:$sizes,       // images, channels, height, width, filters, kernel h, kernel w
-                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding, I64Attr:$tile_images);
-  let assemblyFormat = "$kind $layout $input `,` $weight `,` $output (`partials` $partials^)? attr-dict";
+def Plan_PartOp : Plan_Op<"part", [Pure, AllTypesMatch<["buffer", "result"]>]> {
+  let summary = "a buffer from a place on that may move with the loops around its user";
+  let description = [{
+    It begins at `offset` + the sum of stride * (index mod modulus) over `indices`; a modulus of 0 is none. Strides may be
+    negative.
+    C1: there is a stride and a modulus for each index, and no modulus is negative.  C2: each index is a loop's.
+  }];
+  let arguments = (ins Plan_Buffer:$buffer, I64Attr:$offset, Variadic<Plan_Index>:$indices,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$moduli);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$buffer `at` $offset (`moving` `with` $indices^)? attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
 }
 
-def Plan_RepeatOp : Plan_Action<"repeat", [SingleBlock, NoTerminator]> {
-  let summary = "the body, `count` times; the buffer holds the round (i32)";
-  let arguments = (ins I64Attr:$count, Plan_Buffer:$ordinal);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$count `round` $ordinal attr-dict-with-keyword $body";
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+def Plan_LaunchOp : Plan_ActionOp<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs one part of a kernel";
+  let description = "C1: the kernel exists.  C2: it has that part.  C3: there is a buffer for each of its operands.";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$part, Variadic<Plan_Buffer>:$operands, Plan_Queue:$queue);
+  let assemblyFormat = "$kernel $part `(` ($operands^ `:` type($operands))? `)` attr-dict";
 }
 
-def Plan_CopyOp : Plan_Action<"copy"> {
+def Plan_CallOp : Plan_ActionOp<"call"> {
+  let summary = "runs a library's routine";
+  let description = "C1: there is a buffer for each operand of the spec.";
+  let arguments = (ins Plan_Spec:$spec, Variadic<Plan_Buffer>:$operands, Plan_Queue:$queue);
+  let assemblyFormat = "$spec `(` ($operands^ `:` type($operands))? `)` attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = declareAction # [{
+    const ::weir::spec::Call &getCall() { return getSpec().getCall(); }
+  }];
+}
+
+def Plan_CopyOp : Plan_ActionOp<"copy"> {
   let summary = "copies bytes";
-  let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to, I64Attr:$size);
-  let assemblyFormat = "$from `to` $to $size attr-dict";
+  let description = "C1: there are some.";
+  let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to, I64Attr:$size, Plan_Queue:$queue);
+  let assemblyFormat = "$from `to` $to $size attr-dict `:` type($from) `to` type($to)";
+  let hasVerifier = 1;
 }
 
-def Plan_FillOp : Plan_Action<"fill"> {
-  let summary = "sets bytes";
-  let arguments = (ins Plan_Buffer:$to, I64Attr:$size, I64Attr:$value);
-  let assemblyFormat = "$to $size `with` $value attr-dict";
+def Plan_LoopOp : Plan_ActionOp<"loop", [SingleBlock, NoTerminator]> {
+  let summary = "the body, `count` times; the block's argument is the round, which the buffer holds as an i32";
+  let description = "C1: it has a round.  C2: the block takes one index.  C3: only ops of this dialect stand in it.";
+  let arguments = (ins I64Attr:$count, Plan_Buffer:$round, Plan_Queue:$queue);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count `round` $round attr-dict-with-keyword `:` type($round) $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = declareAction # [{
+    ::mlir::Value index() { return getBody().front().getArgument(0); }
+  }];
+}
+
+def Plan_EventOp : Plan_Op<"event", [Pure]> {
+  let summary = "an event of the entry; it has not happened when the entry begins";
+  let results = (outs Plan_Event:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Plan_RecordOp : Plan_ActionOp<"record"> {
+  let summary = "the event happens when all that stands before on this queue is done";
+  let description = "C1: the event is what plan.event gives.";
+  let arguments = (ins Plan_Event:$event, Plan_Queue:$queue);
+  let assemblyFormat = "$event attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_WaitOp : Plan_ActionOp<"wait"> {
+  let summary = "what stands after on this queue begins when the event's last record before has happened";
+  let description = [{
+    In a loop that may be the record of the round before, and there is nothing to wait for in the first.
+    C1: the event is what plan.event gives.
+  }];
+  let arguments = (ins Plan_Event:$event, Plan_Queue:$queue);
+  let assemblyFormat = "$event attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

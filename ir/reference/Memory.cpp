@@ -26,6 +26,24 @@ void Memory::store(mlir::Value buffer, mlir::Type tensor, const Tensor &value) {
   store(buffer, type.getElementType(), 0, value.values);
 }
 
+void Memory::setRounds(mlir::Operation *action, int64_t round) {
+  for (mlir::Operation *around = action->getParentOp(); around; around = around->getParentOp())
+    if (auto loop = llvm::dyn_cast<plan::LoopOp>(around)) {
+      auto count = static_cast<int64_t>(loop.getCount());
+      rounds[loop.index()] = round % count;
+      round /= count;
+    }
+}
+
+int64_t Memory::movedBy(const plan::Place &place) const {
+  int64_t bytes = 0;
+  for (const plan::Place::Move &move : place.moves) {
+    int64_t round = rounds.lookup(move.index);
+    bytes += move.stride * (move.modulus ? round % move.modulus : round);
+  }
+  return bytes;
+}
+
 CellMemory::CellMemory(mlir::ModuleOp plan, bool offsets) : plan(plan), offsets(offsets) {
   for (auto variable : plan.getOps<plan::VariableOp>())
     base(variable);
@@ -46,7 +64,7 @@ int64_t CellMemory::base(mlir::Operation *memory) {
     size = storageBytes(variable.getType());
     planned = variable.getOffset();
   } else {
-    auto buffer = llvm::cast<plan::BufferOp>(memory);
+    auto buffer = llvm::cast<plan::AllocOp>(memory);
     size = buffer.getSize();
     planned = buffer.getOffset();
   }
@@ -66,9 +84,9 @@ int64_t CellMemory::addressOf(mlir::Value buffer) {
     mlir::Operation *memory = place.memory;
     if (auto use = llvm::dyn_cast<plan::UseOp>(memory))
       memory = mlir::SymbolTable::lookupSymbolIn(plan, use.getVariable());
-    found->second = {base(memory) + place.offset, place.stride};
+    found->second = {base(memory) + place.offset, std::move(place)};
   }
-  return found->second.address + found->second.stride * round;
+  return found->second.address + movedBy(found->second.place);
 }
 
 void CellMemory::makeRoom(int64_t bytes) {
@@ -169,13 +187,6 @@ void CellMemory::copy(mlir::Value from, mlir::Value to, int64_t bytes) {
       ++i;
     }
   }
-}
-
-void CellMemory::fill(mlir::Value to, int64_t bytes, uint8_t value) {
-  int64_t target = addressOf(to);
-  makeRoom(target + bytes);
-  for (int64_t i = 0; i < bytes; ++i)
-    setByte(target + i, Byte::raw, value);
 }
 
 void CellMemory::forget(mlir::Value buffer, int64_t bytes) { forgetAt(addressOf(buffer), bytes); }

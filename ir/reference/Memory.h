@@ -33,7 +33,6 @@ public:
                      llvm::ArrayRef<double> from) = 0;
   /// Bytes, whatever they hold.
   virtual void copy(mlir::Value from, mlir::Value to, int64_t bytes) = 0;
-  virtual void fill(mlir::Value to, int64_t bytes, uint8_t value) = 0;
   /// The bytes hold something that the plan's meaning does not tell, such as a kernel's partial
   /// sums.
   virtual void forget(mlir::Value buffer, int64_t bytes) = 0;
@@ -42,8 +41,15 @@ public:
   Tensor load(mlir::Value buffer, mlir::Type tensor);
   void store(mlir::Value buffer, mlir::Type tensor, const Tensor &value);
 
-  /// The round of the repeat that is running, else 0; parts of buffers with a stride move by it.
-  int64_t round = 0;
+  /// The rounds of the loops that are running, by their indices; parts of buffers move by them.
+  llvm::DenseMap<mlir::Value, int64_t> rounds;
+
+  /// Sets the rounds of the loops around an action, counted over all of them together.
+  void setRounds(mlir::Operation *action, int64_t round);
+
+protected:
+  /// How far the rounds move a place.
+  int64_t movedBy(const plan::Place &place) const;
 };
 
 /// An arena in which every element is an f64 at the byte where the plan puts it. An element is only
@@ -60,7 +66,6 @@ public:
   void store(mlir::Value buffer, mlir::Type element, int64_t first,
              llvm::ArrayRef<double> from) override;
   void copy(mlir::Value from, mlir::Value to, int64_t bytes) override;
-  void fill(mlir::Value to, int64_t bytes, uint8_t value) override;
   void forget(mlir::Value buffer, int64_t bytes) override;
   using Memory::load;
   using Memory::store;
@@ -99,9 +104,10 @@ private:
   bool offsets;
   std::vector<Word> words;
   llvm::DenseMap<mlir::Operation *, int64_t> bases;
-  /// Where a buffer's first element lies, and how far a round moves it.
+  /// Where a buffer begins in no round, and what moves it.
   struct Begin {
-    int64_t address, stride;
+    int64_t address;
+    plan::Place place;
   };
   llvm::DenseMap<mlir::Value, Begin> begins;
   int64_t scratch = 0; ///< where what is not a variable begins: a word

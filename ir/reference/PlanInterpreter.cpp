@@ -21,12 +21,8 @@ plan::KernelOp PlanInterpreter::kernelOf(plan::LaunchOp launch) const {
   return kernels.lookup(launch.getKernel());
 }
 
-KernelOp meaningOf(plan::KernelOp kernel) {
-  return *kernel.getBody().front().getOps<KernelOp>().begin();
-}
-
 bool completes(plan::LaunchOp launch, plan::KernelOp kernel) {
-  return launch.getPart() + 1 == kernel.getSuffixes().size();
+  return launch.getPart() + 1 == kernel.getParts().size();
 }
 
 mlir::LogicalResult PlanInterpreter::run(mlir::Block &block) {
@@ -53,13 +49,13 @@ mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory, 
     memory.storeVariable(variable, variables.at(variable.getSymName().str()));
   size_t given = 0;
   for (auto port : entry.getBody().getOps<plan::PortOp>())
-    if (port.getKind() == "input")
+    if (port.getKind() == plan::PortKind::input)
       memory.store(port.getBuffer(), port.getType(), inputs[given++]);
   if (mlir::failed(machine.run(entry.getBody().front())))
     return mlir::failure();
   Tensors outputs;
   for (auto port : entry.getBody().getOps<plan::PortOp>())
-    if (port.getKind() != "input")
+    if (port.getKind() != plan::PortKind::input)
       outputs.push_back(memory.load(port.getBuffer(), port.getType()));
   for (auto variable : module.getOps<plan::VariableOp>())
     variables[variable.getSymName().str()] = memory.loadVariable(variable);

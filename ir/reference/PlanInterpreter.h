@@ -23,13 +23,13 @@ public:
   /// Reads kernels from `plan`. All three outlive the interpreter.
   PlanInterpreter(mlir::ModuleOp plan, Memory &memory, Interpreter &interpreter);
 
-  /// Every action of an entry or of a repeat's body, in order.
+  /// Every action of an entry or of a loop's body, in order.
   mlir::LogicalResult run(mlir::Block &block);
 
   /// The kernel a launch runs.
   plan::KernelOp kernelOf(plan::LaunchOp launch) const;
 
-  /// Called around every action, where set; a repeat's own calls enclose those of its body.
+  /// Called around every action, where set; a loop's own calls enclose those of its body.
   std::function<void(mlir::Operation *)> before, after;
 
   Memory &memory;
@@ -44,10 +44,6 @@ private:
 mlir::FailureOr<Tensors> runEntry(PlanInterpreter &machine, CellMemory &memory, plan::EntryOp entry,
                                   llvm::ArrayRef<Tensor> inputs,
                                   std::map<std::string, Tensor> &variables);
-
-/// The weir.kernel that is a plan.kernel's meaning; a launch's first operands are its inputs, then
-/// its results.
-KernelOp meaningOf(plan::KernelOp kernel);
 
 /// Whether the launch is the last of its kernel's, after which the results are there.
 bool completes(plan::LaunchOp launch, plan::KernelOp kernel);

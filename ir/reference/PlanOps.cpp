@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Library calls are written out from the formulas in runtime/artifact/Artifact.fbs, not from the
+// Library calls are written out from the formulas in runtime/spec, not from the
 // ops that planning made them of.
 //
 //===----------------------------------------------------------------------===//
@@ -18,15 +18,13 @@ namespace {
 
 mlir::LogicalResult execute(plan::LaunchOp op, PlanInterpreter &machine) {
   plan::KernelOp kernel = machine.kernelOf(op);
-  if (!kernel)
-    return op.emitOpError("launches a kernel that the plan does not have: @") << op.getKernel();
-  KernelOp meaning = meaningOf(kernel);
+  KernelOp meaning = kernel.meaning();
   size_t inputs = meaning.getInputs().size(), results = meaning.getNumResults();
   auto operands = op.getOperands();
   // What launches hand on to each other is not part of the meaning.
   if (op.getPart() == 0)
     for (size_t i = inputs + results; i < operands.size(); ++i)
-      machine.memory.forget(operands[i], kernel.getSizes()[i]);
+      machine.memory.forget(operands[i], kernel.getTaken(i).getBytes());
   if (!completes(op, kernel))
     return mlir::success();
   Tensors arguments;
@@ -52,93 +50,83 @@ std::vector<double> loadRange(PlanInterpreter &machine, mlir::Value buffer,
   return values;
 }
 
-mlir::LogicalResult execute(plan::ProductOp op, PlanInterpreter &machine) {
-  int64_t batch = op.getSizes()[0], m = op.getSizes()[1], n = op.getSizes()[2],
-          k = op.getSizes()[3];
-  llvm::ArrayRef<int64_t> as = op.getAStrides(), bs = op.getBStrides(), cs = op.getCStrides();
-  std::vector<double> a = loadRange(machine, op.getA(), {batch, m, k}, as);
-  std::vector<double> b = loadRange(machine, op.getB(), {batch, k, n}, bs);
-  std::vector<double> bias(n, 0.0);
-  if (op.getBias())
-    bias = loadRange(machine, op.getBias(), {n}, {1});
+mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter &machine) {
+  auto operands = op.getOperands();
+  std::vector<double> a =
+      loadRange(machine, operands[0], {s.batch, s.m, s.k}, {s.aBatch, s.aRow, s.aColumn});
+  std::vector<double> b =
+      loadRange(machine, operands[1], {s.batch, s.k, s.n}, {s.bBatch, s.bRow, s.bColumn});
+  std::vector<double> bias(s.n, 0.0);
+  if (s.bias)
+    bias = loadRange(machine, operands[3], {s.n}, {1});
   mlir::Type f32 = mlir::Float32Type::get(op.getContext());
-  std::vector<double> row(n), lhs(k), rhs(k * n);
-  for (int64_t i = 0; i < batch; ++i) {
-    for (int64_t j = 0; j < k; ++j)
-      for (int64_t column = 0; column < n; ++column)
-        rhs[j * n + column] = b[i * bs[0] + j * bs[1] + column * bs[2]];
-    for (int64_t r = 0; r < m; ++r) {
-      for (int64_t j = 0; j < k; ++j)
-        lhs[j] = a[i * as[0] + r * as[1] + j * as[2]];
+  std::vector<double> row(s.n), lhs(s.k), rhs(s.k * s.n);
+  for (int64_t i = 0; i < s.batch; ++i) {
+    for (int64_t j = 0; j < s.k; ++j)
+      for (int64_t column = 0; column < s.n; ++column)
+        rhs[j * s.n + column] = b[i * s.bBatch + j * s.bRow + column * s.bColumn];
+    for (int64_t r = 0; r < s.m; ++r) {
+      for (int64_t j = 0; j < s.k; ++j)
+        lhs[j] = a[i * s.aBatch + r * s.aRow + j * s.aColumn];
       row = bias;
-      reference::addProduct(1, n, k, lhs.data(), rhs.data(), row.data());
-      int64_t at = i * cs[0] + r * cs[1];
-      if (op.getAccumulate()) {
-        std::vector<double> before(n);
-        machine.memory.load(op.getC(), f32, at, before);
-        for (int64_t column = 0; column < n; ++column)
-          row[column] += before[column];
-      }
+      reference::addProduct(1, s.n, s.k, lhs.data(), rhs.data(), row.data());
       // A comparison would lose a NaN.
-      if (op.getRelu())
+      if (s.relu)
         for (double &sum : row)
           if (sum < 0)
             sum = 0;
-      machine.memory.store(op.getC(), f32, at, row);
+      machine.memory.store(operands[2], f32, i * s.cBatch + r * s.cRow, row);
     }
   }
   return mlir::success();
 }
 
-mlir::LogicalResult execute(plan::ConvolutionOp op, PlanInterpreter &machine) {
-  llvm::ArrayRef<int64_t> s = op.getSizes();
-  reference::ConvolutionSizes of{
-      s[0], s[1], s[2], s[3], s[4], s[5], s[6], op.getStrides(), op.getPadding()};
-  if (op.getLayout() != "nchw")
-    return op.emitOpError("has a layout the reference does not know: ") << op.getLayout();
+mlir::LogicalResult run(const spec::Convolution &s, plan::CallOp op, PlanInterpreter &machine) {
+  using Kind = spec::ConvolutionKind;
+  if (s.size.size() != 2 || s.groups != 1 || s.dilation != std::vector<int64_t>{1, 1})
+    return op.emitOpError("is of a kind the reference does not know: ") << spec::describe(s);
+  reference::ConvolutionSizes of{s.images,    s.channels,  s.size[0], s.size[1], s.filters,
+                                 s.window[0], s.window[1], s.strides, s.padding};
   mlir::Type f32 = mlir::Float32Type::get(op.getContext());
   auto tensor = [&](llvm::ArrayRef<int64_t> shape) {
     return mlir::RankedTensorType::get(shape, f32);
   };
-  mlir::RankedTensorType inputType = tensor({of.images, of.channels, of.height, of.width}),
-                         weightType =
-                             tensor({of.filters, of.channels, of.windowHeight, of.windowWidth}),
-                         outputType =
-                             tensor({of.images, of.filters, of.outHeight(), of.outWidth()});
-  bool forward = op.getKind() == "forward", backwardInput = op.getKind() == "backward_input";
-  auto given = [&](mlir::Value buffer, mlir::RankedTensorType type, bool written) {
-    return written ? Tensor(type.getShape()) : machine.memory.load(buffer, type);
-  };
-  Tensor input = given(op.getInput(), inputType, backwardInput);
-  Tensor weight = given(op.getWeight(), weightType, !forward && !backwardInput);
-  Tensor output = given(op.getOutput(), outputType, forward);
-  double *in = input.values.data(), *w = weight.values.data(), *out = output.values.data();
-  if (forward)
+  const mlir::RankedTensorType types[] = {
+      tensor({of.images, of.channels, of.height, of.width}),
+      tensor({of.filters, of.channels, of.windowHeight, of.windowWidth}),
+      tensor({of.images, of.filters, of.outHeight(), of.outWidth()})};
+  const Kind written[] = {Kind::backwardInput, Kind::backwardWeight, Kind::forward};
+  Tensors tensors;
+  for (int i = 0; i < 3; ++i)
+    tensors.push_back(s.computes == written[i]
+                          ? Tensor(types[i].getShape())
+                          : machine.memory.load(op.getOperands()[i], types[i]));
+  double *in = tensors[0].values.data(), *w = tensors[1].values.data(),
+         *out = tensors[2].values.data();
+  if (s.computes == Kind::forward)
     reference::addConvolution(of, in, w, out);
-  else if (backwardInput)
+  else if (s.computes == Kind::backwardInput)
     reference::addInputGradient(of, in, w, out);
   else
     reference::addWeightGradient(of, in, w, out);
-  if (op.getPartials())
-    machine.memory.forget(op.getPartials(), llvm::divideCeil(of.images, op.getTileImages()) *
-                                                storageBytes(weightType));
-  if (forward)
-    machine.memory.store(op.getOutput(), outputType, output);
-  else if (backwardInput)
-    machine.memory.store(op.getInput(), inputType, input);
-  else
-    machine.memory.store(op.getWeight(), weightType, weight);
+  if (s.isPartial())
+    machine.memory.forget(op.getOperands()[3], s.tiles() * storageBytes(types[1]));
+  for (int i = 0; i < 3; ++i)
+    if (s.computes == written[i])
+      machine.memory.store(op.getOperands()[i], types[i], tensors[i]);
   return mlir::success();
 }
 
-mlir::LogicalResult execute(plan::RepeatOp op, PlanInterpreter &machine) {
+mlir::LogicalResult execute(plan::CallOp op, PlanInterpreter &machine) {
+  return std::visit([&](const auto &spec) { return run(spec, op, machine); }, op.getCall());
+}
+
+mlir::LogicalResult execute(plan::LoopOp op, PlanInterpreter &machine) {
   mlir::Type i32 = mlir::IntegerType::get(op.getContext(), 32);
   for (int64_t round = 0; round < static_cast<int64_t>(op.getCount()); ++round) {
-    machine.memory.store(op.getOrdinal(), i32, 0, {static_cast<double>(round)});
-    machine.memory.round = round;
-    mlir::LogicalResult result = machine.run(op.getBody().front());
-    machine.memory.round = 0;
-    if (mlir::failed(result))
+    machine.memory.rounds[op.index()] = round;
+    machine.memory.store(op.getRound(), i32, 0, {static_cast<double>(round)});
+    if (mlir::failed(machine.run(op.getBody().front())))
       return mlir::failure();
   }
   return mlir::success();
@@ -149,10 +137,9 @@ mlir::LogicalResult execute(plan::CopyOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
-mlir::LogicalResult execute(plan::FillOp op, PlanInterpreter &machine) {
-  machine.memory.fill(op.getTo(), op.getSize(), op.getValue());
-  return mlir::success();
-}
+/// Actions are executed in their order, one after the other: there is nothing to wait for.
+mlir::LogicalResult execute(plan::RecordOp, PlanInterpreter &) { return mlir::success(); }
+mlir::LogicalResult execute(plan::WaitOp, PlanInterpreter &) { return mlir::success(); }
 
 template <class Op> struct Model : Executable::ExternalModel<Model<Op>, Op> {
   mlir::LogicalResult execute(mlir::Operation *op, PlanInterpreter &machine) const {
@@ -168,8 +155,8 @@ template <class... Ops> void attach(mlir::MLIRContext &context) {
 
 void registerPlanInterpreter(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, plan::PlanDialect *) {
-    attach<plan::LaunchOp, plan::ProductOp, plan::ConvolutionOp, plan::RepeatOp, plan::CopyOp,
-           plan::FillOp>(*context);
+    attach<plan::LaunchOp, plan::CallOp, plan::LoopOp, plan::CopyOp, plan::RecordOp, plan::WaitOp>(
+        *context);
   });
 }
 

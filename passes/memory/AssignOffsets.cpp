@@ -27,13 +27,13 @@ int64_t aligned(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
 
 /// When a buffer is alive, in numbers of actions, and where it lies once placed.
 struct Lifetime {
-  plan::BufferOp buffer;
+  plan::AllocOp buffer;
   int64_t first = INT64_MAX;
   int64_t last = -1;
   int64_t offset = -1;
 
   bool meets(const Lifetime &other) const { return first <= other.last && other.first <= last; }
-  int64_t size() const { return aligned(plan::BufferOp(buffer).getSize()); }
+  int64_t size() const { return aligned(plan::AllocOp(buffer).getSize()); }
 };
 
 class EntryLifetimes {
@@ -41,7 +41,8 @@ public:
   explicit EntryLifetimes(plan::EntryOp entry) {
     number(entry.getBody().front());
     for (auto port : entry.getOps<plan::PortOp>())
-      use(port.getBuffer(), port.getKind() == "input" ? 0 : std::max<int64_t>(count - 1, 0), entry);
+      use(port.getBuffer(),
+          port.getKind() == plan::PortKind::input ? 0 : std::max<int64_t>(count - 1, 0), entry);
     entry.walk([&](Operation *action) {
       auto found = numbers.find(action);
       if (found == numbers.end())
@@ -93,29 +94,30 @@ public:
 private:
   void number(Block &block) {
     for (Operation &op : block) {
-      if (!isa<plan::LaunchOp, plan::ProductOp, plan::ConvolutionOp, plan::RepeatOp, plan::CopyOp,
-               plan::FillOp>(op))
+      if (!isa<plan::Action>(op))
         continue;
       numbers[&op] = count++;
-      if (auto repeat = dyn_cast<plan::RepeatOp>(op)) {
+      if (auto loop = dyn_cast<plan::LoopOp>(op)) {
         int64_t first = numbers[&op];
-        number(repeat.getBody().front());
-        spans[repeat] = {first, count - 1};
+        number(loop.getBody().front());
+        spans[loop] = {first, count - 1};
       }
     }
   }
 
-  /// What is allocated outside a repeat and used in it must last for all its rounds.
+  /// What is allocated outside a loop and used in it must last for all its rounds; of loops around
+  /// one another, for those of the outermost that it was not allocated in.
   void use(Value value, int64_t at, Operation *user) {
-    auto buffer = dyn_cast<plan::BufferOp>(plan::placeOf(value).memory);
+    if (!isa<plan::BufferType>(value.getType()))
+      return;
+    auto buffer = dyn_cast<plan::AllocOp>(plan::placeOf(value).memory);
     if (!buffer)
       return;
     int64_t first = at, last = at;
-    auto repeat = user->getParentOfType<plan::RepeatOp>();
-    if (auto self = dyn_cast<plan::RepeatOp>(user))
-      repeat = self;
-    if (repeat && buffer->getParentOfType<plan::RepeatOp>() != repeat)
-      std::tie(first, last) = spans[repeat];
+    for (Operation *around = user; around != buffer->getParentOp() && around;
+         around = around->getParentOp())
+      if (auto span = spans.find(around); span != spans.end())
+        std::tie(first, last) = span->second;
     Lifetime &lifetime = lifetimes[buffer];
     lifetime.buffer = buffer;
     lifetime.first = std::min(lifetime.first, first);
@@ -141,7 +143,7 @@ struct AssignOffsets : weir::impl::AssignOffsetsBase<AssignOffsets> {
     for (auto entry : module.getOps<plan::EntryOp>()) {
       SmallVector<Operation *> unused;
       arena = std::max(arena, EntryLifetimes(entry).place(persistent));
-      entry.walk([&](plan::BufferOp buffer) {
+      entry.walk([&](plan::AllocOp buffer) {
         if (!buffer.getOffset())
           unused.push_back(buffer);
       });

@@ -15,10 +15,7 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Reader.h"
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace weir::artifact {
 
@@ -27,6 +24,7 @@ constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
 constexpr uint64_t maxDim = uint64_t(1) << 31;
 constexpr uint64_t maxTasks = uint64_t(1) << 31;
 constexpr uint32_t maxRounds = 65536;
+constexpr uint32_t maxNesting = 4, maxQueues = 64;
 constexpr uint64_t maxSteps = (uint64_t(1) << 31) - 1;
 
 /// Throws Failure{Exit::model} unless the name is of characters of which none is a control: it is
@@ -43,6 +41,7 @@ public:
   void check();
 
 private:
+  void checkDevices();
   void checkVariables();
   void checkConfigs();
   void checkTied();
@@ -56,42 +55,27 @@ private:
   const Program &program;
 };
 
-/// The rules of one entry: its buffers, ports and actions.
+/// The rules of one entry: its ports and actions, then what verify-planned proves of it.
 class EntryChecker {
 public:
   EntryChecker(const Program &program, const Entry &entry);
   void check();
 
 private:
-  void countActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
   void checkBuffers();
-  void checkOverlaps();
   void checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports, bool input);
-  void checkActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions);
+  void checkActions(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
+                    uint32_t depth);
+  void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
-  void checkLaunch(const Launch &launch);
-  void checkProduct(const Product &product);
-  void checkConvolution(const Convolution &convolution);
-  void checkRepeat(const Repeat &repeat);
-
-  /// The operand lies in its variable or buffer in every round, and its buffer is alive.
-  void checkRef(const char *name, const Ref &ref, uint64_t size);
-
-  /// The same for a strided f32 tensor, given as (dimension, stride in elements).
-  void checkStrided(const char *name, const Ref &ref,
-                    const std::vector<std::pair<uint64_t, uint64_t>> &dims);
+  void checkRef(const std::string &name, const Ref &ref);
 
   void require(bool holds, const std::string &what) const;
   std::string place() const;
 
   const Program &program;
   const Entry &entry;
-  uint32_t actionCount = 0;
-  std::map<uint32_t, uint32_t> repeats; // a repeat's number -> the last of its body
-  uint32_t current = 0;                 // the action being checked, numbered depth first
-  uint32_t lastUse = 0; // of what `current` touches: itself, or the end of a repeat's body
-  uint32_t rounds = 1;  // of the repeat around it
-  bool inRepeat = false;
+  uint32_t current = 0; ///< the action being checked, by its number
   const char *kind = "";
 };
 

@@ -22,7 +22,7 @@ namespace weir::artifact {
 
 /// Grows with every change of the schema or of what a field means; not with a field added at a
 /// table's end that may be missing.
-constexpr uint32_t formatVersion = 2;
+constexpr uint32_t formatVersion = 3;
 
 /// A FlatBuffer addresses no more.
 constexpr uint64_t maxPayload = (uint64_t(1) << 31) - 1;

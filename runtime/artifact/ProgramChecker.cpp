@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Error.h"
@@ -31,11 +32,7 @@ static void require(bool holds, const std::string &where, const std::string &wha
 static std::string quoted(const flatbuffers::String *name) { return "'" + name->str() + "'"; }
 
 void ProgramChecker::check() {
-  require(program.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
-  require(program.persistent() <= program.arena(), "arena",
-          "the persistent segment is larger than the arena");
-  require(program.thread_scratch() <= maxThreadScratch, "thread scratch",
-          "more than 16 GiB per thread are asked for");
+  checkDevices();
   require(program.batch() >= 1 && program.batch() < maxDim, "batch", "it is out of range");
   require(program.accumulate() >= 1 && program.accumulate() <= maxRounds, "accumulate",
           "it is out of range");
@@ -66,6 +63,22 @@ void ProgramChecker::check() {
     require(names.count(name), "entries", std::string("'") + name + "' is missing");
 }
 
+void ProgramChecker::checkDevices() {
+  require(program.devices()->size() == 1, "devices",
+          "it is for " + std::to_string(program.devices()->size()) +
+              " devices, where this Weir runs programs of one");
+  const Device &device = deviceOf(program);
+  require(device.queues() >= 1 && device.queues() <= maxQueues, "queues", "they are out of range");
+  require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
+  require(device.persistent() <= device.arena(), "arena",
+          "the persistent segment is larger than the arena");
+  require(device.thread_scratch() <= maxThreadScratch, "thread scratch",
+          "more than 16 GiB per thread are asked for");
+  if (program.blobs())
+    for (const Blob *blob : *program.blobs())
+      require(blob->format() <= BlobFormat::MAX, "code", "it is of an unknown format");
+}
+
 void requireName(const std::string &where, const flatbuffers::String *name, bool optional) {
   require(optional || name->size() > 0, where, "it has no name");
   require(isPlainText(name->string_view()), where,
@@ -75,7 +88,7 @@ void requireName(const std::string &where, const flatbuffers::String *name, bool
 /// First of all, since the messages of other rules have the names in them.
 void ProgramChecker::checkNames() {
   requireName("the model", program.model(), /*optional=*/true);
-  requireName("the target", program.target());
+  requireName("the target", deviceOf(program).target());
   for (const Variable *variable : *program.variables())
     requireName("a variable", variable->name());
   if (program.configs())
@@ -177,8 +190,8 @@ void ProgramChecker::checkVariables() {
             "its shape needs " + std::to_string(size) + " bytes, it has " +
                 std::to_string(variable->size()));
     require(variable->offset() % alignment == 0, where, "its offset is not a multiple of 64");
-    require(variable->offset() <= program.persistent() &&
-                size <= program.persistent() - variable->offset(),
+    require(variable->offset() <= deviceOf(program).persistent() &&
+                size <= deviceOf(program).persistent() - variable->offset(),
             where, "it lies outside the persistent segment");
     require(variable->role() != Role::run || (variable->dtype() == DType::i32 && size == 4), where,
             "a scalar of the run is one i32");
@@ -220,12 +233,12 @@ void ProgramChecker::checkActions(const std::string &where,
     size_t count = action->locations() ? action->locations()->size() : 0;
     for (size_t i = 0; i < count; ++i)
       checkLocation(where, action->locations()->Get(i));
-    if (const Launch *launch = action->work_as_Launch(); launch && launch->lines())
-      for (uint16_t line : *launch->lines())
+    if (action->lines())
+      for (uint16_t line : *action->lines())
         require(line < count || line == noLine, where, "the line of an op of a launch is unknown");
     // Deeper ones are refused by EntryChecker.
-    if (const Repeat *repeat = action->work_as_Repeat(); repeat && depth == 0)
-      checkActions(where, *repeat->body(), depth + 1);
+    if (const auto *body = bodyOf(*action); body && depth < int(maxNesting))
+      checkActions(where, *body, depth + 1);
   }
 }
 
@@ -243,7 +256,7 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
                before->operands()->size() == kernel.operands()->size();
   for (uint32_t i = 0; alike && i < kernel.operands()->size(); ++i) {
     const Operand &a = *before->operands()->Get(i), &b = *kernel.operands()->Get(i);
-    alike = a.size() == b.size() && a.written() == b.written();
+    alike = a.size() == b.size() && a.mode() == b.mode();
   }
   require(alike, where, "it is unlike the launch before it");
   require(!kernel.meaning(), where, "only the first launch has a meaning");
@@ -256,18 +269,20 @@ void ProgramChecker::checkKernels() {
     std::string where = "kernel " + quoted(kernel->symbol());
     require(kernel->tasks() >= 1 && kernel->tasks() < maxTasks, where,
             "its number of tasks is out of range");
-    require(kernel->thread_scratch() <= program.thread_scratch(), where,
+    require(kernel->thread_scratch() <= deviceOf(program).thread_scratch(), where,
             "it needs more scratch than the program states");
     require(kernel->operands()->size() <= maxOperands, where, "it takes too many operands");
-    for (const Operand *operand : *kernel->operands())
+    require(kernel->blob() < (program.blobs() ? program.blobs()->size() : 0), where,
+            "its code is missing");
+    for (const Operand *operand : *kernel->operands()) {
       require(operand->size() <= maxArena, where, "an operand is larger than any arena");
+      require(operand->mode() <= Mode::MAX, where, "it does something unknown with an operand");
+    }
     checkPart(where, *kernel, before);
     require(symbols.insert(kernel->symbol()->string_view()).second, where,
             "there are two of that name");
     before = kernel;
   }
-  require(program.kernels()->size() == 0 || (program.code() && program.code()->size() > 0), "code",
-          "there are kernels, but no code");
 }
 
 void ProgramChecker::checkLocation(const std::string &where, const Location *location) {

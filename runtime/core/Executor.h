@@ -28,9 +28,6 @@ namespace weir {
 
 class Loader;
 
-cpu::ProductSpec productSpec(const artifact::Product &product);
-cpu::ConvolutionSpec convolutionSpec(const artifact::Convolution &convolution);
-
 /// What a compiled kernel is. `scratch` is the worker's own.
 using KernelFunction = void (*)(void *const *operands, int64_t lo, int64_t hi, void *scratch);
 
@@ -46,20 +43,32 @@ struct Machine {
   Observer *observer = nullptr;
   std::vector<KernelFunction> kernels;
 
-  // Equal products and convolutions, as those of repeated layers, are made once.
-  std::map<cpu::ProductSpec, std::unique_ptr<cpu::Product>> products;
-  std::map<cpu::ConvolutionSpec, std::unique_ptr<cpu::Convolution>> convolutions;
+  // Equal calls, as those of repeated layers, are made once.
+  std::map<spec::Product, std::unique_ptr<cpu::Product>> products;
+  std::map<spec::Convolution, std::unique_ptr<cpu::Convolution>> convolutions;
 
   std::byte *workerScratch(int worker) const { return scratch + worker * scratchStride; }
 };
 
-/// A place in the arena that moves by `stride` bytes in every round of a repeat.
+/// The rounds of the loops around an action, the outermost first.
+using Rounds = const uint32_t *;
+
+/// A place in the arena that may move with the loops around its user.
 struct Place {
   std::byte *base = nullptr;
-  uint64_t stride = 0;
+  struct Move {
+    uint32_t loop, modulus; ///< a modulus of 0 is none
+    int64_t bytes;
+  };
+  std::vector<Move> moves;
 
-  template <typename T> T *at(uint32_t round) const {
-    return reinterpret_cast<T *>(base + round * stride);
+  template <typename T> T *at(Rounds rounds) const {
+    std::byte *place = base;
+    for (const Move &move : moves) {
+      int64_t round = rounds[move.loop];
+      place += move.bytes * (move.modulus ? round % move.modulus : round);
+    }
+    return reinterpret_cast<T *>(place);
   }
 };
 
@@ -67,7 +76,7 @@ struct Place {
 class Step {
 public:
   virtual ~Step() = default;
-  virtual void run(uint32_t round) = 0;
+  virtual void run(Rounds rounds) = 0;
 };
 
 class Executor {
@@ -77,7 +86,7 @@ public:
   void run();
 
 private:
-  friend class RepeatStep;
+  friend class LoopStep;
 
   struct Range {
     std::byte *begin;
@@ -95,11 +104,13 @@ private:
 
   std::vector<Numbered> prepare(const Actions &actions, std::optional<uint32_t> around);
   std::unique_ptr<Step> prepare(const artifact::Action &action);
+  std::unique_ptr<Step> prepareCall(const spec::Product &spec, std::vector<Place> places);
+  std::unique_ptr<Step> prepareCall(const spec::Convolution &spec, std::vector<Place> places);
   std::vector<Range> deadAfter(uint32_t first, uint32_t last, std::optional<uint32_t> around) const;
-  Place resolve(const artifact::Ref &ref) const;
+  std::vector<Place> resolve(const artifact::Action &action) const;
   bool isPort(const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &ports,
               uint32_t buffer) const;
-  void runAll(std::vector<Numbered> &steps, uint32_t round);
+  void runAll(std::vector<Numbered> &steps);
   void poisonBefore();
 
   Machine &machine;
@@ -107,10 +118,9 @@ private:
   const uint32_t index;
   uint32_t nextAction = 0;
   std::vector<Numbered> steps;
+  std::vector<uint32_t> rounds; ///< of the loops that are running
+  uint32_t round = 0;           ///< of the innermost, counted over all rounds of those around it
 };
-
-/// Bytes of scratch per worker that oneDNN wants for all products and convolutions of `program`.
-size_t libraryScratch(const artifact::Program &program);
 
 } // namespace weir
 

@@ -16,7 +16,7 @@ namespace weir {
 struct ActionPlace {
   uint32_t entry;  ///< index into the artifact's entries
   uint32_t action; ///< numbered depth first, as in the artifact
-  uint32_t round;  ///< of the repeat around it, else 0
+  uint32_t round;  ///< of the loops around it, counted over all their rounds; else 0
 };
 
 /// Called on the thread that runs the entry, while no other thread works. What it throws ends the
@@ -24,7 +24,7 @@ struct ActionPlace {
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// Around every action; a repeat's calls enclose those of its body's actions.
+  /// Around every action; a loop's calls enclose those of its body's actions.
   virtual void before(const ActionPlace &place) = 0;
   virtual void after(const ActionPlace &place) = 0;
 };

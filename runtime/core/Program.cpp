@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Arena.h"
 #include "runtime/core/Error.h"
@@ -44,7 +45,8 @@ static std::vector<KernelFunction> loadKernels(const artifact::Program &plan,
   std::vector<KernelFunction> functions;
   if (plan.kernels()->size() == 0)
     return functions;
-  code.emplace(std::as_bytes(std::span(plan.code()->data(), plan.code()->size())));
+  const auto &bytes = *plan.blobs()->Get(0)->bytes();
+  code.emplace(std::as_bytes(std::span(bytes.data(), bytes.size())));
   for (const artifact::Kernel *kernel : *plan.kernels()) {
     void *function = code->symbol(kernel->symbol()->string_view());
     if (!function)
@@ -66,7 +68,7 @@ const artifact::Program &checkProgram(std::span<const std::byte> bytes) {
 // Known only when the primitives are made: another CPU may make the library choose other blocks
 // than where it was compiled.
 void Program::Impl::allocateScratch() {
-  size_t bytes = plan->thread_scratch();
+  size_t bytes = artifact::deviceOf(*plan).thread_scratch();
   for (auto &[spec, product] : machine.products)
     bytes = std::max(bytes, product->scratch());
   for (auto &[spec, convolution] : machine.convolutions)
@@ -95,10 +97,11 @@ Program::Program(std::vector<std::byte> bytes, const ProgramOptions &options)
   self.plan = &artifact::verify(self.bytes);
   if (!options.entriesAlone)
     artifact::verifyEvaluations(*self.plan);
-  cpu::requireLevel(self.plan->target()->string_view());
-  cpu::boundLibrary(self.plan->target()->string_view());
+  const artifact::Device &device = artifact::deviceOf(*self.plan);
+  cpu::requireLevel(device.target()->string_view());
+  cpu::boundLibrary(device.target()->string_view());
   self.machine.kernels = loadKernels(*self.plan, self.code);
-  self.arena.emplace(self.plan->arena(), "the model's tensors");
+  self.arena.emplace(device.arena(), "the model's tensors");
   self.pool = std::make_unique<ThreadPool>(options.threads);
   self.machine.plan = self.plan;
   self.machine.arena = self.arena->data();
@@ -127,7 +130,7 @@ const artifact::Entry *Program::entry(std::string_view name) const {
 
 std::byte *Program::port(const artifact::Entry &entry, const artifact::Port &port) {
   const artifact::Ref &ref = *port.ref();
-  uint64_t offset = ref.space() == artifact::Space::variable
+  uint64_t offset = ref.memory() == artifact::Memory::variable
                         ? impl->plan->variables()->Get(ref.index())->offset()
                         : entry.buffers()->Get(ref.index())->offset();
   return impl->machine.arena + offset + ref.offset();

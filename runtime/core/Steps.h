@@ -21,7 +21,7 @@ namespace weir {
 constexpr uint64_t inlineBytes = 16 << 10;
 constexpr uint64_t inlineFlops = 32 << 10;
 
-// Bytes of a copy or fill that one task takes.
+// Bytes of a copy that one task takes.
 constexpr uint64_t blockBytes = 256 << 10;
 
 class LaunchStep : public Step {
@@ -31,14 +31,15 @@ public:
       : machine(machine), function(function), tasks(kernel.tasks()),
         small(kernel.bytes() > 0 && kernel.bytes() < inlineBytes && kernel.flops() < inlineFlops),
         places(std::move(places)), operands(this->places.size()) {
-    bind(0);
     for (const Place &place : this->places)
-      moves |= place.stride != 0;
+      moves |= !place.moves.empty();
+    if (!moves)
+      bind(nullptr);
   }
 
-  void run(uint32_t round) override {
+  void run(Rounds rounds) override {
     if (moves)
-      bind(round);
+      bind(rounds);
     auto body = [this](int64_t lo, int64_t hi, int worker) {
       function(operands.data(), lo, hi, machine.workerScratch(worker));
     };
@@ -49,9 +50,9 @@ public:
   }
 
 private:
-  void bind(uint32_t round) {
+  void bind(Rounds rounds) {
     for (size_t i = 0; i < places.size(); ++i)
-      operands[i] = places[i].at<void>(round);
+      operands[i] = places[i].at<void>(rounds);
   }
 
   Machine &machine;
@@ -65,12 +66,12 @@ private:
 
 class ProductStep : public Step {
 public:
-  ProductStep(Machine &machine, cpu::Product &product, Place a, Place b, Place c, Place bias)
-      : machine(machine), product(product), a(a), b(b), c(c), bias(bias) {}
+  ProductStep(Machine &machine, cpu::Product &product, std::vector<Place> places)
+      : machine(machine), product(product), places(std::move(places)) {}
 
-  void run(uint32_t round) override {
-    cpu::Product::Operands operands = {a.at<float>(round), b.at<float>(round), c.at<float>(round),
-                                       bias.at<float>(round)};
+  void run(Rounds rounds) override {
+    auto at = [&](size_t i) { return i < places.size() ? places[i].at<float>(rounds) : nullptr; };
+    cpu::Product::Operands operands = {at(0), at(1), at(2), at(3)};
     machine.pool->parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
       product.run(lo, hi, worker, operands, machine.workerScratch(worker));
     });
@@ -79,19 +80,17 @@ public:
 private:
   Machine &machine;
   cpu::Product &product;
-  const Place a, b, c, bias;
+  const std::vector<Place> places; ///< a, b, c, perhaps the bias
 };
 
 class ConvolutionStep : public Step {
 public:
-  ConvolutionStep(Machine &machine, cpu::Convolution &convolution, Place input, Place weight,
-                  Place output, Place partials)
-      : machine(machine), convolution(convolution), input(input), weight(weight), output(output),
-        partials(partials) {}
+  ConvolutionStep(Machine &machine, cpu::Convolution &convolution, std::vector<Place> places)
+      : machine(machine), convolution(convolution), places(std::move(places)) {}
 
-  void run(uint32_t round) override {
-    cpu::Convolution::Operands operands = {input.at<float>(round), weight.at<float>(round),
-                                           output.at<float>(round), partials.at<float>(round)};
+  void run(Rounds rounds) override {
+    auto at = [&](size_t i) { return i < places.size() ? places[i].at<float>(rounds) : nullptr; };
+    cpu::Convolution::Operands operands = {at(0), at(1), at(2), at(3)};
     machine.pool->parallelFor(convolution.tasks(), [&](int64_t lo, int64_t hi, int worker) {
       convolution.run(lo, hi, worker, operands, machine.workerScratch(worker));
     });
@@ -103,7 +102,7 @@ public:
 private:
   Machine &machine;
   cpu::Convolution &convolution;
-  const Place input, weight, output, partials;
+  const std::vector<Place> places; ///< input, weight, output, perhaps partial weight gradients
 };
 
 class CopyStep : public Step {
@@ -111,9 +110,9 @@ public:
   CopyStep(Machine &machine, Place from, Place to, uint64_t size)
       : machine(machine), from(from), to(to), size(size) {}
 
-  void run(uint32_t round) override {
-    const auto *source = from.at<std::byte>(round);
-    auto *target = to.at<std::byte>(round);
+  void run(Rounds rounds) override {
+    const auto *source = from.at<std::byte>(rounds);
+    auto *target = to.at<std::byte>(rounds);
     if (source < target + size && target < source + size) {
       std::memmove(target, source, size);
       return;
@@ -131,25 +130,10 @@ private:
   const uint64_t size;
 };
 
-class FillStep : public Step {
+/// An action that has nothing to do here.
+class NoStep : public Step {
 public:
-  FillStep(Machine &machine, Place to, uint64_t size, uint8_t value)
-      : machine(machine), to(to), size(size), value(value) {}
-
-  void run(uint32_t round) override {
-    auto *target = to.at<std::byte>(round);
-    int64_t tasks = (size - 1) / blockBytes + 1;
-    machine.pool->parallelFor(tasks, [&](int64_t lo, int64_t hi, int) {
-      uint64_t begin = lo * blockBytes, end = std::min<uint64_t>(size, hi * blockBytes);
-      std::memset(target + begin, value, end - begin);
-    });
-  }
-
-private:
-  Machine &machine;
-  const Place to;
-  const uint64_t size;
-  const uint8_t value;
+  void run(Rounds) override {}
 };
 
 } // namespace weir

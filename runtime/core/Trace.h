@@ -25,7 +25,7 @@ public:
   struct Event {
     uint32_t entry;  ///< index into the artifact's entries
     uint32_t action; ///< numbered depth first, as in the artifact
-    uint32_t round;  ///< of the repeat around it, else 0
+    uint32_t round;  ///< of the loops around it, counted over all their rounds; else 0
     int64_t start;   ///< nanoseconds of the monotonic clock
     int64_t end;
   };

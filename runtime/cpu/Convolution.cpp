@@ -15,7 +15,7 @@ namespace weir::cpu {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
-using Kind = ConvolutionSpec::Kind;
+using Kind = spec::ConvolutionKind;
 
 // Elements of a weight gradient that one task adds up.
 static constexpr int64_t sumBlock = 4096;
@@ -63,37 +63,49 @@ static std::array<int, 3> arguments(Kind kind) {
   return {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
 }
 
-// The layout of activations inside. Blocked is the fastest for plain ones; channels-last has
-// kernels of its own. The gradient of an input with a few channels wastes most lanes of both:
-// products on the plain layout are six times as fast.
-static Tag activationTag(const ConvolutionSpec &s) {
-  if (s.kind == Kind::backwardInput && s.channels <= 4)
-    return Tag::nchw;
-  return s.layout == ConvolutionSpec::Layout::nhwc ? Tag::nhwc : Tag::any;
+static memory::dims join(std::initializer_list<int64_t> first, const std::vector<int64_t> &rest) {
+  memory::dims dims(first);
+  dims.insert(dims.end(), rest.begin(), rest.end());
+  return dims;
 }
 
-static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) try {
+/// Row-major.
+static memory::desc plainDesc(const memory::dims &dims) {
+  memory::dims strides(dims.size(), 1);
+  for (size_t i = dims.size() - 1; i-- > 0;)
+    strides[i] = strides[i + 1] * dims[i + 1];
+  return memory::desc(dims, memory::data_type::f32, strides);
+}
+
+static Chunk makeChunk(const spec::Convolution &s, int64_t images, bool compile) try {
   const auto f32 = memory::data_type::f32;
   std::array<memory::dims, 3> dims = {
-      memory::dims{images, s.channels, s.height, s.width},
-      memory::dims{s.filters, s.channels, s.kernelHeight, s.kernelWidth},
-      memory::dims{images, s.filters, s.outHeight(), s.outWidth()}};
-  Tag plain = s.layout == ConvolutionSpec::Layout::nhwc ? Tag::nhwc : Tag::nchw;
-  memory::desc input(dims[0], f32, activationTag(s)), weight(dims[1], f32, Tag::any),
-      output(dims[2], f32, activationTag(s));
-  memory::dims strides = {s.strideH, s.strideW};
-  memory::dims before = {s.paddingH, s.paddingW};
+      join({images, s.channels}, s.size),
+      s.groups == 1 ? join({s.filters, s.channels}, s.window)
+                    : join({s.groups, s.filters / s.groups, s.channels / s.groups}, s.window),
+      join({images, s.filters}, s.outSize())};
+  // The library's own layouts are the fastest inside. But the gradient of an input with a few
+  // channels wastes most lanes of them: products on the plain layout are six times as fast.
+  bool plainInside = s.computes == Kind::backwardInput && s.channels / s.groups <= 4;
+  auto activation = [&](const memory::dims &dims) {
+    return plainInside ? plainDesc(dims) : memory::desc(dims, f32, Tag::any);
+  };
+  memory::desc input = activation(dims[0]), weight(dims[1], f32, Tag::any),
+               output = activation(dims[2]);
+  memory::dims strides = s.strides, before = s.padding, after, gaps;
   // What the strides do not reach is not padding.
-  memory::dims after = {(s.outHeight() - 1) * s.strideH + s.kernelHeight - s.height - s.paddingH,
-                        (s.outWidth() - 1) * s.strideW + s.kernelWidth - s.width - s.paddingW};
+  for (size_t i = 0; i < s.size.size(); ++i) {
+    gaps.push_back(s.dilation[i] - 1);
+    after.push_back((s.outSize()[i] - 1) * s.strides[i] + s.dilation[i] * (s.window[i] - 1) + 1 -
+                    s.size[i] - s.padding[i]);
+  }
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
   if (compile)
     requireMemoryForPrimitive();
   Chunk chunk;
-  chunk.plain = {memory::desc(dims[0], f32, plain), memory::desc(dims[1], f32, Tag::oihw),
-                 memory::desc(dims[2], f32, plain)};
+  chunk.plain = {plainDesc(dims[0]), plainDesc(dims[1]), plainDesc(dims[2])};
   const auto direct = dnnl::algorithm::convolution_direct;
   auto finish = [&](const auto &desc, auto make, Descs blocked) {
     chunk.blocked = std::move(blocked);
@@ -102,27 +114,30 @@ static Chunk makeChunk(const ConvolutionSpec &s, int64_t images, bool compile) t
     if (compile)
       chunk.primitive = make(desc);
   };
-  dnnl::convolution_forward::primitive_desc forward(
-      {dnnl::prop_kind::forward_training, direct, input, weight, output, strides, before, after},
-      attributes, engine());
-  if (s.kind == Kind::forward) {
+  dnnl::convolution_forward::primitive_desc forward({dnnl::prop_kind::forward_training, direct,
+                                                     input, weight, output, strides, gaps, before,
+                                                     after},
+                                                    attributes, engine());
+  if (s.computes == Kind::forward) {
     finish(forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
            {forward.src_desc(), forward.weights_desc(), forward.dst_desc()});
-  } else if (s.kind == Kind::backwardInput) {
+  } else if (s.computes == Kind::backwardInput) {
     dnnl::convolution_backward_data::primitive_desc desc(
-        {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+        {direct, input, weight, output, strides, gaps, before, after}, attributes, engine(),
+        forward);
     finish(desc, [](auto &desc) { return dnnl::convolution_backward_data(desc); },
            {desc.diff_src_desc(), desc.weights_desc(), desc.diff_dst_desc()});
   } else {
     dnnl::convolution_backward_weights::primitive_desc desc(
-        {direct, input, weight, output, strides, before, after}, attributes, engine(), forward);
+        {direct, input, weight, output, strides, gaps, before, after}, attributes, engine(),
+        forward);
     finish(desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
            {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
   }
   for (int i = 0; i < 3 && compile; ++i) {
     if (chunk.plain[i] == chunk.blocked[i])
       continue;
-    bool back = i == written(s.kind);
+    bool back = i == written(s.computes);
     dnnl::reorder::primitive_desc desc(engine(), back ? chunk.blocked[i] : chunk.plain[i], engine(),
                                        back ? chunk.plain[i] : chunk.blocked[i]);
     chunk.reorders[i] = dnnl::reorder(desc);
@@ -144,11 +159,11 @@ static size_t place(const Chunk &chunk, Places &places) {
 }
 
 /// The sizes of chunks that occur: full ones, and the remainder or 0.
-static std::array<int64_t, 2> chunkSizes(const ConvolutionSpec &s) {
+static std::array<int64_t, 2> chunkSizes(const spec::Convolution &s) {
   return {std::min(s.images, s.tileImages), s.images > s.tileImages ? s.images % s.tileImages : 0};
 }
 
-size_t convolutionScratch(const ConvolutionSpec &spec) {
+size_t convolutionScratch(const spec::Convolution &spec) {
   OneThread one;
   size_t most = 0;
   for (int64_t images : chunkSizes(spec)) {
@@ -160,7 +175,8 @@ size_t convolutionScratch(const ConvolutionSpec &spec) {
 }
 
 struct Convolution::Impl {
-  ConvolutionSpec spec;
+  spec::Convolution spec;
+  int64_t imageElements, weightElements, outputElements;
   size_t scratch = 0;
   std::array<Chunk, 2> chunks;
   std::array<Places, 2> places;
@@ -172,8 +188,11 @@ struct Convolution::Impl {
   std::vector<Worker> workers;
 };
 
-Convolution::Convolution(const ConvolutionSpec &spec, int workers) : impl(new Impl) {
+Convolution::Convolution(const spec::Convolution &spec, int workers) : impl(new Impl) {
   impl->spec = spec;
+  impl->imageElements = spec.imageElements();
+  impl->weightElements = spec.weightElements();
+  impl->outputElements = spec.outputElements();
   OneThread one;
   impl->workers.resize(workers);
   for (int size = 0; size < 2; ++size) {
@@ -182,7 +201,7 @@ Convolution::Convolution(const ConvolutionSpec &spec, int workers) : impl(new Im
       continue;
     Chunk &chunk = impl->chunks[size] = makeChunk(spec, images, true);
     impl->scratch = std::max(impl->scratch, place(chunk, impl->places[size]));
-    std::array<int, 3> argument = arguments(spec.kind);
+    std::array<int, 3> argument = arguments(spec.computes);
     for (Impl::Worker &worker : impl->workers) {
       Binding &binding = worker.bindings[size];
       binding.scratch = unbound(chunk.scratchpad);
@@ -193,7 +212,7 @@ Convolution::Convolution(const ConvolutionSpec &spec, int workers) : impl(new Im
           continue;
         }
         binding.blocked[i] = unbound(chunk.blocked[i]);
-        bool back = i == written(spec.kind);
+        bool back = i == written(spec.computes);
         binding.reorders[i] =
             Call(chunk.reorders[i], {{DNNL_ARG_FROM, back ? binding.blocked[i] : binding.plain[i]},
                                      {DNNL_ARG_TO, back ? binding.plain[i] : binding.blocked[i]}});
@@ -214,19 +233,19 @@ const char *Convolution::implementation() const { return impl->chunks[0].impleme
 
 void Convolution::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
                       std::byte *scratch) {
-  const ConvolutionSpec &s = impl->spec;
+  const spec::Convolution &s = impl->spec;
   Impl::Worker &state = impl->workers[worker];
-  const int target = written(s.kind);
+  const int target = written(s.computes);
   int previous = -1; // the size of chunk that the reordered weights are for
   for (int64_t task = lo; task < hi; ++task) {
     int64_t image = task * s.tileImages;
     int size = s.images > s.tileImages && s.images - image < s.tileImages;
     Binding &binding = state.bindings[size];
-    bool partial = s.kind == Kind::backwardWeight && tasks() > 1;
-    std::array<float *, 3> data = {
-        operands.input + image * s.channels * s.height * s.width,
-        partial ? operands.partials + task * s.weights() : operands.weight,
-        operands.output + image * s.filters * s.outHeight() * s.outWidth()};
+    bool partial = s.isPartial();
+    std::array<float *, 3> data = {operands.input + image * impl->imageElements,
+                                   partial ? operands.partials + task * impl->weightElements
+                                           : operands.weight,
+                                   operands.output + image * impl->outputElements};
     bind(binding.scratch, scratch + impl->places[size].library);
     for (int i = 0; i < 3; ++i) {
       bind(binding.plain[i], data[i]);
@@ -245,13 +264,11 @@ void Convolution::run(int64_t lo, int64_t hi, int worker, const Operands &operan
 }
 
 int64_t Convolution::sumTasks() const {
-  if (impl->spec.kind != Kind::backwardWeight || tasks() == 1)
-    return 0;
-  return (impl->spec.weights() - 1) / sumBlock + 1;
+  return impl->spec.isPartial() ? (impl->weightElements - 1) / sumBlock + 1 : 0;
 }
 
 void Convolution::sum(int64_t lo, int64_t hi, const Operands &operands) const {
-  const int64_t weights = impl->spec.weights(), tiles = tasks();
+  const int64_t weights = impl->weightElements, tiles = tasks();
   for (int64_t block = lo; block < hi; ++block) {
     int64_t begin = block * sumBlock, end = std::min(weights, begin + sumBlock);
     float *__restrict sums = operands.weight;

@@ -5,45 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A 2-D convolution in f32, its input gradient, or its weight gradient. Images are cut into chunks
-// fixed by the plan; each chunk is reordered into the library's blocked layout in the worker's
-// scratch (a few percent, against the half speed of its plain layouts), computed by a one-thread
-// primitive, and reordered back. A weight gradient has a partial sum per chunk; they are added in
-// the order of the chunks.
+// spec::Convolution with oneDNN. Images are cut into the plan's tiles; each is reordered into the
+// library's blocked layout in the worker's scratch (a few percent, against the half speed of its
+// plain layouts), computed by a one-thread primitive, and reordered back. A weight gradient has a
+// partial sum per chunk; they are added in the order of the chunks.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_CPU_CONVOLUTION_H
 #define WEIR_RUNTIME_CPU_CONVOLUTION_H
 
-#include <compare>
+#include "runtime/spec/Convolution.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace weir::cpu {
 
-/// artifact::Convolution without its places. Weights are [filters, channels, kernelHeight,
-/// kernelWidth], row-major.
-struct ConvolutionSpec {
-  enum class Kind { forward, backwardInput, backwardWeight } kind = Kind::forward;
-  enum class Layout { nchw, nhwc } layout = Layout::nchw; ///< of input and output
-  int64_t images = 0, channels = 0, height = 0, width = 0;
-  int64_t filters = 0, kernelHeight = 0, kernelWidth = 0;
-  int64_t strideH = 1, strideW = 1, paddingH = 0, paddingW = 0;
-  int64_t tileImages = 0;
-
-  int64_t outHeight() const { return (height + 2 * paddingH - kernelHeight) / strideH + 1; }
-  int64_t outWidth() const { return (width + 2 * paddingW - kernelWidth) / strideW + 1; }
-  int64_t tiles() const { return (images - 1) / tileImages + 1; }
-  int64_t weights() const { return filters * channels * kernelHeight * kernelWidth; }
-
-  auto operator<=>(const ConvolutionSpec &) const = default;
-};
-
 /// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
 /// comes first.
-size_t convolutionScratch(const ConvolutionSpec &spec);
+size_t convolutionScratch(const spec::Convolution &spec);
 
 class Convolution {
 public:
@@ -53,7 +34,7 @@ public:
     float *input, *weight, *output, *partials;
   };
 
-  Convolution(const ConvolutionSpec &spec, int workers);
+  Convolution(const spec::Convolution &spec, int workers);
   ~Convolution();
 
   int64_t tasks() const;

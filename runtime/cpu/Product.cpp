@@ -44,7 +44,7 @@ static memory::desc describe(Dims dims, Dims strides) {
   return memory::desc(dims, memory::data_type::f32, strides);
 }
 
-static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t batch, int64_t m,
+static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t batch, int64_t m,
                                                  int64_t n) try {
   // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of
   // kernels larger.
@@ -56,10 +56,6 @@ static dnnl::matmul::primitive_desc describeTile(const ProductSpec &s, int64_t b
 
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  dnnl::post_ops after;
-  if (s.accumulate)
-    after.append_sum(1.0f);
-  attributes.set_post_ops(after);
   if (!s.bias)
     return {dnnl::matmul::desc(a, b, c), attributes, engine()};
   memory::desc bias = tensor({1, 1, n}, {n, n, 1});
@@ -74,7 +70,7 @@ static int64_t tiles(int64_t size, int64_t tile) { return (size - 1) / tile + 1;
 
 /// Calls `make(index, batch, m, n)` for each size of tile that occurs; bits 0, 1 and 2 of the index
 /// are set where the batch, m and n are remainders.
-template <typename Make> static void forEachTile(const ProductSpec &s, Make &&make) {
+template <typename Make> static void forEachTile(const spec::Product &s, Make &&make) {
   auto size = [](int64_t dim, int64_t tile, bool remainder) {
     return remainder ? dim % tile : std::min(dim, tile);
   };
@@ -86,7 +82,7 @@ template <typename Make> static void forEachTile(const ProductSpec &s, Make &&ma
   }
 }
 
-size_t productScratch(const ProductSpec &spec) {
+size_t productScratch(const spec::Product &spec) {
   OneThread one;
   size_t most = 0;
   forEachTile(spec, [&](int, int64_t batch, int64_t m, int64_t n) {
@@ -96,7 +92,7 @@ size_t productScratch(const ProductSpec &spec) {
 }
 
 struct Product::Impl {
-  ProductSpec spec;
+  spec::Product spec;
   int64_t tilesM, tilesN, tilesBatch;
   size_t scratch = 0;
   std::array<Tile, 8> tiles;
@@ -108,7 +104,7 @@ struct Product::Impl {
   std::vector<Worker> workers;
 };
 
-Product::Product(const ProductSpec &spec, int workers) try : impl(new Impl) {
+Product::Product(const spec::Product &spec, int workers) try : impl(new Impl) {
   impl->spec = spec;
   OneThread one;
   impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);
@@ -165,7 +161,7 @@ static void relu(float *row, int64_t size) {
 
 void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
                   std::byte *scratch) {
-  const ProductSpec &s = impl->spec;
+  const spec::Product &s = impl->spec;
   Impl::Worker &state = impl->workers[worker];
   for (int64_t task = lo; task < hi; ++task) {
     int64_t n = task % impl->tilesN * s.tileN;

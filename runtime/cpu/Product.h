@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// C[i] = op(A[i] B[i] + bias), or C[i] + A[i] B[i] when accumulating, in f32. The tiles of C are
-// fixed by the plan, each is one one-thread primitive of oneDNN, so that no number of threads
+// spec::Product with oneDNN: each tile is one one-thread primitive, so that no number of threads
 // changes a bit.
 //
 //===----------------------------------------------------------------------===//
@@ -14,29 +13,16 @@
 #ifndef WEIR_RUNTIME_CPU_PRODUCT_H
 #define WEIR_RUNTIME_CPU_PRODUCT_H
 
-#include <compare>
+#include "runtime/spec/Product.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace weir::cpu {
 
-/// artifact::Product without its places. Strides are elements; C's rows are contiguous; a batch
-/// stride of 0 shares A or B.
-struct ProductSpec {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
-  int64_t aBatch = 0, aRow = 0, aColumn = 0;
-  int64_t bBatch = 0, bRow = 0, bColumn = 0;
-  int64_t cBatch = 0, cRow = 0;
-  bool bias = false, relu = false, accumulate = false;
-  int64_t tileBatch = 1, tileM = 0, tileN = 0;
-
-  auto operator<=>(const ProductSpec &) const = default;
-};
-
 /// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
 /// comes first.
-size_t productScratch(const ProductSpec &spec);
+size_t productScratch(const spec::Product &spec);
 
 class Product {
 public:
@@ -47,7 +33,7 @@ public:
   };
 
   /// Makes the primitives, and what `workers` threads need to run them at once.
-  Product(const ProductSpec &spec, int workers);
+  Product(const spec::Product &spec, int workers);
   ~Product();
 
   int64_t tasks() const;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/ChromeTrace.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/core/Error.h"
 #include "runtime/core/Text.h"
 #include <cerrno>
@@ -18,50 +19,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// An entry's actions by their numbers: depth first, a repeat before its body.
-void number(const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
-            std::vector<const artifact::Action *> &into) {
-  for (const artifact::Action *action : actions) {
-    into.push_back(action);
-    if (const artifact::Repeat *repeat = action->work_as_Repeat())
-      number(*repeat->body(), into);
-  }
-}
-
 /// What a slice is called, and what is told when it is picked.
 struct Description {
   std::string name;
   Json arguments = Json::object();
 };
 
-Description describe(const artifact::Program &program, const artifact::Action &action) {
+Description descriptionOf(const artifact::Program &program, const artifact::Action &action) {
   Description text;
-  if (const artifact::Launch *launch = action.work_as_Launch()) {
-    const artifact::Kernel &kernel = *program.kernels()->Get(launch->kernel());
-    text.name = kernel.symbol()->str();
-    text.arguments = {
-        {"shape", kernel.shape()->str()}, {"flops", kernel.flops()}, {"bytes", kernel.bytes()}};
-    if (kernel.ops())
-      for (const flatbuffers::String *op : *kernel.ops())
+  text.name = artifact::describe(program, action);
+  spec::Cost cost = artifact::costOf(program, action);
+  for (auto [name, value] : {std::pair("flops", cost.flops), std::pair("bytes", cost.bytes)})
+    if (value > 0)
+      text.arguments[name] = value;
+  if (const artifact::Launch *launch = action.work_as_Launch())
+    if (const auto *ops = program.kernels()->Get(launch->kernel())->ops())
+      for (const flatbuffers::String *op : *ops)
         text.arguments["ops"].push_back(op->str());
-  } else if (const artifact::Product *product = action.work_as_Product()) {
-    text.name = concat("product ", product->m(), "x", product->n(), "x", product->k());
-    if (product->batch() > 1)
-      text.name += concat(" of ", product->batch());
-    text.arguments["flops"] = 2.0 * static_cast<double>(product->batch()) *
-                              static_cast<double>(product->m()) *
-                              static_cast<double>(product->n()) * static_cast<double>(product->k());
-  } else if (const artifact::Convolution *convolution = action.work_as_Convolution()) {
-    text.name = concat("convolution ", artifact::EnumNameConvolutionKind(convolution->kind()));
-  } else if (const artifact::Copy *copy = action.work_as_Copy()) {
-    text.name = "copy";
-    text.arguments["bytes"] = copy->size();
-  } else if (const artifact::Fill *fill = action.work_as_Fill()) {
-    text.name = "fill";
-    text.arguments["bytes"] = fill->size();
-  } else {
-    text.name = "repeat";
-  }
   if (action.locations())
     for (const artifact::Location *location : *action.locations())
       if (location->line() > 0 && location->file() < program.files()->size())
@@ -75,7 +49,7 @@ Description describe(const artifact::Program &program, const artifact::Action &a
 std::string chromeTrace(const artifact::Program &program, const std::vector<Trace::Event> &events) {
   std::vector<std::vector<const artifact::Action *>> actions(program.entries()->size());
   for (size_t entry = 0; entry < actions.size(); ++entry)
-    number(*program.entries()->Get(entry)->actions(), actions[entry]);
+    actions[entry] = artifact::actionsOf(*program.entries()->Get(entry));
 
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   out += Json{{"ph", "M"},
@@ -85,7 +59,7 @@ std::string chromeTrace(const artifact::Program &program, const std::vector<Trac
              .dump(-1, ' ', false, Json::error_handler_t::replace);
   int64_t origin = events.empty() ? 0 : events.front().start;
   for (const Trace::Event &event : events) {
-    Description text = describe(program, *actions.at(event.entry).at(event.action));
+    Description text = descriptionOf(program, *actions.at(event.entry).at(event.action));
     if (event.round > 0)
       text.arguments["round"] = event.round;
     Json slice = {{"ph", "X"},

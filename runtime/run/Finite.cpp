@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Finite.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/core/Text.h"
 #include <algorithm>
 #include <cmath>
@@ -43,50 +44,19 @@ std::optional<std::string> wordsFor(const TensorView &variable) {
                 placeOf(variable, bad - values.begin()));
 }
 
-using Written = std::function<void(const artifact::Ref &)>;
-
-void forEachWritten(const artifact::Program &program,
-                    const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
-                    const Written &written) {
-  for (const artifact::Action *action : actions) {
-    if (const auto *launch = action->work_as_Launch()) {
-      const artifact::Kernel &kernel = *program.kernels()->Get(launch->kernel());
-      for (uint32_t i = 0; i < launch->operands()->size(); ++i)
-        if (kernel.operands()->Get(i)->written())
-          written(*launch->operands()->Get(i));
-    } else if (const auto *product = action->work_as_Product()) {
-      written(*product->c());
-    } else if (const auto *convolution = action->work_as_Convolution()) {
-      switch (convolution->kind()) {
-      case artifact::ConvolutionKind::forward:
-        written(*convolution->output());
-        break;
-      case artifact::ConvolutionKind::backward_input:
-        written(*convolution->input());
-        break;
-      case artifact::ConvolutionKind::backward_weight:
-        written(*convolution->weight());
-        break;
-      }
-    } else if (const auto *repeat = action->work_as_Repeat()) {
-      forEachWritten(program, *repeat->body(), written);
-    } else if (const auto *copy = action->work_as_Copy()) {
-      written(*copy->to());
-    } else if (const auto *fill = action->work_as_Fill()) {
-      written(*fill->to());
-    }
-  }
-}
-
 } // namespace
 
 std::set<std::string> writtenVariables(const artifact::Program &program,
                                        const artifact::Entry &entry) {
   std::set<std::string> names;
-  forEachWritten(program, *entry.actions(), [&](const artifact::Ref &ref) {
-    if (ref.space() == artifact::Space::variable)
-      names.insert(program.variables()->Get(ref.index())->name()->str());
-  });
+  for (const artifact::Action *action : artifact::actionsOf(entry)) {
+    std::vector<spec::Footprint> footprints = artifact::footprintsOf(program, *action);
+    for (size_t i = 0; i < footprints.size(); ++i) {
+      const artifact::Ref &ref = *action->operands()->Get(i);
+      if (spec::writes(footprints[i].mode) && ref.memory() == artifact::Memory::variable)
+        names.insert(program.variables()->Get(ref.index())->name()->str());
+    }
+  }
   return names;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Training.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/core/Text.h"
 #include "runtime/report/Number.h"
@@ -236,7 +237,7 @@ Manifest Training::manifest() const {
   manifest.skipped = skips.skipped();
   manifest.skippedInARow = skips.inARow();
   manifest.model = plan.model()->str();
-  manifest.target = plan.target()->str();
+  manifest.target = artifact::deviceOf(plan).target()->str();
   if (plan.configs())
     for (const artifact::Config *config : *plan.configs())
       manifest.configs[config->name()->str()] = config->value()->str();

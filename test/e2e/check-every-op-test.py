@@ -98,7 +98,7 @@ class CheckEveryOp(weirtest.Test):
             with self.subTest(model):
                 artifact = self.compiled(model, *small(model)[0])
                 text = self.weir("inspect", artifact, "--plan").stdout
-                for part in ('plan.variable "parameter"', "plan.entry @step", "plan.launch @kernel_0", "weir.kernel map"):
+                for part in ("plan.variable parameter", "plan.entry @step", "plan.launch @kernel_0", "weir.kernel map"):
                     self.assertIn(part, text)
                 again = self.run_tool("weir-opt", self.write("plan.mlir", text), "--mlir-print-debuginfo").stdout
                 self.assertEqual(again, text)

@@ -219,7 +219,7 @@ class Docs(weirtest.Test):
         head = report.split("\n\n")[0].splitlines()
         names = ["Model", "Configs", "Training", "Parameters", "Memory", "A step", "Kernels", "Calls"]
         self.assertEqual([re.split(r"  |(?<=Parameters) ", line)[0] for line in head], names)
-        for words in (r"machine code", r"bigram\.weir:\d", r"Products", r"Alive at the peak", r"\d%"):
+        for words in (r"machine code", r"bigram\.weir:\d", r"Library calls", r"Alive at the peak", r"\d%"):
             self.assertRegex(report, words)
         # 5. The prompt and 200 characters.
         written = done("weir generate").stdout

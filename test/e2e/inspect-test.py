@@ -33,8 +33,8 @@ class Inspect(weirtest.Test):
             self.assertTrue(kernel["ops"], kernel)
             if kernel["launches"].get("step"):
                 self.assertTrue(kernel["at"], kernel)
-        for product in facts["products"]:
-            self.assertTrue(product["at"], product)
+        for call in facts["calls"]:
+            self.assertTrue(call["at"], call)
         step = next(e for e in facts["memory"]["entries"] if e["entry"] == "step")
         for buffer in step["peak"]:
             self.assertRegex(buffer["at"], r"\.weir:\d+$", buffer)
@@ -62,7 +62,7 @@ class Inspect(weirtest.Test):
         self.assertIn(f"{facts['memory']['arena']:,}", text)
         for kernel in facts["kernels"]:
             self.assertIn(kernel["symbol"], text)
-        self.assertRegex(text, r"Convolutions")
+        self.assertRegex(text, r"convolution, backward_weight")
 
     def test_the_head_says_what_json_says(self):
         artifact, facts = self.facts("gpt-char")
@@ -73,16 +73,16 @@ class Inspect(weirtest.Test):
         for line, words in zip(head, (
             "gpt for x86-64", "width = 128", "2,000 steps of 12 rows", f"{values:,} values in 52 tensors",
             f"{facts['memory']['arena']:,} bytes at the peak", f"{step['flops'] / 1e6:.1f} MFLOP",
-            f"{len(facts['kernels'])} compiled, {step['launches']} launches a step", f"{step['products']} products",
+            f"{len(facts['kernels'])} compiled, {step['launches']} launches a step", f"{step['calls']} of libraries",
         )):
             self.assertIn(words, line)
 
     def test_costs_are_sorted_and_layers_folded(self):
         artifact, facts = self.facts("gpt-char")
-        calls = facts["kernels"] + facts["products"] + facts["convolutions"]
+        calls = facts["kernels"] + facts["calls"]
         self.assertAlmostEqual(sum(call["share"] for call in calls), 1)
         text = self.weir("inspect", artifact).stdout
-        kernels = text[text.index("Kernels (") : text.index("Products (")]
+        kernels = text[text.index("Kernels (") : text.index("Library calls (")]
         shares = [float(share) for share in re.findall(r"^ +(\d+\.\d)%", kernels, re.M)]
         self.assertGreater(len(shares), 10)
         self.assertEqual(shares, sorted(shares, reverse=True))

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Error.h"
@@ -45,7 +46,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mos
 /// Nothing large is allocated for the sake of a number in a file.
 static bool isSmall(const artifact::Program &program) {
   constexpr uint64_t most = 64 << 20;
-  return program.arena() < most && program.thread_scratch() < most;
+  return artifact::deviceOf(program).arena() < most &&
+         artifact::deviceOf(program).thread_scratch() < most;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -97,13 +97,16 @@ struct Fault {
 void PrintTo(const Fault &fault, std::ostream *stream) { *stream << fault.name; }
 
 /// A buffer of the plan's @step by its label and size.
-plan::BufferOp buffer(ModuleOp plan, StringRef label, uint64_t size) {
-  return first<plan::BufferOp>(
-      plan, [&](plan::BufferOp op) { return op.getLabel() == label && op.getSize() == size; });
+plan::AllocOp buffer(ModuleOp plan, StringRef label, uint64_t size) {
+  return first<plan::AllocOp>(
+      plan, [&](plan::AllocOp op) { return op.getLabel() == label && op.getSize() == size; });
 }
 
-plan::ProductOp product(ModuleOp plan, llvm::ArrayRef<int64_t> sizes) {
-  return first<plan::ProductOp>(plan, [&](plan::ProductOp op) { return op.getSizes() == sizes; });
+plan::CallOp product(ModuleOp plan, int64_t m, int64_t n, int64_t k) {
+  return first<plan::CallOp>(plan, [&](plan::CallOp op) {
+    auto *product = std::get_if<spec::Product>(&op.getCall());
+    return product && product->m == m && product->n == n && product->k == k;
+  });
 }
 
 const std::vector<Fault> &faults() {
@@ -201,20 +204,23 @@ const std::vector<Fault> &faults() {
            random.setKey(random.getKey() + 1);
          return bool(random);
        }},
-      {"stale_buffer", "lower-to-plan", "plan.product", "linear(g, width)",
+      {"stale_buffer", "lower-to-plan", "plan.call", "linear(g, width)",
        [](ModuleOp plan) {
-         plan::ProductOp op = product(plan, {1, 6, 17, 17});
-         plan::BufferOp other = buffer(plan, "exp", 408);
+         plan::CallOp op = product(plan, 6, 17, 17);
+         plan::AllocOp other = buffer(plan, "exp", 408);
          if (op && other)
-           op.getAMutable().assign(other);
+           op.setOperand(0, other);
          return op && other;
        }},
-      {"wrong_strides_of_a_product", "lower-to-plan", "plan.product", "linear(g, width)",
+      {"wrong_strides_of_a_product", "lower-to-plan", "plan.call", "linear(g, width)",
        [](ModuleOp plan) {
-         plan::ProductOp op = product(plan, {1, 6, 17, 17});
-         if (op)
-           op.setBStrides({289, 17, 1});
-         return bool(op);
+         plan::CallOp op = product(plan, 6, 17, 17);
+         if (!op)
+           return false;
+         auto spec = std::get<spec::Product>(op.getCall());
+         spec.bRow = 17, spec.bColumn = 1;
+         op.setSpecAttr(plan::SpecAttr::get(plan.getContext(), spec));
+         return true;
        }},
       {"update_before_the_last_read", "lower-to-plan", "weir.random", "dropout",
        [](ModuleOp plan) {
@@ -249,22 +255,23 @@ const std::vector<Fault> &faults() {
        }},
       {"the_first_microbatch_every_round", "lower-to-plan", "weir.slice", "x[:, 1:8]",
        [](ModuleOp plan) {
-         auto part = first<plan::PartOp>(plan, [](plan::PartOp op) { return op.getStride() > 0; });
+         auto part =
+             first<plan::PartOp>(plan, [](plan::PartOp op) { return !op.getStrides().empty(); });
          if (part)
-           part.setStride(0);
+           part.setStrides({0});
          return bool(part);
        },
        2},
       {"overlapping_lifetimes", "assign-offsets", "weir.mul", "g = h * row",
        [](ModuleOp plan) {
-         plan::BufferOp a = buffer(plan, "exp", 408), b = buffer(plan, "select", 408);
+         plan::AllocOp a = buffer(plan, "exp", 408), b = buffer(plan, "select", 408);
          if (a && b)
            a.setOffset(*b.getOffset());
          return a && b;
        }},
       {"mask_in_the_memory_of_numbers", "assign-offsets", "weir.select", "g = h * row",
        [](ModuleOp plan) {
-         plan::BufferOp mask = buffer(plan, "compare", 102), other = buffer(plan, "matmul", 408);
+         plan::AllocOp mask = buffer(plan, "compare", 102), other = buffer(plan, "matmul", 408);
          if (mask && other)
            mask.setOffset(*other.getOffset());
          return mask && other;
@@ -357,7 +364,7 @@ TEST(Verify, WhatIsNotKnownIsNotKnownInAByteEither) {
   FailureOr<VerifyReport> report = verified(1, false, [&](llvm::StringRef pass, ModuleOp plan) {
     if (pass != "lower-to-plan")
       return;
-    plan::BufferOp mask = buffer(plan, "compare", 102);
+    plan::AllocOp mask = buffer(plan, "compare", 102);
     ASSERT_TRUE(mask);
     CellMemory memory(plan, false);
     Builder builder(plan.getContext());

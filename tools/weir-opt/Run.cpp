@@ -76,7 +76,7 @@ Entry entryOf(func::FuncOp function) {
 Entry entryOf(plan::EntryOp op) {
   Entry entry{op.getSymName().str(), op, {}, {}};
   for (auto port : op.getOps<plan::PortOp>())
-    (port.getKind() == "input" ? entry.inputs : entry.outputs)
+    (port.getKind() == plan::PortKind::input ? entry.inputs : entry.outputs)
         .push_back({port.getName().str(), port.getType()});
   return entry;
 }

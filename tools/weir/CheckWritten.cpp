@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/CheckWritten.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/core/Error.h"
@@ -15,7 +16,8 @@
 namespace weir {
 
 void checkWritten(std::span<const std::byte> file) {
-  uint64_t arena = artifact::GetProgram(file.data() + sizeof(artifact::Header))->arena();
+  uint64_t arena =
+      artifact::deviceOf(*artifact::GetProgram(file.data() + sizeof(artifact::Header))).arena();
   if (arena > artifact::maxArena)
     throw Failure(Exit::device, "the model needs " + std::to_string(arena >> 30) +
                                     " GiB of memory; an artifact may ask for " +

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/Describe.h"
+#include "runtime/artifact/Actions.h"
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -24,7 +25,8 @@ std::string text(const flatbuffers::String *s) { return s ? s->str() : std::stri
 
 class Describer {
 public:
-  explicit Describer(const artifact::Program &program) : program(program) {}
+  explicit Describer(const artifact::Program &program)
+      : program(program), device(artifact::deviceOf(program)) {}
 
   ordered_json describe();
 
@@ -35,17 +37,13 @@ private:
   ordered_json memory() const;
   ordered_json entryMemory(const artifact::Entry &entry) const;
   void walk(const std::string &entry, const Actions &actions, uint64_t times);
-  void product(const std::string &entry, const artifact::Product &p, const Locations *at,
-               uint64_t times);
-  void convolution(const std::string &entry, const artifact::Convolution &c, const Locations *at,
-                   uint64_t times);
-  void add(ordered_json &list, ordered_json call, const Locations *at, uint64_t times);
+  void add(ordered_json call, const Locations *at, uint64_t times);
 
   const artifact::Program &program;
+  const artifact::Device &device;
   std::vector<std::map<std::string, uint64_t>> launches;            // per kernel: entry -> times
   std::vector<std::set<std::pair<uint32_t, uint32_t>>> kernelLines; // per kernel: (file, line)
-  ordered_json products = ordered_json::array();
-  ordered_json convolutions = ordered_json::array();
+  ordered_json calls = ordered_json::array();
 };
 
 std::string Describer::place(const artifact::Location *location) const {
@@ -84,7 +82,7 @@ ordered_json Describer::variables() const {
 
 /// The buffers alive together where the sum of their sizes is largest.
 ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
-  uint64_t end = program.persistent(), largest = 0;
+  uint64_t end = device.persistent(), largest = 0;
   uint32_t peak = 0;
   std::map<uint32_t, int64_t> change;
   for (const artifact::Buffer *b : *entry.buffers()) {
@@ -111,7 +109,7 @@ ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
     buffers.push_back(
         {{"label", text(b->label())}, {"bytes", b->size()}, {"at", place(b->location())}});
   return {{"entry", text(entry.name())},
-          {"scratch", end - program.persistent()},
+          {"scratch", end - device.persistent()},
           {"largest_live", largest},
           {"peak_action", peak},
           {"peak", buffers}};
@@ -121,15 +119,26 @@ ordered_json Describer::memory() const {
   ordered_json entries = ordered_json::array();
   for (const artifact::Entry *entry : *program.entries())
     entries.push_back(entryMemory(*entry));
-  return {{"arena", program.arena()},
-          {"persistent", program.persistent()},
-          {"thread_scratch", program.thread_scratch()},
+  return {{"arena", device.arena()},
+          {"persistent", device.persistent()},
+          {"thread_scratch", device.thread_scratch()},
           {"entries", entries}};
 }
 
-/// Calls of the same dimensions are one line of the report.
-void Describer::add(ordered_json &list, ordered_json call, const Locations *at, uint64_t times) {
-  for (ordered_json &known : list)
+ordered_json fieldsOf(const spec::Call &call) {
+  ordered_json fields = ordered_json::object();
+  spec::forEachField(call, [&](const char *name, const auto &value, const auto &...names) {
+    if constexpr (sizeof...(names) == 0)
+      fields[name] = value;
+    else
+      ((fields[name] = names[static_cast<size_t>(value)]), ...);
+  });
+  return fields;
+}
+
+/// Equal calls are one line of the report.
+void Describer::add(ordered_json call, const Locations *at, uint64_t times) {
+  for (ordered_json &known : calls)
     if (std::all_of(call.items().begin(), call.items().end(),
                     [&](const auto &item) { return known[item.key()] == item.value(); })) {
       known["times"] = known["times"].get<uint64_t>() + times;
@@ -140,45 +149,7 @@ void Describer::add(ordered_json &list, ordered_json call, const Locations *at, 
     }
   call["times"] = times;
   call["at"] = places(linesOf(at));
-  list.push_back(std::move(call));
-}
-
-void Describer::product(const std::string &entry, const artifact::Product &p, const Locations *at,
-                        uint64_t times) {
-  uint64_t c = p.batch() * p.m() * p.n();
-  uint64_t operands = p.batch() * (p.m() * p.k() + p.k() * p.n());
-  ordered_json call = {{"entry", entry},
-                       {"batch", p.batch()},
-                       {"m", p.m()},
-                       {"n", p.n()},
-                       {"k", p.k()},
-                       {"tile", {p.tile_batch(), p.tile_m(), p.tile_n()}},
-                       {"bias", p.bias() != nullptr},
-                       {"relu", p.relu()},
-                       {"accumulate", p.accumulate()},
-                       {"flops", 2 * c * p.k()},
-                       {"bytes", 4 * (operands + c * (p.accumulate() ? 2 : 1))}};
-  add(products, std::move(call), at, times);
-}
-
-void Describer::convolution(const std::string &entry, const artifact::Convolution &c,
-                            const Locations *at, uint64_t times) {
-  uint64_t outHeight = (c.height() + 2 * c.padding_h() - c.kernel_height()) / c.stride_h() + 1;
-  uint64_t outWidth = (c.width() + 2 * c.padding_w() - c.kernel_width()) / c.stride_w() + 1;
-  uint64_t weights = c.filters() * c.channels() * c.kernel_height() * c.kernel_width();
-  uint64_t output = c.images() * c.filters() * outHeight * outWidth;
-  uint64_t input = c.images() * c.channels() * c.height() * c.width();
-  ordered_json call = {{"entry", entry},
-                       {"kind", artifact::EnumNameConvolutionKind(c.kind())},
-                       {"layout", artifact::EnumNameLayout(c.layout())},
-                       {"input", {c.images(), c.channels(), c.height(), c.width()}},
-                       {"weight", {c.filters(), c.channels(), c.kernel_height(), c.kernel_width()}},
-                       {"stride", {c.stride_h(), c.stride_w()}},
-                       {"padding", {c.padding_h(), c.padding_w()}},
-                       {"tile_images", c.tile_images()},
-                       {"flops", 2 * c.images() * outHeight * outWidth * weights},
-                       {"bytes", 4 * (input + output + weights)}};
-  add(convolutions, std::move(call), at, times);
+  calls.push_back(std::move(call));
 }
 
 void Describer::walk(const std::string &entry, const Actions &actions, uint64_t times) {
@@ -186,12 +157,18 @@ void Describer::walk(const std::string &entry, const Actions &actions, uint64_t 
     if (const artifact::Launch *launch = action->work_as_Launch()) {
       launches[launch->kernel()][entry] += times;
       kernelLines[launch->kernel()].merge(linesOf(action->locations()));
-    } else if (const artifact::Product *p = action->work_as_Product()) {
-      product(entry, *p, action->locations(), times);
-    } else if (const artifact::Convolution *c = action->work_as_Convolution()) {
-      convolution(entry, *c, action->locations(), times);
-    } else if (const artifact::Repeat *repeat = action->work_as_Repeat()) {
-      walk(entry, *repeat->body(), times * repeat->count());
+    } else if (const artifact::Call *call = action->work_as_Call()) {
+      spec::Call spec = artifact::specOf(*call);
+      spec::Cost cost = spec::costOf(spec);
+      add({{"entry", entry},
+           {"kind", spec::kindOf(spec)},
+           {"what", spec::describe(spec)},
+           {"fields", fieldsOf(spec)},
+           {"flops", cost.flops},
+           {"bytes", cost.bytes}},
+          action->locations(), times);
+    } else if (const artifact::Loop *loop = action->work_as_Loop()) {
+      walk(entry, *loop->body(), times * loop->count());
     }
   }
 }
@@ -244,8 +221,7 @@ ordered_json Describer::describe() {
     for (const artifact::Config *config : *program.configs())
       configs[text(config->name())] = text(config->value());
 
-  ordered_json totals = {
-      {"launches", 0}, {"products", 0}, {"convolutions", 0}, {"flops", 0}, {"bytes", 0}};
+  ordered_json totals = {{"launches", 0}, {"calls", 0}, {"flops", 0}, {"bytes", 0}};
   ordered_json kernels = ordered_json::array();
   for (unsigned i = 0; i < program.kernels()->size(); ++i) {
     const artifact::Kernel &kernel = *program.kernels()->Get(i);
@@ -267,12 +243,11 @@ ordered_json Describer::describe() {
                        {"flops", kernel.flops()},
                        {"bytes", kernel.bytes()}});
   }
-  totals["products"] = sum(products, totals);
-  totals["convolutions"] = sum(convolutions, totals);
-  addShares({&kernels, &products, &convolutions});
+  totals["calls"] = sum(calls, totals);
+  addShares({&kernels, &calls});
 
   return {{"model", text(program.model())},
-          {"target", text(program.target())},
+          {"target", text(device.target())},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},
@@ -281,8 +256,7 @@ ordered_json Describer::describe() {
           {"variables", variables()},
           {"memory", memory()},
           {"kernels", kernels},
-          {"products", products},
-          {"convolutions", convolutions},
+          {"calls", calls},
           {"step", totals}};
 }
 

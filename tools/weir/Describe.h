@@ -13,8 +13,8 @@
 //   memory {arena, persistent, thread_scratch,
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
 //   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
-//   products, convolutions [{entry, ..dimensions.., flops, bytes, times, at [..], share}]
-//   step {launches, products, convolutions, flops, bytes}: the totals of one step
+//   calls [{entry, kind, what, fields {..}, flops, bytes, times, at [..], share}]
+//   step {launches, calls, flops, bytes}: the totals of one step
 //
 // A share is the part of a step's cost, from 0 to 1; 0 outside of the step. The cost of a launch or
 // call is the larger of its FLOPs and flopsPerByte times its bytes.

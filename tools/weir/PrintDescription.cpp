@@ -250,10 +250,8 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("Kernels",
        std::to_string(facts["kernels"].size()) + " compiled, " + grouped(step["launches"]) +
            " launches a step: " + percent(shareOf({&facts["kernels"]})) + " of its cost");
-  line("Calls", grouped(step["products"]) + " products and " + grouped(step["convolutions"]) +
-                    " convolutions a step: " +
-                    percent(shareOf({&facts["products"], &facts["convolutions"]})) +
-                    " of its cost");
+  line("Calls", grouped(step["calls"]) + " of libraries a step: " +
+                    percent(shareOf({&facts["calls"]})) + " of its cost");
   out << "\n";
 }
 
@@ -329,42 +327,17 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
   out << "\n";
 }
 
-std::string postOps(const ordered_json &product) {
-  std::string result;
-  for (const char *name : {"bias", "relu", "accumulate"})
-    if (product[name])
-      result += (result.empty() ? "" : " ") + std::string(name);
-  return result;
-}
-
-void printProducts(const ordered_json &products, std::ostream &out) {
-  if (products.empty())
+void printCalls(const ordered_json &calls, std::ostream &out) {
+  if (calls.empty())
     return;
-  out << "Products (library calls; batch x m x n x k):\n";
-  Table table({"share", "entry", "dimensions", "tile", "with", "times", "MFLOP", "at"},
-              {true, false, false, false, false, true, true, false});
-  for (const ordered_json *call : byShare(products)) {
-    const ordered_json &p = *call;
-    table.add({shareText(p), p["entry"], dims({p["batch"], p["m"], p["n"], p["k"]}),
-               dims(p["tile"]), postOps(p), std::to_string(p["times"].get<uint64_t>()),
-               mega(p["flops"]), lines(p["at"])});
-  }
-  table.print(out);
-  out << "\n";
-}
-
-void printConvolutions(const ordered_json &convolutions, std::ostream &out) {
-  if (convolutions.empty())
-    return;
-  out << "Convolutions (library calls; images x channels x height x width):\n";
-  Table table({"share", "entry", "kind", "layout", "input", "weight", "stride", "padding", "times",
-               "MFLOP", "at"},
-              {true, false, false, false, false, false, false, false, true, true, false});
-  for (const ordered_json *call : byShare(convolutions)) {
+  out << "Library calls (FLOPs and bytes per call):\n";
+  Table table({"share", "entry", "times", "MFLOP", "kB", "what", "at"},
+              {true, false, true, true, true, false, false});
+  for (const ordered_json *call : byShare(calls)) {
     const ordered_json &c = *call;
-    table.add({shareText(c), c["entry"], c["kind"], c["layout"], dims(c["input"]),
-               dims(c["weight"]), dims(c["stride"], ","), dims(c["padding"], ","),
-               std::to_string(c["times"].get<uint64_t>()), mega(c["flops"]), lines(c["at"])});
+    table.add({shareText(c), c["entry"], std::to_string(c["times"].get<uint64_t>()),
+               mega(c["flops"]), fixed(c["bytes"].get<uint64_t>() / 1e3, 1), c["what"],
+               lines(c["at"])});
   }
   table.print(out);
   out << "\n";
@@ -375,8 +348,7 @@ void printConvolutions(const ordered_json &convolutions, std::ostream &out) {
 void printDescription(const ordered_json &facts, std::ostream &out) {
   printSummary(facts, out);
   printKernels(facts["kernels"], out);
-  printProducts(facts["products"], out);
-  printConvolutions(facts["convolutions"], out);
+  printCalls(facts["calls"], out);
   out << "share: of a step's cost, the larger of FLOPs and " << flopsPerByte
       << " x bytes of each launch and call\n\n";
   printVariables(facts, out);

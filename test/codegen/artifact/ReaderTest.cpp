@@ -230,7 +230,8 @@ TEST(ArtifactReader, SaysWhatIsWrongWithAMeaning) {
   expect("expected", [](std::string m) { return m.substr(0, m.size() / 2); });
   expect("more than 64 brackets", [](std::string) { return std::string(100000, '['); });
   expect("not one weir.kernel", [](std::string) { return "} plan.entry @e {"; });
-  expect("not one weir.kernel", [](std::string) { return "plan.use @x"; });
+  expect("not one weir.kernel",
+         [](std::string) { return "plan.use @x : !plan.buffer<persistent>"; });
   expect("operand 0 of 32 bytes is a", [](std::string m) { return replaced(m, "8xf32", "9xf32"); });
   expect("at most 2147483647 elements",
          [](std::string m) { return replaced(m, "8xf32", "8x4611686018427387904x4xf32"); });

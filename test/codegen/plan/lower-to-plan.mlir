@@ -8,13 +8,13 @@ module {
   func.func @step(%g: tensor<8xf32> {weir.input = "g"}) -> (tensor<8xf32> {weir.output = "old", weir.part = "tensor"}) {
     // CHECK-DAG: %[[V:.*]] = plan.use @v
     // CHECK-DAG: %[[W:.*]] = plan.use @w
-    // CHECK: plan.launch @kernel_0 0(%[[V]], %[[G:.*]], %[[V]])
-    // CHECK: plan.launch @kernel_0 0(%[[W]], %[[G]], %[[NEW:.*]])
+    // CHECK: plan.launch @kernel_0 0(%[[V]], %[[G:.*]], %[[V]] :
+    // CHECK: plan.launch @kernel_0 0(%[[W]], %[[G]], %[[NEW:[^ ]*]] :
     // w's old value is an output: it is kept before the new one arrives.
     // CHECK: plan.copy %[[W]] to %[[OLD:.*]] 32
     // CHECK: plan.copy %[[NEW]] to %[[W]] 32
-    // CHECK: plan.port "tensor" "old" %[[OLD]]
-    // CHECK: plan.kernel "map" @kernel_0
+    // CHECK: plan.port tensor "old" %[[OLD]]
+    // CHECK: plan.kernel map @kernel_0
     // CHECK-NOT: plan.kernel
     %v = weir.read @v : tensor<8xf32>
     %w = weir.read @w : tensor<8xf32>
@@ -31,7 +31,7 @@ module {
 // A product's tiles depend on its sizes alone.
 module {
   // CHECK: plan.entry @predict
-  // CHECK: plan.product {{.*}} bias {{.*}} relu, sizes = array<i64: 1, 768, 384, 128>, tile = array<i64: 1, 96, 384>
+  // CHECK: plan.call <product m = 768, n = 384, k = 128, {{.*}}, bias = true, relu = true, tile_m = 96, tile_n = 384>
   func.func @predict(%x: tensor<768x128xf32> {weir.input = "x"}, %w: tensor<384x128xf32> {weir.input = "w"}, %b: tensor<384xf32> {weir.input = "b"}) -> (tensor<768x384xf32> {weir.output = "y", weir.part = "tensor"}) {
     %p = weir.matmul %x, %w {transpose_rhs} : tensor<768x128xf32>, tensor<384x128xf32> -> tensor<768x384xf32>
     %bias = weir.broadcast %b {dimensions = array<i64: 1>} : tensor<384xf32> -> tensor<768x384xf32>
@@ -46,9 +46,9 @@ module {
 
 // Microbatches repeat their body over slices of the input; what is carried has one buffer.
 module {
-  // CHECK: plan.repeat 2
-  // CHECK: plan.part %{{.*}} at 0 {stride = 16 : i64}
-  // CHECK: plan.launch {{.*}}(%[[SUM:.*]], %{{.*}}, %[[SUM]])
+  // CHECK: plan.loop 2
+  // CHECK: plan.part %{{.*}} at 0 moving with %{{.*}} {moduli = array<i64: 0>, strides = array<i64: 16>}
+  // CHECK: plan.launch {{.*}}(%[[SUM:.*]], %{{.*}}, %[[SUM]] :
   func.func @step(%x: tensor<2x4xf32> {weir.input = "x"}) -> (tensor<4xf32> {weir.output = "y", weir.part = "tensor"}) {
     %zero = weir.constant 0.0 : f32 -> tensor<4xf32>
     %0 = weir.microbatches 2 sliced(%x) carried(%zero) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<4xf32> {
@@ -71,7 +71,7 @@ module {
   // CHECK: plan.entry @swap
   // CHECK-DAG: %[[A:.*]] = plan.use @a
   // CHECK-DAG: %[[B:.*]] = plan.use @b
-  // CHECK: plan.launch @kernel_{{.*}} 0(%[[B]], %[[NEW:.*]])
+  // CHECK: plan.launch @kernel_{{.*}} 0(%[[B]], %[[NEW:[^ ]*]] :
   // CHECK: plan.copy %[[B]] to %[[KEPT:.*]] 32
   // CHECK: plan.copy %[[KEPT]] to %[[A]] 32
   // CHECK: plan.copy %[[NEW]] to %[[B]] 32

@@ -18,44 +18,54 @@ using namespace weir;
 using namespace weir::artifact;
 using Builder = TestProgram;
 
-/// A program with one of everything. Actions of step: 0 launch, 1 product, 2 convolution, 3 repeat
-/// (4 copy), 5 fill.
+static spec::Product aProduct() {
+  spec::Product product;
+  product.batch = 2, product.m = 4, product.n = 5, product.k = 6;
+  product.aBatch = 24, product.aRow = 6, product.aColumn = 1;
+  product.bBatch = 30, product.bRow = 5, product.bColumn = 1;
+  product.cBatch = 20, product.cRow = 5;
+  product.bias = true;
+  product.tileBatch = 1, product.tileM = 4, product.tileN = 5;
+  return product;
+}
+
+static spec::Convolution aConvolution() {
+  spec::Convolution c;
+  c.computes = spec::ConvolutionKind::backwardWeight;
+  c.images = 4, c.channels = 2, c.filters = 3;
+  c.size = {5, 5}, c.window = {3, 3};
+  c.strides = c.padding = c.dilation = {1, 1};
+  c.tileImages = 3;
+  return c;
+}
+
+/// A program with one of everything. Actions of step: 0 launch, 1 product, 2 convolution, 3 loop
+/// (4 copy), 5 copy, 6 record, 7 wait.
 static Builder whole() {
   Builder test;
   uint32_t w = test.variable("w", {64, 64});
   test.variable("v", {64});
-  uint32_t ordinal = test.variable("step", {}, DType::i32, Role::run);
+  uint32_t round = test.variable("step", {}, DType::i32, Role::run);
   EntryT &entry = test.step();
-  uint32_t x = test.buffer(entry, 4096, 0, 5), y = test.buffer(entry, 4096, 0, 5);
-  auto input = Builder::port("x", PortKind::input, Builder::buf(x), {8, 8}, DType::i32);
+  uint32_t x = test.buffer(entry, 4096, 0, 7), y = test.buffer(entry, 4096, 0, 7);
+  auto input = Builder::port("x", PortKind::input, Builder::buf(x), {16, 64}, DType::i32);
   input->limit = 65;
   entry.inputs.push_back(std::move(input));
   entry.outputs.push_back(Builder::port("loss", PortKind::sum, Builder::buf(y), {}));
   entry.outputs.push_back(Builder::port("loss", PortKind::count, Builder::buf(y, 4), {}));
-  test.program.code.assign(64, 0);
-  test.add(Builder::launch(test.kernel("k", 4, {4096, 256}), {*Builder::buf(x), *Builder::var(1)}));
-  ProductT product;
-  product.batch = 2, product.m = 4, product.n = 5, product.k = 6;
-  product.a = Builder::var(w), product.a_batch = 24, product.a_row = 6, product.a_column = 1;
-  product.b = Builder::var(w), product.b_batch = 30, product.b_row = 5, product.b_column = 1;
-  product.c = Builder::buf(y), product.c_batch = 20, product.c_row = 5;
-  product.bias = Builder::var(1);
-  product.tile_batch = 1, product.tile_m = 4, product.tile_n = 5;
-  test.add(std::move(product));
-  ConvolutionT c;
-  c.kind = ConvolutionKind::backward_weight;
-  c.images = 4, c.channels = 2, c.height = c.width = 5, c.filters = 3;
-  c.kernel_height = c.kernel_width = 3, c.stride_h = c.stride_w = 1, c.padding_h = c.padding_w = 1;
-  c.input = Builder::buf(x), c.weight = Builder::var(w), c.output = Builder::buf(y);
-  c.partials = Builder::var(w, 4096), c.tile_images = 3;
-  test.add(std::move(c));
-  RepeatT repeat;
-  repeat.count = 4;
-  repeat.ordinal = Builder::var(ordinal);
-  repeat.body.push_back(
-      Builder::action(Builder::copy(Builder::buf(x, 0, 1024), Builder::buf(y, 0, 1024), 1024)));
-  test.add(std::move(repeat));
-  test.add(Builder::fill(Builder::buf(y, 96), 4000, 1));
+  test.code(std::vector<uint8_t>(64, 0));
+  test.add(
+      Builder::launch(test.kernel("k", 4, {4096, 4096}, {1}), {Builder::buf(x), Builder::buf(y)}));
+  test.add(Builder::call(aProduct(),
+                         {Builder::var(w), Builder::var(w), Builder::buf(y), Builder::var(1)}));
+  test.add(Builder::call(
+      aConvolution(), {Builder::buf(x), Builder::var(w), Builder::buf(y), Builder::var(w, 4096)}));
+  test.add(Builder::loop(4, Builder::var(round),
+                         Builder::copy(Builder::buf(x, 0, 1024), Builder::buf(y, 0, 1024), 1024)));
+  test.add(Builder::copy(Builder::var(w), Builder::buf(y, 96), 4000));
+  entry.events = 1;
+  test.add(Builder::action(RecordT(), {}));
+  test.add(Builder::action(WaitT(), {}));
   return test;
 }
 
@@ -87,7 +97,7 @@ TEST(Reader, AcceptsKernelsOfManyLaunches) {
   second.meaning.clear();
   test.program.kernels.push_back(std::make_unique<KernelT>(second));
   test.step().actions[0]->locations = {Location(0, 7, 3)};
-  test.step().actions[0]->work.AsLaunch()->lines = {0, 65535};
+  test.step().actions[0]->lines = {0, 65535};
   EXPECT_EQ(messageOf(test.file()), "");
 }
 
@@ -109,7 +119,7 @@ TEST(Reader, TellsDamageApart) {
     return messageOf(copy);
   };
   EXPECT_NE(changed(0).find("not a Weir artifact"), std::string::npos);
-  EXPECT_NE(changed(8).find("format version 6, this Weir reads version 2"), std::string::npos);
+  EXPECT_NE(changed(8).find("format version 7, this Weir reads version 3"), std::string::npos);
   for (size_t at : {size_t(12), size_t(24), size_t(32), file.size() - 1})
     EXPECT_NE(changed(at).find("damaged"), std::string::npos) << at;
   std::vector<std::byte> noise(1000, std::byte(0x5a));
@@ -135,14 +145,23 @@ struct Fault {
   std::function<void(TestProgram &)> make;
 };
 
-static ProductT &product(Builder &t) { return *t.step().actions[1]->work.AsProduct(); }
-static ConvolutionT &convolution(Builder &t) { return *t.step().actions[2]->work.AsConvolution(); }
-static RepeatT &repeat(Builder &t) { return *t.step().actions[3]->work.AsRepeat(); }
-static CopyT &copy(Builder &t) { return *repeat(t).body[0]->work.AsCopy(); }
-static FillT &fill(Builder &t) { return *t.step().actions[4]->work.AsFill(); }
+static ActionT &action(Builder &t, int i) { return *t.step().actions[i]; }
+static void product(Builder &t, const std::function<void(spec::Product &)> &change) {
+  spec::Product product = aProduct();
+  change(product);
+  action(t, 1).work.AsCall()->fields = spec::encode(product);
+}
+static void convolution(Builder &t, const std::function<void(spec::Convolution &)> &change) {
+  spec::Convolution convolution = aConvolution();
+  change(convolution);
+  action(t, 2).work.AsCall()->fields = spec::encode(convolution);
+}
+static LoopT &loop(Builder &t) { return *action(t, 3).work.AsLoop(); }
+static ActionT &inner(Builder &t) { return *loop(t).body[0]; }
+static CopyT &copy(Builder &t) { return *action(t, 4).work.AsCopy(); }
 static VariableT &variable(Builder &t, int i) { return *t.program.variables[i]; }
 static BufferT &buffer(Builder &t, int i) { return *t.step().buffers[i]; }
-static LaunchT &launch(Builder &t) { return *t.step().actions[0]->work.AsLaunch(); }
+static LaunchT &launch(Builder &t) { return *action(t, 0).work.AsLaunch(); }
 
 static void addConfig(Builder &t, const char *name) {
   t.program.configs.push_back(std::make_unique<ConfigT>());
@@ -157,9 +176,9 @@ static KernelT &addPart(Builder &t) {
 }
 
 static const Fault faults[] = {
-    {"more than 1 TiB", [](Builder &t) { t.program.arena = uint64_t(1) << 41; }},
-    {"larger than the arena", [](Builder &t) { t.program.persistent = t.program.arena + 1; }},
-    {"more than 16 GiB per thread", [](Builder &t) { t.program.thread_scratch = ~0ull; }},
+    {"more than 1 TiB", [](Builder &t) { t.device().arena = uint64_t(1) << 41; }},
+    {"larger than the arena", [](Builder &t) { t.device().persistent = t.device().arena + 1; }},
+    {"more than 16 GiB per thread", [](Builder &t) { t.device().thread_scratch = ~0ull; }},
     {"batch: it is out of range", [](Builder &t) { t.program.batch = 0; }},
     {"accumulate: it is out of range", [](Builder &t) { t.program.accumulate = 0; }},
     {"exactly one of steps and epochs", [](Builder &t) { t.program.steps = 0; }},
@@ -192,7 +211,7 @@ static const Fault faults[] = {
     {"its shape needs 252 bytes", [](Builder &t) { variable(t, 1).shape = {63}; }},
     {"its offset is not a multiple of 64", [](Builder &t) { variable(t, 1).offset += 4; }},
     {"lies outside the persistent", [](Builder &t) { variable(t, 1).offset = ~0ull - 63; }},
-    {"lies outside the persistent", [](Builder &t) { variable(t, 1).offset = t.program.persistent; }},
+    {"lies outside the persistent", [](Builder &t) { variable(t, 1).offset = t.device().persistent; }},
     {"variable 'v': it overlaps 'w'", [](Builder &t) { variable(t, 1).offset = 64; }},
     {"a scalar of the run is one i32", [](Builder &t) { variable(t, 1).role = Role::run; }},
     {"its source file is unknown",
@@ -208,36 +227,50 @@ static const Fault faults[] = {
     {"the launch before it is missing", [](Builder &t) { t.program.kernels[0]->part = 1; }},
     {"the launch before it is missing", [](Builder &t) { addPart(t).part = 2; }},
     {"unlike the launch before it", [](Builder &t) { addPart(t).shape = "row"; }},
-    {"unlike the launch before it", [](Builder &t) { addPart(t).operands[1]->written = true; }},
+    {"unlike the launch before it",
+     [](Builder &t) { addPart(t).operands[1].mutate_mode(Mode::read); }},
     {"unlike the launch before it", [](Builder &t) { addPart(t).operands.pop_back(); }},
     {"only the first launch has a meaning", [](Builder &t) { addPart(t).meaning = "?"; }},
-    {"the line of an op of a launch", [](Builder &t) { launch(t).lines = {65535, 0}; }},
+    {"the line of an op of a launch", [](Builder &t) { action(t, 0).lines = {65535, 0}; }},
     {"entry 'step': its source file is unknown",
      [](Builder &t) { t.step().outputs[0]->location = std::make_unique<Location>(1, 1, 1); }},
     {"entry 'step': its source file is unknown",
-     [](Builder &t) { repeat(t).body[0]->locations = {Location(1, 1, 1)}; }},
-    {"there are kernels, but no code", [](Builder &t) { t.program.code.clear(); }},
+     [](Builder &t) { inner(t).locations = {Location(1, 1, 1)}; }},
+    {"kernel 'k': its code is missing", [](Builder &t) { t.program.blobs.clear(); }},
+    {"kernel 'k': its code is missing", [](Builder &t) { t.program.kernels[0]->blob = 1; }},
+    {"code: it is of an unknown format",
+     [](Builder &t) { t.program.blobs[0]->format = BlobFormat(7); }},
+    {"it does something unknown with an operand",
+     [](Builder &t) { t.program.kernels[0]->operands[0].mutate_mode(Mode(9)); }},
+    {"devices: it is for 2 devices, where this Weir",
+     [](Builder &t) { t.program.devices.push_back(std::make_unique<DeviceT>(t.device())); }},
+    {"devices: it is for 0 devices", [](Builder &t) { t.program.devices.clear(); }},
+    {"queues: they are out of range", [](Builder &t) { t.device().queues = 0; }},
 
-    {"buffer 0 is empty", [](Builder &t) { buffer(t, 0).size = 0; }},
-    {"buffer 0's offset is not", [](Builder &t) { buffer(t, 0).offset += 1; }},
+    {"it has no bytes", [](Builder &t) { buffer(t, 0).size = 0; }},
+    {"is no multiple of 64", [](Builder &t) { buffer(t, 0).offset += 1; }},
     {"buffer 0 lies in the persistent", [](Builder &t) { buffer(t, 0).offset = 0; }},
-    {"buffer 1 lies outside the arena", [](Builder &t) { buffer(t, 1).size = ~0ull; }},
-    {"buffer 1 lies outside the arena", [](Builder &t) { buffer(t, 1).offset = ~0ull - 63; }},
-    {"buffer 0's lifetime is not", [](Builder &t) { buffer(t, 0).first = 6; }},
-    {"buffer 0's lifetime is not", [](Builder &t) { buffer(t, 0).last = 6; }},
-    {"alive together and overlap", [](Builder &t) { buffer(t, 1).offset = buffer(t, 0).offset; }},
-    {"alive together and overlap", [](Builder &t) { buffer(t, 1).offset = buffer(t, 0).offset + 64; }},
-    {"buffer 2 is alive before the repeat at action 3 and dies inside its body",
+    {"buffer 0 lies in a memory", [](Builder &t) { buffer(t, 0).space = Space::pinned; }},
+    {"of a space of", [](Builder &t) { buffer(t, 1).size = ~0ull; }},
+    {"of a space of", [](Builder &t) { buffer(t, 1).offset = ~0ull - 63; }},
+    {"the entry's are 0 to 7", [](Builder &t) { buffer(t, 0).first = 8; }},
+    {"the entry's are 0 to 7", [](Builder &t) { buffer(t, 0).last = 8; }},
+    {"they overlap", [](Builder &t) { buffer(t, 1).offset = buffer(t, 0).offset; }},
+    {"they overlap", [](Builder &t) { buffer(t, 1).offset = buffer(t, 0).offset + 64; }},
+    {"is used in the loop of actions 3 to 5",
      [](Builder &t) {
-       repeat(t).body.push_back(Builder::action(Builder::fill(Builder::var(1), 4, 0)));
-       buffer(t, 0).last = buffer(t, 1).last = 6;
-       t.buffer(t.step(), 4, 0, 4);
+       uint32_t dying = t.buffer(t.step(), 4, 0, 4);
+       buffer(t, 0).last = buffer(t, 1).last = 8;
+       inner(t).operands[0] = Builder::buf(dying).ref;
+       inner(t).moves.erase(inner(t).moves.begin());
+       inner(t).work.AsCopy()->size = 4;
+       loop(t).body.push_back(Builder::copy(Builder::var(1), Builder::var(0), 4));
      }},
 
     {"input 'x': its kind is unknown", [](Builder &t) { t.step().inputs[0]->kind = PortKind(8); }},
     {"input 'x': its type is unknown", [](Builder &t) { t.step().inputs[0]->dtype = DType(8); }},
     {"input 'x': its shape", [](Builder &t) { t.step().inputs[0]->shape = {0}; }},
-    {"outside buffer 0", [](Builder &t) { t.step().inputs[0]->shape = {1025}; }},
+    {"it takes bytes [0, 4100) of 4096", [](Builder &t) { t.step().inputs[0]->shape = {1025}; }},
     {"input 'x': its limit is negative", [](Builder &t) { t.step().inputs[0]->limit = -1; }},
     {"no input of integers", [](Builder &t) { t.step().inputs[0]->dtype = DType::f32; }},
     {"output 'loss' is there twice",
@@ -257,65 +290,75 @@ static const Fault faults[] = {
     {"output 'loss' must be one number", [](Builder &t) { t.step().outputs[0]->shape = {2}; }},
     {"output 'loss': its weight is not finite",
      [](Builder &t) { t.step().outputs[0]->weight = 1.0 / 0.0; }},
-    {"input 'x' is in buffer 0, which is alive from action 1",
-     [](Builder &t) { buffer(t, 0).first = 1; }},
-    {"output 'loss' is in buffer 1, which is alive from action 0 to 4",
-     [](Builder &t) { buffer(t, 1).last = 4; }},
+    {"alive in actions 1 to 7, is used at 0", [](Builder &t) { buffer(t, 0).first = 1; }},
+    {"alive in actions 0 to 6, is used at 7", [](Builder &t) { buffer(t, 1).last = 6; }},
 
-    {"action 0 (launch): there is no kernel 1", [](Builder &t) { launch(t).kernel = 1; }},
-    {"takes 2 operands, not 1", [](Builder &t) { launch(t).operands.pop_back(); }},
-    {"operand 0 takes 4097 bytes", [](Builder &t) { t.program.kernels[0]->operands[0]->size = 4097; }},
-    {"operand 1 is in an unknown variable", [](Builder &t) { launch(t).operands[1] = *Builder::var(3); }},
-    {"operand 1 is in an unknown buffer", [](Builder &t) { launch(t).operands[1] = *Builder::buf(2); }},
-    {"operand 1 is in an unknown space",
-     [](Builder &t) { launch(t).operands[1] = Ref(Space(7), 0, 0, 0); }},
-    {"operand 1 has a stride outside", [](Builder &t) { launch(t).operands[1] = *Builder::var(1, 0, 4); }},
-    {"at offset 18446744073709551615", [](Builder &t) { launch(t).operands[1] = *Builder::var(1, ~0ull); }},
+    {"action 0 (Launch): there is no kernel 1", [](Builder &t) { launch(t).kernel = 1; }},
+    {"it has 1 operands, not 2", [](Builder &t) { action(t, 0).operands.pop_back(); }},
+    {"it is on an unknown queue", [](Builder &t) { action(t, 0).queue = 1; }},
+    {"it takes bytes [0, 4097) of 4096",
+     [](Builder &t) { t.program.kernels[0]->operands[0] = {Mode::read, 4097}; }},
+    {"operand 1 is in an unknown variable",
+     [](Builder &t) { action(t, 0).operands[1] = Builder::var(3).ref; }},
+    {"operand 1 is in an unknown buffer",
+     [](Builder &t) { action(t, 0).operands[1] = Builder::buf(2).ref; }},
+    {"operand 1 is in an unknown memory",
+     [](Builder &t) { action(t, 0).operands[1] = Ref(Memory(7), 0, 0); }},
+    {"moves with a loop that is not around it",
+     [](Builder &t) { action(t, 0).moves = {Move(1, 0, 0, 4)}; }},
+    {"an operand that it has not moves",
+     [](Builder &t) { inner(t).moves.push_back(Move(2, 0, 0, 4)); }},
+    {"it takes bytes [-1, 4095) of 4096",
+     [](Builder &t) { action(t, 0).operands[1] = Builder::buf(1, -1).ref; }},
 
-    {"action 1 (product): m is out of range", [](Builder &t) { product(t).m = 0; }},
-    {"k is out of range", [](Builder &t) { product(t).k = 1ull << 31; }},
-    {"the tile of n is out of range", [](Builder &t) { product(t).tile_n = 6; }},
-    {"the tile of batch is out of range", [](Builder &t) { product(t).tile_batch = 0; }},
-    {"accumulates behind a relu", [](Builder &t) { product(t).relu = product(t).accumulate = true; }},
-    {"rows of c overlap", [](Builder &t) { product(t).c_row = 4; }},
-    {"the batch of c overlaps", [](Builder &t) { product(t).c_batch = 4; }},
-    {"a stride of a is 0", [](Builder &t) { product(t).a_row = 0; }},
-    {"a stride of b is 0", [](Builder &t) { product(t).b_column = 0; }},
-    {"(product): a takes", [](Builder &t) { product(t).a_batch = 5000; }},
-    {"b is larger than any arena", [](Builder &t) { product(t).b_row = ~0ull; }},
-    {"c takes", [](Builder &t) { product(t).c_row = 400; }},
-    {"a is not aligned", [](Builder &t) { product(t).a = Builder::var(0, 2); }},
-    {"bias takes 20 bytes at offset 252", [](Builder &t) { product(t).bias = Builder::var(1, 252); }},
+    {"action 1 (Call): no library call is called 'sort'",
+     [](Builder &t) { action(t, 1).work.AsCall()->kind = "sort"; }},
+    {"its fields are not those of its kind",
+     [](Builder &t) { action(t, 1).work.AsCall()->fields.pop_back(); }},
+    {"its fields are not those of its kind",
+     [](Builder &t) { action(t, 2).work.AsCall()->fields[5] = -1; }},
+    {"it has 3 operands, not 4", [](Builder &t) { action(t, 1).operands.pop_back(); }},
+    {"operand 0 is not aligned", [](Builder &t) { action(t, 1).operands[0] = Builder::var(0, 2).ref; }},
+    {"m is out of range", [](Builder &t) { product(t, [](auto &p) { p.m = 0; }); }},
+    {"access 'a' to buffer 0 'w': it takes bytes",
+     [](Builder &t) { product(t, [](auto &p) { p.aBatch = 5000; }); }},
+    {"access 'bias' to buffer 1 'v': it takes bytes [252, 272) of 256",
+     [](Builder &t) { action(t, 1).operands[3] = Builder::var(1, 252).ref; }},
+    {"its fields are not those", [](Builder &t) { action(t, 2).work.AsCall()->fields[0] = 7; }},
+    {"access 'input' to buffer 3",
+     [](Builder &t) { convolution(t, [](auto &c) { c.channels = 20; }); }},
+    {"access 'partials' to buffer 1 'v'",
+     [](Builder &t) { action(t, 2).operands[3] = Builder::var(1).ref; }},
 
-    {"(convolution): its kind", [](Builder &t) { convolution(t).kind = ConvolutionKind(5); }},
-    {"its layout is unknown", [](Builder &t) { convolution(t).layout = Layout(5); }},
-    {"a dimension is out of range", [](Builder &t) { convolution(t).stride_h = 0; }},
-    {"padding is not smaller", [](Builder &t) { convolution(t).padding_h = 3; }},
-    {"kernel is larger than", [](Builder &t) { convolution(t).kernel_width = 8; }},
-    {"its tile is out of range", [](Builder &t) { convolution(t).tile_images = 5; }},
-    {"input takes", [](Builder &t) { convolution(t).channels = 20; }},
-    {"input is too large",
+    {"action 3 (Loop): its count", [](Builder &t) { loop(t).count = 0; }},
+    {"action 3 (Loop): its count", [](Builder &t) { loop(t).count = 65537; }},
+    {"its body is empty",
      [](Builder &t) {
-       convolution(t).images = convolution(t).channels = convolution(t).height = 1 << 30;
+       loop(t).body.clear();
+       buffer(t, 0).last = buffer(t, 1).last = 6;
      }},
-    {"no place for partial", [](Builder &t) { convolution(t).partials = nullptr; }},
-    {"partials takes", [](Builder &t) { convolution(t).partials = Builder::var(1); }},
-
-    {"action 3 (repeat): its count", [](Builder &t) { repeat(t).count = 0; }},
-    {"action 3 (repeat): its count", [](Builder &t) { repeat(t).count = 65537; }},
-    {"its body is empty", [](Builder &t) {
-       repeat(t).body.clear();
-       buffer(t, 0).last = buffer(t, 1).last = 4;
+    {"it stands in too many loops",
+     [](Builder &t) {
+       for (int i = 0; i < 5; ++i) {
+         auto deeper = Builder::loop(2, Builder::var(2), std::move(loop(t).body[0]));
+         loop(t).body[0] = std::move(deeper);
+       }
      }},
-    {"a repeat stands inside", [](Builder &t) { repeat(t).body[0]->work.Set(RepeatT(repeat(t))); }},
-    {"its ordinal has a stride", [](Builder &t) { repeat(t).ordinal = Builder::var(0, 0, 4); }},
-    {"ordinal takes 4 bytes at offset 256", [](Builder &t) { repeat(t).ordinal = Builder::var(1, 256); }},
-    {"action 4 (copy): from takes", [](Builder &t) { repeat(t).count = 5; }},
-    {"to takes", [](Builder &t) { copy(t).to = Builder::buf(1, 4, 1024); }},
-    {"to takes", [](Builder &t) { copy(t).to = Builder::buf(1, 0, ~0ull / 2); }},
-    {"action 4 (copy): it is empty", [](Builder &t) { copy(t).size = 0; }},
-    {"action 5 (fill): to takes", [](Builder &t) { fill(t).size = 4001; }},
-    {"action 5 (fill): it is empty", [](Builder &t) { fill(t).size = 0; }},
+    {"operand 0 is not aligned", [](Builder &t) { action(t, 3).operands[0] = Builder::var(1, 2).ref; }},
+    {"access 'round' to buffer 1 'v'",
+     [](Builder &t) { action(t, 3).operands[0] = Builder::var(1, 256).ref; }},
+    {"access 'from' to buffer 3", [](Builder &t) { loop(t).count = 5; }},
+    {"access 'to' to buffer 4", [](Builder &t) { inner(t).operands[1] = Builder::buf(1, 4).ref; }},
+    {"action 4 (Copy): it is empty", [](Builder &t) { inner(t).work.AsCopy()->size = 0; }},
+    {"access 'to' to buffer 4", [](Builder &t) { copy(t).size = 4001; }},
+    {"action 6 (Record): its event is unknown",
+     [](Builder &t) { action(t, 5).work.AsRecord()->event = 1; }},
+    {"action 7 (Wait): its event is unknown",
+     [](Builder &t) { action(t, 6).work.AsWait()->event = 1; }},
+    {"which nothing has written",
+     [](Builder &t) {
+       t.program.kernels[0]->operands[1] = {Mode::write, 100};
+     }},
 };
 
 /// With eval and eval_one, which read and give what step does.
@@ -328,6 +371,8 @@ static Builder evaluated() {
     entry.inputs.push_back(std::make_unique<PortT>(*test.step().inputs[0]));
     for (const auto &port : test.step().outputs)
       entry.outputs.push_back(std::make_unique<PortT>(*port));
+    for (auto &port : entry.outputs)
+      *port->ref = Builder::var(0).ref; // nothing writes a buffer
   }
   test.program.entries[3]->inputs[0]->shape[0] = 1;
   return test;
@@ -340,9 +385,9 @@ TEST(Reader, ComparesEvaluationsWithSteps) {
   const Fault all[] = {
       {"", [](Builder &) {}},
       {"", [](Builder &t) { t.program.entries.pop_back(); }},
-      {"entry 'eval': it is unlike 'step' in 'x'", [](Builder &t) { input(t, 2).shape[1] = 7; }},
+      {"entry 'eval': it is unlike 'step' in 'x'", [](Builder &t) { input(t, 2).shape[1] = 63; }},
       {"entry 'eval_one': it is unlike 'step' in 'x'",
-       [](Builder &t) { input(t, 3).shape = {1, 8, 1}; }},
+       [](Builder &t) { input(t, 3).shape = {1, 64, 1}; }},
       {"entry 'eval': it is unlike 'step' in 'x'",
        [](Builder &t) { input(t, 2).dtype = DType::u8; }},
       {"entry 'eval': it is unlike 'step' in 'y'", [](Builder &t) { input(t, 2).name = "y"; }},
@@ -353,6 +398,7 @@ TEST(Reader, ComparesEvaluationsWithSteps) {
          t.program.entries[2]->inputs.push_back(std::make_unique<PortT>(input(t, 2)));
          t.program.entries[2]->inputs[1]->name = "y";
          t.program.entries[2]->inputs[1]->shape[0] = 5;
+         t.program.entries[2]->inputs[1]->ref->mutate_index(1);
        }},
       {"entry 'eval_one': it is unlike 'eval' in 'loss'",
        [](Builder &t) { t.program.entries[3]->outputs[0]->weight = 2; }},

@@ -7,7 +7,6 @@
 
 #include "runtime/core/Program.h"
 #include "runtime/core/Error.h"
-#include "runtime/core/Executor.h"
 #include "runtime/cpu/Isa.h"
 #include "test/runtime/core/TestProgram.h"
 #include <cmath>
@@ -48,10 +47,10 @@ TEST(Program, RunsKernels) {
       uint32_t x = test.variable("x", {1000}), y = test.variable("y", {1000}),
                z = test.variable("z", {1000}),
                choice = test.variable("choice", {}, artifact::DType::i32);
-      test.add(Builder::launch(test.kernel("pick", 1000, {4000, 4000, 4}),
-                               {*Builder::var(x), *Builder::var(y), *Builder::var(choice)}));
-      test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, 4),
-                               {*Builder::var(y), *Builder::var(z)}));
+      test.add(Builder::launch(test.kernel("pick", 1000, {4000, 4000, 4}, {1}),
+                               {Builder::var(x), Builder::var(y), Builder::var(choice)}));
+      test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, {1}, 4),
+                               {Builder::var(y), Builder::var(z)}));
       Program program(test.file(), {.threads = threads});
       EXPECT_EQ(program.threads(), threads);
       for (int i = 0; i < 1000; ++i)
@@ -69,8 +68,8 @@ TEST(Program, FlushesSubnormals) {
   Builder test;
   test.code(KERNELS "/kernels-gnu.so");
   uint32_t x = test.variable("x", {64}), y = test.variable("y", {64});
-  test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}),
-                           {*Builder::var(x), *Builder::var(y)}));
+  test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}, {1}),
+                           {Builder::var(x), Builder::var(y)}));
   Program program(test.file(), {.threads = 2});
   for (int i = 0; i < 64; ++i)
     floats(program, x)[i] = 1e-12f;
@@ -82,24 +81,24 @@ TEST(Program, FlushesSubnormals) {
 TEST(Program, RunsProducts) {
   Builder test;
   uint32_t a = test.variable("a", {6, 4}), b = test.variable("b", {5, 4}),
-           c = test.variable("c", {6, 5}), bias = test.variable("bias", {5});
-  artifact::ProductT product;
-  product.batch = 1, product.m = 6, product.n = 5, product.k = 4;
-  product.a = Builder::var(a), product.a_batch = 24, product.a_row = 4, product.a_column = 1;
-  product.b = Builder::var(b), product.b_batch = 20, product.b_row = 1, product.b_column = 4;
-  product.c = Builder::var(c), product.c_batch = 30, product.c_row = 5;
-  product.bias = Builder::var(bias);
-  product.tile_batch = 1, product.tile_m = 4, product.tile_n = 5;
-  test.add(product);
-  product.bias = nullptr;
-  product.accumulate = true;
-  test.add(product);
+           c = test.variable("c", {6, 5}), d = test.variable("d", {6, 5}),
+           bias = test.variable("bias", {5});
+  spec::Product product;
+  product.m = 6, product.n = 5, product.k = 4;
+  product.aBatch = 24, product.aRow = 4, product.aColumn = 1;
+  product.bBatch = 20, product.bRow = 1, product.bColumn = 4;
+  product.cBatch = 30, product.cRow = 5;
+  product.tileM = 4, product.tileN = 5;
+  product.bias = true;
+  test.add(Builder::call(product,
+                         {Builder::var(a), Builder::var(b), Builder::var(c), Builder::var(bias)}));
+  product.bias = false, product.relu = true;
+  test.add(Builder::call(product, {Builder::var(a), Builder::var(b), Builder::var(d)}));
   Program program(test.file(), {.threads = 2});
-  EXPECT_GE(program.threadScratch(), libraryScratch(program.plan()));
   for (int i = 0; i < 24; ++i)
     floats(program, a)[i] = i;
   for (int i = 0; i < 20; ++i)
-    floats(program, b)[i] = i % 3;
+    floats(program, b)[i] = i % 3 - 1;
   for (int i = 0; i < 5; ++i)
     floats(program, bias)[i] = 100 * i;
   step(program);
@@ -107,21 +106,10 @@ TEST(Program, RunsProducts) {
     for (int column = 0; column < 5; ++column) {
       float sum = 0;
       for (int k = 0; k < 4; ++k)
-        sum += (row * 4 + k) * ((column * 4 + k) % 3);
-      EXPECT_EQ(floats(program, c)[row * 5 + column], 2 * sum + 100 * column);
+        sum += (row * 4 + k) * ((column * 4 + k) % 3 - 1);
+      EXPECT_EQ(floats(program, c)[row * 5 + column], sum + 100 * column);
+      EXPECT_EQ(floats(program, d)[row * 5 + column], std::max(sum, 0.0f));
     }
-}
-
-static artifact::ConvolutionT smallConvolution(uint32_t x, uint32_t w, uint32_t y) {
-  artifact::ConvolutionT convolution;
-  convolution.images = 4, convolution.channels = 1, convolution.height = convolution.width = 3;
-  convolution.filters = 2, convolution.kernel_height = convolution.kernel_width = 3;
-  convolution.stride_h = convolution.stride_w = 1;
-  convolution.padding_h = convolution.padding_w = 1;
-  convolution.input = Builder::var(x), convolution.weight = Builder::var(w),
-  convolution.output = Builder::var(y);
-  convolution.tile_images = 3;
-  return convolution;
 }
 
 TEST(Program, RunsConvolutions) {
@@ -129,11 +117,15 @@ TEST(Program, RunsConvolutions) {
   uint32_t x = test.variable("x", {4, 1, 3, 3}), w = test.variable("w", {2, 1, 3, 3}),
            y = test.variable("y", {4, 2, 3, 3}), g = test.variable("g", {2, 1, 3, 3}),
            partials = test.variable("partials", {2, 18});
-  test.add(smallConvolution(x, w, y));
-  artifact::ConvolutionT gradient = smallConvolution(x, g, y);
-  gradient.kind = artifact::ConvolutionKind::backward_weight;
-  gradient.partials = Builder::var(partials);
-  test.add(gradient);
+  spec::Convolution convolution;
+  convolution.images = 4, convolution.channels = 1, convolution.filters = 2;
+  convolution.size = convolution.window = {3, 3};
+  convolution.strides = convolution.padding = convolution.dilation = {1, 1};
+  convolution.tileImages = 3;
+  test.add(Builder::call(convolution, {Builder::var(x), Builder::var(w), Builder::var(y)}));
+  convolution.computes = spec::ConvolutionKind::backwardWeight;
+  test.add(Builder::call(
+      convolution, {Builder::var(x), Builder::var(g), Builder::var(y), Builder::var(partials)}));
   Program program(test.file(), {.threads = 2});
   for (int i = 0; i < 36; ++i)
     floats(program, x)[i] = 1;
@@ -145,20 +137,16 @@ TEST(Program, RunsConvolutions) {
   EXPECT_EQ(floats(program, g)[4], 4 * (9 + 4 * 6 + 4 * 4)); // all outputs of the first filter
 }
 
-TEST(Program, RepeatsWithStrides) {
+TEST(Program, LoopsWithStrides) {
   Builder test;
   test.code(KERNELS "/kernels-gnu.so");
   uint32_t x = test.variable("x", {5, 8}), y = test.variable("y", {5, 8}),
            order = test.variable("order", {5}, artifact::DType::i32),
-           ordinal = test.variable("ordinal", {}, artifact::DType::i32);
-  artifact::RepeatT repeat;
-  repeat.count = 5;
-  repeat.ordinal = Builder::var(ordinal);
-  repeat.body.push_back(Builder::action(Builder::launch(
-      test.kernel("addTwo", 8, {32, 32}), {*Builder::var(x, 0, 32), *Builder::var(y, 0, 32)})));
-  repeat.body.push_back(
-      Builder::action(Builder::copy(Builder::var(ordinal), Builder::var(order, 0, 4), 4)));
-  test.add(std::move(repeat));
+           round = test.variable("round", {}, artifact::DType::i32);
+  test.add(Builder::loop(5, Builder::var(round),
+                         Builder::launch(test.kernel("addTwo", 8, {32, 32}, {1}),
+                                         {Builder::var(x, 0, 32), Builder::var(y, 0, 32)}),
+                         Builder::copy(Builder::var(round), Builder::var(order, 0, 4), 4)));
   Program program(test.file(), {.threads = 2});
   program.trace(100);
   for (int i = 0; i < 40; ++i)
@@ -176,18 +164,56 @@ TEST(Program, RepeatsWithStrides) {
   EXPECT_LE(events[10].start, events[0].start);
 }
 
-TEST(Program, CopiesAndFills) {
+/// Backwards, in turns, and by the loop around.
+TEST(Program, LoopsInLoops) {
+  Builder test;
+  uint32_t from = test.variable("from", {6}, artifact::DType::i32),
+           to = test.variable("to", {6}, artifact::DType::i32),
+           turns = test.variable("turns", {2}, artifact::DType::i32),
+           outer = test.variable("outer", {}, artifact::DType::i32),
+           inner = test.variable("inner", {}, artifact::DType::i32);
+  auto both = [](uint32_t variable, int64_t offset, int64_t outward, int64_t inward) {
+    Operand operand = Builder::var(variable, offset, inward);
+    operand.loop = 1;
+    return std::pair(operand, artifact::Move(0, 0, 0, outward));
+  };
+  auto [source, outward] = both(from, 20, -12, -4);
+  auto copy = Builder::copy(source, Builder::var(to, 0, 12), 4);
+  copy->moves.push_back(outward);
+  copy->moves.push_back(artifact::Move(1, 1, 0, 4));
+  Operand turn = Builder::var(turns, 0, 4);
+  turn.loop = 1, turn.modulus = 2;
+  test.add(Builder::loop(2, Builder::var(outer),
+                         Builder::loop(3, Builder::var(inner), std::move(copy),
+                                       Builder::copy(Builder::var(inner), turn, 4))));
+  Program program(test.file(), {});
+  program.trace(100);
+  auto *numbers = reinterpret_cast<int *>(program.variables()[from].data);
+  for (int i = 0; i < 6; ++i)
+    numbers[i] = i;
+  step(program);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(reinterpret_cast<int *>(program.variables()[to].data)[i], 5 - i);
+  EXPECT_EQ(reinterpret_cast<int *>(program.variables()[turns].data)[0], 2);
+  EXPECT_EQ(reinterpret_cast<int *>(program.variables()[turns].data)[1], 1);
+  uint32_t last = 0;
+  for (const Trace::Event &event : program.trace()->events())
+    last = std::max(last, event.round);
+  EXPECT_EQ(last, 5u);
+}
+
+TEST(Program, CopiesOntoItself) {
   Builder test;
   const int64_t size = 1 << 20;
   uint32_t x = test.variable("x", {size}, artifact::DType::u8),
            y = test.variable("y", {size}, artifact::DType::u8);
-  test.add(Builder::fill(Builder::var(y), size, 7));
   test.add(Builder::copy(Builder::var(x), Builder::var(y, 1), size - 1));
-  test.add(Builder::copy(Builder::var(y), Builder::var(y, 2), 100)); // onto itself, shifted
+  test.add(Builder::copy(Builder::var(y), Builder::var(y, 2), 100)); // shifted
   Program program(test.file(), {.threads = 2});
   std::byte *from = program.variables()[x].data, *to = program.variables()[y].data;
   for (int64_t i = 0; i < size; ++i)
     from[i] = std::byte(i % 251);
+  to[0] = std::byte(7);
   step(program);
   std::vector<std::byte> want(size, std::byte(7));
   std::copy(from, from + size - 1, want.begin() + 1);
@@ -217,37 +243,22 @@ TEST(Program, PortsOfAnEntry) {
   }
 }
 
-// A repeat's carried buffer stays, its inner one is poisoned in every round; a read of a dead byte
-// shows as NaN.
-TEST(Program, PoisonShowsDeadReads) {
-  for (bool fault : {false, true}) {
-    Builder test;
-    uint32_t x = test.variable("x", {}), y = test.variable("y", {});
-    uint32_t ordinal = test.variable("ordinal", {}, artifact::DType::i32);
-    artifact::EntryT &entry = test.step();
-    uint32_t carried = test.buffer(entry, 4, 0, 3), inner = test.buffer(entry, 4, 2, 3);
-    uint32_t after = test.bufferAt(entry, entry.buffers[inner]->offset, 4, 4, 4);
-    test.add(Builder::copy(Builder::var(x), Builder::buf(carried), 4));
-    artifact::RepeatT repeat;
-    repeat.count = 3;
-    repeat.ordinal = Builder::var(ordinal);
-    repeat.body.push_back(
-        Builder::action(Builder::copy(Builder::buf(carried), Builder::buf(inner), 4)));
-    repeat.body.push_back(Builder::action(Builder::copy(Builder::buf(inner), Builder::var(y), 4)));
-    test.add(std::move(repeat));
-    if (fault) // reads what nothing has written
-      test.add(Builder::copy(Builder::buf(after), Builder::var(y), 4));
-    else
-      test.add(Builder::fill(Builder::buf(after), 4, 0));
-    Program plain(test.file(), {}), poisoned(test.file(), {.poison = true});
-    for (Program *program : {&plain, &poisoned}) {
-      *floats(*program, x) = 3;
-      step(*program);
-      step(*program);
-    }
-    EXPECT_EQ(*floats(plain, y), 3);
-    EXPECT_EQ(std::isnan(*floats(poisoned, y)), fault);
-  }
+// A loop's carried buffer stays, its inner one is poisoned in every round.
+TEST(Program, PoisonLeavesWhatIsAlive) {
+  Builder test;
+  uint32_t x = test.variable("x", {}), y = test.variable("y", {});
+  uint32_t round = test.variable("round", {}, artifact::DType::i32);
+  artifact::EntryT &entry = test.step();
+  uint32_t carried = test.buffer(entry, 4, 0, 3), inner = test.buffer(entry, 4, 2, 3);
+  test.add(Builder::copy(Builder::var(x), Builder::buf(carried), 4));
+  test.add(Builder::loop(3, Builder::var(round),
+                         Builder::copy(Builder::buf(carried), Builder::buf(inner), 4),
+                         Builder::copy(Builder::buf(inner), Builder::var(y), 4)));
+  Program program(test.file(), {.poison = true});
+  *floats(program, x) = 3;
+  step(program);
+  step(program);
+  EXPECT_EQ(*floats(program, y), 3);
 }
 
 /// Notes the calls, and what the variable holds at each.
@@ -269,14 +280,13 @@ private:
 TEST(Program, AnObserverSeesEveryAction) {
   Builder test;
   uint32_t x = test.variable("x", {}, artifact::DType::u8),
-           ordinal = test.variable("ordinal", {}, artifact::DType::i32);
-  test.add(Builder::fill(Builder::var(x), 1, 1));
-  artifact::RepeatT repeat;
-  repeat.count = 2;
-  repeat.ordinal = Builder::var(ordinal);
-  repeat.body.push_back(Builder::action(Builder::copy(Builder::var(ordinal), Builder::var(x), 1)));
-  test.add(std::move(repeat));
+           one = test.variable("one", {}, artifact::DType::u8),
+           round = test.variable("round", {}, artifact::DType::i32);
+  test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
+  test.add(Builder::loop(2, Builder::var(round),
+                         Builder::copy(Builder::var(round), Builder::var(x), 1)));
   Program program(test.file(), {});
+  *program.variables()[one].data = std::byte(1);
   Noting noting(program.arena().data() + program.plan().variables()->Get(x)->offset());
   program.observe(&noting);
   step(program);
@@ -293,10 +303,12 @@ TEST(Program, WhatAnObserverThrowsEndsTheRun) {
     void after(const ActionPlace &) override { throw Failure(Exit::internal, "enough"); }
   } refusing;
   Builder test;
-  uint32_t x = test.variable("x", {2}, artifact::DType::u8);
-  test.add(Builder::fill(Builder::var(x), 1, 1));
-  test.add(Builder::fill(Builder::var(x, 1), 1, 1));
+  uint32_t x = test.variable("x", {2}, artifact::DType::u8),
+           one = test.variable("one", {}, artifact::DType::u8);
+  test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
+  test.add(Builder::copy(Builder::var(one), Builder::var(x, 1), 1));
   Program program(test.file(), {});
+  *program.variables()[one].data = std::byte(1);
   program.observe(&refusing);
   EXPECT_THROW(step(program), Failure);
   EXPECT_EQ(program.variables()[x].data[0], std::byte(1));
@@ -315,19 +327,19 @@ static void expectFailure(const Builder &test, Exit exit, const std::string &par
 
 TEST(Program, SaysWhyItCannotLoad) {
   Builder test;
-  test.program.target = "x86-64-v9";
+  test.device().target = "x86-64-v9";
   expectFailure(test, Exit::model, "the target 'x86-64-v9' is unknown");
   if (cpu::nativeLevel() < "x86-64-v4") {
-    test.program.target = "x86-64-v4";
+    test.device().target = "x86-64-v4";
     expectFailure(test, Exit::model, "needs a CPU of level x86-64-v4");
   }
   test = Builder();
-  test.program.arena = uint64_t(1) << 40;
+  test.device().arena = uint64_t(1) << 40;
   expectFailure(test, Exit::device, "1048576.0 MiB are needed");
   test = Builder();
   test.code(KERNELS "/kernels-gnu.so");
   test.kernel("absent", 1, {});
   expectFailure(test, Exit::model, "no kernel 'absent'");
-  test.program.code.resize(100);
+  test.program.blobs[0]->bytes.resize(100);
   expectFailure(test, Exit::model, "machine code cannot be loaded");
 }

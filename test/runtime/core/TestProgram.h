@@ -15,6 +15,7 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
+#include "runtime/spec/Call.h"
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -23,18 +24,28 @@
 
 namespace weir {
 
+/// An operand: `stride` bytes further in every round of loop number `loop`, the outermost being 0.
+struct Operand {
+  artifact::Ref ref;
+  int64_t stride = 0;
+  uint32_t modulus = 0, loop = 0;
+};
+
 struct TestProgram {
   artifact::ProgramT program;
 
   TestProgram() {
     program.model = "test";
-    program.target = "x86-64-v3";
+    program.devices.push_back(std::make_unique<artifact::DeviceT>());
+    device().target = "x86-64-v3";
     program.files = {"test.weir"};
     program.batch = 1;
     program.steps = 10;
     addEntry("init");
     addEntry("step");
   }
+
+  artifact::DeviceT &device() { return *program.devices.front(); }
 
   artifact::EntryT &addEntry(const std::string &name) {
     program.entries.push_back(std::make_unique<artifact::EntryT>());
@@ -55,15 +66,15 @@ struct TestProgram {
     variable->size = dtype == artifact::DType::f32 || dtype == artifact::DType::i32 ? 4 : 1;
     for (int64_t dim : shape)
       variable->size *= dim;
-    variable->offset = program.persistent;
-    program.persistent = program.arena = (program.persistent + variable->size + 63) / 64 * 64;
+    variable->offset = device().persistent;
+    device().persistent = device().arena = (device().persistent + variable->size + 63) / 64 * 64;
     program.variables.push_back(std::move(variable));
     return program.variables.size() - 1;
   }
 
   uint32_t buffer(artifact::EntryT &entry, uint64_t size, uint32_t first, uint32_t last) {
-    uint64_t offset = program.arena;
-    program.arena += (size + 63) / 64 * 64;
+    uint64_t offset = device().arena;
+    device().arena += (size + 63) / 64 * 64;
     return bufferAt(entry, offset, size, first, last);
   }
 
@@ -78,82 +89,94 @@ struct TestProgram {
     return entry.buffers.size() - 1;
   }
 
-  static std::unique_ptr<artifact::Ref> var(uint32_t index, uint64_t offset = 0,
-                                            uint64_t stride = 0) {
-    return std::make_unique<artifact::Ref>(artifact::Space::variable, index, offset, stride);
+  static Operand var(uint32_t index, int64_t offset = 0, int64_t stride = 0) {
+    return {{artifact::Memory::variable, index, offset}, stride};
   }
-  static std::unique_ptr<artifact::Ref> buf(uint32_t index, uint64_t offset = 0,
-                                            uint64_t stride = 0) {
-    return std::make_unique<artifact::Ref>(artifact::Space::buffer, index, offset, stride);
+  static Operand buf(uint32_t index, int64_t offset = 0, int64_t stride = 0) {
+    return {{artifact::Memory::buffer, index, offset}, stride};
   }
 
-  template <typename Work> static std::unique_ptr<artifact::ActionT> action(Work work) {
+  using Action = std::unique_ptr<artifact::ActionT>;
+
+  template <typename Work> static Action action(Work work, std::vector<Operand> operands) {
     auto action = std::make_unique<artifact::ActionT>();
     action->work.Set(std::move(work));
+    for (const Operand &operand : operands) {
+      if (operand.stride != 0)
+        action->moves.push_back({static_cast<uint32_t>(action->operands.size()), operand.loop,
+                                 operand.modulus, operand.stride});
+      action->operands.push_back(operand.ref);
+    }
     return action;
   }
 
-  template <typename Work> void add(Work work) {
-    step().actions.push_back(action(std::move(work)));
-  }
+  void add(Action action) { step().actions.push_back(std::move(action)); }
 
-  static artifact::CopyT copy(std::unique_ptr<artifact::Ref> from,
-                              std::unique_ptr<artifact::Ref> to, uint64_t size) {
+  static Action copy(Operand from, Operand to, uint64_t size) {
     artifact::CopyT copy;
-    copy.from = std::move(from);
-    copy.to = std::move(to);
     copy.size = size;
-    return copy;
+    return action(std::move(copy), {from, to});
   }
 
-  static artifact::FillT fill(std::unique_ptr<artifact::Ref> to, uint64_t size, uint8_t value) {
-    artifact::FillT fill;
-    fill.to = std::move(to);
-    fill.size = size;
-    fill.value = value;
-    return fill;
+  static Action call(const spec::Call &spec, std::vector<Operand> operands) {
+    artifact::CallT call;
+    call.kind = spec::kindOf(spec);
+    call.fields = spec::encode(spec);
+    return action(std::move(call), std::move(operands));
+  }
+
+  template <typename... Actions>
+  static Action loop(uint32_t count, Operand round, Actions... body) {
+    artifact::LoopT loop;
+    loop.count = count;
+    (loop.body.push_back(std::move(body)), ...);
+    return action(std::move(loop), {round});
   }
 
   static std::unique_ptr<artifact::PortT> port(const std::string &name, artifact::PortKind kind,
-                                               std::unique_ptr<artifact::Ref> ref,
-                                               std::vector<int64_t> shape,
+                                               Operand place, std::vector<int64_t> shape,
                                                artifact::DType dtype = artifact::DType::f32) {
     auto port = std::make_unique<artifact::PortT>();
     port->name = name;
     port->kind = kind;
-    port->ref = std::move(ref);
+    port->ref = std::make_unique<artifact::Ref>(place.ref);
     port->shape = std::move(shape);
     port->dtype = dtype;
     return port;
   }
 
-  /// A kernel of the test's shared object.
+  /// A kernel of the test's shared object, which writes the operands named and reads the others.
   uint32_t kernel(const std::string &symbol, uint64_t tasks, std::vector<uint64_t> sizes,
-                  uint64_t scratch = 0) {
+                  std::vector<size_t> written = {}, uint64_t scratch = 0) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->symbol = symbol;
     kernel->shape = "map";
     kernel->tasks = tasks;
     kernel->thread_scratch = scratch;
-    program.thread_scratch = std::max(program.thread_scratch, scratch);
-    for (uint64_t size : sizes) {
-      kernel->operands.push_back(std::make_unique<artifact::OperandT>());
-      kernel->operands.back()->size = size;
-    }
+    device().thread_scratch = std::max(device().thread_scratch, scratch);
+    for (uint64_t size : sizes)
+      kernel->operands.push_back({artifact::Mode::read, size});
+    for (size_t operand : written)
+      kernel->operands[operand].mutate_mode(artifact::Mode::write);
     program.kernels.push_back(std::move(kernel));
     return program.kernels.size() - 1;
   }
 
-  static artifact::LaunchT launch(uint32_t kernel, std::vector<artifact::Ref> operands) {
+  static Action launch(uint32_t kernel, std::vector<Operand> operands) {
     artifact::LaunchT launch;
     launch.kernel = kernel;
-    launch.operands = std::move(operands);
-    return launch;
+    return action(std::move(launch), std::move(operands));
+  }
+
+  void code(std::vector<uint8_t> bytes) {
+    program.blobs.clear();
+    program.blobs.push_back(std::make_unique<artifact::BlobT>());
+    program.blobs.back()->bytes = std::move(bytes);
   }
 
   void code(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
-    program.code.assign(std::istreambuf_iterator<char>(file), {});
+    code(std::vector<uint8_t>(std::istreambuf_iterator<char>(file), {}));
   }
 
   std::vector<std::byte> payload() const {

@@ -67,7 +67,7 @@ TEST_F(Train, Traces) {
   all.trace = folder / "trace.json";
   run(all);
   EXPECT_TRUE(says(readAll(all.trace), {"\"traceEvents\":[", "\"cat\":\"step\"",
-                                        "\"name\":\"step\"", "\"dur\":", "\n]}\n"}));
+                                        "\"name\":\"launch of step, map\"", "\"dur\":", "\n]}\n"}));
   all = options("b");
   all.trace = folder / "absent/trace.json";
   EXPECT_TRUE(says(refused(Exit::storage, all), {"absent/trace.json"}));

@@ -71,6 +71,7 @@ protected:
     options.change = std::move(allowed);
     artifact::ProgramT ignored;
     ignored.configs.push_back(std::make_unique<artifact::ConfigT>());
+    ignored.devices.push_back(std::make_unique<artifact::DeviceT>());
     change(options, ignored);
     auto go = [&] {
       run(options, [&](artifact::ProgramT &program) {
@@ -168,7 +169,7 @@ TEST_F(SameRun, WhatDoesNotMatterIsNotRefused) {
       [](auto &, auto &) {},
       [](RunOptions &o, auto &) { o.threads = 2; },
       [&](RunOptions &o, auto &) { o.data = {"window=" + moved}; },
-      [](auto &, artifact::ProgramT &p) { p.arena += 64; },
+      [](auto &, artifact::ProgramT &p) { p.devices[0]->arena += 64; },
       [](auto &, artifact::ProgramT &p) { p.configs[0]->value = "3"; }, // the program is the same
       [](auto &, artifact::ProgramT &p) { p.steps = 7; },
   };

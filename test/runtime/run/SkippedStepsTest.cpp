@@ -103,13 +103,13 @@ TEST_F(Train, BeginsWithWhatIsNotFinite) {
                                     auto mask =
                                         std::make_unique<artifact::VariableT>(*p.variables[0]);
                                     mask->name = "mask";
-                                    mask->offset = p.persistent;
+                                    mask->offset = p.devices[0]->persistent;
                                     p.variables.push_back(std::move(mask));
-                                    p.persistent += 64;
+                                    p.devices[0]->persistent += 64;
                                     for (auto &entry : p.entries)
                                       for (auto &buffer : entry->buffers)
                                         buffer->offset += 64;
-                                    p.arena += 64;
+                                    p.devices[0]->arena += 64;
                                   }),
                         masked),
             Exit::ok);

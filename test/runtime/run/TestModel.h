@@ -20,7 +20,7 @@ inline std::vector<std::byte>
 testModel(const std::string &parameter = "weights",
           const std::string &gradient = "gradient/weights",
           const std::function<void(artifact::ProgramT &)> &edit = {}) {
-  using artifact::DType, artifact::PortKind, artifact::Role, artifact::Space;
+  using artifact::DType, artifact::PortKind, artifact::Role;
   TestProgram test;
   test.program.model = "four";
   test.program.batch = 2;
@@ -30,21 +30,19 @@ testModel(const std::string &parameter = "weights",
   uint32_t seed = test.variable("seed", {}, DType::i32, Role::run);
   uint32_t now = test.variable("step", {}, DType::i32, Role::run);
   uint32_t total = test.variable("total_steps", {}, DType::i32, Role::run);
-  auto variable = [](uint32_t index) { return artifact::Ref(Space::variable, index, 0, 0); };
+  auto variable = [](uint32_t index) { return TestProgram::var(index); };
 
   auto launch = [&](artifact::EntryT &entry, const std::string &symbol,
-                    std::vector<artifact::Ref> operands, std::vector<uint64_t> sizes,
+                    std::vector<Operand> operands, std::vector<uint64_t> sizes,
                     std::vector<size_t> written) {
-    uint32_t kernel = test.kernel(symbol, 1, std::move(sizes));
-    for (size_t operand : written)
-      test.program.kernels[kernel]->operands[operand]->written = true;
-    entry.actions.push_back(TestProgram::action(TestProgram::launch(kernel, std::move(operands))));
+    uint32_t kernel = test.kernel(symbol, 1, std::move(sizes), std::move(written));
+    entry.actions.push_back(TestProgram::launch(kernel, std::move(operands)));
   };
   auto output = [&](artifact::EntryT &entry, const std::string &name, PortKind kind,
                     DType dtype = DType::f32) {
     uint32_t buffer = test.buffer(entry, 4, 0, 0);
     entry.outputs.push_back(TestProgram::port(name, kind, TestProgram::buf(buffer), {}, dtype));
-    return artifact::Ref(Space::buffer, buffer, 0, 0);
+    return TestProgram::buf(buffer);
   };
   auto input = [&](artifact::EntryT &entry, int64_t rows) {
     uint32_t buffer = test.buffer(entry, 12 * rows, 0, 0);
@@ -52,45 +50,43 @@ testModel(const std::string &parameter = "weights",
                                              {rows, 3}, DType::i32));
     entry.inputs.back()->limit = 10;
     entry.inputs.back()->limit_config = "vocab";
-    return artifact::Ref(Space::buffer, buffer, 0, 0);
+    return TestProgram::buf(buffer);
   };
 
   launch(*test.program.entries[0], "init", {variable(weights), variable(momentum), variable(seed)},
          {16, 16, 4}, {0, 1});
   {
     artifact::EntryT &entry = test.step();
-    artifact::Ref window = input(entry, 2), sum = output(entry, "loss", PortKind::sum),
-                  count = output(entry, "loss", PortKind::count),
-                  lr = output(entry, "lr", PortKind::scalar),
-                  norm = output(entry, "grad_norm", PortKind::scalar),
-                  skipped = output(entry, "skipped", PortKind::scalar, DType::i32);
+    Operand window = input(entry, 2), sum = output(entry, "loss", PortKind::sum),
+            count = output(entry, "loss", PortKind::count),
+            lr = output(entry, "lr", PortKind::scalar),
+            norm = output(entry, "grad_norm", PortKind::scalar),
+            skipped = output(entry, "skipped", PortKind::scalar, DType::i32);
     uint32_t slopes = test.buffer(entry, 16, 0, 0);
     entry.outputs.push_back(
         TestProgram::port(gradient, PortKind::tensor, TestProgram::buf(slopes), {4}));
     launch(entry, "step",
            {window, variable(weights), variable(momentum), variable(seed), variable(now),
-            variable(total), sum, count, lr, norm, skipped,
-            artifact::Ref(Space::buffer, slopes, 0, 0)},
+            variable(total), sum, count, lr, norm, skipped, TestProgram::buf(slopes)},
            {24, 16, 16, 4, 4, 4, 4, 4, 4, 4, 4, 16}, {1, 2, 4, 6, 7, 8, 9, 10, 11});
   }
   for (int64_t rows : {2, 1}) {
     artifact::EntryT &entry = test.addEntry(rows == 2 ? "eval" : "eval_one");
     std::string symbol = entry.name;
-    artifact::Ref window = input(entry, rows), sum = output(entry, "loss", PortKind::sum),
-                  count = output(entry, "loss", PortKind::count),
-                  hits = output(entry, "hits", PortKind::sum),
-                  of = output(entry, "hits", PortKind::count);
+    Operand window = input(entry, rows), sum = output(entry, "loss", PortKind::sum),
+            count = output(entry, "loss", PortKind::count),
+            hits = output(entry, "hits", PortKind::sum),
+            of = output(entry, "hits", PortKind::count);
     launch(entry, symbol, {window, variable(weights), sum, count, hits, of},
            {static_cast<uint64_t>(12 * rows), 16, 4, 4, 4, 4}, {2, 3, 4, 5});
   }
   {
     artifact::EntryT &entry = test.addEntry("predict");
-    artifact::Ref window = input(entry, 1);
+    Operand window = input(entry, 1);
     uint32_t logits = test.buffer(entry, 120, 0, 0);
     entry.outputs.push_back(
         TestProgram::port("logits", PortKind::tensor, TestProgram::buf(logits), {1, 3, 10}));
-    launch(entry, "predict",
-           {window, variable(weights), artifact::Ref(Space::buffer, logits, 0, 0)}, {12, 16, 120},
+    launch(entry, "predict", {window, variable(weights), TestProgram::buf(logits)}, {12, 16, 120},
            {2});
   }
   test.code(KERNELS "/four.so");

@@ -26,8 +26,6 @@
 // COMPLEX: error: @complex: output0 is tensor<2xcomplex<f32>>, expected elements of type f32, i32, ui8 or i1
 // RUN: not weir-opt %s --run --entry number --input=f32=1 2>&1 | FileCheck %s --check-prefix=SCALAR
 // SCALAR: error: @number: input0 is f32, expected a tensor
-// RUN: not weir-opt %s --run --entry planned --input=?xf32=1 2>&1 | FileCheck %s --check-prefix=PLANNED
-// PLANNED: error: @planned: x is tensor<?xf32>, expected a static shape
 
 // Each is within the limit, but all together are more than half a terabyte in f64.
 // RUN: not weir-opt %s --run --entry many 2>&1 | FileCheck %s --check-prefix=MANY
@@ -79,9 +77,4 @@ func.func @number(%a: f32) {
 func.func @many(%a: !large, %b: !large, %c: !large, %d: !large, %e: !large, %f: !large, %g: !large, %h: !large,
                 %i: !large, %j: !large, %k: !large, %l: !large, %m: !large, %n: !large, %o: !large, %p: !large) {
   return
-}
-
-plan.entry @planned {
-  %0 = plan.alloc 64 "x"
-  plan.port "input" "x" %0 : tensor<?xf32>
 }

@@ -33,12 +33,12 @@ TEST(CheckWritten, WhatTheRuntimeRefusesIsAFaultOfOurs) {
     }
   };
   TestProgram operands;
-  operands.program.code = {1};
+  operands.code(std::vector<uint8_t>{1});
   operands.kernel("wide", 1, std::vector<uint64_t>(1025, 4));
   refused(operands, "it takes too many operands");
 
   TestProgram code;
-  code.program.code = {1, 2, 3};
+  code.code(std::vector<uint8_t>{1, 2, 3});
   code.kernel("lost", 1, {4});
   refused(code, "machine code cannot be loaded");
 
@@ -59,7 +59,7 @@ TEST(CheckWritten, WhatTheRuntimeRefusesIsAFaultOfOurs) {
 
 TEST(CheckWritten, AModelThatIsTooLargeIsNoFaultOfOurs) {
   TestProgram test;
-  test.program.arena = uint64_t(3) << 40;
+  test.device().arena = uint64_t(3) << 40;
   try {
     checkWritten(test.file());
     ADD_FAILURE() << "accepted";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/Describe.h"
+#include "runtime/spec/Call.h"
 #include "tools/weir/Inspect.h"
 #include <gtest/gtest.h>
 #include <sstream>
@@ -43,31 +44,30 @@ std::unique_ptr<artifact::ActionT> launch(uint32_t line) {
 
 std::unique_ptr<artifact::ActionT> product(uint32_t line) {
   auto a = action(line);
-  artifact::ProductT p;
-  p.batch = 1;
-  p.m = 2;
-  p.n = 3;
-  p.k = 5;
-  p.tile_batch = p.tile_m = p.tile_n = 1;
-  artifact::Ref ref(artifact::Space::variable, 0, 0, 0);
-  p.a = std::make_unique<artifact::Ref>(ref);
-  p.b = std::make_unique<artifact::Ref>(ref);
-  p.c = std::make_unique<artifact::Ref>(ref);
-  a->work.Set(std::move(p));
+  spec::Product p;
+  p.m = 2, p.n = 3, p.k = 5;
+  p.aRow = 5, p.bRow = 3, p.cRow = 3, p.aColumn = p.bColumn = 1;
+  p.tileM = p.tileN = 1;
+  artifact::CallT call;
+  call.kind = p.kind;
+  call.fields = spec::encode(p);
+  a->work.Set(std::move(call));
   return a;
 }
 
-/// One kernel, launched once and three times in a repeat; two equal products; two buffers that
+/// One kernel, launched once and three times in a loop; two equal products; two buffers that
 /// share a place and one beside.
 nlohmann::ordered_json facts() {
   artifact::ProgramT program;
   program.model = "net";
-  program.target = "x86-64-v3";
+  program.devices.push_back(std::make_unique<artifact::DeviceT>());
+  artifact::DeviceT &device = *program.devices.back();
+  device.target = "x86-64-v3";
+  device.persistent = 64;
+  device.arena = 64 + 300;
   program.files = {"net.weir"};
   program.batch = 4;
   program.steps = 10;
-  program.persistent = 64;
-  program.arena = 64 + 300;
   auto weight = std::make_unique<artifact::VariableT>();
   weight->name = "w";
   weight->shape = {4, 4};
@@ -89,12 +89,11 @@ nlohmann::ordered_json facts() {
   entry->buffers.push_back(buffer(64, 50, 2, 3, "dh", 6));
   entry->buffers.push_back(buffer(164, 200, 1, 3, "logits", 7));
   entry->actions.push_back(launch(5));
-  artifact::RepeatT repeat;
-  repeat.count = 3;
-  repeat.ordinal = std::make_unique<artifact::Ref>(artifact::Space::variable, 0, 0, 0);
-  repeat.body.push_back(launch(3));
+  artifact::LoopT loop;
+  loop.count = 3;
+  loop.body.push_back(launch(3));
   auto rounds = action(4);
-  rounds->work.Set(std::move(repeat));
+  rounds->work.Set(std::move(loop));
   entry->actions.push_back(std::move(rounds));
   entry->actions.push_back(product(7));
   entry->actions.push_back(product(8));
@@ -105,18 +104,20 @@ nlohmann::ordered_json facts() {
   return describe(*flatbuffers::GetRoot<artifact::Program>(builder.GetBufferPointer()));
 }
 
-TEST(Describe, CountsLaunchesThroughRepeats) {
+TEST(Describe, CountsLaunchesThroughLoops) {
   auto kernel = facts()["kernels"][0];
   EXPECT_EQ(kernel["launches"]["step"], 4);
   EXPECT_EQ(kernel["at"].dump(), R"(["net.weir:3","net.weir:5"])");
 }
 
-TEST(Describe, EqualProductsAreOneLine) {
-  auto products = facts()["products"];
-  ASSERT_EQ(products.size(), 1u);
-  EXPECT_EQ(products[0]["times"], 2);
-  EXPECT_EQ(products[0]["flops"], 60);
-  EXPECT_EQ(products[0]["at"].dump(), R"(["net.weir:7","net.weir:8"])");
+TEST(Describe, EqualCallsAreOneLine) {
+  auto calls = facts()["calls"];
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0]["kind"], "product");
+  EXPECT_EQ(calls[0]["fields"]["k"], 5);
+  EXPECT_EQ(calls[0]["times"], 2);
+  EXPECT_EQ(calls[0]["flops"], 60);
+  EXPECT_EQ(calls[0]["at"].dump(), R"(["net.weir:7","net.weir:8"])");
 }
 
 TEST(Describe, FindsWhatIsAliveAtThePeak) {
@@ -132,7 +133,7 @@ TEST(Describe, FindsWhatIsAliveAtThePeak) {
 TEST(Describe, AddsUpAStep) {
   auto step = facts()["step"];
   EXPECT_EQ(step["launches"], 4);
-  EXPECT_EQ(step["products"], 2);
+  EXPECT_EQ(step["calls"], 2);
   EXPECT_EQ(step["flops"], 4 * 7 + 2 * 60);
 }
 
@@ -140,7 +141,7 @@ TEST(Describe, SharesAddUpToOne) {
   auto all = facts();
   // 4 launches of 8 x 11 bytes, 2 products of 8 x 124.
   EXPECT_DOUBLE_EQ(all["kernels"][0]["share"], 4 * 88 / (4 * 88 + 2 * 992.0));
-  EXPECT_DOUBLE_EQ(all["products"][0]["share"], 2 * 992 / (4 * 88 + 2 * 992.0));
+  EXPECT_DOUBLE_EQ(all["calls"][0]["share"], 2 * 992 / (4 * 88 + 2 * 992.0));
 }
 
 std::string printed(const nlohmann::ordered_json &facts) {
@@ -159,7 +160,7 @@ TEST(PrintDescription, BeginsWithEightLines) {
             "Memory      364 bytes at the peak: 64 persistent and 300 scratch; and 0 per thread\n"
             "A step      0.000 MFLOP, 0.000 MB read and written\n"
             "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
-            "Calls       2 products and 0 convolutions a step: 84.9% of its cost");
+            "Calls       2 of libraries a step: 84.9% of its cost");
 }
 
 TEST(PrintDescription, SaysEverything) {
@@ -167,7 +168,7 @@ TEST(PrintDescription, SaysEverything) {
   for (const char *words :
        {"w     parameter  f32   4 x 4          64      1  net.weir:2",
         "15.1%  k0      map        2       4    0.0  0.0  mul tanh  net.weir:3,5",
-        "84.9%  step   1 x 2 x 3 x 5  1 x 1 x 1            2  0.000  net.weir:7,8",
+        "84.9%  step       2  0.000  0.1  product 2x3x5  net.weir:7,8",
         "Alive at the peak (step, action 1)"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }

@@ -1,0 +1,84 @@
+//===- PlanActions.cpp - What each action answers -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/plan/PlanDialect.h"
+
+using namespace mlir;
+
+namespace weir::plan {
+
+using Footprints = SmallVector<spec::Footprint>;
+using Symbols = SymbolTableCollection;
+
+//===----------------------------------------------------------------------===//
+// launch
+//===----------------------------------------------------------------------===//
+
+Footprints LaunchOp::footprints(Symbols &symbols) { return footprintsOf(kernelOf(*this, symbols)); }
+
+/// All parts together; the first stands for them.
+spec::Cost LaunchOp::cost(Symbols &symbols) {
+  if (getPart() != 0)
+    return {};
+  KernelOp kernel = kernelOf(*this, symbols);
+  return {kernel.getFlops(), kernel.getBytes()};
+}
+
+std::string LaunchOp::describe(Symbols &symbols) {
+  return ("launch of " + getKernel() + ", " +
+          stringifyKernelShape(kernelOf(*this, symbols).getShape()))
+      .str();
+}
+
+Engine LaunchOp::engine() { return Engine::compute; }
+
+//===----------------------------------------------------------------------===//
+// call
+//===----------------------------------------------------------------------===//
+
+Footprints CallOp::footprints(Symbols &) {
+  std::vector<spec::Footprint> list = spec::footprints(getCall());
+  return {std::make_move_iterator(list.begin()), std::make_move_iterator(list.end())};
+}
+
+spec::Cost CallOp::cost(Symbols &) { return spec::costOf(getCall()); }
+std::string CallOp::describe(Symbols &) { return spec::describe(getCall()); }
+Engine CallOp::engine() { return Engine::compute; }
+
+//===----------------------------------------------------------------------===//
+// copy
+//===----------------------------------------------------------------------===//
+
+Footprints CopyOp::footprints(Symbols &) {
+  return {{"from", spec::Mode::read, getSize(), {}, false},
+          {"to", spec::Mode::write, getSize(), {}, false}};
+}
+
+spec::Cost CopyOp::cost(Symbols &) { return {0, 2 * getSize()}; }
+std::string CopyOp::describe(Symbols &) { return "copy"; }
+Engine CopyOp::engine() { return Engine::copy; }
+
+//===----------------------------------------------------------------------===//
+// loop, record, wait
+//===----------------------------------------------------------------------===//
+
+Footprints LoopOp::footprints(Symbols &) { return {{"round", spec::Mode::write, 4, {}, false}}; }
+spec::Cost LoopOp::cost(Symbols &) { return {}; }
+std::string LoopOp::describe(Symbols &) { return "loop"; }
+Engine LoopOp::engine() { return Engine::control; }
+
+Footprints RecordOp::footprints(Symbols &) { return {}; }
+spec::Cost RecordOp::cost(Symbols &) { return {}; }
+std::string RecordOp::describe(Symbols &) { return "record"; }
+Engine RecordOp::engine() { return Engine::control; }
+
+Footprints WaitOp::footprints(Symbols &) { return {}; }
+spec::Cost WaitOp::cost(Symbols &) { return {}; }
+std::string WaitOp::describe(Symbols &) { return "wait"; }
+Engine WaitOp::engine() { return Engine::control; }
+
+} // namespace weir::plan

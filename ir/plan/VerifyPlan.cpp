@@ -1,0 +1,227 @@
+//===- VerifyPlan.cpp - Constraints of the plan dialect -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The constraints that the ops' descriptions number. What can only be seen of a whole entry
+// (places, lifetimes, order) is passes/memory/VerifyPlanned.cpp's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/plan/PlanDialect.h"
+#include "ir/weir/Shapes.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weir::plan {
+
+static LogicalResult requireTensor(Operation *op, Type type) {
+  if (StringRef missing = missingOfTensor(type); !missing.empty())
+    return op->emitOpError() << "is of type " << type << ": expected " << missing;
+  return success();
+}
+
+static LogicalResult requireOffset(Operation *op, std::optional<uint64_t> offset) {
+  if (offset && (static_cast<int64_t>(*offset) < 0 || *offset % alignment != 0))
+    return op->emitOpError() << "lies at " << static_cast<int64_t>(*offset)
+                             << ": expected a multiple of " << alignment;
+  return success();
+}
+
+/// What a place may be made of, so that placeOf() may rely on it.
+static LogicalResult requirePlace(Operation *op, Value buffer) {
+  if (!isa_and_nonnull<AllocOp, UseOp, PartOp>(buffer.getDefiningOp()))
+    return op->emitOpError("touches a buffer that is no plan.alloc, plan.use or plan.part");
+  return success();
+}
+
+/// The parts that a buffer is one of, the innermost first.
+static SmallVector<PartOp> partsOf(Value buffer) {
+  SmallVector<PartOp> parts;
+  while (auto part = buffer.getDefiningOp<PartOp>()) {
+    parts.push_back(part);
+    buffer = part.getBuffer();
+  }
+  return parts;
+}
+
+static LogicalResult requireEvent(Operation *op, Value event) {
+  if (!event.getDefiningOp<EventOp>())
+    return op->emitOpError("names an event that no plan.event makes");
+  return success();
+}
+
+static LogicalResult requirePlanOps(Operation *op, Block &block) {
+  for (Operation &inner : block)
+    if (!isa<PlanDialect>(inner.getDialect()))
+      return inner.emitOpError() << "stands in a " << op->getName()
+                                 << ", where only actions, ports and places may";
+  return success();
+}
+
+LogicalResult verifyAction(Operation *op) {
+  if (static_cast<int64_t>(cast<Action>(op).getQueue()) < 0)
+    return op->emitOpError("is on a queue of a negative number");
+  for (Value operand : op->getOperands()) {
+    if (!isa<BufferType>(operand.getType()))
+      continue;
+    if (failed(requirePlace(op, operand)))
+      return failure();
+    // A part of a part is looked through: each has been verified to be one of a place.
+    for (PartOp part : partsOf(operand)) {
+      for (Value index : part.getIndices())
+        if (auto argument = dyn_cast<BlockArgument>(index);
+            !argument || !argument.getOwner()->getParentOp()->isProperAncestor(op))
+          return op->emitOpError("touches a part that moves with a loop it does not stand in");
+      if (failed(requirePlace(part, part.getBuffer())))
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult VariableOp::verify() {
+  if (failed(requireTensor(*this, getType())))
+    return failure();
+  return requireOffset(*this, getOffset());
+}
+
+LogicalResult KernelOp::verify() {
+  auto meanings = getBody().front().getOps<weir::KernelOp>();
+  if (!llvm::hasSingleElement(meanings) || !llvm::hasSingleElement(getBody().front()))
+    return emitOpError("holds other than one weir.kernel");
+  if (getParts().empty())
+    return emitOpError("has no part to launch");
+  for (size_t part = 0; part < getParts().size(); ++part)
+    if (getPart(part).getTasks() < 1)
+      return emitOpError("has a part without tasks");
+  SmallVector<std::pair<Mode, int64_t>> known;
+  for (Type type : meaning()->getOperandTypes())
+    known.push_back({Mode::read, storageBytes(type)});
+  for (Type type : meaning()->getResultTypes())
+    known.push_back({Mode::write, storageBytes(type)});
+  if (getTakes().size() < known.size())
+    return emitOpError() << "has " << getTakes().size() << " operands: its meaning has "
+                         << known.size();
+  for (size_t i = 0; i < getTakes().size(); ++i) {
+    auto [mode, bytes] =
+        i < known.size() ? known[i] : std::pair(Mode::write, getTaken(i).getBytes());
+    if (getTaken(i).getMode() != mode || getTaken(i).getBytes() != bytes || bytes < 0)
+      return emitOpError() << "has an operand " << i << " that its meaning has not: expected "
+                           << stringifyMode(mode) << " " << bytes;
+  }
+  if (static_cast<int64_t>(getThreadScratch()) < 0 || static_cast<int64_t>(getFlops()) < 0 ||
+      static_cast<int64_t>(getBytes()) < 0)
+    return emitOpError("has negative scratch or cost");
+  return success();
+}
+
+LogicalResult EntryOp::verify() {
+  if (getBody().front().getNumArguments() != 0)
+    return emitOpError("has a block with arguments: its inputs are ports");
+  return requirePlanOps(*this, getBody().front());
+}
+
+LogicalResult PortOp::verify() {
+  if (failed(requireTensor(*this, getType())) || failed(requirePlace(*this, getBuffer())))
+    return failure();
+  auto type = cast<RankedTensorType>(getType());
+  if (getKind() != PortKind::input && getKind() != PortKind::tensor &&
+      (type.getNumElements() != 1 || storageBytes(type) != 4))
+    return emitOpError() << "is of type " << type << ": a " << stringifyPortKind(getKind())
+                         << " is one number of four bytes";
+  if (!std::isfinite(getWeight().convertToDouble()))
+    return emitOpError("has a weight that is not finite");
+  bool counts = getKind() == PortKind::input && !isa<FloatType>(type.getElementType());
+  if (static_cast<int64_t>(getLimit()) < 0 || (getLimit() != 0 && !counts))
+    return emitOpError("has a limit, which only an input of integers has, and which is positive");
+  for (PartOp part : partsOf(getBuffer()))
+    if (!part.getIndices().empty() || failed(requirePlace(part, part.getBuffer())))
+      return emitOpError("is in a part that moves with a loop");
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (static_cast<int64_t>(getSize()) <= 0)
+    return emitOpError("has no bytes");
+  if (failed(requireOffset(*this, getOffset())))
+    return failure();
+  bool placed = getOffset().has_value();
+  if (placed != getFirst().has_value() || placed != getLast().has_value())
+    return emitOpError("has an offset or a lifetime, but not both");
+  if (placed && (static_cast<int64_t>(*getFirst()) < 0 || *getFirst() > *getLast()))
+    return emitOpError("dies before it is born");
+  Space space = getResult().getType().getSpace();
+  if (space != Space::scratch && space != Space::pinned)
+    return emitOpError() << "lies in " << stringifySpace(space)
+                         << " memory: expected scratch or pinned";
+  return success();
+}
+
+LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<VariableOp>(*this, getVariableAttr()))
+    return emitOpError() << "names no plan.variable: @" << getVariable();
+  Space space = getResult().getType().getSpace();
+  if (space != Space::persistent)
+    return emitOpError() << "lies in " << stringifySpace(space) << " memory: expected persistent";
+  return success();
+}
+
+LogicalResult PartOp::verify() {
+  size_t count = getIndices().size();
+  if (getStrides().size() != count || getModuli().size() != count)
+    return emitOpError() << "moves with " << count << " loops by " << getStrides().size()
+                         << " strides and " << getModuli().size() << " moduli";
+  for (int64_t modulus : getModuli())
+    if (modulus < 0)
+      return emitOpError("has a negative modulus");
+  for (Value index : getIndices())
+    if (auto argument = dyn_cast<BlockArgument>(index);
+        !argument || !isa<LoopOp>(argument.getOwner()->getParentOp()))
+      return emitOpError("moves with what is no loop's round");
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  KernelOp kernel = kernelOf(*this, symbols);
+  if (!kernel)
+    return emitOpError() << "launches a kernel that the plan does not have: @" << getKernel();
+  if (getPart() >= kernel.getParts().size())
+    return emitOpError() << "launches part " << getPart() << " of a kernel of "
+                         << kernel.getParts().size();
+  if (getOperands().size() != kernel.getTakes().size())
+    return emitOpError() << "has " << getOperands().size() << " operands, its kernel takes "
+                         << kernel.getTakes().size();
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  size_t expected = spec::footprints(getCall()).size();
+  if (getOperands().size() != expected)
+    return emitOpError() << "has " << getOperands().size() << " operands: a "
+                         << spec::describe(getCall()) << " takes " << expected;
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  if (static_cast<int64_t>(getSize()) <= 0)
+    return emitOpError("copies no bytes");
+  return success();
+}
+
+LogicalResult LoopOp::verify() {
+  if (static_cast<int64_t>(getCount()) < 1)
+    return emitOpError("has no round");
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 1 || !isa<IndexType>(block.getArgument(0).getType()))
+    return emitOpError("has a body that takes other than one !plan.index");
+  return requirePlanOps(*this, block);
+}
+
+LogicalResult RecordOp::verify() { return requireEvent(*this, getEvent()); }
+LogicalResult WaitOp::verify() { return requireEvent(*this, getEvent()); }
+
+} // namespace weir::plan

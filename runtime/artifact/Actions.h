@@ -1,0 +1,51 @@
+//===- Actions.h - What every action of an artifact answers ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The plan dialect's Action interface (ir/plan/PlanAction.td) for files: who checks, prepares,
+// traces or describes actions asks here and knows no kinds. Programs have been verified
+// (runtime/artifact/Reader.h) unless a comment says otherwise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_ARTIFACT_ACTIONS_H
+#define WEIR_RUNTIME_ARTIFACT_ACTIONS_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include "runtime/spec/Call.h"
+#include <functional>
+#include <optional>
+
+namespace weir::artifact {
+
+/// The device that the program is for.
+inline const Device &deviceOf(const Program &program) { return *program.devices()->Get(0); }
+
+/// The spec of a call; none for one that is unknown, has other fields, or fails its own check.
+/// `why` then says what is wrong. For programs that have not been verified.
+std::optional<spec::Call> readSpec(const Call &call, std::string &why);
+
+/// The spec of a call of a verified program.
+spec::Call specOf(const Call &call);
+
+/// What the action touches of each of its operands.
+std::vector<spec::Footprint> footprintsOf(const Program &program, const Action &action);
+
+/// The work of one run of it; all parts of a kernel count for the first, a loop's body for itself.
+spec::Cost costOf(const Program &program, const Action &action);
+
+/// In words: "launch of kernel_3, row", "product 64x32x16", "copy".
+std::string describe(const Program &program, const Action &action);
+
+/// The actions of a loop's body; null for all others.
+const flatbuffers::Vector<flatbuffers::Offset<Action>> *bodyOf(const Action &action);
+
+/// Every action of an entry, at its number.
+std::vector<const Action *> actionsOf(const Entry &entry);
+
+} // namespace weir::artifact
+
+#endif

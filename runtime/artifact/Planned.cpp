@@ -1,0 +1,139 @@
+//===- Planned.cpp - An artifact's entry as what verify-planned proves ----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/Planned.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
+
+namespace weir::artifact {
+namespace {
+
+// The schema's spaces and modes are those of plans.
+static_assert(int(Space::persistent) == int(planned::Space::persistent) &&
+              int(Space::constant) == int(planned::Space::constant) &&
+              int(Space::scratch) == int(planned::Space::scratch) &&
+              int(Space::pinned) == int(planned::Space::pinned));
+static_assert(int(Mode::read) == int(planned::Mode::read) &&
+              int(Mode::write) == int(planned::Mode::write) &&
+              int(Mode::update) == int(planned::Mode::update) &&
+              int(Mode::update) == int(spec::Mode::update));
+
+class Converter {
+public:
+  Converter(const Program &program, const Entry &entry) : program(program), entry(entry) {}
+
+  planned::Entry convert();
+
+private:
+  planned::Action convert(const Action &action);
+  planned::Access access(const Ref &ref, const spec::Footprint &footprint) const;
+  void addBuffers();
+  void addPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports, planned::Mode mode,
+                std::vector<planned::Access> &into) const;
+
+  const Program &program;
+  const Entry &entry;
+  planned::Entry result;
+};
+
+void Converter::addBuffers() {
+  uint64_t persistent = deviceOf(program).persistent(), arena = deviceOf(program).arena();
+  result.sizes[size_t(planned::Space::persistent)] = persistent;
+  result.sizes[size_t(planned::Space::scratch)] = arena - persistent;
+  uint32_t last = static_cast<uint32_t>(actionsOf(entry).size());
+  last = last ? last - 1 : 0;
+  for (const Variable *variable : *program.variables())
+    result.buffers.push_back({.space = planned::Space::persistent,
+                              .offset = variable->offset(),
+                              .size = variable->size(),
+                              .name = variable->name()->str(),
+                              .holds = true,
+                              .first = 0,
+                              .last = last});
+  uint32_t number = 0;
+  for (const Buffer *buffer : *entry.buffers()) {
+    std::string name = "buffer " + std::to_string(number++);
+    if (buffer->label() && buffer->label()->size())
+      name += " (" + buffer->label()->str() + ")";
+    // Behind the persistent segment; what lies before it is outside all memory.
+    result.buffers.push_back({.space = static_cast<planned::Space>(buffer->space()),
+                              .offset = buffer->offset() - persistent,
+                              .size = buffer->size(),
+                              .name = std::move(name),
+                              .holds = false,
+                              .first = buffer->first(),
+                              .last = buffer->last()});
+  }
+}
+
+planned::Access Converter::access(const Ref &ref, const spec::Footprint &footprint) const {
+  planned::Access access;
+  access.buffer =
+      ref.memory() == Memory::variable ? ref.index() : program.variables()->size() + ref.index();
+  access.offset = ref.offset();
+  access.bytes = footprint.bytes;
+  for (const spec::Dim &dim : footprint.dims)
+    access.dims.push_back({dim.count, dim.stride});
+  access.mode = static_cast<planned::Mode>(footprint.mode);
+  access.name = footprint.name;
+  return access;
+}
+
+void Converter::addPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports,
+                         planned::Mode mode, std::vector<planned::Access> &into) const {
+  for (const Port *port : ports) {
+    uint64_t size = 0;
+    tensorSize(port->dtype(), *port->shape(), size);
+    into.push_back(access(*port->ref(),
+                          {port->name()->str(), static_cast<spec::Mode>(mode), size, {}, false}));
+  }
+}
+
+planned::Action Converter::convert(const Action &action) {
+  planned::Action converted;
+  converted.queue = action.queue();
+  converted.name = describe(program, action);
+  std::vector<spec::Footprint> footprints = footprintsOf(program, action);
+  for (size_t i = 0; i < footprints.size(); ++i)
+    converted.accesses.push_back(access(*action.operands()->Get(i), footprints[i]));
+  if (action.moves())
+    for (const Move *move : *action.moves())
+      converted.accesses[move->operand()].strides.push_back(
+          {move->loop(), move->bytes(), move->modulus()});
+  if (const Loop *loop = action.work_as_Loop()) {
+    converted.kind = planned::Action::Kind::loop;
+    converted.count = loop->count();
+    for (const Action *inner : *loop->body())
+      converted.body.push_back(convert(*inner));
+  } else if (const Record *record = action.work_as_Record()) {
+    converted.kind = planned::Action::Kind::record;
+    converted.event = record->event();
+  } else if (const Wait *wait = action.work_as_Wait()) {
+    converted.kind = planned::Action::Kind::wait;
+    converted.event = wait->event();
+  }
+  return converted;
+}
+
+planned::Entry Converter::convert() {
+  addBuffers();
+  result.queues = deviceOf(program).queues();
+  result.events = entry.events();
+  addPorts(*entry.inputs(), planned::Mode::write, result.inputs);
+  addPorts(*entry.outputs(), planned::Mode::read, result.outputs);
+  for (const Action *action : *entry.actions())
+    result.actions.push_back(convert(*action));
+  return std::move(result);
+}
+
+} // namespace
+
+planned::Entry plannedEntry(const Program &program, const Entry &entry) {
+  return Converter(program, entry).convert();
+}
+
+} // namespace weir::artifact

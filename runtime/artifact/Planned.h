@@ -1,0 +1,22 @@
+//===- Planned.h - An artifact's entry as what verify-planned proves ------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_ARTIFACT_PLANNED_H
+#define WEIR_RUNTIME_ARTIFACT_PLANNED_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include "runtime/planned/Plan.h"
+
+namespace weir::artifact {
+
+/// The buffers are the program's variables, then the entry's. Every index of `entry` has been
+/// checked, and every call's spec; places, lifetimes and order have not.
+planned::Entry plannedEntry(const Program &program, const Entry &entry);
+
+} // namespace weir::artifact
+
+#endif

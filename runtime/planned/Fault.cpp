@@ -1,0 +1,51 @@
+//===- Fault.cpp - The faults' texts ------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/planned/Fault.h"
+#include <iterator>
+
+namespace weir::planned {
+
+static constexpr std::string_view texts[] = {
+    "kind unknown",
+    "misplaced part of an action",
+    "unknown buffer",
+    "unknown queue",
+    "unknown event",
+    "unknown loop",
+    "two strides for one loop",
+    "empty access",
+    "empty loop",
+    "loops nest too deep",
+    "too many queues",
+    "waits for an event never recorded",
+    "empty buffer",
+    "buffer outside its space",
+    "misaligned buffer",
+    "impossible lifetime",
+    "buffers alive together overlap",
+    "access outside its buffer",
+    "write to a constant",
+    "access outside its buffer's lifetime",
+    "alive before a loop and dying inside its body",
+    "read before it is written",
+    "overwritten through another buffer before it is read",
+    "queue used before it waits for queue 0",
+    "input not visible",
+    "read not ordered after a write",
+    "write not ordered after a read",
+    "write not ordered after a write",
+    "written twice by one action",
+    "output read before completion",
+    "queue not joined",
+    "too long to prove",
+};
+static_assert(std::size(texts) == size_t(FaultKind::tooLongToProve) + 1);
+
+std::string_view text(FaultKind kind) { return texts[size_t(kind)]; }
+
+} // namespace weir::planned

@@ -1,0 +1,123 @@
+//===- Memory.cpp - Who wrote and read which bytes last -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/planned/Memory.h"
+#include "runtime/core/Text.h"
+#include "runtime/planned/Words.h"
+
+namespace weir::planned {
+
+Memory::Memory(const Outline &outline, const Clocks &clocks, Effort &effort)
+    : outline(outline), clocks(clocks),
+      rows(spaceCount, {Intervals(effort), {clocks.queues(), Intervals(effort)}}),
+      hasContents(outline.entry.buffers.size()) {
+  for (uint32_t i = outline.contents; i < outline.accesses.size(); ++i) {
+    const Placed &placed = outline.accesses[i];
+    hasContents[placed.buffer] = true;
+    rows[size_t(placed.space)].writes.assign(placed.address,
+                                             placed.address + placed.footprint.bytes,
+                                             {i, clocks.host(), Clocks::contents});
+  }
+}
+
+Finding Memory::read(const Mark &reader, uint64_t begin, uint64_t end) {
+  const Placed &placed = outline.accesses[reader.access];
+  Row &row = rows[size_t(placed.space)];
+  Finding fault;
+  uint64_t written = begin; // all before it
+  row.writes.visit(begin, end, [&](uint64_t from, uint64_t to, const Mark &mark) {
+    if (from != written)
+      return false;
+    if (!clocks.sees(reader.queue, mark))
+      fault = unordered(placed.action == afterEntry ? FaultKind::outputBeforeCompletion
+                                                    : FaultKind::writeThenRead,
+                        reader, mark, from, to);
+    else if (outline.accesses[mark.access].buffer != placed.buffer)
+      fault = missing(reader, &mark, from, to);
+    written = to;
+    return !fault;
+  });
+  if (!fault && written != end)
+    fault = missing(reader, nullptr, written, end);
+  if (!fault)
+    row.reads[reader.queue].assign(begin, end, reader);
+  return fault;
+}
+
+Finding Memory::write(const Mark &writer, uint64_t begin, uint64_t end) {
+  const Placed &placed = outline.accesses[writer.access];
+  Row &row = rows[size_t(placed.space)];
+  Finding fault;
+  row.writes.visit(begin, end, [&](uint64_t from, uint64_t to, const Mark &mark) {
+    bool isSelf = mark.queue == writer.queue && mark.sequence == writer.sequence;
+    if (isSelf && mark.access != writer.access)
+      fault = Fault{FaultKind::writtenTwice,
+                    concat(accessWords(outline, placed), ": it writes ",
+                           bytesWords(outline, placed, from, to), ", which ",
+                           accessWords(outline, outline.accesses[mark.access]), " writes too")};
+    else if (!isSelf && !clocks.sees(writer.queue, mark))
+      fault = unordered(FaultKind::writeThenWrite, writer, mark, from, to);
+    return !fault;
+  });
+  for (uint32_t queue = 0; queue < row.reads.size() && !fault; ++queue)
+    row.reads[queue].visit(begin, end, [&](uint64_t from, uint64_t to, const Mark &mark) {
+      if (!clocks.sees(writer.queue, mark))
+        fault = unordered(FaultKind::readThenWrite, writer, mark, from, to);
+      return !fault;
+    });
+  if (fault)
+    return fault;
+  row.writes.assign(begin, end, writer);
+  // What comes after this write comes after these reads.
+  for (Intervals &reads : row.reads)
+    reads.erase(begin, end);
+  hasContents[placed.buffer] = true;
+  return {};
+}
+
+bool Memory::isHosts(const Region &region) const {
+  bool found = false;
+  rows[size_t(region.space)].writes.visit(region.begin, region.end,
+                                          [&](uint64_t, uint64_t, const Mark &mark) {
+                                            found |= mark.queue == clocks.host();
+                                            return !found;
+                                          });
+  return found;
+}
+
+Fault Memory::unordered(FaultKind kind, const Mark &later, const Mark &earlier, uint64_t begin,
+                        uint64_t end) const {
+  const Placed &placed = outline.accesses[later.access];
+  const Placed &other = outline.accesses[earlier.access];
+  bool reads = kind == FaultKind::writeThenRead || kind == FaultKind::outputBeforeCompletion;
+  std::vector<std::string> waits;
+  for (const Clocks::Wait &wait : clocks.waits(later.queue))
+    waits.push_back(
+        concat("event ", outline.events[wait.event], ", recorded on queue ", wait.recordedOn));
+  return {kind,
+          concat(accessWords(outline, placed), ": it ", reads ? "reads " : "writes ",
+                 bytesWords(outline, placed, begin, end), ", which ", accessWords(outline, other),
+                 kind == FaultKind::readThenWrite ? " reads" : " writes",
+                 ", and nothing puts the two in order: queue ", later.queue,
+                 " has to wait for an event that queue ", earlier.queue,
+                 " records behind that, and has waited for ",
+                 waits.empty() ? "none" : joinFew(waits, "; "))};
+}
+
+Fault Memory::missing(const Mark &reader, const Mark *other, uint64_t begin, uint64_t end) const {
+  const Placed &placed = outline.accesses[reader.access];
+  bool lost = other && hasContents[placed.buffer];
+  std::string what = "nothing has written";
+  if (other)
+    what = concat(lost ? "" : "only ", accessWords(outline, outline.accesses[other->access]),
+                  lost ? " has overwritten" : " has written");
+  return {lost ? FaultKind::overwritten : FaultKind::readBeforeWrite,
+          concat(accessWords(outline, placed), ": it reads ",
+                 bytesWords(outline, placed, begin, end), ", which ", what)};
+}
+
+} // namespace weir::planned

@@ -1,0 +1,110 @@
+//===- Plan.h - What a planned entry does to memory ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An entry as far as its safety goes: which bytes each action touches, on which queue, and which
+// events order them. Whoever has a plan, the compiler as IR or the loader as a file, fills these in
+// and asks verify (Verify.h). Nothing here need be true: verify believes no number before it has
+// checked it.
+//
+// Actions are numbered depth first from 0: a loop takes a number, then the actions of its body,
+// once. They are issued in this order, a loop's body once a round, each on its queue; a queue runs
+// its actions in the order of issue, and only events order those of different queues.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_PLANNED_PLAN_H
+#define WEIR_RUNTIME_PLANNED_PLAN_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weir::planned {
+
+enum class Space : uint8_t {
+  persistent, ///< survives the entry: its buffers live to the entry's end
+  constant,   ///< has its contents for good and is never written
+  scratch,
+  pinned ///< the host's side of transfers
+};
+constexpr unsigned spaceCount = 4;
+
+/// A range of a space. Offset and size are bytes, the offset a multiple of 64.
+struct Buffer {
+  Space space = Space::scratch;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  std::string name;
+  bool holds = false; ///< has contents when the entry begins: a variable. A constant always has.
+  uint32_t first = 0; ///< the numbers of the actions it lives from and to, both included
+  uint32_t last = 0;
+};
+
+/// How an access moves with a loop around it: by `bytes` a round, backwards where negative.
+struct Stride {
+  uint32_t loop = 0; ///< the loop's depth, 0 the outermost; an access has one stride a loop at most
+  int64_t bytes = 0;
+  uint32_t modulus = 0; ///< the round counts modulo this, as where buffers are double; 0: as it is
+};
+
+/// One dimension of a footprint, such as the rows of a matrix: `count` times, `stride` bytes apart.
+struct Dim {
+  uint64_t count = 1;
+  int64_t stride = 0;
+};
+
+enum class Mode : uint8_t { read, write, update /* reads, then writes */ };
+
+/// Bytes of one buffer that an action touches: `bytes` of them at each point of `dims`, from
+/// offset + sum over loops of stride * (round mod modulus), counted from the buffer's start.
+struct Access {
+  uint32_t buffer = 0;
+  int64_t offset = 0;
+  std::vector<Stride> strides;
+  uint64_t bytes = 0;
+  std::vector<Dim> dims;
+  Mode mode = Mode::read;
+  std::string name;
+};
+
+/// What an action reads may overlap what it writes (in place: how is the kernel's own business),
+/// but no two of its accesses write the same byte.
+struct Action {
+  enum class Kind : uint8_t {
+    work,   ///< touches its accesses
+    loop,   ///< runs `body` `count` times; its accesses happen at the start of each round
+    record, ///< `event` is reached when all that was issued on the queue before is done
+    wait    ///< what the queue is issued from here on begins after the event's last record so far;
+            ///< where there is none yet, as in a loop's first round, at once
+  };
+  Kind kind = Kind::work;
+  uint32_t queue = 0; ///< of a loop, where its own accesses happen
+  std::vector<Access> accesses;
+  uint32_t event = 0;
+  uint64_t count = 0;
+  std::vector<Action> body;
+  std::string name;
+};
+
+/// The host writes the inputs and starts queue 0, which ends the entry: the host then reads the
+/// outputs, or starts the next. Every other queue begins after nothing: before anything else it has
+/// to wait for what queue 0 has recorded (or another queue that has), and queue 0 for its last
+/// work.
+struct Entry {
+  std::vector<Buffer> buffers;
+  uint32_t queues = 1;
+  uint32_t events = 0;
+  std::array<uint64_t, spaceCount> sizes = {}; ///< bytes of each Space
+  std::vector<Access> inputs;                  ///< whatever their mode, the host writes these
+  std::vector<Access> outputs;                 ///< and reads these
+  std::vector<Action> actions;
+};
+
+} // namespace weir::planned
+
+#endif

@@ -1,0 +1,164 @@
+//===- Rounds.cpp - What a loop's rounds have in common -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/planned/Rounds.h"
+#include "runtime/core/Text.h"
+#include "runtime/planned/Words.h"
+#include <algorithm>
+#include <numeric>
+
+namespace weir::planned {
+
+uint64_t addressIn(const Placed &placed, const Rounds &rounds) {
+  uint64_t address = placed.address;
+  for (uint32_t depth = 0; depth < maxDepth; ++depth) {
+    const Motion &motion = placed.motions[depth];
+    if (motion.bytes == 0)
+      continue;
+    const Round &round = rounds[depth];
+    uint64_t index = motion.modulus ? round.index % motion.modulus : round.index - round.leftOut;
+    address += uint64_t(motion.bytes) * index;
+  }
+  return address;
+}
+
+Footprint footprintIn(const Placed &placed, const Rounds &rounds) {
+  std::vector<Dim> more;
+  for (uint32_t depth = 0; depth < maxDepth; ++depth)
+    if (rounds[depth].leftOut && placed.motions[depth].travels())
+      more.push_back({rounds[depth].leftOut + 1, placed.motions[depth].bytes});
+  if (more.empty())
+    return placed.footprint;
+  more.insert(more.end(), placed.footprint.dims.begin(), placed.footprint.dims.end());
+  Footprint footprint = footprintOf(placed.footprint.bytes, more);
+  footprint.begin += placed.footprint.begin;
+  return footprint;
+}
+
+namespace {
+
+/// What one access touches in a loop: in its first round, and in all of them.
+struct Sweep {
+  const Placed *placed;
+  uint64_t firstBegin, firstEnd;
+  uint64_t begin, end;
+  int64_t travel; // 0: none
+};
+
+void widen(uint64_t &begin, uint64_t &end, const Motion &motion) {
+  uint64_t travel = uint64_t(motion.bytes) * motion.last;
+  (motion.bytes < 0 ? begin : end) += travel;
+}
+
+Sweep sweepOf(const Placed &placed, uint32_t depth, const Rounds &around) {
+  Rounds rounds = around;
+  for (uint32_t inner = depth; inner < maxDepth; ++inner)
+    rounds[inner] = {};
+  Footprint footprint = footprintIn(placed, rounds);
+  uint64_t begin = addressIn(placed, rounds) + footprint.begin;
+  uint64_t end = begin + footprint.span();
+  for (uint32_t inner = depth + 1; inner < maxDepth; ++inner)
+    widen(begin, end, placed.motions[inner]);
+  const Motion &motion = placed.motions[depth];
+  Sweep sweep{&placed, begin, end, begin, end, motion.travels() ? motion.bytes : 0};
+  widen(sweep.begin, sweep.end, motion);
+  return sweep;
+}
+
+/// Sweeps that meet, however indirectly, from `first` to `last`: why they keep no slots, or
+/// nothing.
+std::string obstacleIn(const Outline &outline, const Sweep *first, const Sweep *last) {
+  const Sweep *traveller = std::find_if(first, last, [](const Sweep &s) { return s.travel; });
+  bool isWritten = std::any_of(first, last, [](const Sweep &s) { return s.placed->writes; });
+  if (traveller == last || !isWritten)
+    return "";
+  uint64_t begin = traveller->firstBegin, end = traveller->firstEnd;
+  uint64_t slot = traveller->travel < 0 ? -uint64_t(traveller->travel) : traveller->travel;
+  for (const Sweep *sweep = first; sweep != last; ++sweep) {
+    begin = std::min(begin, sweep->firstBegin);
+    end = std::max(end, sweep->firstEnd);
+    if (sweep->travel != traveller->travel)
+      return concat(accessWords(outline, *traveller->placed), " moves by ", traveller->travel,
+                    " bytes a round, and ", accessWords(outline, *sweep->placed), " by ",
+                    sweep->travel, sweep->travel ? "" : " or in a circle");
+    if (end - begin > slot)
+      return concat(accessWords(outline, *traveller->placed),
+                    sweep == traveller ? "" : " and " + accessWords(outline, *sweep->placed),
+                    " take ", end - begin, " bytes in a round and move by ", slot);
+  }
+  return "";
+}
+
+} // namespace
+
+Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, Effort &effort) {
+  const Step &step = outline.steps[loop];
+  Pattern pattern;
+  uint64_t period = 1;
+  std::vector<Sweep> sweeps;
+  for (uint32_t i = step.accesses; i < step.accessesEnd; ++i) {
+    const Placed &placed = outline.accesses[i];
+    sweeps.push_back(sweepOf(placed, step.depth, around));
+    uint64_t modulus = std::max<uint64_t>(placed.motions[step.depth].modulus, 1);
+    if (__builtin_mul_overflow(period / std::gcd(period, modulus), modulus, &period))
+      period = UINT64_MAX;
+  }
+  effort.steps += sweeps.size();
+  std::sort(sweeps.begin(), sweeps.end(), [](const Sweep &a, const Sweep &b) {
+    return std::tie(a.placed->space, a.begin) < std::tie(b.placed->space, b.begin);
+  });
+  for (size_t i = 0, next; i < sweeps.size(); i = next) {
+    Space space = sweeps[i].placed->space;
+    uint64_t end = sweeps[i].end;
+    bool travels = sweeps[i].travel;
+    for (next = i + 1;
+         next < sweeps.size() && sweeps[next].placed->space == space && sweeps[next].begin < end;
+         ++next) {
+      end = std::max(end, sweeps[next].end);
+      travels |= sweeps[next].travel != 0;
+    }
+    pattern.obstacle = obstacleIn(outline, &sweeps[i], &sweeps[i] + (next - i));
+    if (!pattern.obstacle.empty())
+      return pattern;
+    if (!travels)
+      pattern.regions.push_back({space, sweeps[i].begin, end});
+  }
+  // One to get going, one to compare and one to leave out.
+  if (period > step.action->count / 3)
+    pattern.obstacle = concat("its rounds repeat after ", period, " at the earliest");
+  else
+    pattern.period = period;
+  return pattern;
+}
+
+State stateOf(const Outline &outline, uint32_t loop, const Pattern &pattern, const Clocks &clocks,
+              const std::vector<uint64_t> &begin, const Memory &memory) {
+  State state;
+  // The loop's own numbers count backwards from now, at the far end from those before it.
+  auto add = [&](uint32_t queue, uint64_t sequence) {
+    bool isOwn = sequence > begin[queue];
+    state.push_back(isOwn ? UINT64_MAX - (clocks.issued(queue) - sequence) : sequence);
+  };
+  auto addClock = [&](const Clocks::Clock &clock) {
+    state.push_back(clock.size());
+    for (uint32_t queue = 0; queue < clock.size(); ++queue)
+      add(queue, clock[queue]);
+  };
+  for (uint32_t queue = 0; queue < clocks.queues(); ++queue)
+    addClock(clocks.of(queue));
+  const Step &step = outline.steps[loop];
+  for (uint32_t i = step.records; i < step.recordsEnd; ++i)
+    addClock(clocks.ofEvent(outline.records[i]));
+  for (const Region &region : pattern.regions)
+    memory.visit(region, [&](bool isWrite, uint64_t from, uint64_t to, const Mark &mark) {
+      state.insert(state.end(), {isWrite, from, to, mark.access, mark.queue});
+      add(mark.queue, mark.sequence);
+    });
+  return state;
+}
+
+} // namespace weir::planned

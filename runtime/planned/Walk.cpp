@@ -1,0 +1,178 @@
+//===- Walk.cpp - Follows a planned entry in the order of issue ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/planned/Walk.h"
+#include "runtime/core/Text.h"
+#include "runtime/planned/Words.h"
+
+namespace weir::planned {
+
+Walk::Walk(const Outline &outline, const Limits &limits)
+    : outline(outline), limits(limits), clocks(outline.entry.queues, outline.events.size()),
+      memory(outline, clocks, effort), lastWork(clocks.queues()) {}
+
+Finding Walk::run() {
+  for (uint32_t i = outline.inputs; i < outline.outputs; ++i)
+    if (Finding fault = touch(i, {i, clocks.host(), Clocks::inputs}, true))
+      return fault;
+  if (!outline.steps.empty())
+    if (Finding fault = body(0, outline.lastAction()))
+      return fault;
+  return end();
+}
+
+// Loops nest only so deep (Outline), and with them this recursion.
+Finding Walk::body(uint32_t first, uint32_t last) {
+  for (uint64_t i = first; i <= last; i = uint64_t(outline.steps[i].last) + 1) {
+    const Step &step = outline.steps[i];
+    if (++effort.steps > limits.steps)
+      return tooLong();
+    Finding fault;
+    switch (step.action->kind) {
+    case Action::Kind::work:
+      fault = work(i);
+      break;
+    case Action::Kind::loop:
+      fault = loop(i);
+      break;
+    case Action::Kind::record:
+      if (!clocks.forked(step.action->queue))
+        fault = notForked(i);
+      clocks.record(step.action->queue, step.event);
+      break;
+    case Action::Kind::wait:
+      clocks.wait(step.action->queue, step.event);
+      break;
+    }
+    if (fault)
+      return fault;
+  }
+  return {};
+}
+
+Finding Walk::loop(uint32_t number) {
+  const Step &step = outline.steps[number];
+  uint64_t count = step.action->count;
+  Round &round = rounds[step.depth];
+  std::vector<uint64_t> begin;
+  for (uint32_t queue = 0; queue <= clocks.host(); ++queue)
+    begin.push_back(clocks.issued(queue));
+  Pattern pattern = patternOf(outline, number, rounds, effort);
+  if (!pattern.period)
+    obstacles[step.depth] = actionWords(outline, number) + ": " + pattern.obstacle;
+  // A clock lags by fewer rounds than there are queues, and an event's by one more.
+  uint64_t followed = clocks.queues() + 1;
+  State before;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (++effort.steps > limits.steps)
+      return tooLong();
+    round = {i, 0};
+    if (pattern.period && i % pattern.period == 0 && count - i >= pattern.period + followed) {
+      State state = stateOf(outline, number, pattern, clocks, begin, memory);
+      effort.steps += state.size();
+      if (state == before) {
+        uint64_t some = (count - i - followed) / pattern.period * pattern.period;
+        round = {i += some, some};
+        leftOut += some;
+        pattern.period = 0;
+      }
+      before = std::move(state);
+    }
+    Finding fault;
+    if (step.ownAccessesEnd > step.accesses)
+      fault = work(number);
+    if (!fault && step.last > number)
+      fault = body(number + 1, step.last);
+    if (fault) {
+      fault->message += concat("; in round ", i, " of ", actionWords(outline, number));
+      return fault;
+    }
+  }
+  round = {};
+  obstacles[step.depth].clear();
+  return {};
+}
+
+Finding Walk::work(uint32_t number) {
+  const Step &step = outline.steps[number];
+  uint32_t queue = step.action->queue;
+  if (!clocks.forked(queue))
+    return notForked(number);
+  lastWork[queue] = number;
+  uint64_t sequence = clocks.issue(queue);
+  for (bool writes : {false, true})
+    for (uint32_t i = step.accesses; i < step.ownAccessesEnd; ++i)
+      if (writes ? outline.accesses[i].writes : outline.accesses[i].reads)
+        if (Finding fault = touch(i, {i, queue, sequence}, writes))
+          return fault;
+  return {};
+}
+
+Finding Walk::end() {
+  uint64_t sequence = clocks.issue(0);
+  for (uint32_t i = outline.outputs; i < outline.contents; ++i)
+    if (Finding fault = touch(i, {i, 0, sequence}, false))
+      return fault;
+  for (uint32_t queue = 1; queue < clocks.queues(); ++queue)
+    if (!clocks.sees(0, {0, queue, clocks.issued(queue)}))
+      return Fault{FaultKind::queueNotJoined,
+                   concat(actionWords(outline, lastWork[queue]), " is the last work of queue ",
+                          queue, ", and queue 0 ends the entry without having waited for it")};
+  return {};
+}
+
+Finding Walk::touch(uint32_t access, const Mark &mark, bool writes) {
+  const Placed &placed = outline.accesses[access];
+  Footprint footprint = footprintIn(placed, rounds);
+  uint64_t address = addressIn(placed, rounds) + footprint.begin;
+  if (footprint.pieces(limits.steps) >= limits.steps - std::min(limits.steps, effort.steps))
+    return tooLong();
+  std::vector<uint64_t> point(footprint.dims.size());
+  while (true) {
+    uint64_t begin = address, end;
+    for (size_t i = 0; i < point.size(); ++i)
+      begin += point[i] * uint64_t(footprint.dims[i].stride);
+    end = begin + footprint.bytes;
+    if (Finding fault = writes ? memory.write(mark, begin, end) : memory.read(mark, begin, end))
+      return fault;
+    if (effort.steps > limits.steps || effort.segments > limits.segments)
+      return tooLong();
+    size_t dim = 0;
+    while (dim < point.size() && ++point[dim] == footprint.dims[dim].count)
+      point[dim++] = 0;
+    if (dim == point.size())
+      return {};
+  }
+}
+
+Finding Walk::notForked(uint32_t number) {
+  const Step &step = outline.steps[number];
+  for (uint32_t i = step.accesses; i < step.ownAccessesEnd; ++i) {
+    const Placed &placed = outline.accesses[i];
+    uint64_t begin = addressIn(placed, rounds) + placed.footprint.begin;
+    if (placed.reads && memory.isHosts({placed.space, begin, begin + placed.footprint.span()}))
+      return Fault{
+          FaultKind::inputNotVisible,
+          concat(accessWords(outline, placed),
+                 ": it reads what the host has written, and nothing puts the two in order: queue ",
+                 step.action->queue, " has waited for nothing that queue 0 has recorded")};
+  }
+  return Fault{FaultKind::queueNotForked,
+               concat(actionWords(outline, number), ": queue ", step.action->queue,
+                      " has waited for nothing that queue 0 has recorded, so this may happen "
+                      "before the entry begins")};
+}
+
+Finding Walk::tooLong() const {
+  auto first = std::find_if(obstacles.begin(), obstacles.end(),
+                            [](const std::string &obstacle) { return !obstacle.empty(); });
+  std::string why = first == obstacles.end() ? "" : "; each round has to be followed of " + *first;
+  return Fault{FaultKind::tooLongToProve, concat("more than ", limits.steps, " steps, or ",
+                                                 limits.segments, " segments of memory", why)};
+}
+
+} // namespace weir::planned

@@ -1,0 +1,50 @@
+//===- Check.h - What specs may say ---------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Private to runtime/spec. Specs come from files: no number is believed before it is compared.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_SPEC_CHECK_H
+#define WEIR_RUNTIME_SPEC_CHECK_H
+
+#include "runtime/spec/Footprint.h"
+#include <span>
+
+namespace weir::spec {
+
+constexpr int64_t mostDimension = int64_t(1) << 31, mostTasks = int64_t(1) << 31;
+constexpr int64_t mostBytes = int64_t(1) << 40;
+
+inline bool isDimension(int64_t size) { return size > 0 && size < mostDimension; }
+
+/// Whether a tensor with these dimensions (strides in elements) fits into the largest memory.
+inline bool isAddressable(std::span<const Dim> dims, int64_t elementBytes) {
+  int64_t last = 0;
+  for (const Dim &dim : dims) {
+    int64_t travel;
+    if (dim.stride < 0 || dim.stride >= mostBytes ||
+        __builtin_mul_overflow(static_cast<int64_t>(dim.count) - 1, dim.stride, &travel) ||
+        __builtin_add_overflow(last, travel, &last) || last >= mostBytes / elementBytes)
+      return false;
+  }
+  return true;
+}
+
+/// Multiplies dimensions, none of them negative, up to the largest memory; -1 beyond.
+inline int64_t elements(std::initializer_list<std::span<const int64_t>> factors) {
+  int64_t count = 1;
+  for (std::span<const int64_t> some : factors)
+    for (int64_t factor : some)
+      if (__builtin_mul_overflow(count, factor, &count) || count >= mostBytes)
+        return -1;
+  return count;
+}
+
+} // namespace weir::spec
+
+#endif

@@ -1,0 +1,77 @@
+//===- Product.cpp - A matrix product as a library call -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/spec/Product.h"
+#include "runtime/spec/Check.h"
+
+namespace weir::spec {
+
+static int64_t pieces(int64_t size, int64_t tile) { return (size - 1) / tile + 1; }
+
+int64_t Product::tiles() const {
+  return pieces(batch, tileBatch) * pieces(m, tileM) * pieces(n, tileN);
+}
+
+std::string Product::check() const {
+  struct Side {
+    const char *name;
+    int64_t size, tile;
+  };
+  for (auto [name, size, tile] : {Side{"batch", batch, tileBatch}, Side{"m", m, tileM},
+                                  Side{"n", n, tileN}, Side{"k", k, k}}) {
+    if (!isDimension(size))
+      return std::string(name) + " is out of range";
+    if (tile <= 0 || tile > size)
+      return std::string("the tile of ") + name + " is out of range";
+  }
+  // Each is below 2^31: no two of them wrap.
+  int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
+  if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)
+    return "it has too many tiles";
+  for (auto [name, dims] :
+       {std::pair<const char *, std::vector<Dim>>{
+            "a", {{uint64_t(batch), aBatch}, {uint64_t(m), aRow}, {uint64_t(k), aColumn}}},
+        {"b", {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
+        {"c", {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
+    if (!isAddressable(dims, sizeof(float)))
+      return std::string(name) + " is larger than any memory, or has a negative stride";
+  if (cRow < n && m > 1)
+    return "rows of c overlap";
+  if (cBatch < n && batch > 1)
+    return "the batch of c overlaps";
+  if ((!aRow && m > 1) || (!aColumn && k > 1))
+    return "a stride of a is 0";
+  if ((!bRow && k > 1) || (!bColumn && n > 1))
+    return "a stride of b is 0";
+  return "";
+}
+
+std::vector<Footprint> Product::footprints() const {
+  uint64_t rows = m, columns = n, depth = k, all = batch;
+  std::vector<Footprint> list = {
+      strided("a", Mode::read, 4, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
+      strided("b", Mode::read, 4, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
+      strided("c", Mode::write, 4, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
+  if (bias)
+    list.push_back(strided("bias", Mode::read, 4, {{columns, 1}}));
+  return list;
+}
+
+Cost Product::cost() const {
+  uint64_t c = uint64_t(batch) * m * n;
+  return {2 * c * k, 4 * (uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n) + c)};
+}
+
+std::string Product::describe() const {
+  std::string text =
+      "product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+  if (batch > 1)
+    text += " of " + std::to_string(batch);
+  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "");
+}
+
+} // namespace weir::spec
