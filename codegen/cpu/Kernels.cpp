@@ -152,18 +152,20 @@ FailureOr<KernelPlan> planKernel(KernelOp kernel, const Target &target) {
 }
 
 FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const Target &target,
-                                            DumpKernels dump) {
+                                            DumpKernels dump, TimingScope time) {
   if (kernels.empty())
     return std::vector<char>();
   MLIRContext &context = *kernels.front().op->getContext();
   loadDialects(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  TimingScope step = time.nest("emit");
   for (const NamedKernel &kernel : kernels)
     if (failed(emitInto(*module, kernel.op, kernel.symbol, target)))
       return failure();
   if (dump)
     dump("emitted", *module);
 
+  step = time.nest("vectorize");
   if (failed(simplify(*module)))
     return failure();
   hoistInvariants(*module);
@@ -171,15 +173,18 @@ FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const
   if (dump)
     dump("vectorized", *module);
 
+  step = time.nest("lower");
   approximateMath(*module);
   if (failed(lowerToLLVM(*module)))
     return failure();
   if (dump)
     dump("lowered", *module);
 
+  step = time.nest("objects");
   FailureOr<std::vector<ObjectBytes>> objects = compileInParallel(*module, target);
   if (failed(objects))
     return failure();
+  step = time.nest("link");
   return linkObjects(*objects, module->getLoc());
 }
 

@@ -21,6 +21,7 @@
 #define WEIR_CODEGEN_CPU_KERNELS_H
 
 #include "ir/weir/WeirDialect.h"
+#include "mlir/Support/Timing.h"
 
 #include <optional>
 #include <string>
@@ -69,11 +70,13 @@ struct NamedKernel {
 using DumpKernels = llvm::function_ref<void(llvm::StringRef phase, mlir::ModuleOp)>;
 
 /// The bytes of an ELF shared object that exports every launch of the kernels and has no undefined
-/// symbol; none at all where there are no kernels, as in a program of library calls alone.
+/// symbol; none at all where there are no kernels, as in a program of library calls alone. What it
+/// takes is added to `time`, step by step.
 ///
 /// Linking resets llvm::cl options to their defaults: read them before.
 mlir::FailureOr<std::vector<char>> compileKernels(llvm::ArrayRef<NamedKernel> kernels,
-                                                  const Target &target, DumpKernels dump = nullptr);
+                                                  const Target &target, DumpKernels dump = nullptr,
+                                                  mlir::TimingScope time = {});
 
 } // namespace weir
 

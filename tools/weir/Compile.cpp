@@ -18,6 +18,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
+#include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "tools/weir/DumpIr.h"
@@ -76,6 +77,9 @@ public:
       : options(options), dump(options.dumpIr), reporter(context, options) {
     // Dumps are one sequence of files.
     context.disableMultithreading(dump.enabled());
+    timing.setEnabled(options.timePasses);
+    timing.setDisplayMode(DefaultTimingManager::DisplayMode::Tree);
+    total = timing.getRootScope();
   }
 
   /// Makes what the options ask for. Throws Failure(Exit::storage).
@@ -98,6 +102,8 @@ private:
   bool stopsAfter(llvm::StringRef phase, std::vector<std::byte> &output);
 
   const CompileOptions &options;
+  DefaultTimingManager timing; ///< prints when all that is timed is gone
+  TimingScope total;
   SourceManager sources;
   MLIRContext context;
   DumpIr dump;
@@ -106,6 +112,7 @@ private:
 };
 
 Exit Compilation::elaborate() {
+  TimingScope time = total.nest("elaborate");
   Diagnostics diagnostics;
   ElaborateResult result = weir::elaborate(options.model, options.sets, sources, context,
                                            diagnostics, {options.gradients, options.warnings});
@@ -126,7 +133,9 @@ bool Compilation::stopsAfter(llvm::StringRef phase, std::vector<std::byte> &outp
 
 bool Compilation::runPhases() {
   for (const Phase &phase : phases()) {
+    TimingScope time = total.nest(phase.name);
     PassManager manager(&context);
+    manager.enableTiming(time);
     phase.add(manager);
     dump.watch(manager);
     if (failed(manager.run(*module)))
@@ -138,10 +147,14 @@ bool Compilation::runPhases() {
 }
 
 bool Compilation::plan(const Target &target) {
+  TimingScope time = total.nest(planned);
+  TimingScope lowering = time.nest("lower-to-plan");
   if (failed(lowerToPlan(*module, target)))
     return false;
+  lowering.stop();
   dump.write("lower-to-plan", *module);
   PassManager manager(&context);
+  manager.enableTiming(time);
   manager.addPass(createAssignOffsets());
   dump.watch(manager);
   return succeeded(manager.run(*module));
@@ -150,7 +163,10 @@ bool Compilation::plan(const Target &target) {
 Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
-  setDigests(*module);
+  {
+    TimingScope time = total.nest("digests");
+    setDigests(*module);
+  }
   dump.write(elaborated.str(), *module);
   if (stopsAfter(elaborated, output))
     return Exit::ok;
@@ -164,11 +180,15 @@ Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) 
   if (stopsAfter(planned, output))
     return Exit::ok;
   auto kernels = kernelsOf(*module);
-  auto code = compileKernels(kernels, target, [&](llvm::StringRef phase, ModuleOp kernelModule) {
-    dump.write(("kernels-" + phase).str(), kernelModule);
-  });
+  auto code = compileKernels(
+      kernels, target,
+      [&](llvm::StringRef phase, ModuleOp kernelModule) {
+        dump.write(("kernels-" + phase).str(), kernelModule);
+      },
+      total.nest("kernels"));
   if (failed(code))
     return reporter.exit();
+  TimingScope writing = total.nest("artifact");
   output = writeArtifact(*module, *code);
   return Exit::ok;
 }

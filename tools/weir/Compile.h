@@ -29,6 +29,7 @@ struct CompileOptions {
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
   bool gradients = false;                  ///< the step gives its gradients too
+  bool timePasses = false;                 ///< says on standard error where the time went
   WarningOptions warnings;
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error

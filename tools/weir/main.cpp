@@ -163,6 +163,8 @@ Command addCompile(CLI::App &app, State &state) {
       ->type_name("PHASE");
   app.add_flag("--gradients", state.compile.gradients,
                "The artifact's step gives its gradients too, for weir run --gradients");
+  app.add_flag("--time-passes", state.compile.timePasses,
+               "Say on standard error where the compile spends its time, phase by phase");
   app.add_flag("--json", state.compile.json,
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
