@@ -73,14 +73,13 @@ bool usedOutside(Operation *user, llvm::function_ref<bool(Operation *)> isInside
                       [&](Operation *next) { return usedOutside(next, isInside); });
 }
 
-Groups::Groups(Block &block) : block(block) {
-  for (auto [position, op] : llvm::enumerate(block)) {
+Groups::Groups(Block &block) : block(block), waits(block) {
+  for (Operation &op : block) {
     FusionClass kind = fusionClass(&op);
     if (kind != FusionClass::fused && kind != FusionClass::root)
       continue;
     auto group = std::make_unique<Group>();
     group->ops.insert(&op);
-    group->first = group->last = position;
     group->fused = kind == FusionClass::fused;
     if (group->fused) {
       auto split = reductionSplit(&op);
@@ -166,7 +165,7 @@ void Groups::mergeSiblings() {
         if (a == b || a->shape != b->shape || a->rows < 0 || b->rows < 0 || a->rows != b->rows ||
             !fits(*a, b->ops))
           continue;
-        if (!otherPath(a, b, false) && !otherPath(b, a, false))
+        if (!waits.otherPath(ops[i], ops[j], false) && !waits.otherPath(ops[j], ops[i], false))
           absorb(a, b, *a);
       }
 }
@@ -246,89 +245,19 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
   return true;
 }
 
-/// The last position up to `position` that no group reaches over. (A group that ends before another
-/// begins may wait for it all the same: through a third that has ops before the one and behind the
-/// other.)
-unsigned Groups::cutBefore(unsigned position) {
-  for (bool moved = true; std::exchange(moved, false);)
-    for (auto &group : storage)
-      if (!group->ops.empty() && group->first < position && group->last >= position) {
-        position = group->first;
-        moved = true;
-      }
-  return position;
-}
-
-/// Whether `to` waits for `from` through a third group; with `direct`, an edge between the two
-/// themselves does not count.
-bool Groups::otherPath(Group *from, Group *to, bool direct) {
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  SmallVector<Operation *> work;
-  // What ends before this cannot wait for `from`.
-  unsigned before = cutBefore(from->first);
-  auto follow = [&](Operation *op) {
-    Group *group = groupOf.lookup(op);
-    if (!group) {
-      if (seen.insert(op).second)
-        work.push_back(op);
-      return;
-    }
-    if (group->last < before || !seen.insert(op).second)
-      return;
-    work.push_back(op);
-    for (Operation *member : group->ops)
-      if (seen.insert(member).second)
-        work.push_back(member);
-  };
-  for (Operation *op : to->ops)
-    work.push_back(op);
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val();
-    bool inTarget = to->ops.contains(op);
-    SmallVector<Value> operands(op->getOperands());
-    op->walk([&](Operation *inner) { llvm::append_range(operands, inner->getOperands()); });
-    for (Value operand : operands) {
-      Operation *definer = operand.getDefiningOp();
-      if (!definer || definer->getBlock() != &block)
-        continue;
-      if (from->ops.contains(definer)) {
-        if (!(inTarget && direct))
-          return true;
-        continue;
-      }
-      if (to->ops.contains(definer))
-        continue;
-      if (fusionClass(definer) == FusionClass::cheap) {
-        // A cheap op is cloned into its user: what it reads, the user reads.
-        if (inTarget && direct) {
-          for (Value value : definer->getOperands())
-            if (Operation *behind = value.getDefiningOp())
-              if (!from->ops.contains(behind) && !to->ops.contains(behind) &&
-                  behind->getBlock() == &block)
-                follow(behind);
-          continue;
-        }
-      }
-      follow(definer);
-    }
-  }
-  return false;
-}
-
-bool Groups::tryMerge(Group *producer, Group *consumer) {
+/// The consumer reads what the producer makes: the producer waits for nothing of the consumer's.
+void Groups::tryMerge(Group *producer, Group *consumer) {
   Group merged;
-  if (!producer->fused || !consumer->fused || !joins(*producer, *consumer, merged))
-    return false;
-  if (!edgesAllow(producer, consumer, merged) || !fits(*producer, consumer->ops) ||
-      otherPath(producer, consumer, true) || otherPath(consumer, producer, false))
-    return false;
-  absorb(consumer, producer, merged);
-  return true;
+  if (producer->fused && consumer->fused && joins(*producer, *consumer, merged) &&
+      edgesAllow(producer, consumer, merged) && fits(*producer, consumer->ops) &&
+      !waits.otherPath(producer->ops.front(), consumer->ops.front(), true))
+    absorb(consumer, producer, merged);
 }
 
 void Groups::absorb(Group *into, Group *from, const Group &merged) {
   SmallVector<int64_t> shape(merged.shape);
   int64_t rows = merged.rows;
+  waits.merge(into->ops.front(), from->ops.front());
   for (Operation *op : from->ops) {
     into->ops.insert(op);
     groupOf[op] = into;
@@ -336,8 +265,6 @@ void Groups::absorb(Group *into, Group *from, const Group &merged) {
   from->ops.clear();
   into->shape = shape;
   into->rows = rows;
-  into->first = std::min(into->first, from->first);
-  into->last = std::max(into->last, from->last);
 }
 
 } // namespace weir

@@ -20,6 +20,7 @@
 #define WEIR_PASSES_FUSION_GROUPS_H
 
 #include "ir/weir/WeirDialect.h"
+#include "passes/fusion/Waits.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -49,7 +50,6 @@ struct Group {
   llvm::SmallVector<int64_t> shape;       ///< S; the shape of rows when the group is rows only
   int64_t rows = -1;                      ///< p, -1 while any split will do
   bool fused = false;
-  unsigned first = 0, last = 0; ///< positions in the block of its first and last op
 };
 
 class Groups {
@@ -67,17 +67,19 @@ public:
   /// Whether a kernel of the group's ops and these would be within the limits.
   static bool fits(const Group &group, const llvm::SetVector<mlir::Operation *> &others);
 
+  /// How many ops were looked at to learn which groups wait for which.
+  size_t steps() const { return waits.steps(); }
+
 private:
   void mergeAlongEdges();
   void mergeSiblings();
-  bool tryMerge(Group *producer, Group *consumer);
+  void tryMerge(Group *producer, Group *consumer);
   bool edgesAllow(Group *producer, Group *consumer, const Group &merged);
   bool joins(const Group &producer, const Group &consumer, Group &merged);
-  unsigned cutBefore(unsigned position);
-  bool otherPath(Group *from, Group *to, bool direct);
   void absorb(Group *into, Group *from, const Group &merged);
 
   mlir::Block &block;
+  Waits waits;
   std::vector<std::unique_ptr<Group>> storage;
   llvm::DenseMap<mlir::Operation *, Group *> groupOf;
 };

@@ -1,0 +1,73 @@
+//===- Waits.h - Which groups wait for which ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The ops of a block, the groups they are merged into, and one order of all these in which
+// everything stands behind what it waits for. A question goes back from the later group and never
+// past the earlier one; merging moves what the later group waits for in front of the earlier one
+// (as Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006,
+// do for a new edge), so that it is not gone through again.
+//
+// Most groups that do wait do so over a long way, as a gradient for the layer it belongs to. Such
+// ways lead along the block's longest chain of ops, which shortens them to a comparison.
+//
+// A cheap op is cloned into the groups that use it: it may stand behind them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_FUSION_WAITS_H
+#define WEIR_PASSES_FUSION_WAITS_H
+
+#include "ir/weir/WeirDialect.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace weir {
+
+/// Each op stands for the group that it is in; at first every op is alone.
+class Waits {
+public:
+  explicit Waits(mlir::Block &block);
+
+  /// Whether `later` waits for `earlier` through a third group; with `direct`, an edge between the
+  /// two themselves, or through a cheap op, does not count.
+  bool otherPath(mlir::Operation *earlier, mlir::Operation *later, bool direct);
+
+  /// Makes one group of two, neither of which waits for the other through a third.
+  void merge(mlir::Operation *a, mlir::Operation *b);
+
+  /// How many ops were looked at so far.
+  size_t steps() const { return looked; }
+
+private:
+  using Ops = llvm::SmallVector<unsigned, 2>;
+
+  void findChain();
+  bool search(unsigned from, unsigned to, bool direct, llvm::SmallVectorImpl<unsigned> &found);
+  bool isBefore(unsigned a, unsigned b) const { return labels[a] < labels[b]; }
+  void unlink(unsigned group);
+  void insertBefore(unsigned group, unsigned place);
+  void makeRoomBefore(unsigned place);
+
+  llvm::DenseMap<mlir::Operation *, unsigned> numbers; ///< in program order
+  std::vector<Ops> reads;                              ///< by op: the ops it reads, of this block
+  llvm::BitVector cheap;
+  std::vector<unsigned> groupOf;
+  // By group: the number of one of its ops.
+  std::vector<Ops> members;
+  std::vector<unsigned> chainBehind; ///< the first of the chain's ops that waits for it
+  std::vector<unsigned> chainBefore; ///< 1 + the last one that it waits for
+  std::vector<unsigned> seen;        ///< the last search that came by
+  // The order: a list between two sentinels, with labels that grow along it.
+  std::vector<unsigned> before, behind;
+  std::vector<uint64_t> labels;
+  unsigned searches = 0;
+  size_t looked = 0;
+};
+
+} // namespace weir
+
+#endif
