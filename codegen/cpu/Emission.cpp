@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/Emission.h"
 
+#include "codegen/cpu/Families.h"
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -14,9 +15,10 @@ using namespace mlir;
 
 namespace weir {
 
-Emission::Emission(KernelOp kernel, StringRef symbol, const Target &target, ModuleOp module)
+Emission::Emission(KernelOp kernel, StringRef symbol, const Target &target, ModuleOp module,
+                   size_t keys)
     : kernel(kernel), symbol(symbol), target(target), builder(kernel.getContext()),
-      loc(kernel.getLoc()), module(module) {}
+      loc(kernel.getLoc()), module(module), keys(keys) {}
 
 void Emission::open(StringRef suffix, int64_t tasks) {
   MLIRContext *context = builder.getContext();
@@ -65,6 +67,7 @@ void Emission::close() {
     if (pointer.use_empty())
       pointer.getDefiningOp()->erase();
   pointers.clear();
+  takeKeys(function, keys);
 }
 
 void Emission::discard() {

@@ -33,7 +33,9 @@ constexpr llvm::StringLiteral nonemptyName = "weir.nonempty";
 
 class Emission {
 public:
-  Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module);
+  /// With `keys`, functions take the keys of that many random numbers (Families.h).
+  Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module,
+           size_t keys);
 
   /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and
   /// workspaces.
@@ -88,6 +90,7 @@ private:
     size_t function;
   };
   mlir::ModuleOp module;
+  size_t keys;
   mlir::func::FuncOp function;
   mlir::Value operands;
   llvm::SmallVector<Store> stores;

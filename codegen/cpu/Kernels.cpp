@@ -8,9 +8,11 @@
 #include "codegen/cpu/Kernels.h"
 
 #include "codegen/cpu/Emission.h"
+#include "codegen/cpu/Families.h"
 #include "codegen/cpu/Lower.h"
 #include "codegen/cpu/Vectorize.h"
 #include "ir/weir/Decompose.h"
+#include "ir/weir/KernelStructure.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,7 +50,7 @@ void loadDialects(MLIRContext &context) {
 }
 
 FailureOr<KernelPlan> emitInto(ModuleOp module, KernelOp kernel, StringRef symbol,
-                               const Target &target) {
+                               const Target &target, size_t keys = 0) {
   // Composites are taken apart in a copy: the region stays the kernel's meaning.
   OwningOpRef<KernelOp> copy(kernel.clone());
   if (kernel.getShape() == KernelShape::row || kernel.getShape() == KernelShape::map) {
@@ -59,7 +61,7 @@ FailureOr<KernelPlan> emitInto(ModuleOp module, KernelOp kernel, StringRef symbo
     DominanceInfo dominance(*copy);
     eliminateCommonSubExpressions(rewriter, dominance, *copy);
   }
-  Emission emission(*copy, symbol, target, module);
+  Emission emission(*copy, symbol, target, module, keys);
   LogicalResult result = failure();
   switch (kernel.getShape()) {
   case KernelShape::map:
@@ -97,15 +99,19 @@ LogicalResult simplify(ModuleOp module) {
 /// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on
 /// modules side by side.
 FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Target &target) {
-  SmallVector<Operation *> functions;
-  for (Operation &op : module.getBody()->getOperations())
-    functions.push_back(&op);
+  SmallVector<SmallVector<Operation *>> functions; // each with those that call it behind it
+  for (Operation &op : module.getBody()->getOperations()) {
+    if (cast<LLVM::LLVMFuncOp>(op).getOps<LLVM::CallOp>().empty())
+      functions.emplace_back();
+    functions.back().push_back(&op);
+  }
   size_t count = std::min(functions.size(), parallelModules);
   std::vector<OwningOpRef<ModuleOp>> parts;
   for (size_t i = 0; i < count; ++i)
     parts.push_back(ModuleOp::create(module.getLoc()));
-  for (auto [i, function] : llvm::enumerate(functions))
-    function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
+  for (auto [i, together] : llvm::enumerate(functions))
+    for (Operation *function : together)
+      function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
 
   std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
   std::vector<std::exception_ptr> thrown(count);
@@ -143,6 +149,14 @@ FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Tar
   return objects;
 }
 
+FailureOr<KernelPlan> emitFamily(ModuleOp module, const KernelFamily &family,
+                                 const Target &target) {
+  if (!family.isShared())
+    return emitInto(module, family.first, family.symbol(), target);
+  OwningOpRef<KernelOp> any = withPlacesAsKeys(family.first);
+  return emitInto(module, *any, family.symbol(), target, family.members.front().keys.size());
+}
+
 } // namespace
 
 FailureOr<KernelPlan> planKernel(KernelOp kernel, const Target &target) {
@@ -159,9 +173,14 @@ FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const
   loadDialects(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   TimingScope step = time.nest("emit");
-  for (const NamedKernel &kernel : kernels)
-    if (failed(emitInto(*module, kernel.op, kernel.symbol, target)))
+  std::vector<KernelFamily> families = familiesOf(kernels);
+  std::vector<SmallVector<LaunchPlan>> launches;
+  for (const KernelFamily &family : families) {
+    FailureOr<KernelPlan> plan = emitFamily(*module, family, target);
+    if (failed(plan))
       return failure();
+    launches.push_back(plan->launches);
+  }
   if (dump)
     dump("emitted", *module);
 
@@ -177,6 +196,9 @@ FailureOr<std::vector<char>> compileKernels(ArrayRef<NamedKernel> kernels, const
   approximateMath(*module);
   if (failed(lowerToLLVM(*module)))
     return failure();
+  for (auto [family, launched] : llvm::zip(families, launches))
+    if (family.isShared())
+      addMembers(*module, family, launched);
   if (dump)
     dump("lowered", *module);
 

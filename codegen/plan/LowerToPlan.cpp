@@ -7,6 +7,7 @@
 
 #include "codegen/plan/LowerToPlan.h"
 #include "codegen/plan/Library.h"
+#include "ir/weir/KernelStructure.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
@@ -31,9 +32,14 @@ public:
   int64_t threadScratch = 0;
 
 private:
+  FailureOr<KernelPlan> scheduleOf(KernelOp kernel);
+
   ModuleOp module;
   const Target &target;
-  llvm::StringMap<Entry> entries;
+  llvm::DenseMap<Operation *, std::unique_ptr<Entry>, KernelStructure> entries;
+  /// A schedule does not depend on the keys of random numbers.
+  llvm::DenseMap<Operation *, KernelPlan, KernelStructure> schedules;
+  std::vector<OwningOpRef<KernelOp>> scheduled; ///< their kernels
 };
 
 int64_t costOf(KernelOp kernel, bool bytes) {
@@ -50,32 +56,13 @@ int64_t costOf(KernelOp kernel, bool bytes) {
 }
 
 FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  stream << stringifyKernelShape(kernel.getShape());
-  // Operands are named by where they come from; the meaning is in the types and the body.
-  stream << kernel.getOperandTypes() << kernel.getResultTypes();
-  llvm::DenseMap<Value, unsigned> numbers;
-  for (Value argument : kernel.getBody().getArguments())
-    numbers.try_emplace(argument, numbers.size());
-  for (Operation &op : kernel.getBody().front()) {
-    stream << op.getName() << op.getAttrDictionary() << op.getResultTypes() << '(';
-    for (Value operand : op.getOperands())
-      stream << numbers.lookup(operand) << ',';
-    stream << ')';
-    for (Value result : op.getResults())
-      numbers.try_emplace(result, numbers.size());
-  }
-  auto [found, isNew] = entries.try_emplace(key);
-  Entry &entry = found->second;
-  if (!isNew)
-    return &entry;
-
-  FailureOr<KernelPlan> schedule = planKernel(kernel, target);
-  if (failed(schedule)) {
-    entries.erase(found);
+  if (auto known = entries.find(kernel); known != entries.end())
+    return known->second.get();
+  FailureOr<KernelPlan> schedule = scheduleOf(kernel);
+  if (failed(schedule))
     return failure();
-  }
+  auto owned = std::make_unique<Entry>();
+  Entry &entry = *owned;
   entry.schedule = *schedule;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
@@ -91,7 +78,7 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
     take(plan::Mode::write, storageBytes(type));
   for (int64_t bytes : schedule->workspaces)
     take(plan::Mode::write, bytes);
-  std::string symbol = "kernel_" + std::to_string(entries.size() - 1);
+  std::string symbol = "kernel_" + std::to_string(entries.size());
   entry.op = plan::KernelOp::create(builder, kernel.getLoc(), builder.getStringAttr(symbol),
                                     kernel.getShapeAttr(), builder.getArrayAttr(parts),
                                     builder.getArrayAttr(takes),
@@ -103,9 +90,22 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   for (Value input : kernel.getInputs())
     if (!mapping.contains(input))
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-  builder.clone(*kernel.getOperation(), mapping);
+  Operation *meaning = builder.clone(*kernel.getOperation(), mapping);
   threadScratch = std::max(threadScratch, schedule->threadScratch);
-  return &entry;
+  return entries.try_emplace(meaning, std::move(owned)).first->second.get();
+}
+
+FailureOr<KernelPlan> KernelTable::scheduleOf(KernelOp kernel) {
+  OwningOpRef<KernelOp> copy = withPlacesAsKeys(kernel);
+  if (auto known = schedules.find(*copy); known != schedules.end())
+    return known->second;
+  FailureOr<KernelPlan> schedule = planKernel(kernel, target);
+  if (failed(schedule))
+    return failure();
+  copy->getOperation()->setOperands({});
+  schedules[*copy] = *schedule;
+  scheduled.push_back(std::move(copy));
+  return schedule;
 }
 
 /// Lowers one entry.

@@ -24,6 +24,10 @@ mlir::Type scalarType(mlir::Type element);
 /// What a reduction starts from: 0, or the least or greatest number of the type.
 double reductionIdentity(Reduction kind, mlir::Type type);
 
+/// On the two constants, low word and high, that are the key of a random number: (key, 0 or 1). A
+/// kernel may be made to take them from somewhere else.
+constexpr llvm::StringLiteral randomKeyWordName = "weir.random_key_word";
+
 struct Scalars {
   mlir::OpBuilder &builder;
   mlir::Location loc;

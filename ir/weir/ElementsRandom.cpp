@@ -73,10 +73,15 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   Value elements = arith::ConstantIntOp::create(builder, loc, type.getNumElements(), 64);
   Value before = arith::MulIOp::create(builder, loc, round, elements);
   Value element = arith::AddIOp::create(builder, loc, before, position);
-  uint64_t key = getKey();
+  auto keyWord = [&](int64_t place) {
+    Value word = philox.word(uint32_t(uint64_t(getKey()) >> (32 * place)));
+    word.getDefiningOp()->setAttr(randomKeyWordName,
+                                  builder.getDenseI64ArrayAttr({int64_t(getKey()), place}));
+    return word;
+  };
+  Value low = keyWord(0), high = keyWord(1);
   auto words = philox({operand(0, {}), operand(1, {})},
-                      {philox.low(element), philox.high(element), philox.word(uint32_t(key)),
-                       philox.word(uint32_t(key >> 32))});
+                      {philox.low(element), philox.high(element), low, high});
   if (getDistribution() == Distribution::uniform)
     return philox.fraction(words[0], 0);
   // Box and Muller, "A note on the generation of random normal deviates", 1958. The first fraction

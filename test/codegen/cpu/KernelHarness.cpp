@@ -66,13 +66,17 @@ struct CompiledKernel::State {
   }
 };
 
-CompiledKernel::CompiledKernel(const std::string &text, const std::string &targetName)
+CompiledKernel::CompiledKernel(const std::string &text, const std::string &targetName, size_t which)
     : state(std::make_unique<State>()) {
   state->context.loadDialect<WeirDialect, func::FuncDialect>();
   state->module = parseSourceString<ModuleOp>(text, &state->context);
   if (!state->module)
     return;
-  state->module->walk([&](KernelOp kernel) { state->kernel = kernel; });
+  std::vector<NamedKernel> kernels;
+  state->module->walk([&](KernelOp kernel) {
+    kernels.push_back({kernel, "kernel_" + std::to_string(kernels.size())});
+  });
+  state->kernel = kernels.at(which).op;
   const char *forced = std::getenv("WEIR_TEST_TARGET");
   auto target = Target::parse(forced ? forced : targetName);
   if (!target)
@@ -81,12 +85,14 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
   if (failed(planned))
     return;
   plan = *planned;
-  auto dump = [](StringRef phase, ModuleOp module) {
+  auto dump = [&](StringRef phase, ModuleOp module) {
+    if (phase == "emitted")
+      emitted = llvm::range_size(module.getOps<func::FuncOp>());
     if (const char *wanted = std::getenv("WEIR_DUMP"))
       if (phase == wanted)
         module.dump();
   };
-  auto code = compileKernels({{state->kernel, "kernel"}}, *target, dump);
+  auto code = compileKernels(kernels, *target, dump);
   if (failed(code))
     return;
   codeBytes = code->size();
@@ -103,7 +109,7 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
   if (!state->library)
     return;
   for (const LaunchPlan &launch : plan.launches) {
-    void *symbol = dlsym(state->library, ("kernel" + launch.suffix).c_str());
+    void *symbol = dlsym(state->library, (kernels[which].symbol + launch.suffix).c_str());
     if (!symbol)
       return;
     state->launches.push_back(

@@ -36,12 +36,14 @@ private:
   std::shared_ptr<void> storage;
 };
 
-/// The kernel of a module text with one function, whose body is the weir.kernel and a return;
-/// compiled for `target` (WEIR_TEST_TARGET in the environment overrides it; WEIR_DUMP=phase prints
-/// a phase's module, WEIR_KEEP=path keeps the code).
+/// The kernels of a module text with functions whose bodies are a weir.kernel and a return;
+/// compiled together for `target` (WEIR_TEST_TARGET in the environment overrides it;
+/// WEIR_DUMP=phase prints a phase's module, WEIR_KEEP=path keeps the code). The one of the function
+/// `which` is run.
 class CompiledKernel {
 public:
-  explicit CompiledKernel(const std::string &text, const std::string &target = "cpu");
+  explicit CompiledKernel(const std::string &text, const std::string &target = "cpu",
+                          size_t which = 0);
   ~CompiledKernel();
   CompiledKernel(const CompiledKernel &) = delete;
 
@@ -56,6 +58,7 @@ public:
   KernelPlan plan;
   bool valid = false;
   size_t codeBytes = 0;
+  size_t emitted = 0; ///< functions that code was generated for
 
 private:
   struct State;

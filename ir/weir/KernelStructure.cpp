@@ -1,0 +1,59 @@
+//===- KernelStructure.cpp - Kernels that compute the same ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/KernelStructure.h"
+
+using namespace mlir;
+
+namespace weir {
+
+unsigned KernelStructure::getHashValue(const Operation *op) {
+  auto kernel = cast<KernelOp>(const_cast<Operation *>(op));
+  llvm::hash_code hash = llvm::hash_value(static_cast<unsigned>(kernel.getShape()));
+  llvm::DenseMap<Value, size_t> numbers;
+  auto number = [&](Value value) {
+    hash = llvm::hash_combine(hash, value.getType());
+    numbers.try_emplace(value, numbers.size());
+  };
+  llvm::for_each(kernel.getBody().getArguments(), number);
+  for (Operation &inner : kernel.getBody().front()) {
+    hash = llvm::hash_combine(
+        hash, OperationEquivalence::computeHash(
+                  &inner, [&](Value operand) { return llvm::hash_value(numbers.lookup(operand)); },
+                  OperationEquivalence::ignoreHashValue, OperationEquivalence::IgnoreLocations));
+    llvm::for_each(inner.getResults(), number);
+  }
+  return hash;
+}
+
+bool KernelStructure::isEqual(const Operation *a, const Operation *b) {
+  if (a == b)
+    return true;
+  for (const Operation *op : {a, b})
+    if (op == getEmptyKey() || op == getTombstoneKey())
+      return false;
+  auto left = cast<KernelOp>(const_cast<Operation *>(a)),
+       right = cast<KernelOp>(const_cast<Operation *>(b));
+  return left.getShape() == right.getShape() && left.getResultTypes() == right.getResultTypes() &&
+         OperationEquivalence::isRegionEquivalentTo(&left.getBody(), &right.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
+SmallVector<int64_t> randomKeys(KernelOp kernel) {
+  SmallVector<int64_t> keys;
+  kernel.walk([&](RandomOp random) { keys.push_back(random.getKey()); });
+  return keys;
+}
+
+OwningOpRef<KernelOp> withPlacesAsKeys(KernelOp kernel) {
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  int64_t place = 0;
+  copy->walk([&](RandomOp random) { random.setKey(place++); });
+  return copy;
+}
+
+} // namespace weir

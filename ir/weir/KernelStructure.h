@@ -1,0 +1,38 @@
+//===- KernelStructure.h - Kernels that compute the same ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The layers of a model are written once and computed many times: so are the kernels that fusion
+// makes of them, and what is done for one of them is done for all.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_KERNELSTRUCTURE_H
+#define WEIR_IR_WEIR_KERNELSTRUCTURE_H
+
+#include "ir/weir/WeirDialect.h"
+#include "llvm/ADT/DenseMapInfo.h"
+
+namespace weir {
+
+/// For maps and sets of weir.kernel ops. Equal are kernels of one shape, on operands of the same
+/// types, with the same bodies; where their operands come from and the lines they are written on do
+/// not count. A kernel in a map or set must live, and may have lost its operands.
+struct KernelStructure : llvm::DenseMapInfo<mlir::Operation *> {
+  static unsigned getHashValue(const mlir::Operation *kernel);
+  static bool isEqual(const mlir::Operation *a, const mlir::Operation *b);
+};
+
+/// The keys of a kernel's random numbers, in the order of its ops.
+llvm::SmallVector<int64_t> randomKeys(KernelOp kernel);
+
+/// A copy whose random numbers have their places in randomKeys for keys: equal for kernels that
+/// differ in the keys alone, as those that initialise the same weight of every layer.
+mlir::OwningOpRef<KernelOp> withPlacesAsKeys(KernelOp kernel);
+
+} // namespace weir
+
+#endif
