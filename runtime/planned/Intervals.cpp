@@ -20,6 +20,7 @@ Intervals::Map::const_iterator Intervals::firstBehind(uint64_t place) const {
 void Intervals::erase(uint64_t begin, uint64_t end) {
   if (segments.empty())
     return;
+  ++effort->steps;
   effort->segments -= segments.size();
   auto it = segments.lower_bound(begin);
   if (it != segments.begin()) {

@@ -23,7 +23,7 @@ struct Mark {
 
 /// What following an entry has taken so far.
 struct Effort {
-  uint64_t steps = 0;    ///< pieces of accesses, and what they met
+  uint64_t steps = 0;    ///< look-ups and what they met
   uint64_t segments = 0; ///< that are stored now
 };
 
@@ -39,6 +39,9 @@ public:
   /// Calls visitor(begin, end, mark) for the segments in the range, cut to it, in order, until one
   /// returns false.
   template <typename Visitor> void visit(uint64_t begin, uint64_t end, Visitor visitor) const {
+    if (segments.empty())
+      return;
+    ++effort->steps;
     for (auto it = firstBehind(begin); it != segments.end() && it->first < end; ++it) {
       ++effort->steps;
       uint64_t from = it->first < begin ? begin : it->first;

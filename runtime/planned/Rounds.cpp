@@ -41,12 +41,13 @@ Footprint footprintIn(const Placed &placed, const Rounds &rounds) {
 
 namespace {
 
-/// What one access touches in a loop: in its first round, and in all of them.
+/// What one access touches in a loop. Where it stands for rounds that a loop around has left out,
+/// it has a copy for each, in slots of that loop: what is so in one copy is so in all.
 struct Sweep {
   const Placed *placed;
-  uint64_t firstBegin, firstEnd;
-  uint64_t begin, end;
-  int64_t travel; // 0: none
+  uint64_t firstBegin, firstEnd; // in the first round, in one copy
+  uint64_t begin, end;           // in all rounds and copies
+  int64_t travel;                // 0: none
 };
 
 void widen(uint64_t &begin, uint64_t &end, const Motion &motion) {
@@ -58,15 +59,18 @@ Sweep sweepOf(const Placed &placed, uint32_t depth, const Rounds &around) {
   Rounds rounds = around;
   for (uint32_t inner = depth; inner < maxDepth; ++inner)
     rounds[inner] = {};
-  Footprint footprint = footprintIn(placed, rounds);
-  uint64_t begin = addressIn(placed, rounds) + footprint.begin;
-  uint64_t end = begin + footprint.span();
-  for (uint32_t inner = depth + 1; inner < maxDepth; ++inner)
-    widen(begin, end, placed.motions[inner]);
+  uint64_t address = addressIn(placed, rounds);
+  auto rangeOf = [&](const Footprint &footprint) {
+    uint64_t begin = address + footprint.begin, end = begin + footprint.span();
+    for (uint32_t inner = depth + 1; inner < maxDepth; ++inner)
+      widen(begin, end, placed.motions[inner]);
+    return std::pair(begin, end);
+  };
   const Motion &motion = placed.motions[depth];
-  Sweep sweep{&placed, begin, end, begin, end, motion.travels() ? motion.bytes : 0};
-  widen(sweep.begin, sweep.end, motion);
-  return sweep;
+  auto [firstBegin, firstEnd] = rangeOf(placed.footprint);
+  auto [begin, end] = rangeOf(footprintIn(placed, rounds));
+  widen(begin, end, motion);
+  return {&placed, firstBegin, firstEnd, begin, end, motion.travels() ? motion.bytes : 0};
 }
 
 /// Sweeps that meet, however indirectly, from `first` to `last`: why they keep no slots, or
@@ -124,12 +128,13 @@ Pattern patternOf(const Outline &outline, uint32_t loop, const Rounds &around, E
     pattern.obstacle = obstacleIn(outline, &sweeps[i], &sweeps[i] + (next - i));
     if (!pattern.obstacle.empty())
       return pattern;
+    pattern.hasSlots |= travels;
     if (!travels)
       pattern.regions.push_back({space, sweeps[i].begin, end});
   }
   // One to get going, one to compare and one to leave out.
   if (period > step.action->count / 3)
-    pattern.obstacle = concat("its rounds repeat after ", period, " at the earliest");
+    pattern.obstacle = concat("they repeat after ", period, " at the earliest");
   else
     pattern.period = period;
   return pattern;

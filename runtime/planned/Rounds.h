@@ -61,6 +61,7 @@ Footprint footprintIn(const Placed &placed, const Rounds &rounds);
 struct Pattern {
   uint64_t period = 0;         ///< 0: nothing can be said, each round has to be followed
   std::string obstacle;        ///< why not
+  bool hasSlots = false;       ///< something in it travels
   std::vector<Region> regions; ///< what the loop touches but for slots
 };
 

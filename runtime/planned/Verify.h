@@ -9,9 +9,8 @@
 //   - every access lies inside its buffer, in every round, and every buffer in its space;
 //   - everything read was written, through the same buffer;
 //   - lifetimes cover what they are used for, and buffers alive together do not overlap;
-//   - of two accesses that touch the same bytes, one of them to write, one happens before the
-//   other,
-//     by its queue or by events; the host comes before and after them all.
+//   - of two accesses to the same bytes, one of them a write, one happens before the other, by its
+//     queue or by events; the host comes before and after them all.
 //
 // It follows the actions in the order of issue, with a vector clock for each queue and event
 // (Clocks.h) and, for each byte, who wrote it last and who has read it since (Memory.h). As what
@@ -20,8 +19,8 @@
 // accesses.
 //
 // Whatever the entry says, this ends, within the limits' time and memory, and throws nothing of its
-// own. What it accepts is safe. It refuses what is safe only as tooLongToProve: where accesses meet
-// that keep no slots, in more rounds than the limits let it follow.
+// own. What it accepts is safe. What keeps the rules of Plan.h it refuses only as tooLongToProve:
+// where accesses meet that keep no slots, in more rounds than the limits let it follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +33,7 @@
 namespace weir::planned {
 
 struct Limits {
-  uint64_t steps = 50'000'000;   ///< actions and pieces of accesses followed; below a minute
+  uint64_t steps = 50'000'000;   ///< actions and pieces of accesses followed, and what they met
   uint64_t segments = 2'000'000; ///< runs of bytes told apart at a time, about 100 bytes each
 };
 

@@ -62,10 +62,12 @@ Finding Walk::loop(uint32_t number) {
   for (uint32_t queue = 0; queue <= clocks.host(); ++queue)
     begin.push_back(clocks.issued(queue));
   Pattern pattern = patternOf(outline, number, rounds, effort);
-  if (!pattern.period)
-    obstacles[step.depth] = actionWords(outline, number) + ": " + pattern.obstacle;
+  if (pattern.period != 1)
+    obstacles[step.depth] =
+        concat(actionWords(outline, number), ": ",
+               pattern.period ? concat("they repeat after ", pattern.period) : pattern.obstacle);
   // A clock lags by fewer rounds than there are queues, and an event's by one more.
-  uint64_t followed = clocks.queues() + 1;
+  uint64_t followed = pattern.hasSlots ? clocks.queues() + 1 : 1;
   State before;
   for (uint64_t i = 0; i < count; ++i) {
     if (++effort.steps > limits.steps)
