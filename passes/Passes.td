@@ -81,4 +81,13 @@ def AssignOffsets : Pass<"weir-assign-offsets", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 
+def VerifyPlanned : Pass<"weir-verify-planned", "::mlir::ModuleOp"> {
+  let summary = "proves places, lifetimes and order of a plan";
+  let description = [{
+    Every access lies inside its buffer; everything read was written; buffers that are alive together do not overlap; and of two
+    actions that touch the same bytes, one of them to write, one happens before the other, by its queue or by events.
+  }];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
 #endif

@@ -63,6 +63,7 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
     return success();
   PassManager manager(module.getContext());
   manager.addPass(createAssignOffsets());
+  manager.addPass(createVerifyPlanned());
   if (failed(manager.run(module)))
     return failure();
   verification.tamper("assign-offsets", module);

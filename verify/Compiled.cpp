@@ -87,6 +87,7 @@ mlir::LogicalResult planModule(mlir::ModuleOp module, const Target &target) {
     return mlir::failure();
   mlir::PassManager manager(module.getContext());
   manager.addPass(createAssignOffsets());
+  manager.addPass(createVerifyPlanned());
   return manager.run(module);
 }
 

@@ -17,9 +17,8 @@ static_assert(int(Space::persistent) == int(planned::Space::persistent) &&
               int(Space::constant) == int(planned::Space::constant) &&
               int(Space::scratch) == int(planned::Space::scratch) &&
               int(Space::pinned) == int(planned::Space::pinned));
-static_assert(int(Mode::read) == int(planned::Mode::read) &&
-              int(Mode::write) == int(planned::Mode::write) &&
-              int(Mode::update) == int(planned::Mode::update) &&
+static_assert(int(Mode::read) == int(spec::Mode::read) &&
+              int(Mode::write) == int(spec::Mode::write) &&
               int(Mode::update) == int(spec::Mode::update));
 
 class Converter {
@@ -76,9 +75,8 @@ planned::Access Converter::access(const Ref &ref, const spec::Footprint &footpri
       ref.memory() == Memory::variable ? ref.index() : program.variables()->size() + ref.index();
   access.offset = ref.offset();
   access.bytes = footprint.bytes;
-  for (const spec::Dim &dim : footprint.dims)
-    access.dims.push_back({dim.count, dim.stride});
-  access.mode = static_cast<planned::Mode>(footprint.mode);
+  access.dims = footprint.dims;
+  access.mode = footprint.mode;
   access.name = footprint.name;
   return access;
 }
@@ -88,8 +86,7 @@ void Converter::addPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &p
   for (const Port *port : ports) {
     uint64_t size = 0;
     tensorSize(port->dtype(), *port->shape(), size);
-    into.push_back(access(*port->ref(),
-                          {port->name()->str(), static_cast<spec::Mode>(mode), size, {}, false}));
+    into.push_back(access(*port->ref(), {port->name()->str(), mode, size, {}, false}));
   }
 }
 

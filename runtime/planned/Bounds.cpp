@@ -71,10 +71,11 @@ Finding checkAccess(const Outline &outline, const Placed &placed) {
   if (extent.wraps || extent.begin < 0 || extent.end > Wide(buffer.size))
     return Fault{FaultKind::accessOutsideBuffer,
                  concat(accessWords(outline, placed), ": it takes bytes [", number(extent.begin),
-                        ", ", number(extent.end), ") of ", buffer.size)};
+                        ", ", number(extent.end), ") of ", buffer.size),
+                 placed.number()};
   if (placed.writes && placed.space == Space::constant)
     return Fault{FaultKind::writeToConstant,
-                 accessWords(outline, placed) + ": it writes what is constant"};
+                 accessWords(outline, placed) + ": it writes what is constant", placed.number()};
   return {};
 }
 

@@ -63,6 +63,8 @@ std::string_view text(FaultKind kind);
 struct Fault {
   FaultKind kind;
   std::string message; ///< which action, queue, access and buffer, and what was expected
+  /// The number of the action it is of; none where it is of a buffer or the host.
+  std::optional<uint32_t> action = std::nullopt;
 };
 
 /// Nothing where nothing is wrong.

@@ -79,8 +79,10 @@ Finding checkAccess(const Outline &outline, const Placed &placed, uint32_t actio
                     const std::vector<uint32_t> &loops) {
   const Buffer &buffer = outline.entry.buffers[placed.buffer];
   auto fail = [&](FaultKind kind, const std::string &what) {
-    return Fault{kind, concat(accessWords(outline, placed), ": ",
-                              lifetimeWords(outline.entry, placed.buffer), ", ", what)};
+    return Fault{kind,
+                 concat(accessWords(outline, placed), ": ",
+                        lifetimeWords(outline.entry, placed.buffer), ", ", what),
+                 placed.number()};
   };
   if (action < buffer.first || action > buffer.last)
     return fail(FaultKind::outsideLifetime, concat("is used at ", action));

@@ -58,7 +58,8 @@ Finding Memory::write(const Mark &writer, uint64_t begin, uint64_t end) {
       fault = Fault{FaultKind::writtenTwice,
                     concat(accessWords(outline, placed), ": it writes ",
                            bytesWords(outline, placed, from, to), ", which ",
-                           accessWords(outline, outline.accesses[mark.access]), " writes too")};
+                           accessWords(outline, outline.accesses[mark.access]), " writes too"),
+                    placed.number()};
     else if (!isSelf && !clocks.sees(writer.queue, mark))
       fault = unordered(FaultKind::writeThenWrite, writer, mark, from, to);
     return !fault;
@@ -105,7 +106,8 @@ Fault Memory::unordered(FaultKind kind, const Mark &later, const Mark &earlier, 
                  ", and nothing puts the two in order: queue ", later.queue,
                  " has to wait for an event that queue ", earlier.queue,
                  " records behind that, and has waited for ",
-                 waits.empty() ? "none" : joinFew(waits, "; "))};
+                 waits.empty() ? "none" : joinFew(waits, "; ")),
+          placed.number()};
 }
 
 Fault Memory::missing(const Mark &reader, const Mark *other, uint64_t begin, uint64_t end) const {
@@ -117,7 +119,8 @@ Fault Memory::missing(const Mark &reader, const Mark *other, uint64_t begin, uin
                   lost ? " has overwritten" : " has written");
   return {lost ? FaultKind::overwritten : FaultKind::readBeforeWrite,
           concat(accessWords(outline, placed), ": it reads ",
-                 bytesWords(outline, placed, begin, end), ", which ", what)};
+                 bytesWords(outline, placed, begin, end), ", which ", what),
+          placed.number()};
 }
 
 } // namespace weir::planned

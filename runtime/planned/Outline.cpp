@@ -50,7 +50,7 @@ private:
   Finding addAction(const Action &action) {
     uint32_t number = outline.steps.size();
     auto fail = [&](FaultKind kind, const std::string &what) {
-      return Fault{kind, actionWords(outline, number) + ": " + what};
+      return Fault{kind, actionWords(outline, number) + ": " + what, number};
     };
     outline.steps.push_back({&action, number, uint32_t(loops.size())});
     bool isLoop = action.kind == Action::Kind::loop;

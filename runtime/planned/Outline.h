@@ -46,6 +46,11 @@ struct Placed {
   uint64_t address = 0; ///< in its first round; what Access calls offset, from the space's start
   std::array<Motion, maxDepth> motions = {}; ///< by the loops' depth
   Footprint footprint;
+
+  /// The action's number; none for what the host does.
+  std::optional<uint32_t> number() const {
+    return action < afterEntry ? std::optional(action) : std::nullopt;
+  }
 };
 
 /// An action. Those of a loop's body stand behind it, up to `last`.

@@ -19,6 +19,7 @@
 #ifndef WEIR_RUNTIME_PLANNED_PLAN_H
 #define WEIR_RUNTIME_PLANNED_PLAN_H
 
+#include "runtime/spec/Footprint.h"
 #include <array>
 #include <cstdint>
 #include <string>
@@ -52,13 +53,8 @@ struct Stride {
   uint32_t modulus = 0; ///< the round counts modulo this, as where buffers are double; 0: as it is
 };
 
-/// One dimension of a footprint, such as the rows of a matrix: `count` times, `stride` bytes apart.
-struct Dim {
-  uint64_t count = 1;
-  int64_t stride = 0;
-};
-
-enum class Mode : uint8_t { read, write, update /* reads, then writes */ };
+using spec::Dim;
+using spec::Mode;
 
 /// Bytes of one buffer that an action touches: `bytes` of them at each point of `dims`, from
 /// offset + sum over loops of stride * (round mod modulus), counted from the buffer's start.

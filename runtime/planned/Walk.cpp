@@ -123,7 +123,8 @@ Finding Walk::end() {
     if (!clocks.sees(0, {0, queue, clocks.issued(queue)}))
       return Fault{FaultKind::queueNotJoined,
                    concat(actionWords(outline, lastWork[queue]), " is the last work of queue ",
-                          queue, ", and queue 0 ends the entry without having waited for it")};
+                          queue, ", and queue 0 ends the entry without having waited for it"),
+                   lastWork[queue]};
   return {};
 }
 
@@ -161,12 +162,14 @@ Finding Walk::notForked(uint32_t number) {
           FaultKind::inputNotVisible,
           concat(accessWords(outline, placed),
                  ": it reads what the host has written, and nothing puts the two in order: queue ",
-                 step.action->queue, " has waited for nothing that queue 0 has recorded")};
+                 step.action->queue, " has waited for nothing that queue 0 has recorded"),
+          number};
   }
   return Fault{FaultKind::queueNotForked,
                concat(actionWords(outline, number), ": queue ", step.action->queue,
                       " has waited for nothing that queue 0 has recorded, so this may happen "
-                      "before the entry begins")};
+                      "before the entry begins"),
+               number};
 }
 
 Finding Walk::tooLong() const {

@@ -156,6 +156,7 @@ bool Compilation::plan(const Target &target) {
   PassManager manager(&context);
   manager.enableTiming(time);
   manager.addPass(createAssignOffsets());
+  manager.addPass(createVerifyPlanned());
   dump.watch(manager);
   return succeeded(manager.run(*module));
 }
