@@ -65,6 +65,27 @@ Entry gears() {
   return entry;
 }
 
+// As gears, but queue 0 writes slot after slot, queue 1 reads a buffer of its own, and queue 2 has
+// written another before the loop.
+Entry lanes() {
+  Entry entry = gears();
+  entry.queues = entry.events = 3;
+  addBuffer(entry, "one", 64);
+  addBuffer(entry, "two", 64);
+  entry.buffers[0].size = 64000;
+  entry.buffers[1].offset = 64000;
+  entry.buffers[2].offset = 64064;
+  entry.sizes[size_t(Space::scratch)] = 64128;
+  entry.inputs = {writes(1, 64), writes(0, 64000)};
+  at(entry, 4).accesses = {moving(writes(0, 64), 64)};
+  at(entry, 5).accesses = {reads(1, 64)};
+  entry.actions.insert(entry.actions.begin() + 1,
+                       {wait(2, 0), work("early", 2, {writes(2, 64)}), record(2, 2)});
+  entry.actions.push_back(wait(0, 2));
+  keepAlive(entry);
+  return entry;
+}
+
 // doubleBuffers: 0 record, 1 wait, 2 copy, 3 record, 4 loop, 5 wait, 6 wait, 7 copy next, 8 record,
 // 9 compute, 10 record, 11 wait; buffers host, slots, sum.
 // pipeline: 0 record, 1-2 wait, 3 loop, 4 wait, 5 first, 6 record, 7-8 wait, 9 second, 10 record,
@@ -75,6 +96,8 @@ Entry gears() {
 // microbatches: 0 zero, 1 loop, 2 forward, 3 loss, 4 backward, 5 step; buffers x, weights, ordinal,
 // hidden, gradient, losses.
 // gears: 0 record, 1 loop, 2-3 wait, 4 write, 5 read, 6-7 record, 8 wait; buffer slots.
+// lanes: 0 record, 1 wait, 2 early, 3 record, 4 loop, 5-6 wait, 7 write, 8 read, 9-10 record, 11-12
+// wait; buffers slots, one, two.
 // workspaces: 0 loop, 1 a, 2 sum a, 3 b; buffers a, b.
 // inPlace: 0 record, 1 wait, 2 partials, 3 gradient, 4 record, 5 wait, 6 norms, 7 step; buffers x,
 // weights, early, late, gradient.
@@ -203,6 +226,16 @@ const Planted planted[] = {
     // Slots 0 to 3 in turn, and 3 to 7: in round 15 for the first time.
     {"slots that meet late", gears,
      [](Entry &e) { at(e, 5).accesses = {moving(reads(0, 64, 192), 64, 5)}; }, Kind::writeThenRead},
+    {"a slot read in passing", lanes,
+     [](Entry &e) { at(e, 8).accesses = {reads(0, 64, 500 * 64)}; }, Kind::writeThenRead},
+    {"slots from both ends", lanes,
+     [](Entry &e) {
+       at(e, 4).count = 999;
+       at(e, 8).accesses = {moving(reads(0, 64, 998 * 64), -64)};
+     },
+     Kind::writeThenRead},
+    {"a slot written before the loop", lanes,
+     [](Entry &e) { at(e, 2).accesses = {writes(0, 4, 700 * 64)}; }, Kind::writeThenWrite},
     {"two writers", stages, [](Entry &e) { at(e, 12).accesses.push_back(writes(1, 64)); },
      Kind::writeThenWrite},
     {"one slot", buffers, [](Entry &e) { at(e, 7).accesses[1].strides.clear(); },
@@ -217,7 +250,7 @@ const Planted planted[] = {
 
 TEST(PlannedEntry, AcceptsWhatIsRight) {
   for (const Entry &entry : {buffers(), stages(), scan(), nest(), batches(), manyBatches(),
-                             workspaces(), gears(), inPlace(), Entry()}) {
+                             workspaces(), gears(), lanes(), inPlace(), Entry()}) {
     Verdict verdict = verify(entry);
     EXPECT_FALSE(verdict.fault) << verdict.fault->message;
   }
