@@ -7,8 +7,9 @@
 
 #include "verify/CheckActions.h"
 #include "ir/weir/Locations.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "verify/Rounding.h"
 #include <cmath>
 #include <cstring>
@@ -139,10 +140,12 @@ CheckActions::CheckActions(Program &program, mlir::ModuleOp plan)
         entries.back().last = action;
   }
   assert(entries.size() == program.plan().entries()->size() && "the plan is the program's");
-  assert(memory.bytes.size() == program.arena().size() && "the plan is the program's");
+  assert(memory.bytes.size() == artifact::deviceOf(program.plan()).arena() &&
+         "the plan is the program's");
+  arena.resize(memory.bytes.size());
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::run && variable.name == "step")
-      step = reinterpret_cast<const int32_t *>(variable.data);
+      step = &variable;
   program.observe(this);
 }
 
@@ -150,10 +153,12 @@ CheckActions::~CheckActions() { program.observe(nullptr); }
 
 /// The counter goes up in the entry `step`, at its end or before.
 std::string CheckActions::whenOf(const Entry &entry) const {
+  int32_t counted = static_cast<int32_t>(summary.steps);
+  if (step)
+    step->read(0, std::as_writable_bytes(std::span(&counted, 1)));
   if (entry.name == "step")
-    return concat("step ", step ? *step + 1 : summary.steps + 1);
-  int64_t done = step ? *step : summary.steps;
-  return done == 0 || entry.name == "init" ? "before step 1" : concat("after step ", done);
+    return concat("step ", counted + 1);
+  return counted == 0 || entry.name == "init" ? "before step 1" : concat("after step ", counted);
 }
 
 void CheckActions::before(const ActionPlace &now) {
@@ -175,15 +180,8 @@ void CheckActions::before(const ActionPlace &now) {
   keep();
 }
 
-/// The arena as it is. An action changes little of it: what is the same is not written again.
-void CheckActions::keep() {
-  constexpr size_t most = 1 << 16;
-  const std::byte *from = program.arena().data();
-  std::byte *to = memory.bytes.data();
-  for (size_t at = 0, end = memory.bytes.size(); at < end; at += most)
-    if (size_t size = std::min(most, end - at); std::memcmp(to + at, from + at, size) != 0)
-      std::memcpy(to + at, from + at, size);
-}
+/// The arena as it is before the action.
+void CheckActions::keep() { program.readArena(0, memory.bytes); }
 
 void CheckActions::after(const ActionPlace &now) {
   place = now;
@@ -193,6 +191,7 @@ void CheckActions::after(const ActionPlace &now) {
   bool waits = launch && !completes(launch, machine.kernelOf(launch));
   if (!llvm::isa<plan::LoopOp>(op) && !waits) {
     memory.setRounds(op, place.round);
+    program.readArena(0, arena);
     Tensors inputs;
     std::vector<Expected> expected = expect(op, inputs);
     compare(op, inputs, expected);
@@ -279,8 +278,7 @@ Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
     truth.emplace_back(tensor.shape);
     truth.back().values = tensor.truth;
     actual.emplace_back(tensor.shape);
-    actual.back().values =
-        readBack(program.arena(), tensor.address, tensor.element, tensor.truth.size());
+    actual.back().values = readBack(arena, tensor.address, tensor.element, tensor.truth.size());
   }
   if (auto launch = llvm::dyn_cast<plan::LaunchOp>(op)) {
     KernelOp meaning = machine.kernelOf(launch).meaning();
@@ -320,7 +318,7 @@ void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
   for (auto [i, tensor] : llvm::enumerate(expected)) {
     bool exact = !tensor.element.isF32();
     std::vector<double> actual =
-        readBack(program.arena(), tensor.address, tensor.element, tensor.truth.size());
+        readBack(arena, tensor.address, tensor.element, tensor.truth.size());
     for (size_t j = 0; j < tensor.known.size(); ++j)
       if (!tensor.known[j])
         actual[j] = tensor.truth[j];
@@ -354,7 +352,7 @@ void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
 
 void CheckActions::compareRaw(mlir::Operation *op) {
   for (const ArenaMemory::Raw &range : memory.raw) {
-    const std::byte *actual = program.arena().data() + range.address;
+    const std::byte *actual = arena.data() + range.address;
     auto differs = std::mismatch(range.bytes.begin(), range.bytes.end(), actual);
     if (differs.first != range.bytes.end())
       report(op, op->getName().getStringRef().str(), op->getLoc(),
@@ -373,7 +371,7 @@ void CheckActions::compareRest(mlir::Operation *op, const std::vector<Expected> 
   own.push_back({static_cast<int64_t>(memory.bytes.size()), 0});
   llvm::sort(own, [](auto &a, auto &b) { return a.address < b.address; });
   int64_t from = 0;
-  const std::byte *actual = program.arena().data(), *kept = memory.bytes.data();
+  const std::byte *actual = arena.data(), *kept = memory.bytes.data();
   for (const ArenaMemory::Range &range : own) {
     if (range.address > from &&
         std::memcmp(actual + from, kept + from, range.address - from) != 0) {
@@ -408,7 +406,8 @@ std::string CheckActions::ownerOf(int64_t address, mlir::Operation *op) const {
 void CheckActions::checkRound(plan::LoopOp loop) {
   auto expected = static_cast<int32_t>(memory.rounds.lookup(loop.index()));
   int32_t found;
-  std::memcpy(&found, program.arena().data() + memory.addressOf(loop.getRound()), sizeof found);
+  program.readArena(memory.addressOf(loop.getRound()),
+                    std::as_writable_bytes(std::span(&found, 1)));
   if (found != expected)
     report(loop, "plan.loop", loop.getLoc(),
            concat("the round: expected ", expected, ", found ", found));

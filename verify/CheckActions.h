@@ -114,7 +114,8 @@ private:
   PlanInterpreter machine;
   mlir::SymbolTableCollection symbols;
   std::vector<Entry> entries;
-  const int32_t *step = nullptr; ///< the run's counter
+  const TensorView *step = nullptr; ///< the run's counter
+  std::vector<std::byte> arena;     ///< as an action has left it
   std::string when;
   ActionPlace place{};
   std::vector<ActionMismatch> found;

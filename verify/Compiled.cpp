@@ -10,6 +10,8 @@
 #include "codegen/plan/LowerToPlan.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/devices/Devices.h"
 #include <cstring>
 
 namespace weir {
@@ -57,6 +59,12 @@ Tensor read(const std::byte *from, artifact::DType type, llvm::ArrayRef<int64_t>
     break;
   }
   return tensor;
+}
+
+size_t bytesOf(const artifact::Port &port) {
+  uint64_t size = 0;
+  artifact::tensorSize(port.dtype(), *port.shape(), size);
+  return size;
 }
 
 /// The name in the IR: the artifact's run scalars have none of its prefix.
@@ -111,34 +119,45 @@ mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, con
 
 CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, int threads)
     : loaded(std::make_unique<Program>(
-          std::move(artifact),
+          std::move(artifact), makeDevice,
           ProgramOptions{.threads = threads, .poison = true, .entriesAlone = true})) {}
 
 void CompiledProgram::setVariables(const std::map<std::string, Tensor> &values) {
   for (const TensorView &variable : loaded->variables())
     if (auto found = values.find(nameOf(variable)); found != values.end()) {
       assert(found->second.shape == Shape(variable.shape.begin(), variable.shape.end()));
-      write(found->second, variable.dtype, variable.data);
+      std::vector<std::byte> bytes(variable.size);
+      write(found->second, variable.dtype, bytes.data());
+      variable.write(0, bytes);
     }
 }
 
 std::map<std::string, Tensor> CompiledProgram::variables() const {
   std::map<std::string, Tensor> values;
-  for (const TensorView &variable : loaded->variables())
-    values[nameOf(variable)] = read(variable.data, variable.dtype, variable.shape);
+  for (const TensorView &variable : loaded->variables()) {
+    std::vector<std::byte> bytes(variable.size);
+    variable.read(0, bytes);
+    values[nameOf(variable)] = read(bytes.data(), variable.dtype, variable.shape);
+  }
   return values;
 }
 
 Tensors CompiledProgram::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs) {
   const artifact::Entry *entry = loaded->entry(name);
   assert(entry && inputs.size() == entry->inputs()->size());
-  for (auto [port, tensor] : llvm::zip(*entry->inputs(), inputs))
-    write(tensor, port->dtype(), loaded->port(*entry, *port));
+  for (auto [port, tensor] : llvm::zip(*entry->inputs(), inputs)) {
+    std::vector<std::byte> bytes(bytesOf(*port));
+    write(tensor, port->dtype(), bytes.data());
+    loaded->write(*entry, *port, bytes);
+  }
   loaded->run(*entry);
   Tensors outputs;
-  for (const artifact::Port *port : *entry->outputs())
-    outputs.push_back(read(loaded->port(*entry, *port), port->dtype(),
+  for (const artifact::Port *port : *entry->outputs()) {
+    std::vector<std::byte> bytes(bytesOf(*port));
+    loaded->read(*entry, *port, bytes);
+    outputs.push_back(read(bytes.data(), port->dtype(),
                            llvm::ArrayRef<int64_t>(port->shape()->data(), port->shape()->size())));
+  }
   return outputs;
 }
 

@@ -8,8 +8,8 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Utf8.h"
 #include <algorithm>
 #include <map>
 #include <set>

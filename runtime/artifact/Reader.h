@@ -7,7 +7,7 @@
 //
 // Nothing in an artifact is used before verify() has returned: afterwards every index, offset,
 // size, stride and lifetime in it holds, so the runtime checks none again. What verify() cannot
-// know is left to the loader of the machine code (runtime/core/Loader.h).
+// know is left to the loader of the machine code (runtime/cpu/Loader.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/CheckpointStore.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Leftovers.h"
-#include "runtime/core/Text.h"
 #include "runtime/data/MappedFile.h"
 #include <algorithm>
 #include <cerrno>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Disk.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <algorithm>
 #include <cassert>
 #include <cerrno>

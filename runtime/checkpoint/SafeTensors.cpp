@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/SafeTensors.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/data/MappedFile.h"
 #include <algorithm>
 #include <cassert>
@@ -146,6 +146,9 @@ private:
 
 std::string describe(const StoredTensor &tensor) { return tensor.dtype + shapeText(tensor.shape); }
 
+/// Bytes of a tensor on a device that are in this process at a time.
+static constexpr size_t mostStaged = 4 << 20;
+
 void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors) {
   // transformers wants to know which framework's conventions the tensors follow.
   Json header = {{"__metadata__", {{"format", "pt"}}}};
@@ -161,8 +164,19 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
   uint64_t length = text.size();
   file.write(&length, sizeof length);
   file.write(text.data(), text.size());
-  for (const StoredTensor &tensor : tensors)
-    file.write(tensor.data, tensor.size);
+  std::vector<std::byte> staged;
+  for (const StoredTensor &tensor : tensors) {
+    if (!tensor.read) {
+      file.write(tensor.data, tensor.size);
+      continue;
+    }
+    staged.resize(std::min(tensor.size, mostStaged));
+    for (size_t from = 0; from < tensor.size; from += staged.size()) {
+      std::span<std::byte> some(staged.data(), std::min(staged.size(), tensor.size - from));
+      tensor.read(from, some);
+      file.write(some.data(), some.size());
+    }
+  }
 }
 
 std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,

@@ -17,9 +17,10 @@
 #ifndef WEIR_RUNTIME_CHECKPOINT_SAFETENSORS_H
 #define WEIR_RUNTIME_CHECKPOINT_SAFETENSORS_H
 
+#include "runtime/base/Error.h"
 #include "runtime/checkpoint/Disk.h"
-#include "runtime/core/Error.h"
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,8 +36,10 @@ struct StoredTensor {
   std::string name;
   std::string dtype; ///< as the format spells it: F32, I32, U8, BOOL, ...
   std::vector<int64_t> shape;
-  const std::byte *data = nullptr;
-  size_t size = 0; ///< bytes
+  const std::byte *data = nullptr; ///< null where `read` has them
+  size_t size = 0;                 ///< bytes
+  /// Copies bytes from number `from` on, of a tensor that does not lie in this process's memory.
+  std::function<void(size_t from, std::span<std::byte> to)> read = {};
 };
 
 /// "F32[128, 64]".

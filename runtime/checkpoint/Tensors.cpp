@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include <cassert>
 #include <cstring>
 #include <set>
@@ -30,7 +30,10 @@ const char *storedDType(artifact::DType dtype) {
 }
 
 StoredTensor stored(const TensorView &variable) {
-  return {variable.name, storedDType(variable.dtype), variable.shape, variable.data, variable.size};
+  StoredTensor tensor{variable.name, storedDType(variable.dtype), variable.shape, nullptr,
+                      variable.size};
+  tensor.read = [variable](size_t from, std::span<std::byte> to) { variable.read(from, to); };
+  return tensor;
 }
 
 namespace {
@@ -92,7 +95,7 @@ void restore(const std::vector<TensorView> &variables, const SafeTensors &file) 
   for (const TensorView &variable : variables)
     if (auto tensor = file.tensors().find(variable.name); tensor != file.tensors().end()) {
       assert(tensor->second.size == variable.size);
-      std::memcpy(variable.data, tensor->second.data, variable.size);
+      variable.write(0, {tensor->second.data, tensor->second.size});
     }
   file.requireIntact();
 }

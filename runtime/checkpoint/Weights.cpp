@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Weights.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
 #include <cassert>
 #include <cstring>
 #include <filesystem>
@@ -138,7 +138,7 @@ void Weights::load(const std::vector<TensorView> &variables) const {
   for (const TensorView &variable : variables)
     if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr) {
       assert(found->size == variable.size);
-      std::memcpy(variable.data, found->data, variable.size);
+      variable.write(0, {found->data, found->size});
     }
   for (const SafeTensors &file : files)
     file.requireIntact();
@@ -150,7 +150,7 @@ void Weights::loadRun(const std::vector<TensorView> &variables) const {
   for (const TensorView &variable : variables)
     if (variable.role == artifact::Role::run)
       if (const StoredTensor *found = find(variable); found && found->size == variable.size)
-        std::memcpy(variable.data, found->data, variable.size);
+        variable.write(0, {found->data, found->size});
 }
 
 } // namespace weir

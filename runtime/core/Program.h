@@ -5,22 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Program owns the artifact's bytes, its one arena, the loaded code, the library primitives and
-// the worker threads. After construction nothing is allocated: an entry's run only executes
-// actions. Not thread-safe: one caller at a time.
+// A Program owns the artifact's bytes and the device that runs it. After construction nothing is
+// allocated: an entry's run only executes actions. Not thread-safe: one caller at a time.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_CORE_PROGRAM_H
 #define WEIR_RUNTIME_CORE_PROGRAM_H
 
-#include "runtime/artifact/Artifact_generated.h"
-#include "runtime/core/Observer.h"
-#include "runtime/core/Trace.h"
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
+#include "runtime/core/Device.h"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,33 +21,32 @@
 namespace weir {
 
 struct ProgramOptions {
-  int threads = 0;     ///< 0: the cores this process may use
-  bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
-                       ///< that no dead byte is read
+  int threads = 0;           ///< DeviceOptions::threads
+  bool poison = false;       ///< DeviceOptions::poison
   bool entriesAlone = false; ///< they are run one by one: `eval` need not be like `step`
 };
 
-/// What can be known of an artifact without running it, on any machine: the rules of its file
-/// (runtime/artifact/Reader.h), what training relies on besides, and that its machine code can be
-/// mapped and has every kernel.
-/// `bytes` are 16-byte aligned. Throws Failure: Exit::model, and Exit::device for memory.
-const artifact::Program &checkProgram(std::span<const std::byte> bytes);
-
-/// A named tensor in the arena. `data` stays valid as long as the Program.
+/// A named tensor that the device keeps, as long as the Program lives.
 struct TensorView {
   std::string name;
   artifact::DType dtype;
   std::vector<int64_t> shape;
-  artifact::Role role; ///< of variables only
-  std::byte *data;
+  artifact::Role role;
   size_t size; ///< bytes
+  Device *device;
+  Address address;
+
+  /// Bytes from number `from` on. They return when it is done.
+  void read(size_t from, std::span<std::byte> to) const;
+  void write(size_t from, std::span<const std::byte> bytes) const;
 };
 
 class Program {
 public:
-  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them. Throws Failure:
-  /// Exit::model for what is wrong with the file or this CPU, Exit::device for memory.
-  Program(std::vector<std::byte> bytes, const ProgramOptions &options);
+  /// Verifies `bytes` (runtime/artifact/Reader.h) and prepares to run them on a device that `make`
+  /// makes. Throws Failure: Exit::model for what is wrong with the file or this machine,
+  /// Exit::device for memory.
+  Program(std::vector<std::byte> bytes, const MakeDevice &make, const ProgramOptions &options);
   ~Program();
 
   const artifact::Program &plan() const;
@@ -65,18 +57,18 @@ public:
   /// The entry of that name, or null.
   const artifact::Entry *entry(std::string_view name) const;
 
-  /// Where the host writes an input before run(), and reads an output after. The place is valid
-  /// only between the two and until the next run of any entry.
-  std::byte *port(const artifact::Entry &entry, const artifact::Port &port);
+  /// Writes an input before run(), or reads an output after; done when they return. What an entry
+  /// leaves in its outputs stays until the next run of any entry.
+  void write(const artifact::Entry &entry, const artifact::Port &port,
+             std::span<const std::byte> bytes);
+  void read(const artifact::Entry &entry, const artifact::Port &port,
+            std::span<std::byte> to) const;
 
   /// Executes the entry's actions and returns when all are done.
   void run(const artifact::Entry &entry);
 
-  int threads() const;
-
-  /// Bytes allocated per worker thread: what the artifact states, or more where this CPU's library
-  /// needs more.
-  size_t threadScratch() const;
+  /// What the device holds besides the arena.
+  DeviceFacts facts() const;
 
   /// From now on records when each action runs, the newest `capacity` of them; 0 stops.
   void trace(size_t capacity);
@@ -89,8 +81,8 @@ public:
   /// what it observes.
   void observe(Observer *observer);
 
-  /// All of the arena; variables and buffers lie in it where the artifact says.
-  std::span<const std::byte> arena() const;
+  /// Reads the arena, in which variables and buffers lie where the artifact says.
+  void readArena(Address from, std::span<std::byte> to) const;
 
 private:
   struct Impl;

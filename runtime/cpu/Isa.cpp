@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Isa.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <dnnl.h>
 #include <mutex>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Library.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Memory.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Memory.h"
 #include <cstdio>
 #include <cstdlib>
 #include <new>

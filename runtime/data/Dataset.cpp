@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Dataset.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include "runtime/data/Sampling.h"
 #include <algorithm>

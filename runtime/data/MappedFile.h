@@ -19,7 +19,7 @@
 #ifndef WEIR_RUNTIME_DATA_MAPPEDFILE_H
 #define WEIR_RUNTIME_DATA_MAPPEDFILE_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <cstddef>
 #include <ctime>
 #include <memory>

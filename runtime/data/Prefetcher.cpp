@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Prefetcher.h"
-#include "runtime/core/Thread.h"
+#include "runtime/base/Thread.h"
 #include <cassert>
 #include <csignal>
 #include <pthread.h>

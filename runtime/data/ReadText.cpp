@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
 #include <cstring>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/Readers.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/data/MappedFile.h"
 #include <cstring>
 #include <filesystem>

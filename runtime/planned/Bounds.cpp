@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/planned/Outline.h"
 #include "runtime/planned/Words.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/planned/Outline.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/planned/Words.h"
 #include <algorithm>
 

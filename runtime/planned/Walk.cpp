@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/planned/Walk.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/planned/Words.h"
 
 namespace weir::planned {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/planned/Words.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Utf8.h"
 
 namespace weir::planned {
 

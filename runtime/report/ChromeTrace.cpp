@@ -7,8 +7,8 @@
 
 #include "runtime/report/ChromeTrace.h"
 #include "runtime/artifact/Actions.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <cerrno>
 #include <cstring>
 #include <fstream>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/NpyFile.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 
 namespace weir {
 namespace {

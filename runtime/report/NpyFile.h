@@ -13,7 +13,7 @@
 #ifndef WEIR_RUNTIME_REPORT_NPYFILE_H
 #define WEIR_RUNTIME_REPORT_NPYFILE_H
 
-#include "runtime/core/NewFile.h"
+#include "runtime/base/NewFile.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Progress.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/report/Number.h"
 #include <algorithm>
 #include <cstdlib>

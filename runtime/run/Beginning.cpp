@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Beginning.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
 #include <algorithm>
@@ -95,8 +95,7 @@ void Beginning::openWeights(const Program &program) {
 
 std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   auto set = [&](const char *name, int64_t value) {
-    if (int32_t *scalar = runScalar(program, name))
-      *scalar = static_cast<int32_t>(value);
+    writeRunScalar(program, name, static_cast<int32_t>(value));
   };
   set("seed", seed());
   set("step", 0);

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Evaluate.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
+#include "runtime/devices/Devices.h"
 #include "runtime/report/NpyFile.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
@@ -43,7 +44,7 @@ struct Session {
   Weights weights;
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
-      : program(std::move(artifact), {options.threads, false}),
+      : program(std::move(artifact), makeDevice, {.threads = options.threads}),
         weights(loadTrained(program, source(options))) {}
 
   static std::string source(const EvaluateOptions &options) {
@@ -233,6 +234,7 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
                batch, " are predicted"));
   std::vector<Result> results = openResults(program, entry, batch, runs, options);
   Batch inputs = makeBatch(dataset, batch);
+  std::vector<std::byte> values;
   for (int64_t run = 0; run < runs; ++run) {
     for (int64_t row = 0; row < batch; ++row)
       for (size_t input = 0; input < inputs.size(); ++input)
@@ -241,8 +243,11 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
     dataset.requireIntact();
     writeInputs(program, entry, dataset, inputs);
     program.run(entry);
-    for (Result &result : results)
-      result.file->write(program.port(entry, *result.port), result.bytes);
+    for (Result &result : results) {
+      values.resize(result.bytes);
+      program.read(entry, *result.port, values);
+      result.file->write(values.data(), values.size());
+    }
   }
   nlohmann::ordered_json written = nlohmann::ordered_json::array();
   for (Result &result : results) {

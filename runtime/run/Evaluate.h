@@ -13,7 +13,7 @@
 #ifndef WEIR_RUNTIME_RUN_EVALUATE_H
 #define WEIR_RUNTIME_RUN_EVALUATE_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "runtime/run/KeepSources.h"
 #include <cstddef>
 #include <string>

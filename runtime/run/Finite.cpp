@@ -7,7 +7,7 @@
 
 #include "runtime/run/Finite.h"
 #include "runtime/artifact/Actions.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,10 +16,21 @@
 namespace weir {
 namespace {
 
-std::span<const float> floats(const TensorView &variable) {
+/// Calls `visit(index, value)` for the elements in order until it says false; not at all where they
+/// are no floats. A part of a large tensor is in this process at a time.
+template <class Visit> void forEachFloat(const TensorView &variable, Visit visit) {
   if (variable.dtype != artifact::DType::f32)
-    return {};
-  return {reinterpret_cast<const float *>(variable.data), variable.size / sizeof(float)};
+    return;
+  constexpr size_t most = 1 << 20;
+  size_t count = variable.size / sizeof(float);
+  std::vector<float> some(std::min(count, most));
+  for (size_t from = 0; from < count; from += some.size()) {
+    some.resize(std::min(some.size(), count - from));
+    variable.read(from * sizeof(float), std::as_writable_bytes(std::span(some)));
+    for (size_t i = 0; i < some.size(); ++i)
+      if (!visit(from + i, some[i]))
+        return;
+  }
 }
 
 /// " at [3, 4]" of an element; "" of a tensor without dimensions.
@@ -32,16 +43,17 @@ std::string placeOf(const TensorView &variable, int64_t index) {
 
 /// "'w' is nan at [3, 4]", or nothing.
 std::optional<std::string> wordsFor(const TensorView &variable) {
-  std::span<const float> values = floats(variable);
-  auto bad =
-      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad == values.end())
-    return std::nullopt;
-  return concat("'", variable.name, "' is ",
-                std::isnan(*bad) ? "nan"
-                : *bad > 0       ? "inf"
-                                 : "-inf",
-                placeOf(variable, bad - values.begin()));
+  std::optional<std::string> words;
+  forEachFloat(variable, [&](size_t index, float value) {
+    if (!std::isfinite(value))
+      words = concat("'", variable.name, "' is ",
+                     std::isnan(value) ? "nan"
+                     : value > 0       ? "inf"
+                                       : "-inf",
+                     placeOf(variable, index));
+    return !words;
+  });
+  return words;
 }
 
 } // namespace
@@ -63,19 +75,21 @@ std::set<std::string> writtenVariables(const artifact::Program &program,
 std::string largestValue(const std::vector<TensorView> &variables) {
   const TensorView *where = nullptr;
   size_t index = 0;
-  float most = -1;
+  float most = -1, value = 0;
   for (const TensorView &variable : variables) {
-    std::span<const float> values = floats(variable);
-    for (size_t i = 0; i < values.size(); ++i)
-      if (float size = std::fabs(values[i]); std::isfinite(size) && size > most) {
+    forEachFloat(variable, [&](size_t i, float found) {
+      if (float size = std::fabs(found); std::isfinite(size) && size > most) {
         where = &variable;
         index = i;
         most = size;
+        value = found;
       }
+      return true;
+    });
   }
   if (!where)
     return "no value is finite";
-  return concat("the largest value there is: ", floats(*where)[index], ", of '", where->name, "'",
+  return concat("the largest value there is: ", value, ", of '", where->name, "'",
                 placeOf(*where, index));
 }
 

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Generate.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/data/Philox.h"
+#include "runtime/devices/Devices.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
@@ -169,7 +170,7 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
 }
 
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {
-  Program program(std::move(artifact), {options.threads, false});
+  Program program(std::move(artifact), makeDevice, {.threads = options.threads});
   Predict predict(program);
   Weights weights = loadTrained(program, checkpointFolder(options.checkpoint));
 
@@ -192,15 +193,17 @@ Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options
   std::cout << std::flush;
 
   size_t usable = codec.usable(predict.vocab);
+  std::vector<int32_t> window(predict.context);
+  std::vector<float> logits(predict.context * predict.vocab);
   for (int64_t drawn = 0; drawn < options.tokens && std::cout; ++drawn) {
     int64_t length = std::min<int64_t>(tokens.size(), predict.context);
     // The model is causal: what stands behind the last token does not change what follows it.
-    std::byte *in = program.port(predict.entry, *predict.input);
-    std::memset(in, 0, predict.context * sizeof(int32_t));
-    std::memcpy(in, tokens.data() + tokens.size() - length, length * sizeof(int32_t));
+    std::fill(window.begin(), window.end(), 0);
+    std::copy(tokens.end() - length, tokens.end(), window.begin());
+    program.write(predict.entry, *predict.input, std::as_bytes(std::span(window)));
     program.run(predict.entry);
-    auto *logits = reinterpret_cast<const float *>(program.port(predict.entry, *predict.output));
-    std::span<const float> row(logits + (length - 1) * predict.vocab, usable);
+    program.read(predict.entry, *predict.output, std::as_writable_bytes(std::span(logits)));
+    std::span<const float> row(logits.data() + (length - 1) * predict.vocab, usable);
     for (float logit : row)
       if (!std::isfinite(logit))
         throw Failure(Exit::numeric, "the model's logits are not finite");

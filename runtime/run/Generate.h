@@ -14,7 +14,7 @@
 #ifndef WEIR_RUNTIME_RUN_GENERATE_H
 #define WEIR_RUNTIME_RUN_GENERATE_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <cstddef>
 #include <cstdint>
 #include <optional>

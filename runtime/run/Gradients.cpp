@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Gradients.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/core/Text.h"
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -66,7 +66,7 @@ void Gradients::create() const {
 
 void Gradients::keep() {
   for (Kept &kept : all)
-    std::memcpy(kept.bytes.data(), program.port(step, *kept.port), kept.bytes.size());
+    program.read(step, *kept.port, std::as_writable_bytes(std::span(kept.bytes)));
   any = true;
 }
 

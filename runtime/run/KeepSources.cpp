@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/KeepSources.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Leftovers.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Readers.h"
 #include <filesystem>

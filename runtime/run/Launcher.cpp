@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Launcher.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <charconv>
 #include <cstdlib>
 #include <cstring>

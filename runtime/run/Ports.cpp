@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Ports.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -94,7 +94,7 @@ void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &
     for (size_t i = 0; i < batch.size(); ++i)
       if (dataset.inputs()[i].name == port->name()->string_view()) {
         assert(batch[i].size() == entryRows(entry) * dataset.inputs()[i].rowBytes());
-        std::memcpy(program.port(entry, *port), batch[i].data(), batch[i].size());
+        program.write(entry, *port, batch[i]);
       }
 }
 
@@ -129,9 +129,8 @@ Outputs::Outputs(Program &program, const artifact::Entry &entry) : program(progr
 }
 
 double Outputs::read(const artifact::Port &port) const {
-  const std::byte *from = program.port(entry, port);
   auto load = [&](auto value) {
-    std::memcpy(&value, from, sizeof value);
+    program.read(entry, port, std::as_writable_bytes(std::span(&value, 1)));
     return static_cast<double>(value);
   };
   switch (port.dtype()) {
@@ -190,12 +189,26 @@ Values Outputs::scalars() const {
   return values;
 }
 
-int32_t *runScalar(const Program &program, const std::string &name) {
+static const TensorView *runScalar(const Program &program, std::string_view name) {
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::run && variable.name == name &&
         variable.dtype == artifact::DType::i32 && variable.size == sizeof(int32_t))
-      return reinterpret_cast<int32_t *>(variable.data);
+      return &variable;
   return nullptr;
+}
+
+std::optional<int32_t> readRunScalar(const Program &program, std::string_view name) {
+  const TensorView *scalar = runScalar(program, name);
+  int32_t value = 0;
+  if (!scalar)
+    return std::nullopt;
+  scalar->read(0, std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+void writeRunScalar(const Program &program, std::string_view name, int32_t value) {
+  if (const TensorView *scalar = runScalar(program, name))
+    scalar->write(0, std::as_bytes(std::span(&value, 1)));
 }
 
 double valueOf(const Values &values, const std::string &name, double absent) {

@@ -70,8 +70,9 @@ private:
   std::vector<const artifact::Port *> scalarPorts;
 };
 
-/// A scalar of the run (artifact::Role::run), or null where the program does not use it.
-int32_t *runScalar(const Program &program, const std::string &name);
+/// A scalar of the run (artifact::Role::run): nothing where the program does not use it.
+std::optional<int32_t> readRunScalar(const Program &program, std::string_view name);
+void writeRunScalar(const Program &program, std::string_view name, int32_t value);
 
 /// The value of that name, or `absent`.
 double valueOf(const Values &values, const std::string &name, double absent);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Reports.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/report/ChromeTrace.h"
 
 namespace weir {

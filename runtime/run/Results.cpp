@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Results.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/report/Number.h"
 #include <cerrno>
 #include <cstdio>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/RunOptions.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/Within.h"
 #include <algorithm>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SameRun.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include "runtime/report/Number.h"
 #include <algorithm>
 

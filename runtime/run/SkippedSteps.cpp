@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SkippedSteps.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/run/Finite.h"
 #include "runtime/run/Ports.h"
 #include <cmath>

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/TotalSteps.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
 #include "runtime/report/Say.h"
 #include <limits>
 

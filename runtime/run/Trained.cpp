@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Trained.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"
 #include <filesystem>
@@ -37,8 +37,7 @@ Weights loadTrained(Program &program, const std::string &place) {
     say(concat("warning: ", weights.path(),
                ": was trained by a program whose predict computes something else than this "
                "artifact's; the results will be worth little unless that is intended"));
-  if (int32_t *seed = runScalar(program, "seed"))
-    *seed = 1;
+  writeRunScalar(program, "seed", 1);
   program.run(requireEntry(program, "init", "to begin"));
   weights.load(program.variables());
   weights.loadRun(program.variables());

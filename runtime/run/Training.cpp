@@ -7,8 +7,9 @@
 
 #include "runtime/run/Training.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/core/Text.h"
+#include "runtime/devices/Devices.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Results.h"
@@ -47,7 +48,8 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
-    : options(options), program(std::move(artifact), {options.threads, options.poison}),
+    : options(options), program(std::move(artifact), makeDevice,
+                                {.threads = options.threads, .poison = options.poison}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(options, disk)),
@@ -101,9 +103,9 @@ void Training::announce() const {
     amounts +=
         concat(", ", withThousands(static_cast<double>(data.heldOut()->units())), " held out");
   say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)),
-             " parameters, ", program.threads(),
-             program.threads() == 1 ? " thread, " : " threads, ", total, " steps of ", stepRows,
-             " rows; ", amounts));
+             " parameters, ", program.facts().threads,
+             program.facts().threads == 1 ? " thread, " : " threads, ", total, " steps of ",
+             stepRows, " rows; ", amounts));
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
   if (!store)
@@ -181,7 +183,7 @@ void Training::step(const Batch &batch) {
   last = record.values;
   reports.step(record);
   checkFinite(record);
-  if (int32_t *counted = runScalar(program, "step"); counted && *counted != done)
+  if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
     throw Failure(Exit::internal,
                   concat("step ", done, " left the run's step counter at ", *counted));
 }

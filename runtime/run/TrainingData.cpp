@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/TrainingData.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Fingerprint.h"
-#include "runtime/core/Text.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Ports.h"

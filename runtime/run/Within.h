@@ -8,7 +8,7 @@
 #ifndef WEIR_RUNTIME_RUN_WITHIN_H
 #define WEIR_RUNTIME_RUN_WITHIN_H
 
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>

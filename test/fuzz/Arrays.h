@@ -8,7 +8,7 @@
 #ifndef WEIR_TEST_FUZZ_ARRAYS_H
 #define WEIR_TEST_FUZZ_ARRAYS_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "runtime/data/Readers.h"
 #include "test/fuzz/Target.h"
 #include <algorithm>

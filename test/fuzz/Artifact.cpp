@@ -14,7 +14,8 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
+#include "runtime/devices/Devices.h"
 #include "runtime/run/Ports.h"
 #include "test/fuzz/Artifact_bfbs_generated.h"
 #include "test/fuzz/SchemaTree.h"
@@ -61,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       return 0;
     ProgramOptions options;
     options.threads = 1;
-    Program program(file, options);
+    Program program(file, makeDevice, options);
     for (const artifact::Entry *entry : *program.plan().entries()) {
       inputSpecs(*entry);
       if (entry->inputs()->size())

@@ -12,7 +12,7 @@
 
 #include "verify/CheckActions.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "verify/Compiled.h"
 #include <gtest/gtest.h>
 #include <random>

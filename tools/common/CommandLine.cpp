@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

@@ -13,7 +13,7 @@
 #ifndef WEIR_TOOLS_COMMON_COMMANDLINE_H
 #define WEIR_TOOLS_COMMON_COMMANDLINE_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>

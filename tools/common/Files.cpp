@@ -7,9 +7,9 @@
 
 #include "tools/common/Files.h"
 #include "runtime/artifact/Header.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/NewFile.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/NewFile.h"
+#include "runtime/base/Text.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -7,7 +7,7 @@
 
 #include "tools/weir-opt/TensorText.h"
 #include "mlir/IR/Builders.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "runtime/data/Readers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,8 +7,8 @@
 
 #include "tools/weir/ArtifactPlan.h"
 #include "codegen/artifact/Reader.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
 #include "verify/CheckActions.h"

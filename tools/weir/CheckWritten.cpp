@@ -9,8 +9,8 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Program.h"
+#include "runtime/base/Error.h"
+#include "runtime/devices/Devices.h"
 #include <string>
 
 namespace weir {

@@ -14,7 +14,7 @@
 #define WEIR_TOOLS_WEIR_COMPILE_H
 
 #include "frontend/warnings/Warnings.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <cstddef>
 #include <map>
 #include <string>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/FatalErrors.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <unistd.h>

@@ -7,7 +7,7 @@
 
 #include "tools/weir/Inspect.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Utf8.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Describe.h"
 #include <iostream>

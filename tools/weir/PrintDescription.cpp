@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
 #include <algorithm>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
 #include "runtime/run/Launcher.h"

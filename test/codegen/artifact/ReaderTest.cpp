@@ -18,7 +18,7 @@
 #include "passes/Pipeline.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <gtest/gtest.h>
 #include <random>
 

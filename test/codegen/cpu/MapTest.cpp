@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/cpu/ThreadPool.h"
 #include "test/codegen/cpu/KernelHarness.h"
 
 #include <cmath>
@@ -105,7 +105,7 @@ TEST(Map, largeAngles) {
 }
 
 TEST(Map, signsOfWhatIsNearlyZero) {
-  ComputeThread state; // to it these are zeros
+  cpu::ComputeThread state; // to it these are zeros
   std::vector<float> x = {1e-40f, -1e-40f, 0, 1e-30f, -1e-30f, 2, -3};
   CompiledKernel kernel(unary("    %y = weir.sign %a : T\n", x.size()));
   ASSERT_TRUE(kernel.valid);

@@ -7,7 +7,7 @@
 
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Header.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "test/runtime/core/TestProgram.h"
 #include <cstring>
 #include <functional>

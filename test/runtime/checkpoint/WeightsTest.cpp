@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Weights.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Text.h"
 #include "test/runtime/TestFiles.h"
+#include "test/runtime/core/HostDevice.h"
 #include <cstring>
 #include <list>
 
@@ -27,8 +28,8 @@ protected:
     for (int64_t size : shape)
       count *= size;
     storage.push_back(std::vector<float>(count, -1));
-    variables.push_back({name, artifact::DType::f32, shape, role,
-                         reinterpret_cast<std::byte *>(storage.back().data()), 4 * count});
+    variables.push_back({name, artifact::DType::f32, shape, role, 4 * count, &device,
+                         HostDevice::addressOf(storage.back().data())});
   }
   std::string write(const std::vector<StoredTensor> &tensors) {
     std::string path = folder / concat("init-", ++files, ".safetensors");
@@ -63,6 +64,7 @@ protected:
     return store.save(manifest, {tensor("w", {2, 2}, 1), tensor("b", {2}, 2)},
                       {tensor("norm.mean", {2}, 3), tensor("adamw.m/w", {2, 2}, 4)});
   }
+  HostDevice device;
   TestFolder folder;
   Disk disk;
   int files = 0;

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
+#include "runtime/devices/Devices.h"
 #include "test/runtime/core/TestProgram.h"
 #include <cmath>
 #include <cstring>
@@ -16,8 +17,29 @@
 using namespace weir;
 using Builder = TestProgram;
 
-static float *floats(Program &program, uint32_t variable) {
-  return reinterpret_cast<float *>(program.variables()[variable].data);
+template <class Element>
+static std::vector<Element> values(const Program &program, uint32_t variable) {
+  const TensorView &view = program.variables()[variable];
+  std::vector<Element> all(view.size / sizeof(Element));
+  view.read(0, std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+template <class Element>
+static void set(const Program &program, uint32_t variable, const std::vector<Element> &all) {
+  program.variables()[variable].write(0, std::as_bytes(std::span(all)));
+}
+
+static std::vector<float> floats(const Program &program, uint32_t variable) {
+  return values<float>(program, variable);
+}
+
+/// As many numbers, each made of its index.
+template <class Make> static std::vector<float> made(int count, Make make) {
+  std::vector<float> all(count);
+  for (int i = 0; i < count; ++i)
+    all[i] = make(i);
+  return all;
 }
 
 static void step(Program &program) { program.run(*program.entry("step")); }
@@ -26,13 +48,12 @@ TEST(Program, ListsVariablesAndEntries) {
   Builder test;
   test.variable("w", {3, 5});
   test.variable("step", {}, artifact::DType::i32, artifact::Role::run);
-  Program program(test.file(), {});
+  Program program(test.file(), makeDevice, {});
   ASSERT_EQ(program.variables().size(), 2u);
   EXPECT_EQ(program.variables()[0].name, "w");
   EXPECT_EQ(program.variables()[0].shape, (std::vector<int64_t>{3, 5}));
   EXPECT_EQ(program.variables()[0].size, 60u);
   EXPECT_EQ(program.variables()[1].role, artifact::Role::run);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(program.variables()[0].data) % (2 << 20), 0u);
   EXPECT_EQ(floats(program, 0)[14], 0); // the arena is zeroed
   EXPECT_NE(program.entry("init"), nullptr);
   EXPECT_EQ(program.entry("absent"), nullptr);
@@ -51,15 +72,13 @@ TEST(Program, RunsKernels) {
                                {Builder::var(x), Builder::var(y), Builder::var(choice)}));
       test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, {1}, 4),
                                {Builder::var(y), Builder::var(z)}));
-      Program program(test.file(), {.threads = threads});
-      EXPECT_EQ(program.threads(), threads);
-      for (int i = 0; i < 1000; ++i)
-        floats(program, x)[i] = i;
-      *reinterpret_cast<int *>(program.variables()[choice].data) = 1;
+      Program program(test.file(), makeDevice, {.threads = threads});
+      EXPECT_EQ(program.facts().threads, threads);
+      set(program, x, made(1000, [](int i) { return i; }));
+      set<int32_t>(program, choice, {1});
       for (int round = 0; round < 20; ++round) {
         step(program);
-        for (int i = 0; i < 1000; ++i)
-          ASSERT_EQ(floats(program, z)[i], 2 * (i + 2));
+        ASSERT_EQ(floats(program, z), made(1000, [](int i) { return 2 * (i + 2); }));
       }
     }
 }
@@ -70,12 +89,10 @@ TEST(Program, FlushesSubnormals) {
   uint32_t x = test.variable("x", {64}), y = test.variable("y", {64});
   test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}, {1}),
                            {Builder::var(x), Builder::var(y)}));
-  Program program(test.file(), {.threads = 2});
-  for (int i = 0; i < 64; ++i)
-    floats(program, x)[i] = 1e-12f;
+  Program program(test.file(), makeDevice, {.threads = 2});
+  set(program, x, std::vector<float>(64, 1e-12f));
   step(program);
-  for (int i = 0; i < 64; ++i)
-    EXPECT_EQ(floats(program, y)[i], 0);
+  EXPECT_EQ(floats(program, y), std::vector<float>(64, 0));
 }
 
 TEST(Program, RunsProducts) {
@@ -94,13 +111,10 @@ TEST(Program, RunsProducts) {
                          {Builder::var(a), Builder::var(b), Builder::var(c), Builder::var(bias)}));
   product.bias = false, product.relu = true;
   test.add(Builder::call(product, {Builder::var(a), Builder::var(b), Builder::var(d)}));
-  Program program(test.file(), {.threads = 2});
-  for (int i = 0; i < 24; ++i)
-    floats(program, a)[i] = i;
-  for (int i = 0; i < 20; ++i)
-    floats(program, b)[i] = i % 3 - 1;
-  for (int i = 0; i < 5; ++i)
-    floats(program, bias)[i] = 100 * i;
+  Program program(test.file(), makeDevice, {.threads = 2});
+  set(program, a, made(24, [](int i) { return i; }));
+  set(program, b, made(20, [](int i) { return i % 3 - 1; }));
+  set(program, bias, made(5, [](int i) { return 100 * i; }));
   step(program);
   for (int row = 0; row < 6; ++row)
     for (int column = 0; column < 5; ++column) {
@@ -126,11 +140,9 @@ TEST(Program, RunsConvolutions) {
   convolution.computes = spec::ConvolutionKind::backwardWeight;
   test.add(Builder::call(
       convolution, {Builder::var(x), Builder::var(g), Builder::var(y), Builder::var(partials)}));
-  Program program(test.file(), {.threads = 2});
-  for (int i = 0; i < 36; ++i)
-    floats(program, x)[i] = 1;
-  for (int i = 0; i < 18; ++i)
-    floats(program, w)[i] = i < 9 ? 1 : 2;
+  Program program(test.file(), makeDevice, {.threads = 2});
+  set(program, x, std::vector<float>(36, 1));
+  set(program, w, made(18, [](int i) { return i < 9 ? 1 : 2; }));
   step(program);
   EXPECT_EQ(floats(program, y)[3 * 18 + 4], 9);              // the last image's centre
   EXPECT_EQ(floats(program, y)[3 * 18 + 9], 8);              // a corner of the second filter
@@ -147,15 +159,12 @@ TEST(Program, LoopsWithStrides) {
                          Builder::launch(test.kernel("addTwo", 8, {32, 32}, {1}),
                                          {Builder::var(x, 0, 32), Builder::var(y, 0, 32)}),
                          Builder::copy(Builder::var(round), Builder::var(order, 0, 4), 4)));
-  Program program(test.file(), {.threads = 2});
+  Program program(test.file(), makeDevice, {.threads = 2});
   program.trace(100);
-  for (int i = 0; i < 40; ++i)
-    floats(program, x)[i] = i;
+  set(program, x, made(40, [](int i) { return i; }));
   step(program);
-  for (int i = 0; i < 40; ++i)
-    EXPECT_EQ(floats(program, y)[i], i + 2);
-  for (int i = 0; i < 5; ++i)
-    EXPECT_EQ(reinterpret_cast<int *>(program.variables()[order].data)[i], i);
+  EXPECT_EQ(floats(program, y), made(40, [](int i) { return i + 2; }));
+  EXPECT_EQ(values<int32_t>(program, order), (std::vector<int32_t>{0, 1, 2, 3, 4}));
   std::vector<Trace::Event> events = program.trace()->events();
   ASSERT_EQ(events.size(), 11u);
   EXPECT_EQ(events[9].action, 2u);
@@ -186,16 +195,12 @@ TEST(Program, LoopsInLoops) {
   test.add(Builder::loop(2, Builder::var(outer),
                          Builder::loop(3, Builder::var(inner), std::move(copy),
                                        Builder::copy(Builder::var(inner), turn, 4))));
-  Program program(test.file(), {});
+  Program program(test.file(), makeDevice, {});
   program.trace(100);
-  auto *numbers = reinterpret_cast<int *>(program.variables()[from].data);
-  for (int i = 0; i < 6; ++i)
-    numbers[i] = i;
+  set<int32_t>(program, from, {0, 1, 2, 3, 4, 5});
   step(program);
-  for (int i = 0; i < 6; ++i)
-    EXPECT_EQ(reinterpret_cast<int *>(program.variables()[to].data)[i], 5 - i);
-  EXPECT_EQ(reinterpret_cast<int *>(program.variables()[turns].data)[0], 2);
-  EXPECT_EQ(reinterpret_cast<int *>(program.variables()[turns].data)[1], 1);
+  EXPECT_EQ(values<int32_t>(program, to), (std::vector<int32_t>{5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(values<int32_t>(program, turns), (std::vector<int32_t>{2, 1}));
   uint32_t last = 0;
   for (const Trace::Event &event : program.trace()->events())
     last = std::max(last, event.round);
@@ -209,16 +214,16 @@ TEST(Program, CopiesOntoItself) {
            y = test.variable("y", {size}, artifact::DType::u8);
   test.add(Builder::copy(Builder::var(x), Builder::var(y, 1), size - 1));
   test.add(Builder::copy(Builder::var(y), Builder::var(y, 2), 100)); // shifted
-  Program program(test.file(), {.threads = 2});
-  std::byte *from = program.variables()[x].data, *to = program.variables()[y].data;
+  Program program(test.file(), makeDevice, {.threads = 2});
+  std::vector<uint8_t> from(size), want(size, 7);
   for (int64_t i = 0; i < size; ++i)
-    from[i] = std::byte(i % 251);
-  to[0] = std::byte(7);
+    from[i] = i % 251;
+  set(program, x, from);
+  set(program, y, want);
   step(program);
-  std::vector<std::byte> want(size, std::byte(7));
-  std::copy(from, from + size - 1, want.begin() + 1);
+  std::copy(from.begin(), from.end() - 1, want.begin() + 1);
   std::memmove(&want[2], &want[0], 100);
-  EXPECT_EQ(std::memcmp(to, want.data(), size), 0);
+  EXPECT_EQ(values<uint8_t>(program, y), want);
 }
 
 TEST(Program, PortsOfAnEntry) {
@@ -231,14 +236,16 @@ TEST(Program, PortsOfAnEntry) {
   test.add(Builder::copy(Builder::buf(in), Builder::buf(out), 16));
   test.add(Builder::copy(Builder::buf(out), Builder::var(w), 16));
   for (bool poison : {false, true}) {
-    Program program(test.file(), {.poison = poison});
+    Program program(test.file(), makeDevice, {.poison = poison});
     const artifact::Entry &plan = *program.entry("step");
-    auto *x = reinterpret_cast<float *>(program.port(plan, *plan.inputs()->Get(0)));
-    for (int i = 0; i < 4; ++i)
-      x[i] = i + 1;
+    std::vector<float> x = {1, 2, 3, 4};
+    program.write(plan, *plan.inputs()->Get(0), std::as_bytes(std::span(x)));
     program.run(plan);
     EXPECT_EQ(floats(program, w)[3], 4);
-    EXPECT_EQ(*reinterpret_cast<float *>(program.port(plan, *plan.outputs()->Get(0))), 3);
+    float loss = 0;
+    program.read(plan, *plan.outputs()->Get(0), std::as_writable_bytes(std::span(&loss, 1)));
+    EXPECT_EQ(loss, 3);
+    program.read(plan, *plan.inputs()->Get(0), std::as_writable_bytes(std::span(x)));
     EXPECT_EQ(std::isnan(x[0]), poison); // dead since the first action
   }
 }
@@ -254,27 +261,29 @@ TEST(Program, PoisonLeavesWhatIsAlive) {
   test.add(Builder::loop(3, Builder::var(round),
                          Builder::copy(Builder::buf(carried), Builder::buf(inner), 4),
                          Builder::copy(Builder::buf(inner), Builder::var(y), 4)));
-  Program program(test.file(), {.poison = true});
-  *floats(program, x) = 3;
+  Program program(test.file(), makeDevice, {.poison = true});
+  set<float>(program, x, {3});
   step(program);
   step(program);
-  EXPECT_EQ(*floats(program, y), 3);
+  EXPECT_EQ(floats(program, y)[0], 3);
 }
 
 /// Notes the calls, and what the variable holds at each.
 class Noting : public Observer {
 public:
-  explicit Noting(const std::byte *value) : value(value) {}
+  explicit Noting(const TensorView &variable) : variable(variable) {}
   void before(const ActionPlace &place) override { note('<', place); }
   void after(const ActionPlace &place) override { note('>', place); }
   std::string text;
 
 private:
   void note(char side, const ActionPlace &place) {
+    std::byte value;
+    variable.read(0, {&value, 1});
     text += std::to_string(place.entry) + "." + std::to_string(place.action) + "." +
-            std::to_string(place.round) + side + std::to_string(int(*value)) + " ";
+            std::to_string(place.round) + side + std::to_string(int(value)) + " ";
   }
-  const std::byte *value;
+  const TensorView &variable;
 };
 
 TEST(Program, AnObserverSeesEveryAction) {
@@ -285,9 +294,9 @@ TEST(Program, AnObserverSeesEveryAction) {
   test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
   test.add(Builder::loop(2, Builder::var(round),
                          Builder::copy(Builder::var(round), Builder::var(x), 1)));
-  Program program(test.file(), {});
-  *program.variables()[one].data = std::byte(1);
-  Noting noting(program.arena().data() + program.plan().variables()->Get(x)->offset());
+  Program program(test.file(), makeDevice, {});
+  set<uint8_t>(program, one, {1});
+  Noting noting(program.variables()[x]);
   program.observe(&noting);
   step(program);
   EXPECT_EQ(noting.text, "1.0.0<0 1.0.0>1 1.1.0<1 1.2.0<1 1.2.0>0 1.2.1<0 1.2.1>1 1.1.0>1 ");
@@ -307,17 +316,16 @@ TEST(Program, WhatAnObserverThrowsEndsTheRun) {
            one = test.variable("one", {}, artifact::DType::u8);
   test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
   test.add(Builder::copy(Builder::var(one), Builder::var(x, 1), 1));
-  Program program(test.file(), {});
-  *program.variables()[one].data = std::byte(1);
+  Program program(test.file(), makeDevice, {});
+  set<uint8_t>(program, one, {1});
   program.observe(&refusing);
   EXPECT_THROW(step(program), Failure);
-  EXPECT_EQ(program.variables()[x].data[0], std::byte(1));
-  EXPECT_EQ(program.variables()[x].data[1], std::byte(0));
+  EXPECT_EQ(values<uint8_t>(program, x), (std::vector<uint8_t>{1, 0}));
 }
 
 static void expectFailure(const Builder &test, Exit exit, const std::string &part) {
   try {
-    Program program(test.file(), {});
+    Program program(test.file(), makeDevice, {});
     ADD_FAILURE() << "loaded";
   } catch (const Failure &failure) {
     EXPECT_EQ(failure.exit, exit);

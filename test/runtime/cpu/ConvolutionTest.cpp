@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Convolution.h"
-#include "runtime/core/ThreadPool.h"
 #include "runtime/cpu/Isa.h"
+#include "runtime/cpu/ThreadPool.h"
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -94,7 +94,7 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   cpu::boundLibrary(cpu::nativeLevel());
   Data data(s);
   std::fill(data.written(s.computes).begin(), data.written(s.computes).end(), NAN);
-  ThreadPool pool(threads);
+  cpu::ThreadPool pool(threads);
   cpu::Convolution convolution(s, threads);
   EXPECT_EQ(convolution.scratch(), cpu::convolutionScratch(s));
   // What models have today is served by fast code.
@@ -105,7 +105,7 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   std::vector<std::byte> scratch(stride * threads + 64, std::byte(0xff));
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
-  ComputeThread state;
+  cpu::ComputeThread state;
   cpu::Convolution::Operands operands = {data.input.data(), data.weight.data(), data.output.data(),
                                          data.partials.data()};
   for (int i = 0; i < (time ? 10 : 1); ++i) {

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/ThreadPool.h"
+#include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
+#include "runtime/cpu/ThreadPool.h"
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -51,7 +51,7 @@ struct Data {
 static std::vector<float> compute(const ProductSpec &s, int threads) {
   cpu::boundLibrary(cpu::nativeLevel());
   Data data(s);
-  ThreadPool pool(threads);
+  cpu::ThreadPool pool(threads);
   cpu::Product product(s, threads);
   EXPECT_EQ(product.scratch(), cpu::productScratch(s));
   EXPECT_EQ(std::string(product.implementation()).find("ref"), std::string::npos);
@@ -59,7 +59,7 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   std::vector<std::byte> scratch(stride * threads + 64);
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
-  ComputeThread state;
+  cpu::ComputeThread state;
   pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
     product.run(lo, hi, worker, {data.a.data(), data.b.data(), data.c.data(), data.bias.data()},
                 base + worker * stride);
@@ -196,7 +196,7 @@ TEST(Product, Overhead) {
   std::vector<std::byte> scratch(product.scratch() + 64);
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
-  ComputeThread state;
+  cpu::ComputeThread state;
   double best = 1e9;
   for (int i = 0; i < 200; ++i) {
     auto start = std::chrono::steady_clock::now();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SameRun.h"
+#include "runtime/base/Text.h"
 #include "runtime/checkpoint/Fingerprint.h"
-#include "runtime/core/Text.h"
 #include "runtime/run/Train.h"
 #include "test/runtime/run/TestModel.h"
 #include <CLI/CLI.hpp>

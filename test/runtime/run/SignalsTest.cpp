@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Text.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Program.h"
-#include "runtime/core/Text.h"
 #include "test/runtime/run/TrainFixture.h"
 #include <csignal>
 #include <sys/wait.h>

@@ -7,7 +7,7 @@
 
 #include "tools/common/Files.h"
 #include "runtime/artifact/Header.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

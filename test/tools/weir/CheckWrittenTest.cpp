@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/CheckWritten.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "test/runtime/core/TestProgram.h"
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #ifndef WEIR_TOOLS_DEV_WEIR_SMITH_BATCH_H
 #define WEIR_TOOLS_DEV_WEIR_SMITH_BATCH_H
 
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include <cstdint>
 #include <string>
 

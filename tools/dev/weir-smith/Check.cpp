@@ -11,7 +11,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "runtime/core/Error.h"
+#include "runtime/base/Error.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"
 #include "verify/Compiled.h"

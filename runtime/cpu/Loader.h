@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_LOADER_H
-#define WEIR_RUNTIME_CORE_LOADER_H
+#ifndef WEIR_RUNTIME_CPU_LOADER_H
+#define WEIR_RUNTIME_CPU_LOADER_H
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace weir {
+namespace weir::cpu {
 
 class Loader {
 public:
@@ -41,6 +41,6 @@ private:
   std::map<std::string, void *, std::less<>> symbols;
 };
 
-} // namespace weir
+} // namespace weir::cpu
 
 #endif

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/cpu/ThreadPool.h"
 #include <chrono>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace weir;
 
 TEST(ThreadPool, EveryTaskOnce) {
   for (int threads : {1, 2, 3, 8}) {
-    ThreadPool pool(threads);
+    cpu::ThreadPool pool(threads);
     ASSERT_EQ(pool.size(), threads);
     for (int64_t tasks : {0, 1, 2, 3, 7, 8, 64, 1000}) {
       std::vector<std::atomic<int>> times(tasks);
@@ -35,7 +35,7 @@ TEST(ThreadPool, EveryTaskOnce) {
 }
 
 TEST(ThreadPool, ManyShortLoops) {
-  ThreadPool pool(4);
+  cpu::ThreadPool pool(4);
   std::vector<int64_t> sums(4 * 16);
   int64_t expected = 0;
   for (int64_t loop = 0; loop < 20000; ++loop) {
@@ -52,7 +52,7 @@ TEST(ThreadPool, ManyShortLoops) {
 }
 
 TEST(ThreadPool, WakesSleepers) {
-  ThreadPool pool(2);
+  cpu::ThreadPool pool(2);
   for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1)); // longer than any spin
     std::atomic<int> done = 0;
@@ -63,7 +63,7 @@ TEST(ThreadPool, WakesSleepers) {
 
 TEST(ThreadPool, WhatATaskThrowsReachesTheCaller) {
   for (int threads : {1, 4}) {
-    ThreadPool pool(threads);
+    cpu::ThreadPool pool(threads);
     for (int round = 0; round < 100; ++round) {
       std::atomic<int> done = 0;
       auto body = [&](int64_t lo, int64_t hi, int) {
@@ -81,13 +81,13 @@ TEST(ThreadPool, WhatATaskThrowsReachesTheCaller) {
 
 TEST(ThreadPool, IgnoresLaunchers) {
   setenv("OMP_NUM_THREADS", "1", 1);
-  EXPECT_GE(availableCores(), 1);
-  EXPECT_EQ(ThreadPool(0).size(), availableCores());
+  EXPECT_GE(cpu::availableCores(), 1);
+  EXPECT_EQ(cpu::ThreadPool(0).size(), cpu::availableCores());
 }
 
 TEST(ThreadPool, FlushesSubnormalsOnEveryThread) {
-  ThreadPool pool(4);
-  ComputeThread state;
+  cpu::ThreadPool pool(4);
+  cpu::ComputeThread state;
   std::atomic<int> wrong = 0;
   for (int i = 0; i < 100; ++i)
     pool.parallelFor(16, [&](int64_t, int64_t, int) {
@@ -100,7 +100,7 @@ TEST(ThreadPool, FlushesSubnormalsOnEveryThread) {
 
 TEST(ComputeThread, RestoresTheCaller) {
   {
-    ComputeThread state;
+    cpu::ComputeThread state;
     volatile float tiny = 1e-30f;
     EXPECT_EQ(tiny * 1e-10f, 0);
   }

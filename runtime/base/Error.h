@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_ERROR_H
-#define WEIR_RUNTIME_CORE_ERROR_H
+#ifndef WEIR_RUNTIME_BASE_ERROR_H
+#define WEIR_RUNTIME_BASE_ERROR_H
 
 #include <cerrno>
 #include <stdexcept>

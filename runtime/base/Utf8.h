@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_UTF8_H
-#define WEIR_RUNTIME_CORE_UTF8_H
+#ifndef WEIR_RUNTIME_BASE_UTF8_H
+#define WEIR_RUNTIME_BASE_UTF8_H
 
 #include <cstddef>
 #include <cstdint>

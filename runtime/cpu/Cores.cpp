@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ThreadPool.h"
+#include "runtime/cpu/ThreadPool.h"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sched.h>
 #include <string>
 
-namespace weir {
+namespace weir::cpu {
 
 // `cpu.max` of a version-2 group is "QUOTA PERIOD" or "max PERIOD"; a parent's quota bounds its
 // children.
@@ -55,4 +55,4 @@ int availableCores() {
   return cores;
 }
 
-} // namespace weir
+} // namespace weir::cpu

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_ARENA_H
-#define WEIR_RUNTIME_CORE_ARENA_H
+#ifndef WEIR_RUNTIME_CPU_ARENA_H
+#define WEIR_RUNTIME_CPU_ARENA_H
 
 #include <cstddef>
 #include <cstdint>
 
-namespace weir {
+namespace weir::cpu {
 
 /// Zeroed memory at a multiple of 2 MiB, in huge pages where the system has them, for as long as
 /// the object lives.
@@ -34,6 +34,6 @@ private:
   std::byte *begin = nullptr;
 };
 
-} // namespace weir
+} // namespace weir::cpu
 
 #endif

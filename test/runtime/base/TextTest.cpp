@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Text.h"
-#include "runtime/core/Utf8.h"
+#include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
 #include <gtest/gtest.h>
 
 namespace weir {

@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_THREADPOOL_H
-#define WEIR_RUNTIME_CORE_THREADPOOL_H
+#ifndef WEIR_RUNTIME_CPU_THREADPOOL_H
+#define WEIR_RUNTIME_CPU_THREADPOOL_H
 
 #include <atomic>
 #include <cstdint>
@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace weir {
+namespace weir::cpu {
 
 /// The cores this process may use: its affinity mask, bounded by its control group's quota. At
 /// least 1. What launchers put into OMP_NUM_THREADS is not asked.
@@ -110,6 +110,6 @@ private:
   std::atomic<bool> starved{false}; // one of them cannot
 };
 
-} // namespace weir
+} // namespace weir::cpu
 
 #endif

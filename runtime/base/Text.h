@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_TEXT_H
-#define WEIR_RUNTIME_CORE_TEXT_H
+#ifndef WEIR_RUNTIME_BASE_TEXT_H
+#define WEIR_RUNTIME_BASE_TEXT_H
 
 #include <algorithm>
 #include <cstdint>

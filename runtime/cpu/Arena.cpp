@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Arena.h"
-#include "runtime/core/Error.h"
+#include "runtime/cpu/Arena.h"
+#include "runtime/base/Error.h"
 #include <cstdio>
 #include <string>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
-namespace weir {
+namespace weir::cpu {
 
 static constexpr uint64_t hugePage = uint64_t(2) << 20;
 
@@ -54,4 +54,4 @@ Arena::~Arena() {
     munmap(mapping, mapped);
 }
 
-} // namespace weir
+} // namespace weir::cpu

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Loader.h"
-#include "runtime/core/Error.h"
+#include "runtime/cpu/Loader.h"
+#include "runtime/base/Error.h"
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <sys/mman.h>
 #include <vector>
 
-namespace weir {
+namespace weir::cpu {
 
 static constexpr uint64_t pageSize = 4096;
 static constexpr uint64_t maxImage = uint64_t(1) << 31;
@@ -261,4 +261,4 @@ void *Loader::symbol(std::string_view name) const {
   return found == symbols.end() ? nullptr : found->second;
 }
 
-} // namespace weir
+} // namespace weir::cpu

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_THREAD_H
-#define WEIR_RUNTIME_CORE_THREAD_H
+#ifndef WEIR_RUNTIME_BASE_THREAD_H
+#define WEIR_RUNTIME_BASE_THREAD_H
 
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <system_error>
 #include <thread>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/Loader.h"
-#include "runtime/core/Error.h"
+#include "runtime/cpu/Loader.h"
+#include "runtime/base/Error.h"
 #include <cstring>
 #include <elf.h>
 #include <fstream>
@@ -30,7 +30,7 @@ static std::vector<std::byte> object(const std::string &style) {
 
 TEST(Loader, RunsRelocatedCode) {
   for (const char *style : {"sysv", "gnu"}) {
-    Loader loader(object(style));
+    cpu::Loader loader(object(style));
     float input[3] = {1, 2, 3}, output[3] = {};
     int choice = 1;
     void *operands[] = {input, output, &choice};
@@ -48,7 +48,7 @@ TEST(Loader, RunsRelocatedCode) {
 
 static std::string messageOf(const std::vector<std::byte> &bytes) {
   try {
-    Loader loader(bytes);
+    cpu::Loader loader(bytes);
   } catch (const Failure &failure) {
     EXPECT_EQ(failure.exit, Exit::model);
     return failure.what();

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_MEMORY_H
-#define WEIR_RUNTIME_CORE_MEMORY_H
+#ifndef WEIR_RUNTIME_BASE_MEMORY_H
+#define WEIR_RUNTIME_BASE_MEMORY_H
 
 #include <cstddef>
 #include <new>

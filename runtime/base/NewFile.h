@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_RUNTIME_CORE_NEWFILE_H
-#define WEIR_RUNTIME_CORE_NEWFILE_H
+#ifndef WEIR_RUNTIME_BASE_NEWFILE_H
+#define WEIR_RUNTIME_BASE_NEWFILE_H
 
 #include <cstddef>
 #include <string>

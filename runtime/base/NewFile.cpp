@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/NewFile.h"
-#include "runtime/core/Error.h"
-#include "runtime/core/Text.h"
+#include "runtime/base/NewFile.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

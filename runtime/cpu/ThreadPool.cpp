@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/core/ThreadPool.h"
-#include "runtime/core/Memory.h"
-#include "runtime/core/Thread.h"
+#include "runtime/cpu/ThreadPool.h"
+#include "runtime/base/Memory.h"
+#include "runtime/base/Thread.h"
 #include <algorithm>
 #include <cassert>
 #include <climits>
@@ -20,7 +20,7 @@
 #include <utility>
 #include <xmmintrin.h>
 
-namespace weir {
+namespace weir::cpu {
 
 // Flush-to-zero and denormals-are-zero in MXCSR.
 static constexpr unsigned flushSubnormals = 0x8040;
@@ -210,4 +210,4 @@ bool ThreadPool::claim(uint32_t number, int owner, int worker) {
   }
 }
 
-} // namespace weir
+} // namespace weir::cpu

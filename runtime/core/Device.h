@@ -1,0 +1,84 @@
+//===- Device.h - What runs programs --------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The contract between the runtime and each kind of device. A device is made for one verified
+// artifact, which outlives it: it then holds the arena, the code and the library primitives that
+// its plan asks for, and nothing is allocated later. No pointer into its memory crosses this
+// interface: bytes go in and out by address. What it is asked to do happens in the order of asking;
+// a device may be asynchronous, so that each request gives a ticket to wait for.
+//
+// test/conformance/device is the suite that every device runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_DEVICE_H
+#define WEIR_RUNTIME_CORE_DEVICE_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include "runtime/core/Observer.h"
+#include "runtime/core/Trace.h"
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace weir {
+
+/// A place in a device's arena: bytes from its start.
+using Address = uint64_t;
+
+/// Something asked of a device. Later ones are larger; 0 is done.
+using Ticket = uint64_t;
+
+struct DeviceOptions {
+  int threads = 0;     ///< of a CPU; 0: the cores this process may use
+  bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
+                       ///< that no dead byte is read
+};
+
+/// What a device holds besides the arena.
+struct DeviceFacts {
+  int threads = 1;
+  size_t threadScratch = 0; ///< bytes for each of them
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual DeviceFacts facts() const = 0;
+
+  /// Copies `from` to the arena. The bytes stay as they are until the ticket is done.
+  virtual Ticket write(Address to, std::span<const std::byte> from) = 0;
+
+  /// Copies from the arena; `to` is filled when the ticket is done.
+  virtual Ticket read(Address from, std::span<std::byte> to) = 0;
+
+  /// Executes all actions of the entry of that number.
+  virtual Ticket run(uint32_t entry) = 0;
+
+  /// Returns when what the ticket is of, and all that was asked before, is done. Throws what went
+  /// wrong on the way.
+  virtual void wait(Ticket ticket) = 0;
+
+  /// From now on records when each action runs; null stops. `trace` outlives the runs.
+  virtual void trace(Trace *trace) = 0;
+
+  /// From now on `observer` is called around every action, which sees the arena as the action finds
+  /// and leaves it; null stops.
+  virtual void observe(Observer *observer) = 0;
+};
+
+/// Makes a device ready to run the program. Throws Failure: Exit::model for what is wrong with the
+/// program's code or this machine, Exit::device for memory or threads.
+using MakeDevice = std::function<std::unique_ptr<Device>(const artifact::Program &program,
+                                                         const DeviceOptions &options)>;
+
+} // namespace weir
+
+#endif

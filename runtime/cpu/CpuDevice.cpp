@@ -1,0 +1,162 @@
+//===- CpuDevice.cpp - The processor as a device --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cpu/CpuDevice.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/base/Error.h"
+#include "runtime/core/Walk.h"
+#include "runtime/cpu/Arena.h"
+#include "runtime/cpu/Isa.h"
+#include "runtime/cpu/Loader.h"
+#include "runtime/cpu/Works.h"
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace weir::cpu {
+namespace {
+
+constexpr size_t pageSize = 4096;
+
+/// The functions of the plan's kernels, in order; `code` maps them. Nothing where there are none.
+std::vector<KernelFunction> loadKernels(const artifact::Program &program,
+                                        std::optional<Loader> &code) {
+  std::vector<KernelFunction> functions;
+  if (program.kernels()->size() == 0)
+    return functions;
+  const auto &bytes = *program.blobs()->Get(0)->bytes();
+  code.emplace(std::as_bytes(std::span(bytes.data(), bytes.size())));
+  for (const artifact::Kernel *kernel : *program.kernels()) {
+    void *function = code->symbol(kernel->symbol()->string_view());
+    if (!function)
+      throw Failure(Exit::model, "the artifact's machine code has no kernel '" +
+                                     kernel->symbol()->str() + "': compile the model again");
+    functions.push_back(reinterpret_cast<KernelFunction>(function));
+  }
+  return functions;
+}
+
+class CpuDevice : public Device, public Workshop {
+public:
+  CpuDevice(const artifact::Program &program, const DeviceOptions &options);
+
+  DeviceFacts facts() const override { return {pool->size(), machine.scratchStride}; }
+
+  Ticket write(Address to, std::span<const std::byte> from) override {
+    std::memcpy(machine.arena + to, from.data(), from.size());
+    return 0;
+  }
+  Ticket read(Address from, std::span<std::byte> to) override {
+    std::memcpy(to.data(), machine.arena + from, to.size());
+    return 0;
+  }
+  Ticket run(uint32_t entry) override;
+  void wait(Ticket) override {}
+  void trace(Trace *to) override { traced = to; }
+  void observe(Observer *by) override { observer = by; }
+
+private:
+  std::unique_ptr<Work> make(const artifact::Action &action) override;
+  std::unique_ptr<Work> make(const spec::Product &spec);
+  std::unique_ptr<Work> make(const spec::Convolution &spec);
+  void setRound(Address at, int32_t round) override {
+    std::memcpy(machine.arena + at, &round, sizeof round);
+  }
+  void poison(Address from, uint64_t bytes) override {
+    std::memset(machine.arena + from, 0xff, bytes);
+  }
+  void allocateScratch();
+
+  const artifact::Program &program;
+  std::optional<Loader> code;
+  std::optional<Arena> arena, scratch;
+  std::unique_ptr<ThreadPool> pool;
+  std::vector<KernelFunction> kernels;
+  // Equal calls, as those of repeated layers, are made once.
+  std::map<spec::Product, std::unique_ptr<Product>> products;
+  std::map<spec::Convolution, std::unique_ptr<Convolution>> convolutions;
+  Machine machine;
+  bool poisons;
+  std::vector<std::unique_ptr<Walk>> walks; ///< as program.entries()
+  Trace *traced = nullptr;
+  Observer *observer = nullptr;
+};
+
+CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &options)
+    : program(program), poisons(options.poison) {
+  const artifact::Device &device = artifact::deviceOf(program);
+  requireLevel(device.target()->string_view());
+  boundLibrary(device.target()->string_view());
+  kernels = loadKernels(program, code);
+  arena.emplace(device.arena(), "the model's tensors");
+  pool = std::make_unique<ThreadPool>(options.threads);
+  machine.arena = arena->data();
+  machine.pool = pool.get();
+  for (uint32_t i = 0; i < program.entries()->size(); ++i)
+    walks.push_back(std::make_unique<Walk>(program, i, *this, poisons));
+  allocateScratch();
+}
+
+// Known only when the primitives are made: another CPU may make the library choose other blocks
+// than where it was compiled.
+void CpuDevice::allocateScratch() {
+  size_t bytes = artifact::deviceOf(program).thread_scratch();
+  for (auto &[spec, product] : products)
+    bytes = std::max(bytes, product->scratch());
+  for (auto &[spec, convolution] : convolutions)
+    bytes = std::max(bytes, convolution->scratch());
+  machine.scratchStride = (bytes + pageSize - 1) / pageSize * pageSize;
+  scratch.emplace(machine.scratchStride * pool->size(), "the threads' scratch");
+  machine.scratch = scratch->data();
+}
+
+std::unique_ptr<Work> CpuDevice::make(const spec::Product &spec) {
+  auto &made = products[spec];
+  if (!made)
+    made = std::make_unique<Product>(spec, pool->size());
+  return std::make_unique<ProductWork>(machine, *made);
+}
+
+std::unique_ptr<Work> CpuDevice::make(const spec::Convolution &spec) {
+  auto &made = convolutions[spec];
+  if (!made)
+    made = std::make_unique<Convolution>(spec, pool->size());
+  return std::make_unique<ConvolutionWork>(machine, *made);
+}
+
+std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {
+  if (const artifact::Launch *launch = action.work_as_Launch())
+    return std::make_unique<LaunchWork>(machine, kernels[launch->kernel()],
+                                        *program.kernels()->Get(launch->kernel()));
+  if (const artifact::Call *call = action.work_as_Call())
+    return std::visit([&](const auto &spec) { return make(spec); }, artifact::specOf(*call));
+  return std::make_unique<CopyWork>(machine, action.work_as_Copy()->size());
+}
+
+Ticket CpuDevice::run(uint32_t entry) {
+  ComputeThread state;
+  if (poisons)
+    for (int worker = 0; worker < pool->size() && machine.scratchStride; ++worker)
+      std::memset(machine.workerScratch(worker), 0xff, machine.scratchStride);
+  walks[entry]->run(traced, observer);
+  return 0;
+}
+
+} // namespace
+
+bool serves(std::string_view target) { return target.starts_with("x86-64"); }
+
+std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {
+  return std::make_unique<CpuDevice>(program, options);
+}
+
+void checkCode(const artifact::Program &program) {
+  std::optional<Loader> code;
+  loadKernels(program, code);
+}
+
+} // namespace weir::cpu
