@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs last, when the order of actions is final. Finding the least arena is NP-hard; largest-first,
-// best-fit is the usual good answer (Pisarchyk and Lee, "Efficient memory management for deep
-// neural net inference", 2020, greedy by size).
+// Runs last, when the order of actions is final. How places are chosen is in Placement.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/memory/Placement.h"
 
 namespace weir {
 #define GEN_PASS_DEF_ASSIGNOFFSETS
@@ -24,17 +23,6 @@ using namespace weir;
 namespace {
 
 int64_t aligned(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
-
-/// When a buffer is alive, in numbers of actions, and where it lies once placed.
-struct Lifetime {
-  plan::AllocOp buffer;
-  int64_t first = INT64_MAX;
-  int64_t last = -1;
-  int64_t offset = -1;
-
-  bool meets(const Lifetime &other) const { return first <= other.last && other.first <= last; }
-  int64_t size() const { return aligned(plan::AllocOp(buffer).getSize()); }
-};
 
 class EntryLifetimes {
 public:
@@ -52,43 +40,20 @@ public:
     });
   }
 
-  /// Lowest first offset that is free while each is alive; the largest are placed first.
+  /// Gives every buffer its offset and its lifetime, and returns the arena's end.
   int64_t place(int64_t base) {
-    SmallVector<Lifetime *> order;
-    for (auto &[op, lifetime] : lifetimes)
-      order.push_back(&lifetime);
-    llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
-      return a->size() != b->size() ? a->size() > b->size() : a->first < b->first;
-    });
-    int64_t end = base;
-    SmallVector<Lifetime *> placed;
-    for (Lifetime *lifetime : order) {
-      SmallVector<Lifetime *> around;
-      for (Lifetime *other : placed)
-        if (other->meets(*lifetime))
-          around.push_back(other);
-      llvm::sort(around,
-                 [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; });
-      int64_t at = base, best = -1, bestGap = INT64_MAX;
-      for (Lifetime *other : around) {
-        int64_t gap = other->offset - at;
-        if (gap >= lifetime->size() && gap < bestGap) {
-          best = at;
-          bestGap = gap;
-        }
-        at = std::max(at, other->offset + other->size());
-      }
-      lifetime->offset = best >= 0 ? best : at;
-      placed.push_back(lifetime);
-      end = std::max(end, lifetime->offset + lifetime->size());
+    SmallVector<Lifetime> all;
+    for (auto &[buffer, lifetime] : lifetimes)
+      all.push_back(lifetime);
+    Placement placement = placeBuffers(all, base);
+    for (auto [entry, lifetime, offset] : llvm::zip(lifetimes, all, placement.offsets)) {
+      auto buffer = cast<plan::AllocOp>(entry.first);
+      Builder builder(buffer.getContext());
+      buffer.setOffsetAttr(builder.getI64IntegerAttr(offset));
+      buffer.setFirstAttr(builder.getI64IntegerAttr(lifetime.first));
+      buffer.setLastAttr(builder.getI64IntegerAttr(lifetime.last));
     }
-    for (Lifetime *lifetime : order) {
-      Builder builder(lifetime->buffer.getContext());
-      lifetime->buffer.setOffsetAttr(builder.getI64IntegerAttr(lifetime->offset));
-      lifetime->buffer.setFirstAttr(builder.getI64IntegerAttr(lifetime->first));
-      lifetime->buffer.setLastAttr(builder.getI64IntegerAttr(lifetime->last));
-    }
-    return end;
+    return placement.end;
   }
 
 private:
@@ -118,8 +83,8 @@ private:
          around = around->getParentOp())
       if (auto span = spans.find(around); span != spans.end())
         std::tie(first, last) = span->second;
-    Lifetime &lifetime = lifetimes[buffer];
-    lifetime.buffer = buffer;
+    int64_t size = aligned(buffer.getSize());
+    Lifetime &lifetime = lifetimes.try_emplace(buffer, Lifetime{first, last, size}).first->second;
     lifetime.first = std::min(lifetime.first, first);
     lifetime.last = std::max(lifetime.last, last);
   }
