@@ -192,7 +192,10 @@ void materialize(Block &block) {
 
 /// Computes pointwise values again where that spares reading them: a full value of another group is
 /// cloned into this one when all it needs is read here anyway.
-void recompute(Groups &groups) {
+void recompute(Groups &groups, Block &block) {
+  llvm::DenseMap<Operation *, unsigned> places; // but of what is cloned below
+  for (auto [place, op] : llvm::enumerate(block))
+    places[&op] = place;
   for (Group *group : groups.all()) {
     if (!group->fused)
       continue;
@@ -232,7 +235,10 @@ void recompute(Groups &groups) {
       if (!spared || chain.empty() || !Groups::fits(*group, chain))
         continue;
       SmallVector<Operation *> ordered(chain.begin(), chain.end());
-      llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      if (llvm::all_of(ordered, [&](Operation *op) { return places.contains(op); }))
+        llvm::sort(ordered, [&](Operation *a, Operation *b) { return places[a] < places[b]; });
+      else
+        sortNearby(ordered);
       IRMapping mapping;
       OpBuilder builder(value.getContext());
       builder.setInsertionPointAfter(value.getDefiningOp());
@@ -262,7 +268,7 @@ void outlineBlock(Block &block) {
   computeTwice(block);
   Groups groups(block);
   absorbNeighbours(groups, block);
-  recompute(groups);
+  recompute(groups, block);
 
   std::vector<std::unique_ptr<Unit>> units;
   llvm::DenseMap<Operation *, Unit *> unitOf;

@@ -64,6 +64,26 @@ SmallVector<Source> sources(Operation *op) {
   return all;
 }
 
+void sortNearby(SmallVectorImpl<Operation *> &ops) {
+  if (ops.empty())
+    return;
+  llvm::SmallPtrSet<Operation *, 32> missing(ops.begin(), ops.end());
+  SmallVector<Operation *> before, behind;
+  Operation *up = ops.front(), *down = up;
+  missing.erase(up);
+  while (!missing.empty()) {
+    assert((up || down) && "the ops are of one block");
+    if (up && (up = up->getPrevNode()) && missing.erase(up))
+      before.push_back(up);
+    if (down && (down = down->getNextNode()) && missing.erase(down))
+      behind.push_back(down);
+  }
+  SmallVector<Operation *> sorted(llvm::reverse(before));
+  sorted.push_back(ops.front());
+  llvm::append_range(sorted, behind);
+  ops.assign(sorted.begin(), sorted.end());
+}
+
 bool usedOutside(Operation *user, llvm::function_ref<bool(Operation *)> isInside) {
   if (isInside(user))
     return false;

@@ -92,6 +92,10 @@ struct Source {
 };
 llvm::SmallVector<Source> sources(mlir::Operation *op);
 
+/// Sorts ops of one block that stand near each other by their places in it. (After an insertion,
+/// Operation::isBeforeInBlock may number the whole block anew.)
+void sortNearby(llvm::SmallVectorImpl<mlir::Operation *> &ops);
+
 /// Whether a user of a value that a kernel computes needs it in memory: it is not inside the
 /// kernel, or is a cheap op and one of its own users is not.
 bool usedOutside(mlir::Operation *user, llvm::function_ref<bool(mlir::Operation *)> isInside);

@@ -241,7 +241,7 @@ RootKernel attentionKernel(Operation *root) {
     if (!end.use_empty())
       kernel.results.push_back(end);
   kernel.ops.assign(ops.begin(), ops.end());
-  llvm::sort(kernel.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  sortNearby(kernel.ops);
   return kernel;
 }
 
