@@ -13,7 +13,7 @@
 //       .suggest(nearest("lr_peek", inScope));
 //
 // The same message at the same range is reported once, however many instances of a block run into
-// it. Warnings have a name each (frontend/warnings/Warnings.h), by which they are silenced.
+// it. Warnings have a name each (frontend/Warnings.h), by which they are silenced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 #define WEIR_FRONTEND_DIAGNOSTICS_H
 
 #include "frontend/Source.h"
-#include "frontend/warnings/Warnings.h"
+#include "frontend/Warnings.h"
 
 #include <deque>
 #include <optional>

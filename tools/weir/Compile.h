@@ -13,7 +13,7 @@
 #ifndef WEIR_TOOLS_WEIR_COMPILE_H
 #define WEIR_TOOLS_WEIR_COMPILE_H
 
-#include "frontend/warnings/Warnings.h"
+#include "frontend/Warnings.h"
 #include "runtime/base/Error.h"
 #include <cstddef>
 #include <map>

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 SCRIPT = str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "dev" / "lint")
@@ -54,6 +55,17 @@ class Lint(unittest.TestCase):
         ]:
             self.assertEqual(self.lines("include", path, line), [1], line)
         self.assertEqual(self.lines("include", "passes/A.cpp", '#include "ir/weir/B.h"\n#include <string>'), [])
+
+    def test_cycles(self):
+        self.assertIsNone(lint.cycle_in({"a": {"b": "a/x.h:1"}, "b": {"c": "b/x.h:1"}, "c": {}}))
+        self.assertEqual(lint.cycle_in({"a": {"b": ""}, "b": {"c": ""}, "c": {"b": ""}}), ["b", "c"])
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(lint, "ROOT", pathlib.Path(folder)):
+            for path, target in (("x/a/A.h", "x/b/B.h"), ("x/b/B.h", "x/a/A.h"), ("test/T.cpp", "x/a/A.h")):
+                file = pathlib.Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f'#include "{target}"\n')
+            (found,) = lint.cycles()
+            self.assertIn("x/a -> x/b -> x/a: folders include each other (x/a/A.h:1, x/b/B.h:1)", found[2])
 
     def test_formatting(self):
         with tempfile.TemporaryDirectory() as folder:

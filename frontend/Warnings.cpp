@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/warnings/Warnings.h"
+#include "frontend/Warnings.h"
 
 #include <iterator>
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_FRONTEND_WARNINGS_WARNINGS_H
-#define WEIR_FRONTEND_WARNINGS_WARNINGS_H
+#ifndef WEIR_FRONTEND_WARNINGS_H
+#define WEIR_FRONTEND_WARNINGS_H
 
 #include <optional>
 #include <set>
