@@ -6,12 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/plan/LowerToPlan.h"
-#include "codegen/plan/Library.h"
+#include "codegen/cpu/Library.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
-#include "runtime/cpu/Isa.h"
 
 using namespace mlir;
 
@@ -495,7 +494,6 @@ LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
     if (failed(checkTypes(function)))
       return failure();
   module.getContext()->loadDialect<plan::PlanDialect>();
-  cpu::boundLibrary(target.level);
   OpBuilder builder(module.getContext());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);

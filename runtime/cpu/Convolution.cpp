@@ -77,7 +77,7 @@ static memory::desc plainDesc(const memory::dims &dims) {
   return memory::desc(dims, memory::data_type::f32, strides);
 }
 
-static Chunk makeChunk(const spec::Convolution &s, int64_t images, bool compile) try {
+static Chunk makeChunk(const spec::Convolution &s, int64_t images) try {
   const auto f32 = memory::data_type::f32;
   std::array<memory::dims, 3> dims = {
       join({images, s.channels}, s.size),
@@ -102,8 +102,7 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images, bool compile)
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
-  if (compile)
-    requireMemoryForPrimitive();
+  requireMemoryForPrimitive();
   Chunk chunk;
   chunk.plain = {plainDesc(dims[0]), plainDesc(dims[1]), plainDesc(dims[2])};
   const auto direct = dnnl::algorithm::convolution_direct;
@@ -111,8 +110,7 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images, bool compile)
     chunk.blocked = std::move(blocked);
     chunk.scratchpad = desc.scratchpad_desc();
     chunk.implementation = desc.impl_info_str();
-    if (compile)
-      chunk.primitive = make(desc);
+    chunk.primitive = make(desc);
   };
   dnnl::convolution_forward::primitive_desc forward({dnnl::prop_kind::forward_training, direct,
                                                      input, weight, output, strides, gaps, before,
@@ -134,7 +132,7 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images, bool compile)
     finish(desc, [](auto &desc) { return dnnl::convolution_backward_weights(desc); },
            {desc.src_desc(), desc.diff_weights_desc(), desc.diff_dst_desc()});
   }
-  for (int i = 0; i < 3 && compile; ++i) {
+  for (int i = 0; i < 3; ++i) {
     if (chunk.plain[i] == chunk.blocked[i])
       continue;
     bool back = i == written(s.computes);
@@ -163,17 +161,6 @@ static std::array<int64_t, 2> chunkSizes(const spec::Convolution &s) {
   return {std::min(s.images, s.tileImages), s.images > s.tileImages ? s.images % s.tileImages : 0};
 }
 
-size_t convolutionScratch(const spec::Convolution &spec) {
-  OneThread one;
-  size_t most = 0;
-  for (int64_t images : chunkSizes(spec)) {
-    Places places;
-    if (images)
-      most = std::max(most, place(makeChunk(spec, images, false), places));
-  }
-  return most;
-}
-
 struct Convolution::Impl {
   spec::Convolution spec;
   int64_t imageElements, weightElements, outputElements;
@@ -199,7 +186,7 @@ Convolution::Convolution(const spec::Convolution &spec, int workers) : impl(new 
     int64_t images = chunkSizes(spec)[size];
     if (!images)
       continue;
-    Chunk &chunk = impl->chunks[size] = makeChunk(spec, images, true);
+    Chunk &chunk = impl->chunks[size] = makeChunk(spec, images);
     impl->scratch = std::max(impl->scratch, place(chunk, impl->places[size]));
     std::array<int, 3> argument = arguments(spec.computes);
     for (Impl::Worker &worker : impl->workers) {

@@ -22,10 +22,6 @@
 
 namespace weir::cpu {
 
-/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
-/// comes first.
-size_t convolutionScratch(const spec::Convolution &spec);
-
 class Convolution {
 public:
   /// Values or cotangents; the kind says which is written. Partial weight gradients, [tiles,

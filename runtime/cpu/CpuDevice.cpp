@@ -101,15 +101,18 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   allocateScratch();
 }
 
-// Known only when the primitives are made: another CPU may make the library choose other blocks
-// than where it was compiled.
 void CpuDevice::allocateScratch() {
-  size_t bytes = artifact::deviceOf(program).thread_scratch();
+  size_t stated = artifact::deviceOf(program).thread_scratch(), wanted = 0;
   for (auto &[spec, product] : products)
-    bytes = std::max(bytes, product->scratch());
+    wanted = std::max(wanted, product->scratch());
   for (auto &[spec, convolution] : convolutions)
-    bytes = std::max(bytes, convolution->scratch());
-  machine.scratchStride = (bytes + pageSize - 1) / pageSize * pageSize;
+    wanted = std::max(wanted, convolution->scratch());
+  if (wanted > stated)
+    throw Failure(Exit::model, "this machine's oneDNN wants " + std::to_string(wanted) +
+                                   " bytes of scratch per thread, the artifact states " +
+                                   std::to_string(stated) +
+                                   ": use the version of oneDNN that Weir was built for");
+  machine.scratchStride = (stated + pageSize - 1) / pageSize * pageSize;
   scratch.emplace(machine.scratchStride * pool->size(), "the threads' scratch");
   machine.scratch = scratch->data();
 }

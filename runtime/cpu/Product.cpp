@@ -82,15 +82,6 @@ template <typename Make> static void forEachTile(const spec::Product &s, Make &&
   }
 }
 
-size_t productScratch(const spec::Product &spec) {
-  OneThread one;
-  size_t most = 0;
-  forEachTile(spec, [&](int, int64_t batch, int64_t m, int64_t n) {
-    most = std::max(most, describeTile(spec, batch, m, n).scratchpad_desc().get_size());
-  });
-  return most;
-}
-
 struct Product::Impl {
   spec::Product spec;
   int64_t tilesM, tilesN, tilesBatch;

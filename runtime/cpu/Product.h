@@ -20,10 +20,6 @@
 
 namespace weir::cpu {
 
-/// Bytes of scratch that each worker needs. The compiler states it in the artifact; boundLibrary()
-/// comes first.
-size_t productScratch(const spec::Product &spec);
-
 class Product {
 public:
   struct Operands {

@@ -50,6 +50,20 @@ class Determinism(weirtest.Test):
                 self.assertEqual(runs[1], runs[0])
                 self.assertEqual(runs[2], runs[0])
 
+    def test_artifacts_depend_on_the_model_and_the_target_alone(self):
+        """Not on the folder, nor on what libraries are told of the machine."""
+        for model, sets in (("gpt-char", SMALL_GPT), ("mnist-cnn", small("mnist-cnn")[0])):
+            for target in ("cpu:x86-64-v3", "cpu:x86-64-v4"):
+                first, again = self.folder / "first.weirx", self.folder / "again" / "again.weirx"
+                again.parent.mkdir(exist_ok=True)
+                self.weir("compile", MODELS / f"{model}.weir", *sets, "--target", target, "-o", first)
+                self.weir(
+                    "compile", MODELS / f"{model}.weir", *sets, "--target", target, "-o", again,
+                    env={"ONEDNN_MAX_CPU_ISA": "SSE41", "OMP_NUM_THREADS": "1"},
+                )
+                with self.subTest(model, target=target):
+                    self.assertEqual(first.read_bytes(), again.read_bytes())
+
     def test_seeds_differ(self):
         for seed in (1, 2):
             self.weir(

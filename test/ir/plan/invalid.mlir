@@ -233,6 +233,15 @@ plan.entry @launch_c2 {
   // expected-error @below {{launches part 1 of a kernel of 1}}
   plan.launch @k 1(%a : !plan.buffer<scratch>)
 }
+
+// -----
+
+plan.kernel map @k attributes {parts = [#plan.part<"" : 1>], takes = [#plan.operand<write 16>], thread_scratch = 0 : i64, flops = 0 : i64, bytes = 0 : i64} {
+  %y = weir.kernel map() : () -> tensor<4xf32> {
+    %x = weir.constant 0.0 : f32 -> tensor<4xf32>
+    weir.yield %x : tensor<4xf32>
+  }
+}
 plan.entry @launch_c3 {
   // expected-error @below {{has 0 operands, its kernel takes 1}}
   plan.launch @k 0()

@@ -96,7 +96,6 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   std::fill(data.written(s.computes).begin(), data.written(s.computes).end(), NAN);
   cpu::ThreadPool pool(threads);
   cpu::Convolution convolution(s, threads);
-  EXPECT_EQ(convolution.scratch(), cpu::convolutionScratch(s));
   // What models have today is served by fast code.
   bool isUsual = s.size.size() == 2 && s.groups == 1 && s.dilation == std::vector<int64_t>{1, 1};
   EXPECT_TRUE(!isUsual ||

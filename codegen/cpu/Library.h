@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_PLAN_LIBRARY_H
-#define WEIR_CODEGEN_PLAN_LIBRARY_H
+#ifndef WEIR_CODEGEN_CPU_LIBRARY_H
+#define WEIR_CODEGEN_CPU_LIBRARY_H
 
 #include "ir/plan/PlanDialect.h"
 
@@ -26,6 +26,11 @@ struct LibraryOperands {
 
 /// Whether the library serves kernels of this shape.
 bool isLibraryKernel(KernelOp kernel);
+
+/// Bytes of scratch per thread that the library takes at most to serve the call, from its tiles
+/// alone: neither the library nor the machine is asked, so that an artifact is the same wherever it
+/// is compiled. A device refuses a call that wants more.
+int64_t scratchBound(const spec::Call &call);
 
 /// Appends the call at the builder. Returns the scratch it needs per thread, in bytes.
 mlir::FailureOr<int64_t> emitLibraryCall(mlir::OpBuilder &builder, KernelOp kernel,

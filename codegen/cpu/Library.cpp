@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/plan/Library.h"
-#include "runtime/cpu/Convolution.h"
-#include "runtime/cpu/Product.h"
+#include "codegen/cpu/Library.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -27,6 +25,32 @@ static Location linesOf(KernelOp kernel) {
     else
       lines.push_back(op.getLoc());
   return FusedLoc::get(kernel.getContext(), lines);
+}
+
+/// Packed copies of a tile's operands, and a little.
+static int64_t boundOf(const spec::Product &s) {
+  int64_t operands = s.tileM * s.k + s.k * s.tileN + s.tileM * s.tileN;
+  return s.tileBatch * operands * 4 + (256 << 10);
+}
+
+/// The tile's tensors in blocks of sixteen channels, and one image's patches as the columns of a
+/// product, and half as much again.
+static int64_t boundOf(const spec::Convolution &s) {
+  auto blocked = [](int64_t channels) { return (channels + 15) / 16 * 16; };
+  int64_t taps = 1, places = 1;
+  for (int64_t size : s.window)
+    taps *= size;
+  for (int64_t size : s.outSize())
+    places *= size;
+  int64_t input = s.imageElements() / s.channels * blocked(s.channels);
+  int64_t output = places * blocked(s.filters);
+  int64_t weight = taps * blocked(s.filters) * blocked(s.channels / s.groups);
+  int64_t patches = s.channels * taps * places;
+  return 6 * (s.tileImages * (input + output) + weight + patches) + (512 << 10);
+}
+
+int64_t scratchBound(const spec::Call &call) {
+  return std::visit([](const auto &spec) { return boundOf(spec); }, call);
 }
 
 /// A tile is worth about this many multiply-adds: some tens of microseconds of one core.
@@ -106,7 +130,7 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
     buffers.push_back(bias);
   plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
                        buffers);
-  return int64_t(cpu::productScratch(spec));
+  return scratchBound(spec);
 }
 
 constexpr int64_t convolutionTiles = 8;
@@ -151,7 +175,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
                                             "partial weight gradients"));
   plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
                        buffers);
-  return int64_t(cpu::convolutionScratch(spec));
+  return scratchBound(spec);
 }
 
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
