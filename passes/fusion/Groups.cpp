@@ -179,15 +179,16 @@ void Groups::mergeSiblings() {
             !group->shape.empty())
           readers[source.value].push_back(&op);
   for (auto &[value, ops] : readers)
-    for (size_t i = 0; i < ops.size(); ++i)
-      for (size_t j = i + 1; j < ops.size(); ++j) {
-        Group *a = groupOf.lookup(ops[i]), *b = groupOf.lookup(ops[j]);
-        if (a == b || a->shape != b->shape || a->rows < 0 || b->rows < 0 || a->rows != b->rows ||
-            !fits(*a, b->ops))
+    for (size_t i = 0; i < ops.size(); ++i) {
+      Group *a = groupOf.lookup(ops[i]);
+      for (size_t j = i + 1; a->rows >= 0 && j < ops.size(); ++j) {
+        Group *b = groupOf.lookup(ops[j]);
+        if (a == b || a->shape != b->shape || a->rows != b->rows || !fits(*a, b->ops))
           continue;
         if (!waits.otherPath(ops[i], ops[j], false) && !waits.otherPath(ops[j], ops[i], false))
           absorb(a, b, *a);
       }
+    }
 }
 
 /// Whether the two domains can be one, and what the merged one is.
