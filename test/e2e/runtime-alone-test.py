@@ -43,8 +43,10 @@ class RuntimeAlone(weirtest.Test):
 
     def test_one_openmp(self):
         """The compiler loads the same one, not LLVM's under its name, so that both read OMP_NUM_THREADS alike."""
-        tools = [os.path.realpath(libraries(BIN / tool)["libgomp.so.1"]) for tool in ("weir-run", "weir", "weir-opt")]
-        self.assertEqual(tools, tools[:1] * 3)
+        tools = [os.path.realpath(libraries(BIN / tool)["libgomp.so.1"]) for tool in ("weir-run", "weir")]
+        self.assertEqual(tools, tools[:1] * 2)
+        # Passes ask no library of the machine that they run on.
+        self.assertEqual([name for name in libraries(BIN / "weir-opt") if re.search("omp|dnnl", name)], [])
         artifact, rows = self.folder / "m.weirx", self.digits(32)
         model = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
         for count in ("", "99999999999", "none"):
