@@ -131,6 +131,7 @@ TEST(Program, RunsConvolutions) {
   uint32_t x = test.variable("x", {4, 1, 3, 3}), w = test.variable("w", {2, 1, 3, 3}),
            y = test.variable("y", {4, 2, 3, 3}), g = test.variable("g", {2, 1, 3, 3}),
            partials = test.variable("partials", {2, 18});
+  test.device().thread_scratch = 1 << 20; // for the library
   spec::Convolution convolution;
   convolution.images = 4, convolution.channels = 1, convolution.filters = 2;
   convolution.size = convolution.window = {3, 3};
@@ -331,6 +332,19 @@ static void expectFailure(const Builder &test, Exit exit, const std::string &par
     EXPECT_EQ(failure.exit, exit);
     EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
   }
+}
+
+TEST(Program, ALibraryThatWantsMoreScratchThanIsStatedIsRefused) {
+  Builder test;
+  uint32_t x = test.variable("x", {4, 16, 9, 9}), w = test.variable("w", {16, 16, 3, 3}),
+           y = test.variable("y", {4, 16, 9, 9});
+  spec::Convolution convolution;
+  convolution.images = 4, convolution.channels = convolution.filters = 16;
+  convolution.size = {9, 9}, convolution.window = {3, 3};
+  convolution.strides = convolution.padding = convolution.dilation = {1, 1};
+  convolution.tileImages = 4;
+  test.add(Builder::call(convolution, {Builder::var(x), Builder::var(w), Builder::var(y)}));
+  expectFailure(test, Exit::model, "bytes of scratch per thread, the artifact states 0");
 }
 
 TEST(Program, SaysWhyItCannotLoad) {
