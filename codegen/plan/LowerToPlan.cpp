@@ -147,13 +147,14 @@ Value memoryOf(Value value) {
 /// The op of `block` that contains the user.
 Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestorOpInBlock(*user); }
 
-template <typename Fn> void forEachUse(Value memory, Fn &&fn) {
-  for (OpOperand &use : memory.getUses()) {
+/// Whether every use of the memory, under whatever shape, is as `fn` wants it. Ends at the first
+/// that is not, the latest first: what is used in every layer is soon told.
+template <typename Fn> bool everyUse(Value memory, Fn &&fn) {
+  return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
     if (isa<SplitDimOp, MergeDimsOp>(use.getOwner()))
-      forEachUse(use.getOwner()->getResult(0), fn);
-    else
-      fn(use);
-  }
+      return everyUse(use.getOwner()->getResult(0), fn);
+    return fn(use);
+  });
 }
 
 StringRef labelOf(Value value) {
@@ -207,31 +208,22 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
   auto kernel = value.getDefiningOp<KernelOp>();
   if (!kernel || kernel->getBlock() != &block)
     return false;
-  bool allowed = true;
-  for (Value old : oldValues)
-    forEachUse(old, [&](OpOperand &use) {
+  return llvm::all_of(oldValues, [&](Value old) {
+    return everyUse(old, [&](OpOperand &use) {
       Operation *user = ancestorIn(block, use.getOwner());
       // Another variable gets the old value, by a copy at the entry's end.
-      if (isa<WriteOp>(use.getOwner())) {
-        allowed = false;
-        return;
-      }
+      if (isa<WriteOp>(use.getOwner()))
+        return false;
       if (!user || user->isBeforeInBlock(kernel))
-        return;
-      if (user != kernel) {
-        allowed = false;
-        return;
-      }
-      if (isLibraryKernel(kernel)) {
-        allowed = false;
-        return;
-      }
+        return true;
+      if (user != kernel || isLibraryKernel(kernel))
+        return false;
       auto entry = kernels.of(kernel);
       std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(),
                                          use.getOperandNumber());
-      allowed &= succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
+      return succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
     });
-  return allowed;
+  });
 }
 
 void EntryLowering::findTargets(Block &block) {
@@ -343,14 +335,12 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
           llvm::is_contained(results, inputs[from]) ||
           !isa<plan::AllocOp>(inputs[from].getDefiningOp()))
         continue;
-      bool dies = true;
       unsigned here = 0;
-      forEachUse(input, [&](OpOperand &use) {
+      bool dies = everyUse(input, [&](OpOperand &use) {
         Operation *user = ancestorIn(*kernel->getBlock(), use.getOwner());
         if (user == kernel)
-          ++here;
-        else
-          dies &= user && user->isBeforeInBlock(kernel) && !isa<WriteOp>(use.getOwner());
+          return ++here == 1;
+        return user && user->isBeforeInBlock(kernel) && !isa<WriteOp>(use.getOwner());
       });
       if (dies && here == 1)
         return inputs[from];
