@@ -7,18 +7,19 @@
 
 #include "runtime/core/Walk.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
 #include <map>
 
 namespace weir {
 
-// More loops than are ever around one another, and operands than an action takes.
-static constexpr size_t mostLoops = 16, mostOperands = 1100;
+// More than are ever around one another.
+static constexpr size_t mostLoops = 16;
 
 Walk::Walk(const artifact::Program &program, uint32_t index, Workshop &workshop, bool poison)
     : program(program), entry(*program.entries()->Get(index)), index(index), workshop(workshop),
       poison(poison), steps(prepare(*entry.actions(), {})) {
   rounds.reserve(mostLoops);
-  placed.reserve(mostOperands);
+  placed.reserve(artifact::maxOperands);
 }
 
 std::vector<Walk::Step> Walk::prepare(const Actions &actions, std::optional<uint32_t> around) {

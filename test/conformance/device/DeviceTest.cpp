@@ -14,6 +14,7 @@
 #include "runtime/core/Program.h"
 #include "runtime/devices/Devices.h"
 #include "test/runtime/core/TestProgram.h"
+#include "test/runtime/core/Values.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -28,18 +29,6 @@ protected:
     return Program(test.file(), GetParam().make, options);
   }
   static void step(Program &program) { program.run(*program.entry("step")); }
-
-  template <class Element>
-  static std::vector<Element> values(const Program &program, uint32_t variable) {
-    const TensorView &view = program.variables()[variable];
-    std::vector<Element> all(view.size / sizeof(Element));
-    view.read(0, std::as_writable_bytes(std::span(all)));
-    return all;
-  }
-  template <class Element>
-  static void set(const Program &program, uint32_t variable, const std::vector<Element> &all) {
-    program.variables()[variable].write(0, std::as_bytes(std::span(all)));
-  }
 };
 
 TEST_P(EveryDevice, BeginsWithZeros) {

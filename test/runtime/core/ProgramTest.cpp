@@ -10,25 +10,13 @@
 #include "runtime/cpu/Isa.h"
 #include "runtime/devices/Devices.h"
 #include "test/runtime/core/TestProgram.h"
+#include "test/runtime/core/Values.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 
 using namespace weir;
 using Builder = TestProgram;
-
-template <class Element>
-static std::vector<Element> values(const Program &program, uint32_t variable) {
-  const TensorView &view = program.variables()[variable];
-  std::vector<Element> all(view.size / sizeof(Element));
-  view.read(0, std::as_writable_bytes(std::span(all)));
-  return all;
-}
-
-template <class Element>
-static void set(const Program &program, uint32_t variable, const std::vector<Element> &all) {
-  program.variables()[variable].write(0, std::as_bytes(std::span(all)));
-}
 
 static std::vector<float> floats(const Program &program, uint32_t variable) {
   return values<float>(program, variable);
@@ -174,59 +162,6 @@ TEST(Program, LoopsWithStrides) {
   EXPECT_LE(events[10].start, events[0].start);
 }
 
-/// Backwards, in turns, and by the loop around.
-TEST(Program, LoopsInLoops) {
-  Builder test;
-  uint32_t from = test.variable("from", {6}, artifact::DType::i32),
-           to = test.variable("to", {6}, artifact::DType::i32),
-           turns = test.variable("turns", {2}, artifact::DType::i32),
-           outer = test.variable("outer", {}, artifact::DType::i32),
-           inner = test.variable("inner", {}, artifact::DType::i32);
-  auto both = [](uint32_t variable, int64_t offset, int64_t outward, int64_t inward) {
-    Operand operand = Builder::var(variable, offset, inward);
-    operand.loop = 1;
-    return std::pair(operand, artifact::Move(0, 0, 0, outward));
-  };
-  auto [source, outward] = both(from, 20, -12, -4);
-  auto copy = Builder::copy(source, Builder::var(to, 0, 12), 4);
-  copy->moves.push_back(outward);
-  copy->moves.push_back(artifact::Move(1, 1, 0, 4));
-  Operand turn = Builder::var(turns, 0, 4);
-  turn.loop = 1, turn.modulus = 2;
-  test.add(Builder::loop(2, Builder::var(outer),
-                         Builder::loop(3, Builder::var(inner), std::move(copy),
-                                       Builder::copy(Builder::var(inner), turn, 4))));
-  Program program(test.file(), makeDevice, {});
-  program.trace(100);
-  set<int32_t>(program, from, {0, 1, 2, 3, 4, 5});
-  step(program);
-  EXPECT_EQ(values<int32_t>(program, to), (std::vector<int32_t>{5, 4, 3, 2, 1, 0}));
-  EXPECT_EQ(values<int32_t>(program, turns), (std::vector<int32_t>{2, 1}));
-  uint32_t last = 0;
-  for (const Trace::Event &event : program.trace()->events())
-    last = std::max(last, event.round);
-  EXPECT_EQ(last, 5u);
-}
-
-TEST(Program, CopiesOntoItself) {
-  Builder test;
-  const int64_t size = 1 << 20;
-  uint32_t x = test.variable("x", {size}, artifact::DType::u8),
-           y = test.variable("y", {size}, artifact::DType::u8);
-  test.add(Builder::copy(Builder::var(x), Builder::var(y, 1), size - 1));
-  test.add(Builder::copy(Builder::var(y), Builder::var(y, 2), 100)); // shifted
-  Program program(test.file(), makeDevice, {.threads = 2});
-  std::vector<uint8_t> from(size), want(size, 7);
-  for (int64_t i = 0; i < size; ++i)
-    from[i] = i % 251;
-  set(program, x, from);
-  set(program, y, want);
-  step(program);
-  std::copy(from.begin(), from.end() - 1, want.begin() + 1);
-  std::memmove(&want[2], &want[0], 100);
-  EXPECT_EQ(values<uint8_t>(program, y), want);
-}
-
 TEST(Program, PortsOfAnEntry) {
   Builder test;
   uint32_t w = test.variable("w", {4});
@@ -249,79 +184,6 @@ TEST(Program, PortsOfAnEntry) {
     program.read(plan, *plan.inputs()->Get(0), std::as_writable_bytes(std::span(x)));
     EXPECT_EQ(std::isnan(x[0]), poison); // dead since the first action
   }
-}
-
-// A loop's carried buffer stays, its inner one is poisoned in every round.
-TEST(Program, PoisonLeavesWhatIsAlive) {
-  Builder test;
-  uint32_t x = test.variable("x", {}), y = test.variable("y", {});
-  uint32_t round = test.variable("round", {}, artifact::DType::i32);
-  artifact::EntryT &entry = test.step();
-  uint32_t carried = test.buffer(entry, 4, 0, 3), inner = test.buffer(entry, 4, 2, 3);
-  test.add(Builder::copy(Builder::var(x), Builder::buf(carried), 4));
-  test.add(Builder::loop(3, Builder::var(round),
-                         Builder::copy(Builder::buf(carried), Builder::buf(inner), 4),
-                         Builder::copy(Builder::buf(inner), Builder::var(y), 4)));
-  Program program(test.file(), makeDevice, {.poison = true});
-  set<float>(program, x, {3});
-  step(program);
-  step(program);
-  EXPECT_EQ(floats(program, y)[0], 3);
-}
-
-/// Notes the calls, and what the variable holds at each.
-class Noting : public Observer {
-public:
-  explicit Noting(const TensorView &variable) : variable(variable) {}
-  void before(const ActionPlace &place) override { note('<', place); }
-  void after(const ActionPlace &place) override { note('>', place); }
-  std::string text;
-
-private:
-  void note(char side, const ActionPlace &place) {
-    std::byte value;
-    variable.read(0, {&value, 1});
-    text += std::to_string(place.entry) + "." + std::to_string(place.action) + "." +
-            std::to_string(place.round) + side + std::to_string(int(value)) + " ";
-  }
-  const TensorView &variable;
-};
-
-TEST(Program, AnObserverSeesEveryAction) {
-  Builder test;
-  uint32_t x = test.variable("x", {}, artifact::DType::u8),
-           one = test.variable("one", {}, artifact::DType::u8),
-           round = test.variable("round", {}, artifact::DType::i32);
-  test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
-  test.add(Builder::loop(2, Builder::var(round),
-                         Builder::copy(Builder::var(round), Builder::var(x), 1)));
-  Program program(test.file(), makeDevice, {});
-  set<uint8_t>(program, one, {1});
-  Noting noting(program.variables()[x]);
-  program.observe(&noting);
-  step(program);
-  EXPECT_EQ(noting.text, "1.0.0<0 1.0.0>1 1.1.0<1 1.2.0<1 1.2.0>0 1.2.1<0 1.2.1>1 1.1.0>1 ");
-  program.observe(nullptr);
-  noting.text.clear();
-  step(program);
-  EXPECT_EQ(noting.text, "");
-}
-
-TEST(Program, WhatAnObserverThrowsEndsTheRun) {
-  struct Refusing : Observer {
-    void before(const ActionPlace &) override {}
-    void after(const ActionPlace &) override { throw Failure(Exit::internal, "enough"); }
-  } refusing;
-  Builder test;
-  uint32_t x = test.variable("x", {2}, artifact::DType::u8),
-           one = test.variable("one", {}, artifact::DType::u8);
-  test.add(Builder::copy(Builder::var(one), Builder::var(x), 1));
-  test.add(Builder::copy(Builder::var(one), Builder::var(x, 1), 1));
-  Program program(test.file(), makeDevice, {});
-  set<uint8_t>(program, one, {1});
-  program.observe(&refusing);
-  EXPECT_THROW(step(program), Failure);
-  EXPECT_EQ(values<uint8_t>(program, x), (std::vector<uint8_t>{1, 0}));
 }
 
 static void expectFailure(const Builder &test, Exit exit, const std::string &part) {
