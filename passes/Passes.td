@@ -15,6 +15,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+// recipe/
+
+def Clip : Pass<"weir-clip", "mlir::func::FuncOp"> {
+  let summary = "computes the gradients' norm and clips them to it";
+  let description = "Replaces every weir.clip by ops on the gradients: squares are summed gradient by gradient, in their order.";
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def SkipSteps : Pass<"weir-skip-steps", "mlir::func::FuncOp"> {
+  let summary = "writes what was there before where a step is not finite";
+  let description = [{
+    Replaces every weir.all_finite by ops that decide it, and every write under a condition by a write of either value: no
+    element is written before all are known to be finite.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def VerifyRecipe : Pass<"weir-verify-recipe", "mlir::func::FuncOp"> {
+  let summary = "checks that nothing of the recipe is left to decide";
+  let description = "Fusion and planning know no weir.clip, no weir.all_finite and no write under a condition.";
+}
+
 // simplify/
 
 def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {

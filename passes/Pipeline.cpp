@@ -29,6 +29,14 @@ static constexpr PipelinePass differentiatePasses[] = {
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
 };
 
+static constexpr PipelinePass recipePasses[] = {
+    // Behind autodiff, so that passes on the whole step still see one norm and one decision. The
+    // norm first: it is one of the values that decide.
+    {"clip", false, onEntries<createClip>},
+    {"skip-steps", false, onEntries<createSkipSteps>},
+    {"verify-recipe", false, onEntries<createVerifyRecipe>},
+};
+
 static constexpr PipelinePass simplifyPasses[] = {
     // Before simplification, so that a sum's zero and its additions are simplified too.
     {"carry-sums", false, onEntries<createCarrySums>},
@@ -45,6 +53,7 @@ static constexpr PipelinePass fusePasses[] = {
 ArrayRef<Phase> phases() {
   static const Phase all[] = {
       {"differentiate", "gradients become ops", differentiatePasses},
+      {"recipe", "clipping and the decision to skip become ops", recipePasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
       {"fuse", "everything that computes is in a kernel", fusePasses},
   };

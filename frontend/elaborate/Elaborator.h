@@ -404,13 +404,11 @@ private:
   std::vector<const ast::UpdateEntry *> unusedRules();
   void warnUnusedRules();
   void takeGradients(std::vector<Trained> &trained, mlir::Value loss, Range range);
+  mlir::Value clipLimit();
   mlir::Value clip(std::vector<Trained> &trained, Range range);
   void takeNexts(std::vector<Write> &writes);
-  mlir::Value allFinite(llvm::ArrayRef<mlir::Value> scalars, llvm::ArrayRef<Write> writes,
-                        Range range);
   void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);
   mlir::Value scalar(double value, Range range);
-  mlir::Value spread(mlir::Value scalar, mlir::RankedTensorType type, Range range);
 
   const ast::Module &model;
   const ElaborateOptions &options;

@@ -11,13 +11,6 @@
 
 namespace weir::elab {
 
-mlir::Value Elaborator::spread(mlir::Value scalar, mlir::RankedTensorType type, Range range) {
-  if (type.getRank() == 0)
-    return scalar;
-  auto result = mlir::RankedTensorType::get(type.getShape(), tensorType(scalar).getElementType());
-  return BroadcastOp::create(opBuilder, location(range), result, scalar, llvm::ArrayRef<int64_t>());
-}
-
 /// sum over terms of weight * sum / count
 mlir::Value Elaborator::totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,
                                   llvm::ArrayRef<mlir::Value> counts, Range range) {

@@ -1,4 +1,4 @@
-//===- Update.cpp - Clipping, optimizers and the skip decision --------------===//
+//===- Update.cpp - Clipping and optimizers ----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -91,60 +91,50 @@ std::vector<Elaborator::Trained> Elaborator::trainedParameters() {
 // Clipping
 //===----------------------------------------------------------------------===//
 
-/// Clips the gradients and returns their norm before that.
-mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
-  Value squares;
-  for (const Trained &one : trained) {
-    Tensor gradient{one.gradient, one.parameter->dims};
-    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, gradient.rank()));
-    Value square = binary(ast::BinaryOp::mul, gradient, gradient, range);
-    Value sum = reduce(*square.get<Tensor>(), Reduction::sum, axes, range);
-    squares = squares.isPoison() ? sum : binary(ast::BinaryOp::add, squares, sum, range);
-  }
-  if (squares.isPoison())
-    squares = Tensor{scalar(0, range), {}};
-  mlir::Value total = squares.get<Tensor>()->value;
-  Tensor norm{SqrtOp::create(opBuilder, location(range), total.getType(), total, mlir::TypeAttr()),
-              {}};
+/// The largest norm that the recipe allows; null where it does not clip, or after an error.
+mlir::Value Elaborator::clipLimit() {
   if (!recipe.clip)
-    return norm.value;
-
+    return nullptr;
   const auto *method = llvm::dyn_cast<ast::CallExpr>(recipe.clip->value.get());
   if (!method || method->callee.text != "global_norm" || method->path) {
     Diagnostic &report = error(method ? method->callee.range : recipe.clip->value->range,
                                "`clip` wants a way to clip, such as `global_norm(1.0)`");
     if (method)
       report.suggest(nearest(method->callee.text, {"global_norm"}));
-    return norm.value;
+    return nullptr;
   }
   std::vector<CallArgument> arguments = evaluateArguments(method->arguments);
   if (arguments.size() != 1 || (arguments[0].name && arguments[0].name->text != "max")) {
     error(method->range, "`global_norm` takes one argument, the largest norm");
-    return norm.value;
+    return nullptr;
   }
   const Value &given = arguments[0].value;
   Value largest = given;
   const Tensor *limit = asTensor(largest, f32(), arguments[0].range);
   if (largest.isPoison())
-    return norm.value;
+    return nullptr;
   if (!limit || limit->rank() != 0 || !limit->isFloat() ||
       (given.isNumber() && given.number() <= 0)) {
     error(arguments[0].range,
           "the largest norm must be a positive number, but is " + given.describe());
-    return norm.value;
+    return nullptr;
   }
-  // As torch.nn.utils.clip_grad_norm_ does.
-  Value ratio =
-      binary(ast::BinaryOp::div, *limit, binary(ast::BinaryOp::add, norm, 1e-6, range), range);
-  mlir::Value factor =
-      MinOp::create(opBuilder, location(range), total.getType(), ratio.get<Tensor>()->value,
-                    scalar(1, range), mlir::TypeAttr());
-  for (Trained &one : trained) {
-    mlir::Value wide = spread(factor, one.parameter->type, range);
-    one.gradient = MulOp::create(opBuilder, location(range), one.parameter->type, one.gradient,
-                                 wide, mlir::TypeAttr());
-  }
-  return norm.value;
+  return limit->value;
+}
+
+/// Clips the gradients and returns their norm before that.
+mlir::Value Elaborator::clip(std::vector<Trained> &trained, Range range) {
+  std::vector<mlir::Value> gradients;
+  for (const Trained &one : trained)
+    gradients.push_back(one.gradient);
+  mlir::Value limit = clipLimit();
+  std::vector<mlir::Type> types;
+  if (limit)
+    llvm::append_range(types, mlir::ValueRange(gradients).getTypes());
+  auto clip = ClipOp::create(opBuilder, location(range), type({}, f32()), types, gradients, limit);
+  for (auto [one, clipped] : llvm::zip(trained, clip.getClipped()))
+    one.gradient = clipped;
+  return clip.getNorm();
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,48 +146,6 @@ void Elaborator::takeNexts(std::vector<Write> &writes) {
   for (const auto &[state, next] : currentEntry->nexts)
     writes.push_back({state, next.value, next.location});
   currentEntry->nexts.clear();
-}
-
-/// Whether the scalars and all that would be written are finite. What is not is counted, since a
-/// count is finite whatever it counts; a parameter and those of its optimizer's states that have
-/// its type in one sum.
-mlir::Value Elaborator::allFinite(llvm::ArrayRef<mlir::Value> scalars, llvm::ArrayRef<Write> writes,
-                                  Range range) {
-  mlir::Location place = location(range);
-  auto isFinite = [&](mlir::Value value) -> mlir::Value {
-    auto truths = mlir::RankedTensorType::get(shapeOf(value), i1());
-    return IsFiniteOp::create(opBuilder, place, truths, value);
-  };
-  auto both = [&](mlir::Value a, mlir::Value b) -> mlir::Value {
-    return AndOp::create(opBuilder, place, a.getType(), a, b, mlir::TypeAttr());
-  };
-  mlir::Value total;
-  for (size_t i = 0; i < writes.size();) {
-    const Variable &variable = *writes[i].variable;
-    mlir::Value next = writes[i++].next;
-    if (!variable.type.getElementType().isF32())
-      continue;
-    mlir::Value good = isFinite(next);
-    for (; i < writes.size() && writes[i].variable->role == Role::optimizer &&
-           writes[i].variable->type == variable.type;
-         ++i)
-      good = both(good, isFinite(writes[i].next));
-    mlir::Value bad = NotOp::create(opBuilder, place, good.getType(), good, mlir::TypeAttr());
-    Tensor ones = cast(Tensor{bad, variable.dims}, f32(), range);
-    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, ones.rank()));
-    mlir::Value count = reduce(ones, Reduction::sum, axes, range).value;
-    total = total ? AddOp::create(opBuilder, place, count.getType(), total, count, mlir::TypeAttr())
-                        .getResult()
-                  : count;
-  }
-  // The count comes first: what is known before it then waits for it, and nothing that it waits for
-  // ends in one kernel with what does not.
-  mlir::Value finite;
-  if (total)
-    finite = CompareOp::create(opBuilder, place, Predicate::eq, total, scalar(0, range));
-  for (mlir::Value one : scalars)
-    finite = finite ? both(finite, isFinite(one)) : isFinite(one);
-  return finite;
 }
 
 void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
@@ -285,17 +233,15 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
 
   mlir::Location place = location(range);
   auto truth = type({}, i1());
-  std::vector<mlir::Value> scalars = {loss, norm};
+  std::vector<mlir::Value> deciding = {loss, norm};
   if (rate)
-    scalars.push_back(rate->value);
-  mlir::Value finite = allFinite(scalars, writes, range);
-  for (const Write &write : writes) {
-    const Variable &variable = *write.variable;
-    mlir::Value old = readAtTop(variable.path.symbol, variable.type, range);
-    mlir::Value value = SelectOp::create(opBuilder, write.location, variable.type,
-                                         spread(finite, variable.type, range), write.next, old);
-    WriteOp::create(opBuilder, write.location, variable.path.symbol, value);
-  }
+    deciding.push_back(rate->value);
+  for (const Write &write : writes)
+    if (write.variable->type.getElementType().isF32())
+      deciding.push_back(write.next);
+  mlir::Value finite = AllFiniteOp::create(opBuilder, place, deciding);
+  for (const Write &write : writes)
+    WriteOp::create(opBuilder, write.location, write.variable->path.symbol, write.next, finite);
 
   if (!changed && !diagnostics.hasErrors())
     error(recipe.updates.front()->range,

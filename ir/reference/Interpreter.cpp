@@ -162,6 +162,7 @@ void registerReferenceInterpreter(mlir::DialectRegistry &registry) {
     reference::attachRandom(*context);
     reference::attachProgram(*context);
     reference::attachGradient(*context);
+    reference::attachRecipe(*context);
   });
 }
 

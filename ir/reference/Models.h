@@ -58,6 +58,7 @@ void attachComposites(mlir::MLIRContext &context);
 void attachRandom(mlir::MLIRContext &context);
 void attachProgram(mlir::MLIRContext &context);
 void attachGradient(mlir::MLIRContext &context);
+void attachRecipe(mlir::MLIRContext &context);
 
 } // namespace weir::reference
 

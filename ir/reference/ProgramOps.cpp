@@ -24,7 +24,8 @@ mlir::FailureOr<Tensors> read(ReadOp op, Inputs, Interpreter &interpreter) {
 }
 
 mlir::FailureOr<Tensors> write(WriteOp op, Inputs in, Interpreter &interpreter) {
-  interpreter.next[op.getVariable().str()] = in[0];
+  if (!op.getCondition() || in[1].values[0] != 0)
+    interpreter.next[op.getVariable().str()] = in[0];
   return Tensors{};
 }
 

@@ -97,7 +97,8 @@ private:
 
   void visit(Operation *op, StringRef inner) {
     if (auto write = dyn_cast<WriteOp>(op))
-      written.emplace_back(write.getVariable().str(), hashes.lookup(write.getValue()));
+      written.emplace_back(write.getVariable().str(),
+                           hashOf([&](llvm::raw_ostream &out) { operands(out, op); }));
     uint64_t all = hashOf([&](llvm::raw_ostream &out) {
       out << op->getName() << " " << textOf(op->getAttrDictionary()) << inner;
       operands(out, op);
@@ -109,8 +110,8 @@ private:
 
   func::FuncOp entry;
   llvm::DenseMap<Value, uint64_t> hashes;
-  std::unordered_map<const void *, std::string> texts; ///< keeps places
-  std::vector<std::pair<std::string, uint64_t>> written;
+  std::unordered_map<const void *, std::string> texts;   ///< keeps places
+  std::vector<std::pair<std::string, uint64_t>> written; ///< under which condition
 };
 
 } // namespace

@@ -58,6 +58,15 @@ LogicalResult GradientOp::verify() {
   return success();
 }
 
+LogicalResult ClipOp::verify() {
+  // C1
+  if (!getLimit() && !getClipped().empty())
+    return emitOpError("clips nothing without a limit");
+  if (getLimit() && getClipped().getTypes() != getGradients().getTypes())
+    return emitOpError("needs one result of equal type for each gradient");
+  return success();
+}
+
 // Whether two lists of types agree; `what` names the first list.
 static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types,
                                  TypeRange expected) {

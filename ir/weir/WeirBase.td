@@ -46,6 +46,7 @@ def Weir_NumberTensor : Weir_TensorOf<[F32, I32]>;
 def Weir_Scalar : 0DTensorOf<[F32, I32, I1]>;
 def Weir_FloatScalar : 0DTensorOf<[F32]>;
 def Weir_IntScalar : 0DTensorOf<[I32]>;
+def Weir_BoolScalar : 0DTensorOf<[I1]>, BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI1Type())">;
 
 class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemonic, traits>;
 

@@ -43,9 +43,14 @@ def Weir_ReadOp : Weir_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                       MemoryEffects<[MemWrite]>]> {
   let summary = "a variable's value after the entry";
-  let description = "C1: the variable exists and has the value's type.  C2: one write of a variable in an entry.";
-  let arguments = (ins FlatSymbolRefAttr:$variable, Weir_Tensor:$value);
-  let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
+  let description = [{
+    Where there is a condition that does not hold, the variable stays as it was.
+    C1: the variable exists and has the value's type.  C2: one write of a variable in an entry.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, Weir_Tensor:$value, Optional<Weir_BoolScalar>:$condition);
+  let assemblyFormat = "$variable `,` $value (`if` $condition^)? attr-dict `:` type($value)";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$variable, "::mlir::Value":$value),
+      [{ build($_builder, $_state, variable, value, ::mlir::Value()); }]>];
 }
 
 def Weir_GradientOp : Weir_Op<"gradient", [Pure]> {

@@ -59,6 +59,34 @@ func.func @chosen_by_a_flag() {
   return
 }
 
+// The same in one: variables of any type stay as they were, and what is written is as the entry began.
+func.func @under_a_condition_that_does_not_hold() {
+  check.set @w, dense<1.0> : tensor<17xf32>
+  check.set @n, dense<[3, 4]> : tensor<2xi32>
+  %goes = check.input dense<false> : tensor<i1>
+  %w = weir.read @w : tensor<17xf32>
+  %next = weir.add %w, %w : tensor<17xf32>
+  %n = check.input dense<[5, 6]> : tensor<2xi32>
+  weir.write @w, %next if %goes : tensor<17xf32>
+  weir.write @n, %n if %goes : tensor<2xi32>
+  check.expect_variable @w, dense<1.0> : tensor<17xf32> exactly
+  check.expect_variable @n, dense<[3, 4]> : tensor<2xi32>
+  return
+}
+
+func.func @under_a_condition_that_holds() {
+  check.set @w, dense<1.0> : tensor<17xf32>
+  check.set @v, dense<1.0> : tensor<17xf32>
+  %w = weir.read @w : tensor<17xf32>
+  %next = weir.add %w, %w : tensor<17xf32>
+  %all = weir.all_finite %next : tensor<17xf32>
+  weir.write @w, %next if %all : tensor<17xf32>
+  weir.write @v, %next if %all : tensor<17xf32>
+  check.expect_variable @w, dense<2.0> : tensor<17xf32> exactly
+  check.expect_variable @v, dense<2.0> : tensor<17xf32> exactly
+  return
+}
+
 func.func @of_a_constant() {
   %ones = weir.constant 1.0 : f32 -> tensor<17xf32>
   weir.write @w, %ones : tensor<17xf32>

@@ -284,7 +284,8 @@ TEST(Elaborate, StateIsWrittenInAStepOnlyAndGuarded) {
     return found;
   };
   ASSERT_EQ(writes("step").size(), 1u);
-  EXPECT_TRUE(writes("step").front().getValue().getDefiningOp<SelectOp>());
+  mlir::Value condition = writes("step").front().getCondition();
+  EXPECT_TRUE(condition && condition.getDefiningOp<AllFiniteOp>());
   EXPECT_TRUE(writes("eval").empty());
 }
 

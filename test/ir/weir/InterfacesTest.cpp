@@ -29,7 +29,7 @@ protected:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     // The roundtrip tests hold every op.
-    for (const char *file : {"elementwise", "structure", "compute", "program"}) {
+    for (const char *file : {"elementwise", "structure", "compute", "program", "recipe"}) {
       std::string path = WEIR_TEST_SOURCES "/" + std::string(file) + ".mlir";
       modules.push_back(mlir::parseSourceFile<mlir::ModuleOp>(path, &context));
     }

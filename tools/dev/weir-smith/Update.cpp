@@ -22,15 +22,6 @@ Value times(Scope &s, double factor, Value value) {
   return s.map<MulOp>(value, s.constant(value.getType(), factor));
 }
 
-Value norm(Scope &s, ArrayRef<Trained> trained) {
-  Value squares;
-  for (const Trained &one : trained) {
-    Value sum = sumOf(s, s.map<MulOp>(one.gradient, one.gradient));
-    squares = squares ? s.map<AddOp>(squares, sum) : sum;
-  }
-  return s.map<SqrtOp>(squares);
-}
-
 Value learningRate(Scope &s) {
   Type scalar = s.type({});
   switch (s.random().below(3)) {
@@ -60,26 +51,13 @@ public:
 
   /// Writes all, where all that is written and the scalars are finite. Returns whether they are.
   Value commit(ArrayRef<Value> scalars) {
-    Type scalar = s.type({}), truth = s.type({}, Element::b8);
-    Value bad, finite;
+    SmallVector<Value> deciding(scalars);
     for (auto &[name, next] : writes)
-      if (elementOf(next) == Element::f32) {
-        Value good = s.make<IsFiniteOp>(s.type(shapeOf(next), Element::b8), next);
-        Value count = sumOf(s, s.make<CastOp>(s.type(shapeOf(next)), s.map<NotOp>(good)));
-        bad = bad ? s.map<AddOp>(bad, count) : count;
-      }
-    if (bad)
-      finite = s.make<CompareOp>(Predicate::eq, bad, s.constant(scalar, 0));
-    for (Value one : scalars) {
-      Value good = s.make<IsFiniteOp>(truth, one);
-      finite = finite ? s.map<AndOp>(finite, good) : good;
-    }
-    for (auto &[name, next] : writes) {
-      Value old = s.read(name);
-      Value condition = spread(s, finite, s.type(shapeOf(old), Element::b8));
-      WriteOp::create(s.builder, s.location(), name,
-                      s.make<SelectOp>(old.getType(), condition, next, old));
-    }
+      if (elementOf(next) == Element::f32)
+        deciding.push_back(next);
+    Value finite = AllFiniteOp::create(s.builder, s.location(), deciding);
+    for (auto &[name, next] : writes)
+      WriteOp::create(s.builder, s.location(), name, next, finite);
     return finite;
   }
 
@@ -139,15 +117,18 @@ Value nextState(Scope &s, const Scope::State &state) {
 
 void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
                 ArrayRef<std::pair<std::string, Value>> nexts, std::vector<Output> &outputs) {
-  Value size = norm(s, trained);
   Type scalar = s.type({});
+  Value limit;
+  SmallVector<Value> gradients =
+      llvm::map_to_vector(trained, [](const Trained &one) { return one.gradient; });
+  SmallVector<Type> types;
   if (s.random().chance(0.4)) {
-    Value ratio =
-        s.map<DivOp>(s.constant(scalar, 0.75), s.map<AddOp>(size, s.constant(scalar, 1e-6)));
-    Value factor = s.map<MinOp>(ratio, s.constant(scalar, 1));
-    for (Trained &one : trained)
-      one.gradient = s.map<MulOp>(one.gradient, spread(s, factor, one.gradient.getType()));
+    limit = s.constant(scalar, 0.75);
+    llvm::append_range(types, ValueRange(gradients).getTypes());
   }
+  auto clip = ClipOp::create(s.builder, s.location(), scalar, types, gradients, limit);
+  for (auto [one, clipped] : llvm::zip(trained, clip.getClipped()))
+    one.gradient = clipped;
   Value rate = learningRate(s);
   Updater updater(s, rate);
   for (auto &[name, next] : nexts)
@@ -155,12 +136,12 @@ void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
   Rule most = s.random().one({Rule::sgd, Rule::momentum, Rule::adam});
   for (const Trained &one : trained)
     updater.update(one, s.random().chance(0.7) ? most : Rule::sgd);
-  Value finite = updater.commit({loss, size, rate});
+  Value finite = updater.commit({loss, clip.getNorm(), rate});
   Value step = s.runScalar("step");
   WriteOp::create(s.builder, s.location(), "run/step",
                   s.map<AddOp>(step, s.constant(step.getType(), 1)));
   outputs.push_back({"lr", "scalar", rate});
-  outputs.push_back({"grad_norm", "scalar", size});
+  outputs.push_back({"grad_norm", "scalar", clip.getNorm()});
   outputs.push_back({"skipped", "scalar", s.make<CastOp>(scalar, s.map<NotOp>(finite))});
 }
 

@@ -1,0 +1,69 @@
+//===- Clip.cpp - The norm of the gradients, and clipping to it -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs after autodiff: until here the norm is of gradients that have no ops yet, and where it is
+// computed is open.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/recipe/Scalars.h"
+
+namespace weir {
+#define GEN_PASS_DEF_CLIP
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+struct Clip : weir::impl::ClipBase<Clip> {
+  void runOnOperation() override {
+    getOperation().walk([](ClipOp op) {
+      OpBuilder builder(op);
+      Value norm = normOf(builder, op);
+      SmallVector<Value> results{norm};
+      if (op.getLimit())
+        llvm::append_range(results, clipped(builder, op, norm));
+      op->replaceAllUsesWith(results);
+      op.erase();
+    });
+  }
+
+  static Value normOf(OpBuilder &builder, ClipOp op) {
+    Location place = op.getLoc();
+    Value squares;
+    for (Value gradient : op.getGradients()) {
+      Value square =
+          MulOp::create(builder, place, gradient.getType(), gradient, gradient, TypeAttr());
+      Value sum = sumOfAll(builder, place, square);
+      squares =
+          squares ? AddOp::create(builder, place, sum.getType(), squares, sum, TypeAttr()) : sum;
+    }
+    if (!squares)
+      squares = scalar(builder, place, 0);
+    return SqrtOp::create(builder, place, squares.getType(), squares, TypeAttr());
+  }
+
+  static SmallVector<Value> clipped(OpBuilder &builder, ClipOp op, Value norm) {
+    Location place = op.getLoc();
+    Type type = norm.getType();
+    Value above = AddOp::create(builder, place, type, norm, scalar(builder, place, 1e-6), {});
+    Value ratio = DivOp::create(builder, place, type, op.getLimit(), above, {});
+    Value factor = MinOp::create(builder, place, type, ratio, scalar(builder, place, 1), {});
+    SmallVector<Value> results;
+    for (Value gradient : op.getGradients()) {
+      Value wide = spread(builder, place, factor, shapeOf(gradient));
+      results.push_back(MulOp::create(builder, place, gradient.getType(), gradient, wide, {}));
+    }
+    return results;
+  }
+};
+
+} // namespace

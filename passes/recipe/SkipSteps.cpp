@@ -1,0 +1,135 @@
+//===- SkipSteps.cpp - A step that is not finite changes nothing ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs after autodiff and clipping, when all that a step would write is there as ops, and before
+// fusion, which computes the new values a second time behind the decision
+// (passes/fusion/Twice.cpp):
+//
+//   %f = weir.all_finite %loss, %w1    ->    %bad = the sum over %w1 of not is_finite
+//   weir.write @w, %w1 if %f                 %f = %bad == 0 and is_finite %loss
+//                                            weir.write @w, select(%f, %w1, %w)
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/recipe/Scalars.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace weir {
+#define GEN_PASS_DEF_SKIPSTEPS
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// Decides one weir.all_finite. What is not finite is counted, since a count is finite whatever it
+/// counts; a variable and those of its optimizer's states that have its type in one sum.
+class Decision {
+public:
+  Decision(AllFiniteOp op, const llvm::StringMap<Role> &roles)
+      : op(op), place(op.getLoc()), builder(op), roles(roles) {
+    for (Operation *user : op->getUsers())
+      if (auto write = dyn_cast<WriteOp>(user))
+        writes.try_emplace(write.getValue(), write);
+  }
+
+  Value build() {
+    SmallVector<Value> written, scalars;
+    for (Value value : op.getValues())
+      (writes.contains(value) || !shapeOf(value).empty() ? written : scalars).push_back(value);
+    // The count comes first: what is known before it then waits for it, and nothing that it waits
+    // for ends in one kernel with what does not.
+    Value finite;
+    if (Value bad = count(written))
+      finite = CompareOp::create(builder, place, Predicate::eq, bad, scalar(builder, place, 0));
+    for (Value one : scalars)
+      finite = finite ? both(finite, isFinite(one)) : isFinite(one);
+    if (!finite)
+      finite = ConstantOp::create(builder, place, op.getType(), builder.getBoolAttr(true));
+    return finite;
+  }
+
+private:
+  Value count(ArrayRef<Value> values) {
+    Value total;
+    while (!values.empty()) {
+      RankedTensorType type = tensorType(values.front());
+      Value good = isFinite(values.front());
+      for (values = values.drop_front();
+           !values.empty() && values.front().getType() == type && isOptimizers(values.front());
+           values = values.drop_front())
+        good = both(good, isFinite(values.front()));
+      Value bad = NotOp::create(builder, place, good.getType(), good, TypeAttr());
+      Value ones = CastOp::create(builder, place, type, bad);
+      Value sum = sumOfAll(builder, place, ones);
+      total = total ? AddOp::create(builder, place, sum.getType(), total, sum, TypeAttr()) : sum;
+    }
+    return total;
+  }
+
+  bool isOptimizers(Value value) const {
+    WriteOp write = writes.lookup(value);
+    return write && roles.lookup(write.getVariable()) == Role::optimizer;
+  }
+  Value isFinite(Value value) {
+    auto truths = RankedTensorType::get(shapeOf(value), builder.getI1Type());
+    return IsFiniteOp::create(builder, place, truths, value);
+  }
+  Value both(Value a, Value b) {
+    return AndOp::create(builder, place, a.getType(), a, b, TypeAttr());
+  }
+
+  AllFiniteOp op;
+  Location place;
+  OpBuilder builder;
+  const llvm::StringMap<Role> &roles;
+  llvm::DenseMap<Value, WriteOp> writes;
+};
+
+struct SkipSteps : weir::impl::SkipStepsBase<SkipSteps> {
+  void runOnOperation() override {
+    llvm::StringMap<Role> roles;
+    if (auto module = getOperation()->getParentOfType<ModuleOp>())
+      for (auto variable : module.getOps<VariableOp>())
+        roles[variable.getSymName()] = variable.getRole();
+    getOperation().walk([&](AllFiniteOp op) {
+      op.replaceAllUsesWith(Decision(op, roles).build());
+      op.erase();
+    });
+    select();
+  }
+
+  /// Every write under a condition writes what its variable was where that does not hold.
+  void select() {
+    Block &block = getOperation().getBody().front();
+    llvm::StringMap<Value> reads;
+    for (auto read : block.getOps<ReadOp>())
+      reads.try_emplace(read.getVariable(), read);
+    for (auto write : llvm::make_early_inc_range(block.getOps<WriteOp>())) {
+      Value condition = write.getCondition();
+      if (!condition)
+        continue;
+      OpBuilder builder(write);
+      RankedTensorType type = tensorType(write.getValue());
+      Value &old = reads[write.getVariable()];
+      if (!old) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(&block);
+        old = ReadOp::create(builder, write.getLoc(), type, write.getVariable());
+      }
+      Value wide = spread(builder, condition.getLoc(), condition, type.getShape());
+      Value value = SelectOp::create(builder, write.getLoc(), type, wide, write.getValue(), old);
+      write.getValueMutable().assign(value);
+      write.getConditionMutable().clear();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,33 @@
+//===- VerifyRecipe.cpp - Nothing of the recipe is left to decide ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs after the recipe's passes: fusion and planning have no meaning for its ops, and planning
+// writes what it is told to write.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+namespace weir {
+#define GEN_PASS_DEF_VERIFYRECIPE
+#include "passes/Passes.h.inc"
+
+namespace {
+struct VerifyRecipe : impl::VerifyRecipeBase<VerifyRecipe> {
+  void runOnOperation() override {
+    getOperation().walk([&](mlir::Operation *op) {
+      auto write = llvm::dyn_cast<WriteOp>(op);
+      if (!llvm::isa<ClipOp, AllFiniteOp>(op) && !(write && write.getCondition()))
+        return;
+      op->emitOpError(write ? "has a condition after the recipe's passes"
+                            : "is left after the recipe's passes");
+      signalPassFailure();
+    });
+  }
+};
+} // namespace
+} // namespace weir
