@@ -17,6 +17,26 @@ include "mlir/Pass/PassBase.td"
 
 // recipe/
 
+def CutMicrobatches : Pass<"weir-cut-microbatches", "::mlir::ModuleOp"> {
+  let summary = "takes a step in another number of microbatches than the recipe's";
+  let description = [{
+    Each of the recipe's batches is cut into equal parts, where its rows are independent and nothing is carried from batch to
+    batch: anything else is an error at the line that ties them. Before: weir.microbatches of the recipe's count. After: of `count`.
+  }];
+  let options = [Option<"count", "count", "int64_t", "0", "microbatches of a step, a multiple of the recipe's; 0: the recipe's">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def AccumulateGradients : Pass<"weir-accumulate-gradients", "mlir::func::FuncOp"> {
+  let summary = "takes the gradient of a loss over microbatches in each of them";
+  let description = [{
+    The gradient of the loss is the sum of those of the microbatches' shares in it. Counts that are not known when compiling
+    are summed first, by microbatches of their own. One microbatch is inlined. Afterwards a weir.gradient stands where its loss is
+    computed, and there is no weir.loss.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def Clip : Pass<"weir-clip", "mlir::func::FuncOp"> {
   let summary = "computes the gradients' norm and clips them to it";
   let description = "Replaces every weir.clip by ops on the gradients: squares are summed gradient by gradient, in their order.";
@@ -34,7 +54,7 @@ def SkipSteps : Pass<"weir-skip-steps", "mlir::func::FuncOp"> {
 
 def VerifyRecipe : Pass<"weir-verify-recipe", "mlir::func::FuncOp"> {
   let summary = "checks that nothing of the recipe is left to decide";
-  let description = "Fusion and planning know no weir.clip, no weir.all_finite and no write under a condition.";
+  let description = "Fusion and planning know no weir.loss, weir.clip, weir.all_finite and no write under a condition.";
 }
 
 // simplify/

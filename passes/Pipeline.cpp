@@ -22,6 +22,13 @@ template <auto create> static void onEntries(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(create());
 }
 
+static constexpr PipelinePass microbatchPasses[] = {
+    // On the forward computation alone: a backward one would have to be cut with it.
+    {"cut-microbatches", false, [](OpPassManager &pm) { pm.addPass(createCutMicrobatches()); }},
+    // Autodiff wants the gradient where the loss is computed.
+    {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
+};
+
 static constexpr PipelinePass differentiatePasses[] = {
     // Equal subexpressions first: what is merged is differentiated once.
     {"simplify-forward", true, onEntries<createSimplify>},
@@ -52,6 +59,8 @@ static constexpr PipelinePass fusePasses[] = {
 
 ArrayRef<Phase> phases() {
   static const Phase all[] = {
+      {"microbatch", "how many microbatches a step takes, each with its gradient",
+       microbatchPasses},
       {"differentiate", "gradients become ops", differentiatePasses},
       {"recipe", "clipping and the decision to skip become ops", recipePasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},

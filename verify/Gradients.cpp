@@ -37,6 +37,10 @@ void mark(mlir::ModuleOp module) {
 mlir::OwningOpRef<mlir::ModuleOp>
 differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> afterwards) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager accumulation(module.getContext());
+  accumulation.addNestedPass<mlir::func::FuncOp>(createAccumulateGradients());
+  if (mlir::failed(accumulation.run(*copy)))
+    return {};
   mark(*copy);
   mlir::PassManager manager(module.getContext());
   manager.addNestedPass<mlir::func::FuncOp>(createAutodiff());

@@ -8,6 +8,8 @@
 #include "verify/Verify.h"
 #include "ir/weir/Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
 #include "verify/Checks.h"
 
 using namespace mlir;
@@ -23,6 +25,11 @@ FailureOr<VerifyReport> verifyProgram(ModuleOp module, const VerifyOptions &opti
     return nothing;
   }
   nameEntryPorts(module);
+  // Differences are of a loss that is computed where its gradient is.
+  PassManager accumulation(module.getContext());
+  accumulation.addNestedPass<func::FuncOp>(createAccumulateGradients());
+  if (failed(accumulation.run(module)))
+    return failure();
   Verification verification(module, options);
   Samples samples(verification);
   Forms forms(verification, samples);

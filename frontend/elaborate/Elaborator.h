@@ -134,8 +134,8 @@ struct Entry {
   mlir::Operation *lastRead = nullptr; ///< reads stand first in the function
   std::map<std::string, mlir::Value> reads;
   llvm::DenseMap<const Variable *, mlir::Value> carriedValues; ///< states inside the microbatches
-  mlir::Value round;                                           ///< of the microbatch; null: 0
-  mlir::Block *body = nullptr;           ///< of the microbatches; null: there is only one
+  mlir::Value round;                     ///< of the microbatch; null outside of them: 0
+  mlir::Block *body = nullptr;           ///< of the step's microbatches, while it is walked
   std::vector<const Variable *> carried; ///< states, in the order of the body's last arguments
   struct Next {
     mlir::Value value;
@@ -369,13 +369,12 @@ private:
   std::optional<std::vector<mlir::Type>> predictInputs(const Entry &eval);
   void emitPredict(const Entry &eval, llvm::ArrayRef<mlir::Type> inputs);
   void tieRows(llvm::StringRef entry, const TiedRows &tied);
-  void emitMicrobatches(llvm::ArrayRef<mlir::Value> inputs);
-  std::vector<mlir::Value> countMicrobatches(llvm::ArrayRef<mlir::Value> inputs, Entry &main);
-  mlir::Value totalLoss(const Ratio &loss, llvm::ArrayRef<mlir::Value> sums,
-                        llvm::ArrayRef<mlir::Value> counts, Range range);
-  mlir::Value countOf(const RatioTerm &term, int64_t times, Range range);
-  void addTerms(std::vector<Output> &outputs, const std::string &name, const Ratio &ratio,
-                llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts);
+  std::vector<mlir::Value> beginBatch(llvm::ArrayRef<mlir::Value> inputs, Range range);
+  void endBatch(llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value *> sums,
+                Range range);
+  /// A ratio over so many batches as outputs. Gives every term a count.
+  void addTerms(std::vector<Output> &outputs, const std::string &name, Ratio &ratio,
+                int64_t batches, Range range);
 
   struct Trained {
     Variable *parameter;
@@ -396,7 +395,7 @@ private:
   /// The rule that takes a parameter; null where none does.
   const ast::UpdateEntry *ruleOf(const Variable &parameter);
   void checkCounts(const Ratio &loss);
-  void warnUntrained(const std::vector<Trained> &trained, mlir::Value loss,
+  void warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
                      llvm::ArrayRef<Metric> metrics);
   void warnWarmup(const ast::CallableItem &callable, Range call);
   void warnSecondModel(const ast::CallableItem &callable, Range call);

@@ -167,20 +167,18 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
 // eval, eval_one, predict
 //===----------------------------------------------------------------------===//
 
-void Elaborator::addTerms(std::vector<Output> &outputs, const std::string &name, const Ratio &ratio,
-                          llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> counts) {
-  for (size_t i = 0; i < ratio.terms.size(); ++i) {
-    outputs.push_back({name, "sum", sums[i], int64_t(i), ratio.terms[i].weight});
-    outputs.push_back({name, "count", counts[i], int64_t(i), ratio.terms[i].weight});
+void Elaborator::addTerms(std::vector<Output> &outputs, const std::string &name, Ratio &ratio,
+                          int64_t batches, Range range) {
+  for (auto [i, term] : llvm::enumerate(ratio.terms)) {
+    if (!term.count)
+      term.count = scalar(term.staticCount * batches, range);
+    outputs.push_back({name, "sum", term.sum, int64_t(i), term.weight});
+    outputs.push_back({name, "count", term.count, int64_t(i), term.weight});
   }
 }
 
 mlir::Value Elaborator::scalar(double value, Range range) {
   return constant(value, f32(), {}, range).get<Tensor>()->value;
-}
-
-mlir::Value Elaborator::countOf(const RatioTerm &term, int64_t times, Range range) {
-  return term.count ? term.count : scalar(term.staticCount * times, range);
 }
 
 void Elaborator::tieRows(llvm::StringRef entry, const TiedRows &tied) {
@@ -217,17 +215,9 @@ void Elaborator::emitEval() {
   if (diagnostics.hasErrors())
     return;
   std::vector<Output> outputs;
-  auto add = [&](const std::string &output, const Ratio &ratio, Range range) {
-    std::vector<mlir::Value> sums, counts;
-    for (const RatioTerm &term : ratio.terms) {
-      sums.push_back(term.sum);
-      counts.push_back(countOf(term, 1, range));
-    }
-    addTerms(outputs, output, ratio, sums, counts);
-  };
-  add("loss", *forward.loss, recipe.loss->range);
-  for (const Metric &metric : forward.metrics)
-    add(metric.name, metric.value, metric.range);
+  addTerms(outputs, "loss", *forward.loss, 1, recipe.loss->range);
+  for (Metric &metric : forward.metrics)
+    addTerms(outputs, metric.name, metric.value, 1, metric.range);
   auto predicted = entry.model ? predictInputs(entry) : std::nullopt;
   endEntry(outputs);
   // A remainder is evaluated row by row where a row's part of the figures is its own.

@@ -64,10 +64,13 @@ std::optional<Tensor> Elaborator::initialTensor(const Value &init, const Dims &d
 /// Makes what was emitted into init since `before` independent of other entries: a variable's value
 /// there is its initial value. False where something else of an entry is used.
 static bool rebase(mlir::Block &init, mlir::Operation *before, mlir::Value &result,
-                   const std::map<std::string, Variable *> &variables) {
+                   const std::map<std::string, Variable *> &variables, const Entry &entry) {
   auto initialOf = [&](mlir::Value value) -> mlir::Value {
     if (value.getParentBlock() == &init)
       return value;
+    for (const auto &[state, carried] : entry.carriedValues)
+      if (carried == value)
+        return state->initial;
     auto read = value.getDefiningOp<ReadOp>();
     auto found = read ? variables.find(read.getVariable().str()) : variables.end();
     return found == variables.end() ? mlir::Value() : found->second->initial;
@@ -95,7 +98,7 @@ Variable *Elaborator::declareVariable(const ast::Identifier &name, Role role, co
   if (!tensor)
     return nullptr;
   mlir::Value value = tensor->value;
-  if (!rebase(block, before, value, variablesBySymbol)) {
+  if (!rebase(block, before, value, variablesBySymbol, *entry())) {
     error(range, "the initial value of `" + name.text + "` depends on what is computed in a step")
         .help("initial values are made before the first step, from numbers, shapes and other "
               "variables");

@@ -46,15 +46,18 @@ static std::string listed(const std::vector<std::string> &paths) {
   return paths.size() > 2 ? text + " and " + std::to_string(paths.size() - 2) + " more" : text;
 }
 
-void Elaborator::warnUntrained(const std::vector<Trained> &trained, mlir::Value loss,
+void Elaborator::warnUntrained(const std::vector<Trained> &trained, const Ratio &loss,
                                llvm::ArrayRef<Metric> metrics) {
   if (diagnostics.hasErrors())
     return;
-  std::vector<mlir::Value> results = {loss};
+  std::vector<mlir::Value> sums, results;
+  for (const RatioTerm &term : loss.terms)
+    sums.push_back(term.sum); // counts depend on no parameter
+  results = sums;
   for (const Metric &metric : metrics)
     for (const RatioTerm &term : metric.value.terms)
       results.insert(results.end(), {term.sum, term.count});
-  auto smooth = variablesBehind(loss, true), behind = variablesBehind(loss, false),
+  auto smooth = variablesBehind(sums, true), behind = variablesBehind(sums, false),
        reported = variablesBehind(results, false);
   std::set<const Variable *> learning;
   for (const Trained &one : trained)

@@ -10,6 +10,14 @@
 namespace weir::reference {
 namespace {
 
+Tensors loss(LossOp op, Inputs in) {
+  size_t terms = op.getWeights().size();
+  double total = 0;
+  for (auto [i, weight] : llvm::enumerate(op.getWeights()))
+    total += weight * in[i].values[0] / in[terms + i].values[0];
+  return {Tensor({}, total)};
+}
+
 Tensors clip(ClipOp op, Inputs in) {
   Tensors gradients(in.take_front(op.getGradients().size()));
   double squares = 0;
@@ -39,6 +47,7 @@ Tensors allFinite(AllFiniteOp, Inputs in) {
 } // namespace
 
 void attachRecipe(mlir::MLIRContext &context) {
+  attach<LossOp, loss>(context);
   attach<ClipOp, clip>(context);
   attach<AllFiniteOp, allFinite>(context);
 }

@@ -91,8 +91,30 @@ private:
           operands(out, body.getTerminator());
           out << " }";
         }
-      visit(&op, inner);
+      if (auto microbatches = dyn_cast<MicrobatchesOp>(op))
+        visit(microbatches);
+      else
+        visit(&op, inner);
     }
+  }
+
+  /// Each sum by what is summed: a metric beside a loss is no part of it. What is carried may be a
+  /// part of anything.
+  void visit(MicrobatchesOp op) {
+    auto yielded = op.getBody().front().getTerminator()->getOperands();
+    unsigned sums = op.numSums();
+    uint64_t all = hashOf([&](llvm::raw_ostream &out) {
+      out << op->getName() << " " << textOf(op->getAttrDictionary());
+      operands(out, op);
+      for (Value next : yielded.drop_front(sums))
+        out << " " << hashes.lookup(next);
+    });
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      number(result, [&, i = i](llvm::raw_ostream &out) {
+        out << all << " " << hashes.lookup(yielded[i]);
+        if (i >= sums)
+          out << " carried " << i - sums;
+      });
   }
 
   void visit(Operation *op, StringRef inner) {

@@ -58,6 +58,16 @@ LogicalResult GradientOp::verify() {
   return success();
 }
 
+LogicalResult LossOp::verify() {
+  // C1
+  size_t terms = getSums().size();
+  if (terms == 0 || getWeights().size() != terms || getCounts().size() != terms)
+    return emitOpError() << "needs a weight and a count for each sum, but has "
+                         << getWeights().size() << " weights, " << terms << " sums and "
+                         << getCounts().size() << " counts";
+  return success();
+}
+
 LogicalResult ClipOp::verify() {
   // C1
   if (!getLimit() && !getClipped().empty())

@@ -57,6 +57,7 @@ def Weir_GradientOp : Weir_Op<"gradient", [Pure]> {
   let summary = "the gradients of a scalar with respect to values it was computed from";
   let description = [{
     The autodiff pass replaces it by the backward computation. A value that the loss does not depend on has gradient zero.
+    Through microbatches it is that of a weir.loss, and flows neither through counts nor through what rounds carry on.
     C1: one result of equal type per source.
   }];
   let arguments = (ins Weir_FloatScalar:$loss, Variadic<Weir_FloatTensor>:$sources);

@@ -5,8 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the recipe says of a step, in its own words, behind the gradients. The passes of passes/recipe/ choose how it is done.
+// A step as the frontend records it: the forward computation on the recipe's batch, in weir.microbatches, and behind it what
+// the recipe says, in the words of the recipe. The passes of passes/recipe/ choose how it is done.
 //
+//   %sum, %count = weir.microbatches 4 sliced(%window) carried() : .. { the loss's terms }
+//   %loss = weir.loss [1.0] sums(%sum) counts(%count) : ..
+//   %g = weir.gradient %loss wrt(%w) : ..
 //   %norm, %clipped = weir.clip (%g) to %limit : ..
 //   .. the optimizer's next %w1 of @w ..
 //   %finite = weir.all_finite %loss, %norm, %w1 : ..
@@ -18,6 +22,20 @@
 #define WEIR_RECIPE_TD
 
 include "ir/weir/WeirBase.td"
+
+def Weir_LossOp : Weir_Op<"loss", [Pure, AttrSizedOperandSegments]> {
+  let summary = "the sum over terms of weight * sum / count";
+  let description = [{
+    Sums and counts are of all rows of the step, so no cut into microbatches changes the loss. A count depends on nothing
+    that is trained: no gradient flows through it.
+    C1: as many weights and counts as sums, and at least one.
+  }];
+  let arguments = (ins DenseF64ArrayAttr:$weights, Variadic<Weir_FloatScalar>:$sums, Variadic<Weir_FloatScalar>:$counts);
+  let results = (outs Weir_FloatScalar:$loss);
+  let assemblyFormat = [{$weights `sums` `(` $sums `)` `counts` `(` $counts `)` attr-dict
+      `:` functional-type(operands, $loss)}];
+  let hasVerifier = 1;
+}
 
 def Weir_ClipOp : Weir_Op<"clip", [Pure, AttrSizedOperandSegments]> {
   let summary = "gradients scaled so that their global norm is at most a limit, and the norm that they had";

@@ -21,7 +21,7 @@ struct VerifyRecipe : impl::VerifyRecipeBase<VerifyRecipe> {
   void runOnOperation() override {
     getOperation().walk([&](mlir::Operation *op) {
       auto write = llvm::dyn_cast<WriteOp>(op);
-      if (!llvm::isa<ClipOp, AllFiniteOp>(op) && !(write && write.getCondition()))
+      if (!llvm::isa<LossOp, ClipOp, AllFiniteOp>(op) && !(write && write.getCondition()))
         return;
       op->emitOpError(write ? "has a condition after the recipe's passes"
                             : "is left after the recipe's passes");

@@ -59,3 +59,48 @@ func.func @of_a_broadcast() {
   check.expect %gx, dense<2.0> : tensor<17xf32>
   return
 }
+
+// Through microbatches: d/dw of sum(w x) / n is sum(x) / n, where n counts what is not zero.
+func.func @over_microbatches() {
+  %w = check.input dense<2.0> : tensor<f32>
+  %x = check.input dense<[1.0, 0.0, 3.0, 4.0, 5.0, 0.0]> : tensor<6xf32>
+  %s, %n = weir.microbatches 3 sliced(%x) carried() : (tensor<6xf32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    %none = weir.constant 0.0 : f32 -> tensor<2xf32>
+    %there = weir.compare gt %part, %none : tensor<2xf32> -> tensor<2xi1>
+    %ones = weir.cast %there : tensor<2xi1> -> tensor<2xf32>
+    %all = weir.broadcast %w {dimensions = array<i64>} : tensor<f32> -> tensor<2xf32>
+    %p = weir.mul %all, %part : tensor<2xf32>
+    %sum = weir.reduce sum %p {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    %count = weir.reduce sum %ones {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    weir.yield %sum, %count : tensor<f32>, tensor<f32>
+  }
+  %loss = weir.loss [1.0] sums(%s) counts(%n) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %g = weir.gradient %loss wrt(%w) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  check.expect %g, dense<3.25> : tensor<f32>
+  check.expect %loss, dense<6.5> : tensor<f32>
+  return
+}
+
+// A static count stands behind the microbatches, and is of all of them.
+func.func @over_microbatches_of_two_terms() {
+  %w = check.input dense<[1.0, 2.0]> : tensor<2xf32>
+  %x = check.input dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : tensor<4x2xf32>
+  %s, %t = weir.microbatches 4 sliced(%x) carried() : (tensor<4x2xf32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%round: tensor<i32>, %part: tensor<1x2xf32>):
+    %row = weir.split_dim %w {dimension = 0 : i64, sizes = array<i64: 1, 2>} : tensor<2xf32> -> tensor<1x2xf32>
+    %p = weir.mul %row, %part : tensor<1x2xf32>
+    %square = weir.mul %row, %row : tensor<1x2xf32>
+    %a = weir.reduce sum %p {axes = array<i64: 0, 1>} : tensor<1x2xf32> -> tensor<f32>
+    %b = weir.reduce sum %square {axes = array<i64: 0, 1>} : tensor<1x2xf32> -> tensor<f32>
+    weir.yield %a, %b : tensor<f32>, tensor<f32>
+  }
+  %n = weir.constant 4.0 : f32 -> tensor<f32>
+  %m = weir.constant 8.0 : f32 -> tensor<f32>
+  %loss = weir.loss [1.0, 0.5] sums(%s, %t) counts(%n, %m)
+    : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  %g = weir.gradient %loss wrt(%w) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
+  check.expect %g, dense<[4.5, 6.0]> : tensor<2xf32>
+  check.expect %loss, dense<15.25> : tensor<f32>
+  return
+}

@@ -299,40 +299,39 @@ TEST(Elaborate, MicrobatchesTakeSlicesOfMoreRows) {
   EXPECT_EQ(ops[0].getCarried().size(), 1u);
   EXPECT_EQ(shapeOf(program.entry("step").getArgument(0))[0], 12);
   EXPECT_EQ(shapeOf(program.entry("eval").getArgument(0))[0], 4);
-  // Both gradients, the sum of the loss, the state.
-  EXPECT_EQ(ops[0].getNumResults(), 4u);
+  // The sum of the loss, the state; the gradients are taken of all microbatches.
+  EXPECT_EQ(ops[0].getNumResults(), 2u);
+  EXPECT_EQ(program.all<GradientOp>("step").front()->getParentOp(), program.entry("step"));
 }
 
-TEST(Elaborate, CountsThatDependOnTheDataComeFirst) {
+TEST(Elaborate, ALossIsRecordedTermByTerm) {
   const char *model = "fn positive(y: [b, w], x: [b, w]) -> ratio {\n  mask = f32(x > 0)\n"
                       "  return ratio(sum((x - y) ^ 2 * mask), sum(mask))\n}\n"
                       "model m(x: [b, w]) -> [b, w] { return linear(x, w) }\n"
-                      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss "
-                      "positive(m(x), x)\n  update sgd(lr = 0.1)\n}";
+                      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  y = m(x)\n"
+                      "  loss positive(y, x) + 0.5 * mse(y, x)\n  update sgd(lr = 0.1)\n}";
   Program program(model);
-  auto ops = program.all<MicrobatchesOp>("step");
-  ASSERT_EQ(ops.size(), 2u);
-  EXPECT_EQ(ops[0].getNumResults(), 1u);
-  bool product = false;
-  ops[0].walk([&](MatmulOp) { product = true; });
-  EXPECT_FALSE(product) << "counting runs no model";
+  auto microbatches = program.all<MicrobatchesOp>("step");
+  auto losses = program.all<LossOp>("step");
+  ASSERT_EQ(microbatches.size(), 1u);
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].getWeights(), llvm::ArrayRef<double>({1, 0.5}));
+  for (mlir::Value sum : losses[0].getSums())
+    EXPECT_EQ(sum.getDefiningOp(), microbatches[0]);
+  // What depends on the data is counted with the sums; the rest is that of the whole step.
+  EXPECT_EQ(losses[0].getCounts()[0].getDefiningOp(), microbatches[0]);
+  auto known = losses[0].getCounts()[1].getDefiningOp<ConstantOp>();
+  ASSERT_TRUE(known);
+  EXPECT_EQ(llvm::cast<mlir::FloatAttr>(known.getValue()).getValueAsDouble(), 2 * 4 * 8);
 }
 
-TEST(Elaborate, CountingCarriesNoStateThatTheCountsDoNotNeed) {
-  const char *model =
-      "fn positive(y: [b, w], x: [b, w]) -> ratio {\n  mask = f32(x > 0)\n"
-      "  return ratio(sum((x - y) ^ 2 * mask), sum(mask))\n}\n"
-      "block seen(x: [b, w]) -> [b, w] {\n  state mean: [w] = zeros()\n"
-      "  next mean = mean + mean(x, axes = [0])\n  return x - mean\n}\n"
-      "model m(x: [b, w]) -> [b, w] { return seen(linear(x, w)) }\n"
-      "train {\n  input x: [4, 8]\n  steps 1\n  accumulate 2\n  loss positive(m(x), x)\n"
-      "  update sgd(lr = 0.1)\n}";
-  Program program(model);
-  auto ops = program.all<MicrobatchesOp>("step");
-  ASSERT_EQ(ops.size(), 2u);
-  EXPECT_EQ(ops[0].getCarried().size(), 0u);
-  EXPECT_EQ(ops[0].getNumResults(), 1u);
-  EXPECT_EQ(ops[1].getCarried().size(), 1u);
+TEST(Elaborate, AStateMayBeginAsAnother) {
+  for (const char *microbatches : {"", "  accumulate 3\n"}) {
+    Program program(trained("model m(x: [b, w]) -> [b, w] {\n  state s: [w] = ones()\n"
+                            "  state t = s\n  next t = t + s\n  return linear(x, w) - t\n}",
+                            microbatches));
+    EXPECT_TRUE(program.result.module);
+  }
 }
 
 TEST(Elaborate, RulesTakeParametersInOrder) {
@@ -374,11 +373,9 @@ TEST(Elaborate, GradientsAreOutputsWhereAskedFor) {
     ASSERT_EQ(found.size(), 1u) << "what is frozen has no gradient";
     mlir::Value gradient = found.at("linear.weight");
     // Neither clipped nor of one microbatch.
-    if (*microbatches) {
-      EXPECT_TRUE(gradient.getDefiningOp<MicrobatchesOp>());
-    } else {
-      EXPECT_TRUE(gradient.getDefiningOp<GradientOp>());
-    }
+    auto op = gradient.getDefiningOp<GradientOp>();
+    ASSERT_TRUE(op);
+    EXPECT_EQ(op->getParentOp(), asked.entry("step"));
     EXPECT_EQ(asked.entry("eval").getNumResults(), plain.entry("eval").getNumResults());
   }
 }

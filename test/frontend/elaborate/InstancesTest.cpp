@@ -72,6 +72,7 @@ Outputs step(const std::string &model, std::string (*shared)(std::string)) {
   if (!result.module)
     return {};
   mlir::PassManager manager(&context);
+  manager.addNestedPass<mlir::func::FuncOp>(createAccumulateGradients());
   manager.addNestedPass<mlir::func::FuncOp>(createAutodiff());
   EXPECT_TRUE(mlir::succeeded(manager.run(*result.module)));
 

@@ -8,6 +8,8 @@
 #include "test/frontend/prelude/PreludeProgram.h"
 #include "frontend/Parser.h"
 #include "frontend/prelude/Prelude.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
 #include "test/passes/autodiff/GradientCheck.h"
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -19,6 +21,10 @@ PreludeProgram::PreludeProgram(const std::string &text) {
   auto model = parse(sources.add("test.weir", text), diagnostics);
   if (!diagnostics.hasErrors())
     module = elaborate(*model, {}, sources, context, diagnostics).module;
+  // A step of one microbatch is plain ops then.
+  mlir::PassManager manager(&context);
+  manager.addNestedPass<mlir::func::FuncOp>(createAccumulateGradients());
+  EXPECT_TRUE(module && mlir::succeeded(manager.run(*module)));
   EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.render() << text;
 }
 

@@ -1,5 +1,13 @@
 // RUN: weir-opt --weir-verify-recipe --split-input-file --verify-diagnostics %s
 
+func.func @loss(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{'weir.loss' op is left after the recipe's passes}}
+  %l = weir.loss [1.0] sums(%x) counts(%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %l : tensor<f32>
+}
+
+// -----
+
 func.func @clip(%x: tensor<f32>) -> tensor<f32> {
   // expected-error@+1 {{'weir.clip' op is left after the recipe's passes}}
   %n = weir.clip (%x) : (tensor<f32>) -> tensor<f32>

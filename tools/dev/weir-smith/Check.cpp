@@ -112,8 +112,9 @@ private:
     outcome.message = why;
     return false;
   }
-  bool tryForward();
+  bool tryForward(ModuleOp program);
   bool tryInF32(ModuleOp differentiated);
+  bool runPasses(ModuleOp on, std::initializer_list<std::unique_ptr<Pass> (*)()> passes);
   bool runTrial(Trial &trial, func::FuncOp function);
   bool everyPass();
   bool without();
@@ -264,10 +265,10 @@ bool Checker::runTrial(Trial &trial, func::FuncOp function) {
 
 /// Refuses a program for what it computes itself: what happens in its gradients, which are ours, is
 /// no reason to look away.
-bool Checker::tryForward() {
+bool Checker::tryForward(ModuleOp program) {
   if (!begin("forward"))
     return false;
-  for (auto function : module.getOps<func::FuncOp>()) {
+  for (auto function : program.getOps<func::FuncOp>()) {
     Trial trial;
     trial.onGradient = [](GradientOp) {};
     if (!runTrial(trial, function))
@@ -304,30 +305,40 @@ bool Checker::tryInF32(ModuleOp differentiated) {
   return true;
 }
 
-bool Checker::findTruth() {
-  if (!tryForward() || !begin("autodiff"))
-    return false;
-  OwningOpRef<ModuleOp> differentiated = copy();
+bool Checker::runPasses(ModuleOp on, std::initializer_list<std::unique_ptr<Pass> (*)()> passes) {
   PassManager manager(module.getContext());
-  manager.addNestedPass<func::FuncOp>(createAutodiff());
-  if (failed(manager.run(*differentiated)))
-    return fail("autodiff fails");
+  for (auto create : passes)
+    manager.addNestedPass<func::FuncOp>(create());
+  return succeeded(manager.run(on)) || fail("a pass that truth needs fails");
+}
+
+bool Checker::findTruth() {
+  // Differences are of a loss that is computed where its gradient is.
+  OwningOpRef<ModuleOp> program = copy();
+  if (!runPasses(*program, {createAccumulateGradients}) || !tryForward(*program) ||
+      !begin("autodiff"))
+    return false;
+  OwningOpRef<ModuleOp> differentiated(program->clone());
+  if (!runPasses(*differentiated, {createAutodiff}))
+    return false;
   if (options.plant && options.plantAfter == "autodiff")
     options.plant(*differentiated);
   auto run = interpret(*differentiated);
   if (!run)
     return false;
   truth = std::move(*run);
-  if (!begin("gradient"))
+  // What rounds inside the recipe's ops is seen where they are written out.
+  OwningOpRef<ModuleOp> written(differentiated->clone());
+  if (!runPasses(*written, {createClip, createSkipSteps}) || !begin("gradient"))
     return false;
   for (auto function : differentiated->getOps<func::FuncOp>())
-    if (std::string message = checkGradients(module, function); !message.empty()) {
+    if (std::string message = checkGradients(*program, function); !message.empty()) {
       // Where f32 has trouble, differences may be poor as well, but not all wrong.
-      if (checkGradients(module, function, 1e-2, 1e-8).empty() && !tryInF32(*differentiated))
+      if (checkGradients(*program, function, 1e-2, 1e-8).empty() && !tryInF32(*written))
         return false;
       return fail("@" + function.getSymName().str() + ": " + message);
     }
-  return tryInF32(*differentiated);
+  return tryInF32(*written);
 }
 
 bool Checker::apply(const PipelinePass &pass, ModuleOp to) {

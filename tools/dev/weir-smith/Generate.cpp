@@ -61,22 +61,24 @@ void addTerms(std::vector<Output> &outputs, ArrayRef<LossTerm> terms) {
   }
 }
 
-/// weir.gradient of the loss by most of the parameters.
-std::vector<Trained> makeGradient(Scope &scope, Scope &top, Value loss) {
+/// Most of the parameters.
+std::vector<Trained> chooseTrained(Scope &top) {
   if (top.parameters.empty())
     top.pool.push_back(top.parameter(top.type({3})));
   std::vector<Trained> trained;
-  SmallVector<Value> sources;
   for (const std::string &name : top.parameters)
-    if (sources.empty() || scope.random().chance(0.9)) {
+    if (trained.empty() || top.random().chance(0.9))
       trained.push_back({name, nullptr});
-      sources.push_back(top.read(name));
-    }
-  auto gradient = GradientOp::create(scope.builder, scope.location(), loss, sources);
+  return trained;
+}
+
+void takeGradients(Scope &top, Value loss, std::vector<Trained> &trained) {
+  SmallVector<Value> sources;
+  for (const Trained &one : trained)
+    sources.push_back(top.read(one.name));
+  auto gradient = GradientOp::create(top.builder, top.location(), loss, sources);
   for (auto [one, value] : llvm::zip(trained, gradient.getGradients()))
     one.gradient = value;
-  scope.trying = top.trying = false;
-  return trained;
 }
 
 void makePlainStep(Scope &top) {
@@ -89,11 +91,14 @@ void makePlainStep(Scope &top) {
   auto terms = makeLoss(top);
   for (size_t i = nexts.size(); i < top.states.size(); ++i)
     nexts.push_back({top.states[i].variable, top.states[i].old});
-  Value loss = totalOf(top, terms);
+  tryLoss(top, terms);
   std::vector<Output> outputs;
   giveUnused(top, outputs, 4);
   addTerms(outputs, terms);
-  auto trained = makeGradient(top, top, loss);
+  auto trained = chooseTrained(top);
+  top.trying = false;
+  Value loss = lossOf(top, terms);
+  takeGradients(top, loss, trained);
   for (const Trained &one : trained)
     outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
   makeUpdate(top, loss, trained, nexts, outputs);
@@ -114,14 +119,13 @@ void makeStepInRounds(Scope &top) {
   auto terms = makeLoss(*body);
   for (size_t i = nexts.size(); i < body->states.size(); ++i)
     nexts.push_back(body->states[i].old);
-  Value share = totalOf(*body, terms);
+  tryLoss(*body, terms);
   std::vector<Output> unused;
   giveUnused(*body, unused, 3);
-  auto trained = makeGradient(*body, top, share);
+  auto trained = chooseTrained(top);
+  body->trying = top.trying = false;
 
   SmallVector<Value> yielded, carried;
-  for (const Trained &one : trained)
-    yielded.push_back(one.gradient);
   for (const LossTerm &term : terms)
     yielded.push_back(term.sum);
   for (const Output &output : unused)
@@ -138,12 +142,12 @@ void makeStepInRounds(Scope &top) {
 
   std::vector<Output> outputs;
   size_t at = 0;
-  for (Trained &one : trained) {
-    one.gradient = op.getResult(at++);
-    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
-  }
   for (LossTerm &term : terms)
     term.sum = op.getResult(at++);
+  Value loss = lossOf(top, terms);
+  takeGradients(top, loss, trained);
+  for (const Trained &one : trained)
+    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
   while (at < sums)
     outputs.push_back({top.program.newName("value"), "tensor", op.getResult(at++)});
   addTerms(outputs, terms);
@@ -152,7 +156,7 @@ void makeStepInRounds(Scope &top) {
     writes.push_back({state.variable, op.getResult(at++)});
   for (const Scope::State &state : top.states) // what the body's ops took from outside
     writes.push_back({state.variable, state.old});
-  makeUpdate(top, totalOf(top, terms), trained, writes, outputs);
+  makeUpdate(top, loss, trained, writes, outputs);
   endEntry(top, outputs);
 }
 

@@ -114,7 +114,18 @@ std::vector<LossTerm> makeLoss(Scope &s) {
   return terms;
 }
 
-Value totalOf(Scope &s, ArrayRef<LossTerm> terms) {
+Value lossOf(Scope &s, ArrayRef<LossTerm> terms) {
+  SmallVector<Value> sums, counts;
+  SmallVector<double> weights;
+  for (const LossTerm &term : terms) {
+    sums.push_back(term.sum);
+    counts.push_back(term.count);
+    weights.push_back(term.weight);
+  }
+  return LossOp::create(s.builder, s.location(), s.type({}), weights, sums, counts);
+}
+
+void tryLoss(Scope &s, ArrayRef<LossTerm> terms) {
   Value total;
   for (const LossTerm &term : terms) {
     Value part = s.map<DivOp>(term.sum, term.count);
@@ -122,7 +133,6 @@ Value totalOf(Scope &s, ArrayRef<LossTerm> terms) {
       part = s.map<MulOp>(part, s.constant(part.getType(), term.weight));
     total = total ? s.map<AddOp>(total, part) : part;
   }
-  return total;
 }
 
 } // namespace weir::smith

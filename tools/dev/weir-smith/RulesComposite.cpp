@@ -106,8 +106,8 @@ ArrayRef<Rule> rules() {
 }
 
 ArrayRef<StringRef> programOps() {
-  static constexpr StringRef all[] = {"variable", "read",   "write", "gradient",  "microbatches",
-                                      "yield",    "kernel", "clip",  "all_finite"};
+  static constexpr StringRef all[] = {"variable", "read",   "write", "gradient", "microbatches",
+                                      "yield",    "kernel", "loss",  "clip",     "all_finite"};
   return all;
 }
 

@@ -31,8 +31,11 @@ struct LossTerm {
 /// constants or sums of masks, outside of microbatches.
 std::vector<LossTerm> makeLoss(Scope &scope);
 
-/// sum over terms of weight * sum / count
-mlir::Value totalOf(Scope &scope, llvm::ArrayRef<LossTerm> terms);
+/// The loss of the terms, as weir.loss.
+mlir::Value lossOf(Scope &scope, llvm::ArrayRef<LossTerm> terms);
+
+/// The same by ops that the trial runs.
+void tryLoss(Scope &scope, llvm::ArrayRef<LossTerm> terms);
 
 /// The next value of a state of the scope.
 mlir::Value nextState(Scope &scope, const Scope::State &state);

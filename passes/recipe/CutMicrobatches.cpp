@@ -1,0 +1,157 @@
+//===- CutMicrobatches.cpp - Another number of microbatches ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs first, on the forward computation alone. What the recipe calls a batch is part of the
+// mathematics where its rows see each other; where they do not, a batch is the sum of its parts
+// (BatchRows.h), and how many of them a step takes one after the other is free.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/BatchRows.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weir {
+#define GEN_PASS_DEF_CUTMICROBATCHES
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// One op, as `count` microbatches.
+class Cut {
+public:
+  Cut(MicrobatchesOp op, int64_t count) : op(op), count(count), times(count / op.getCount()) {}
+
+  LogicalResult run() {
+    Block &body = op.getBody().front();
+    int64_t rows = op.getSliced().empty() ? 1 : shapeOf(body.getArgument(1))[0];
+    if (count % op.getCount() != 0 || rows % times != 0)
+      return refuse(op.getLoc()) << op.getCount() << " batches of " << rows
+                                 << " rows have no as many equal parts";
+    if (!op.getCarried().empty())
+      return refuse(op.getLoc()) << "states go from batch to batch";
+    getUsedValuesDefinedAbove(op.getBody(), captured);
+    for (auto draw : body.getOps<RandomOp>())
+      if (drawsRows(draw, rows))
+        draws.push_back(draw);
+    func::FuncOp whole = outline();
+    SmallVector<std::optional<RowPlace>> places(whole.getNumArguments());
+    for (size_t i = 0; i < op.getSliced().size() + draws.size(); ++i)
+      places[1 + i] = RowPlace{0, shapeOf(whole.getArgument(1 + i))[0] / rows};
+    BatchRows found(whole, rows, places);
+    LogicalResult result = success();
+    if (!found.independent())
+      result = refuse(found.tied().location) << found.tied().why;
+    else
+      inlineParts(cutRows(found, rows / times, "part"));
+    whole.erase();
+    return result;
+  }
+
+private:
+  InFlightDiagnostic refuse(Location place) {
+    return emitError(place) << "a step cannot be cut into " << count << " microbatches: ";
+  }
+
+  /// Whether numbers may be drawn for each row. The element index counts on over microbatches, so a
+  /// part that draws for itself has the numbers that the batch had for its rows.
+  bool drawsRows(RandomOp draw, int64_t rows) {
+    ArrayRef<int64_t> shape = shapeOf(draw);
+    return draw.getRound() == op.round() && captured.contains(draw.getSeed()) &&
+           captured.contains(draw.getStep()) && !shape.empty() && shape[0] % rows == 0;
+  }
+
+  /// The body as an entry beside the function: of the round, the slices, what is drawn for each row
+  /// and what is read outside.
+  func::FuncOp outline() {
+    auto function = op->getParentOfType<func::FuncOp>();
+    OpBuilder builder(function);
+    Operation *yield = op.getBody().front().getTerminator();
+    SmallVector<Value> taken(op.getBody().getArguments());
+    for (RandomOp draw : draws)
+      taken.push_back(draw);
+    llvm::append_range(taken, captured);
+    auto made = func::FuncOp::create(
+        builder, op.getLoc(), "whole",
+        builder.getFunctionType(ValueRange(taken).getTypes(), yield->getOperandTypes()));
+    Block *block = made.addEntryBlock();
+    IRMapping mapping;
+    mapping.map(taken, block->getArguments());
+    builder.setInsertionPointToEnd(block);
+    for (Operation &inner : op.getBody().front().without_terminator())
+      if (!llvm::is_contained(draws, &inner))
+        builder.clone(inner, mapping);
+    SmallVector<Value> results;
+    for (Value value : yield->getOperands())
+      results.push_back(mapping.lookup(value));
+    func::ReturnOp::create(builder, yield->getLoc(), results);
+    for (unsigned i = 0; i < results.size(); ++i)
+      made.setResultAttr(i, "weir.part", builder.getStringAttr("sum"));
+    return made;
+  }
+
+  /// The entry for a part becomes the body.
+  void inlineParts(func::FuncOp part) {
+    OpBuilder builder(op);
+    auto made = MicrobatchesOp::create(builder, op.getLoc(), op.getResultTypes(), count,
+                                       op.getSliced(), ValueRange());
+    Block &block = part.getBody().front();
+    made.getBody().takeBody(part.getBody());
+    builder.setInsertionPointToStart(&block);
+    // What is drawn for the batch as a whole, all of its parts draw.
+    Value round = made.round();
+    Value many = ConstantOp::create(builder, op.getLoc(), tensorType(round), times);
+    auto batch = DivOp::create(builder, op.getLoc(), round.getType(), round, many, TypeAttr());
+    round.replaceAllUsesExcept(batch, batch);
+    SmallVector<Value> values;
+    for (auto [i, draw] : llvm::enumerate(draws)) {
+      auto type = block.getArgument(1 + op.getSliced().size() + i).getType();
+      values.push_back(RandomOp::create(builder, draw.getLoc(), type, draw.getSeed(),
+                                        draw.getStep(), round, draw.getDistribution(),
+                                        draw.getKey()));
+    }
+    llvm::append_range(values, captured);
+    for (auto [argument, value] :
+         llvm::zip_equal(block.getArguments().take_back(values.size()), values))
+      argument.replaceAllUsesWith(value);
+    block.eraseArguments(block.getNumArguments() - values.size(), values.size());
+    Operation *end = block.getTerminator();
+    builder.setInsertionPoint(end);
+    YieldOp::create(builder, end->getLoc(), end->getOperands());
+    end->erase();
+    op->replaceAllUsesWith(made);
+    op.erase();
+    part.erase();
+  }
+
+  MicrobatchesOp op;
+  const int64_t count, times;
+  llvm::SetVector<Value> captured;
+  SmallVector<RandomOp> draws;
+};
+
+struct CutMicrobatches : weir::impl::CutMicrobatchesBase<CutMicrobatches> {
+  using CutMicrobatchesBase::CutMicrobatchesBase;
+
+  void runOnOperation() override {
+    if (count == 0)
+      return;
+    SmallVector<MicrobatchesOp> all;
+    getOperation().walk([&](MicrobatchesOp op) { all.push_back(op); });
+    for (MicrobatchesOp op : all)
+      if (static_cast<int64_t>(op.getCount()) != count && failed(Cut(op, count).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

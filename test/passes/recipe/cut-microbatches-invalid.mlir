@@ -1,0 +1,37 @@
+// RUN: weir-opt --weir-cut-microbatches=count=4 --split-input-file --verify-diagnostics %s
+
+// Batch statistics are over the recipe's batch.
+func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
+  %s = weir.microbatches 2 sliced(%x) carried() : (tensor<8x2xf32>) -> tensor<f32> {
+  ^bb0(%round: tensor<i32>, %part: tensor<4x2xf32>):
+    %sums = weir.reduce sum %part {axes = array<i64: 0>} : tensor<4x2xf32> -> tensor<2xf32>
+    %all = weir.broadcast %sums {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<4x2xf32>
+    // expected-error@+1 {{a step cannot be cut into 4 microbatches: a sum over the rows meets single rows again}}
+    %d = weir.sub %part, %all : tensor<4x2xf32>
+    %sum = weir.reduce sum %d {axes = array<i64: 0, 1>} : tensor<4x2xf32> -> tensor<f32>
+    weir.yield %sum : tensor<f32>
+  }
+  return %s : tensor<f32>
+}
+
+// -----
+
+func.func @carried(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{a step cannot be cut into 4 microbatches: states go from batch to batch}}
+  %r = weir.microbatches 2 sliced(%x) carried(%c) : (tensor<8xf32>, tensor<f32>) -> tensor<f32> {
+  ^bb0(%round: tensor<i32>, %part: tensor<4xf32>, %old: tensor<f32>):
+    weir.yield %old : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @no_multiple(%x: tensor<6xf32>) -> tensor<2xf32> {
+  // expected-error@+1 {{a step cannot be cut into 4 microbatches: 3 batches of 2 rows have no as many equal parts}}
+  %r = weir.microbatches 3 sliced(%x) carried() : (tensor<6xf32>) -> tensor<2xf32> {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    weir.yield %part : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
