@@ -13,6 +13,7 @@
 #ifndef WEIR_PASSES_PASSES_H
 #define WEIR_PASSES_PASSES_H
 
+#include "codegen/Target.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Pass/Pass.h"
@@ -23,6 +24,15 @@ namespace weir {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
+
+/// For the target of a compile, which keeps what is planned until it is compiled.
+std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
+/// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
+std::unique_ptr<mlir::Pass>
+createCompileKernels(std::shared_ptr<Target> target,
+                     std::function<void(llvm::StringRef phase, mlir::ModuleOp)> dump,
+                     mlir::TimingScope *time);
 
 /// Makes every pass known to command lines and textual pipelines.
 inline void registerPasses() { registerWeirPasses(); }

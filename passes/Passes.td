@@ -15,6 +15,9 @@
 
 include "mlir/Pass/PassBase.td"
 
+def Weir_TargetOption : Option<"target", "target", "std::string", "\"cpu:x86-64-v3\"",
+                               "what to compile for, as weir compile --target takes it">;
+
 // recipe/
 
 def CutMicrobatches : Pass<"weir-cut-microbatches", "::mlir::ModuleOp"> {
@@ -103,13 +106,35 @@ def Fuse : Pass<"weir-fuse", "::mlir::ModuleOp"> {
   let description = [{
     Products, convolutions, attention and segment sums become kernels of their own; everything else grows into maps and rows.
     Values are computed again where that spares reading them. Before: ops. After: weir.kernel, reads, writes and aliases.
+    A kernel has its domain as an attribute, and only a shape that the target does not decline.
   }];
+  let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
 def VerifyFused : Pass<"weir-verify-fused", "::mlir::ModuleOp"> {
   let summary = "checks that everything that computes is in a kernel";
   let description = "Planning knows kernels, aliases, variables and microbatches; anything else here is a fault of fusion.";
+}
+
+// lower/
+
+def LowerToPlan : Pass<"weir-lower-to-plan", "::mlir::ModuleOp"> {
+  let summary = "turns tensors into buffers, kernels into launches and library calls";
+  let description = [{
+    Equal kernels become one plan.kernel, which says how the target runs it. Values that persist are written in place where
+    whoever reads the old ones has done so. Before: weir.kernel, reads, writes, aliases, microbatches. After: a plan without
+    offsets.
+  }];
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
+def CompileKernels : Pass<"weir-compile-kernels", "::mlir::ModuleOp"> {
+  let summary = "compiles the kernels of a plan to code";
+  let description = "Adds the plan.blob that holds every launch, where there are kernels. The plan stays as it is.";
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 
 // memory/

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
+#include "codegen/artifact/Writer.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 
@@ -17,14 +18,17 @@ using namespace mlir;
 
 namespace weir {
 
-template <auto create> static void onModule(OpPassManager &pm) { pm.addPass(create()); }
-template <auto create> static void onEntries(OpPassManager &pm) {
+template <auto create> static void onModule(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(create());
+}
+template <auto create> static void onEntries(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(create());
 }
 
 static constexpr PipelinePass microbatchPasses[] = {
     // On the forward computation alone: a backward one would have to be cut with it.
-    {"cut-microbatches", false, [](OpPassManager &pm) { pm.addPass(createCutMicrobatches()); }},
+    {"cut-microbatches", false,
+     [](OpPassManager &pm, const PipelineOptions &) { pm.addPass(createCutMicrobatches()); }},
     // Autodiff wants the gradient where the loss is computed.
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
@@ -51,10 +55,29 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
-    {"fuse", false, onModule<createFuse>},
+    {"fuse", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createFuse(options.target));
+     }},
     // What fusion computes again in a kernel may be there twice.
     {"merge-in-kernels", true, onModule<createCSEPass>},
     {"verify-fused", false, onModule<createVerifyFused>},
+};
+
+static constexpr PipelinePass planPasses[] = {
+    {"lower-to-plan", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createLowerToPlan(options.target));
+     }},
+    {"assign-offsets", false, onModule<createAssignOffsets>},
+    {"verify-planned", false, onModule<createVerifyPlanned>},
+};
+
+static constexpr PipelinePass generatePasses[] = {
+    {"compile-kernels", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createCompileKernels(options.target, options.dumpKernels, options.time));
+     }},
 };
 
 ArrayRef<Phase> phases() {
@@ -65,14 +88,50 @@ ArrayRef<Phase> phases() {
       {"recipe", "clipping and the decision to skip become ops", recipePasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
       {"fuse", "everything that computes is in a kernel", fusePasses},
+      {"plan", "tensors become buffers with a place, kernels actions in order", planPasses},
+      {"generate", "kernels become code; the artifact is written from it", generatePasses},
   };
   return all;
 }
 
-void Phase::add(OpPassManager &manager, ArrayRef<StringRef> without) const {
+ArrayRef<Phase> phasesOnTensors() { return phases().drop_back(2); }
+
+void Phase::add(OpPassManager &manager, const PipelineOptions &options) const {
   for (const PipelinePass &pass : passes)
-    if (!llvm::is_contained(without, pass.name))
-      pass.add(manager);
+    if (!llvm::is_contained(options.without, pass.name))
+      pass.add(manager, options);
+}
+
+LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptions options) {
+  TimingScope time = options.time ? options.time->nest(phase.name) : TimingScope();
+  options.time = &time;
+  PassManager manager(module.getContext());
+  // Compiling kernels tells its own steps apart.
+  if (phase.name != "generate")
+    manager.enableTiming(time);
+  phase.add(manager, options);
+  if (options.watch)
+    options.watch(manager);
+  return manager.run(module);
+}
+
+LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {
+  for (const Phase &phase : phases())
+    for (const PipelinePass &pass : phase.passes)
+      if (pass.name == name) {
+        PassManager manager(module.getContext());
+        pass.add(manager, options);
+        return manager.run(module);
+      }
+  llvm_unreachable("the pipeline has no such pass");
+}
+
+FailureOr<std::vector<std::byte>> compile(ModuleOp module, const PipelineOptions &options) {
+  for (const Phase &phase : phases())
+    if (failed(runPhase(phase, module, options)))
+      return failure();
+  TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
+  return writeArtifact(module);
 }
 
 } // namespace weir

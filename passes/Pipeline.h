@@ -8,15 +8,29 @@
 #ifndef WEIR_PASSES_PIPELINE_H
 #define WEIR_PASSES_PIPELINE_H
 
+#include "codegen/Target.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <functional>
+
 namespace weir {
+
+struct PipelineOptions {
+  std::shared_ptr<Target> target;
+  llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
+  /// Sees the pass manager of every phase before it runs.
+  std::function<void(mlir::PassManager &)> watch = nullptr;
+  /// Sees the kernels' code on its way (codegen/Target.h).
+  std::function<void(llvm::StringRef step, mlir::ModuleOp)> dumpKernels = nullptr;
+  /// What phases and passes take is nested here, unless null.
+  mlir::TimingScope *time = nullptr;
+};
 
 /// A pass at its place in the compile.
 struct PipelinePass {
   llvm::StringRef name; ///< tells the places apart where a pass stands in several
   bool optional;        ///< the program compiles, to the same results, without it
-  void (*add)(mlir::OpPassManager &);
+  void (*add)(mlir::OpPassManager &, const PipelineOptions &);
 };
 
 /// A stretch of the compile with a name one can stop after.
@@ -25,12 +39,26 @@ struct Phase {
   llvm::StringRef summary;
   llvm::ArrayRef<PipelinePass> passes;
 
-  /// Adds all passes but those named.
-  void add(mlir::OpPassManager &manager, llvm::ArrayRef<llvm::StringRef> without = {}) const;
+  void add(mlir::OpPassManager &manager, const PipelineOptions &options) const;
 };
 
-/// Every phase on weir IR, in order. The frontend comes before them, planning (codegen/plan) after.
+/// Every phase, in order. The frontend comes before them; the artifact is written after them.
 llvm::ArrayRef<Phase> phases();
+
+/// Those behind which a program still has values and no buffers: the interpreter of weir IR runs
+/// what they leave. The phases after them are "plan" and "generate".
+llvm::ArrayRef<Phase> phasesOnTensors();
+
+mlir::LogicalResult runPhase(const Phase &phase, mlir::ModuleOp module, PipelineOptions options);
+
+/// Runs the pass of this name, which is in the pipeline.
+mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,
+                            const PipelineOptions &options);
+
+/// An artifact's bytes from what the frontend makes: every phase, and the writer. The module is
+/// consumed: it is a plan with its code afterwards. Failure comes with a diagnostic.
+mlir::FailureOr<std::vector<std::byte>> compile(mlir::ModuleOp module,
+                                                const PipelineOptions &options);
 
 } // namespace weir
 

@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Writer.h"
-#include "codegen/cpu/Kernels.h"
-#include "codegen/plan/LowerToPlan.h"
 #include "verify/CheckActions.h"
 #include "verify/Checks.h"
 #include "verify/Compare.h"
@@ -56,15 +54,10 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
 LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms &forms) {
   ModuleOp module = verification.module;
   VerifyReport &found = verification.found;
-  FailureOr<std::vector<char>> code = compileKernels(kernelsOf(module), verification.options.target,
-                                                     [&](StringRef phase, ModuleOp kernels) {
-                                                       if (phase == "emitted")
-                                                         verification.tamper("codegen", kernels);
-                                                     });
-  if (failed(code))
+  if (failed(runPass("compile-kernels", module, verification.pipeline)))
     return failure();
   found.kernels = llvm::range_size(module.getOps<plan::KernelOp>());
-  std::vector<std::byte> artifact = writeArtifact(module, *code);
+  std::vector<std::byte> artifact = writeArtifact(module);
   CompiledProgram program(artifact), threaded(artifact, 3);
   auto run = [&](CompiledProgram &on, const Sample &sample) {
     auto runEntry = [&](StringRef entry, const Tensors &inputs,

@@ -5,9 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/plan/LowerToPlan.h"
-#include "mlir/Pass/PassManager.h"
-#include "passes/Passes.h"
 #include "verify/Checks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -54,17 +51,15 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
                    return blamePlan(forms.last(), module, what, feed);
                  });
   };
-  if (failed(lowerToPlan(module, options.target)))
+  auto run = [&](StringRef pass) { return runPass(pass, module, verification.pipeline); };
+  if (failed(run("lower-to-plan")))
     return failure();
   verification.tamper("lower-to-plan", module);
   if (options.full && failed(checkBuffers()))
     return failure();
   if (found.fault)
     return success();
-  PassManager manager(module.getContext());
-  manager.addPass(createAssignOffsets());
-  manager.addPass(createVerifyPlanned());
-  if (failed(manager.run(module)))
+  if (failed(run("assign-offsets")) || failed(run("verify-planned")))
     return failure();
   verification.tamper("assign-offsets", module);
   found.passes += 2;

@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Compiled.h"
-#include "codegen/artifact/Writer.h"
-#include "codegen/plan/LowerToPlan.h"
-#include "passes/Passes.h"
+#include "codegen/targets/Targets.h"
 #include "passes/Pipeline.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/devices/Devices.h"
@@ -90,31 +88,10 @@ void nameEntryPorts(mlir::ModuleOp module) {
   }
 }
 
-mlir::LogicalResult planModule(mlir::ModuleOp module, const Target &target) {
-  if (mlir::failed(lowerToPlan(module, target)))
-    return mlir::failure();
-  mlir::PassManager manager(module.getContext());
-  manager.addPass(createAssignOffsets());
-  manager.addPass(createVerifyPlanned());
-  return manager.run(module);
-}
-
-mlir::FailureOr<std::vector<std::byte>> assemble(mlir::ModuleOp plan, const Target &target) {
-  mlir::FailureOr<std::vector<char>> code = compileKernels(kernelsOf(plan), target);
-  if (mlir::failed(code))
-    return mlir::failure();
-  return writeArtifact(plan, *code);
-}
-
-mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, const Target &target,
+mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llvm::StringRef target,
                                                       llvm::ArrayRef<llvm::StringRef> without) {
   nameEntryPorts(module);
-  mlir::PassManager manager(module.getContext());
-  for (const Phase &phase : phases())
-    phase.add(manager, without);
-  if (mlir::failed(manager.run(module)) || mlir::failed(planModule(module, target)))
-    return mlir::failure();
-  return assemble(module, target);
+  return compile(module, {.target = makeTarget(target), .without = without});
 }
 
 CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, int threads)

@@ -13,8 +13,8 @@
 #ifndef WEIR_VERIFY_COMPILED_H
 #define WEIR_VERIFY_COMPILED_H
 
-#include "codegen/cpu/Kernels.h"
 #include "ir/reference/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "runtime/core/Program.h"
 #include <map>
 #include <memory>
@@ -25,16 +25,9 @@ namespace weir {
 /// output0, output1, .., the results as whole tensors.
 void nameEntryPorts(mlir::ModuleOp module);
 
-/// Plans a module that has been through all phases, offsets included; it becomes plan IR.
-mlir::LogicalResult planModule(mlir::ModuleOp module, const Target &target);
-
-/// An artifact of a planned module.
-mlir::FailureOr<std::vector<std::byte>> assemble(mlir::ModuleOp plan, const Target &target);
-
-/// Compiles weir IR as the frontend makes it, or anything up to fusion, through every phase but the
-/// optional passes named in `without` (passes/Pipeline.h). The module is consumed: it is plan IR
-/// afterwards. Failure comes with a diagnostic.
-mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, const Target &target,
+/// Compiles weir IR as the frontend makes it, or anything up to fusion, whose ports need no names,
+/// as compile() does (passes/Pipeline.h), for a target that makeTarget() takes.
+mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llvm::StringRef target,
                                                       llvm::ArrayRef<llvm::StringRef> without = {});
 
 /// An artifact loaded here. Elements are rounded to their storage type on the way in.

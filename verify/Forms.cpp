@@ -87,12 +87,12 @@ LogicalResult Forms::runPasses() {
   ModuleOp module = verification.module;
   const VerifyOptions &options = verification.options;
   size_t count = 0;
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     count += phase.passes.size();
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     for (const PipelinePass &pass : phase.passes) {
       PassManager manager(module.getContext());
-      pass.add(manager);
+      pass.add(manager, verification.pipeline);
       if (failed(manager.run(module)))
         return failure();
       verification.tamper(pass.name, module);

@@ -8,6 +8,8 @@
 #ifndef WEIR_VERIFY_VERIFICATION_H
 #define WEIR_VERIFY_VERIFICATION_H
 
+#include "codegen/targets/Targets.h"
+#include "passes/Pipeline.h"
 #include "verify/Blame.h"
 #include "verify/Cost.h"
 #include "verify/Outcome.h"
@@ -19,12 +21,18 @@ struct Verification {
   /// `module` is as the frontend makes it, its entries' ports named; the passes change it. Both
   /// arguments have to outlive this.
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
-      : module(module), options(options), cost(verifyCost(module, options.full)), results(module) {}
+      : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
+        pipeline{.target = makeTarget(options.target),
+                 .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels) {
+                   if (step == "emitted")
+                     tamper("codegen", kernels);
+                 }} {}
 
   mlir::ModuleOp module;
   const VerifyOptions &options;
   const VerifyCost cost;
   const Results results;
+  const PipelineOptions pipeline;
   VerifyReport found;
 
   /// Whether there is nothing left to check: each check ends the verification if it finds a fault.

@@ -20,7 +20,7 @@
 #ifndef WEIR_VERIFY_VERIFY_H
 #define WEIR_VERIFY_VERIFY_H
 
-#include "codegen/cpu/Kernels.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,8 +28,8 @@
 namespace weir {
 
 struct VerifyOptions {
-  Target target;
-  unsigned seed = 1; ///< of the random numbers the program is run on
+  std::string target; ///< one that makeTarget() takes (codegen/targets)
+  unsigned seed = 1;  ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.

@@ -321,6 +321,10 @@ OwningOpRef<ModuleOp> PlanReader::read() {
       return {};
   for (const fb::Entry *entry : *program.entries())
     readEntry(*entry);
+  if (program.blobs())
+    for (const fb::Blob *blob : *program.blobs())
+      plan::setCode(*module,
+                    {reinterpret_cast<const char *>(blob->bytes()->data()), blob->bytes()->size()});
   if (failed(readMeanings()) || failed(verify(*module)))
     return {};
   return std::move(module);

@@ -15,8 +15,8 @@
 
 namespace weir {
 
-/// The module in plan form that `file` was written from, so that writeArtifact() of it and the
-/// file's code gives the same bytes. What the file does not keep is which parts of buffers had
+/// The module in plan form that `file` was written from, so that writeArtifact() of it gives the
+/// same bytes. What the file does not keep is which parts of buffers had
 /// names of their own, and whether a buffer was allocated in a repeat: all are at the entry's head.
 /// Locations are those of the model's lines; the ops of a kernel's meaning have those of its first
 /// launch.

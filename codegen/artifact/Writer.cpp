@@ -49,7 +49,7 @@ class Writer {
 public:
   explicit Writer(ModuleOp module) : module(module) {}
 
-  std::vector<std::byte> write(ArrayRef<char> code) {
+  std::vector<std::byte> write() {
     program.model = text("weir.model");
     program.batch = number("weir.batch");
     program.accumulate = number("weir.accumulate");
@@ -83,7 +83,7 @@ public:
       writeKernel(kernel);
     for (auto entry : module.getOps<plan::EntryOp>())
       writeEntry(entry);
-    if (!code.empty()) {
+    if (ArrayRef<char> code = plan::codeOf(module); !code.empty()) {
       auto blob = std::make_unique<fb::BlobT>();
       blob->bytes.assign(reinterpret_cast<const uint8_t *>(code.begin()),
                          reinterpret_cast<const uint8_t *>(code.end()));
@@ -311,8 +311,6 @@ private:
 
 } // namespace
 
-std::vector<std::byte> writeArtifact(ModuleOp plan, ArrayRef<char> code) {
-  return Writer(plan).write(code);
-}
+std::vector<std::byte> writeArtifact(ModuleOp plan) { return Writer(plan).write(); }
 
 } // namespace weir

@@ -14,9 +14,9 @@
 
 namespace weir {
 
-/// Serializes a module in plan form, offsets assigned, with the code of its kernels (an ELF shared
-/// object). The same module and code give the same bytes.
-std::vector<std::byte> writeArtifact(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
+/// Serializes a module in plan form, offsets assigned and kernels compiled. The same module gives
+/// the same bytes.
+std::vector<std::byte> writeArtifact(mlir::ModuleOp plan);
 
 } // namespace weir
 

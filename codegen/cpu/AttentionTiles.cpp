@@ -15,7 +15,7 @@ using namespace mlir;
 namespace weir {
 
 AttentionTiles::AttentionTiles(Emission &emission, Value query, Value key, bool causal)
-    : e(emission), causal(causal), lanes(emission.target.vectorBits / 32),
+    : e(emission), causal(causal), lanes(emission.processor.vectorBits / 32),
       outputsFound(emission.kernel.getNumResults(), false) {
   ArrayRef<int64_t> shape = shapeOf(query);
   batch = shape[0];

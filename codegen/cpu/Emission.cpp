@@ -15,10 +15,9 @@ using namespace mlir;
 
 namespace weir {
 
-Emission::Emission(KernelOp kernel, StringRef symbol, const Target &target, ModuleOp module,
-                   size_t keys)
-    : kernel(kernel), symbol(symbol), target(target), builder(kernel.getContext()),
-      loc(kernel.getLoc()), module(module), keys(keys) {}
+Emission::Emission(KernelOp kernel, StringRef symbol, const Processor &processor, ModuleOp module)
+    : kernel(kernel), symbol(symbol), processor(processor), builder(kernel.getContext()),
+      loc(kernel.getLoc()), module(module) {}
 
 void Emission::open(StringRef suffix, int64_t tasks) {
   MLIRContext *context = builder.getContext();
@@ -67,7 +66,6 @@ void Emission::close() {
     if (pointer.use_empty())
       pointer.getDefiningOp()->erase();
   pointers.clear();
-  takeKeys(function, keys);
 }
 
 void Emission::discard() {

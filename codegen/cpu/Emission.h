@@ -7,7 +7,7 @@
 //
 // What the schedules (one function and one file per kernel shape) share. A schedule writes the
 // functions of a kernel into a module and fills the plan as it goes, so that plan and code cannot
-// disagree: planning is emitting and throwing the code away.
+// disagree.
 //
 // Emitted code is scalar: scf loops over arith, math and LLVM loads and stores. Loops whose
 // variable runs along contiguous elements carry `lanesName`; Vectorize.h makes vector code of them.
@@ -17,8 +17,9 @@
 #ifndef WEIR_CODEGEN_CPU_EMISSION_H
 #define WEIR_CODEGEN_CPU_EMISSION_H
 
+#include "codegen/Target.h"
 #include "codegen/cpu/Elements.h"
-#include "codegen/cpu/Kernels.h"
+#include "codegen/cpu/Processor.h"
 
 #include <memory>
 
@@ -33,9 +34,9 @@ constexpr llvm::StringLiteral nonemptyName = "weir.nonempty";
 
 class Emission {
 public:
-  /// With `keys`, functions take the keys of that many random numbers (Families.h).
-  Emission(KernelOp kernel, llvm::StringRef symbol, const Target &target, mlir::ModuleOp module,
-           size_t keys);
+  /// The words of random keys stay constants with the mark of RandomOp (Families.h).
+  Emission(KernelOp kernel, llvm::StringRef symbol, const Processor &processor,
+           mlir::ModuleOp module);
 
   /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and
   /// workspaces.
@@ -72,7 +73,7 @@ public:
 
   KernelOp kernel;
   std::string symbol;
-  const Target &target;
+  const Processor &processor;
   KernelPlan plan;
   mlir::OpBuilder builder;
   mlir::Location loc;
@@ -90,7 +91,6 @@ private:
     size_t function;
   };
   mlir::ModuleOp module;
-  size_t keys;
   mlir::func::FuncOp function;
   mlir::Value operands;
   llvm::SmallVector<Store> stores;

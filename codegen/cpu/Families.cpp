@@ -8,7 +8,6 @@
 #include "codegen/cpu/Families.h"
 
 #include "ir/weir/Elements.h"
-#include "ir/weir/KernelStructure.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,47 +16,40 @@ using namespace mlir;
 
 namespace weir {
 
-std::vector<KernelFamily> familiesOf(ArrayRef<NamedKernel> kernels) {
-  std::vector<KernelFamily> families;
-  std::vector<OwningOpRef<KernelOp>> copies;
-  llvm::DenseMap<Operation *, size_t, KernelStructure> known;
-  for (const NamedKernel &kernel : kernels) {
-    copies.push_back(withPlacesAsKeys(kernel.op));
-    auto [at, isNew] = known.try_emplace(*copies.back(), families.size());
-    if (isNew)
-      families.push_back({kernel.op, {}});
-    families[at->second].members.push_back({kernel.symbol, randomKeys(kernel.op)});
-  }
-  return families;
+/// The lower half of a key, or the higher.
+static int32_t halfOf(int64_t key, bool higher) {
+  return int32_t(uint32_t(uint64_t(key) >> (higher ? 32 : 0)));
 }
 
-void takeKeys(func::FuncOp function, size_t keys) {
+void takeKeys(func::FuncOp function, const KernelFamily &family) {
   SmallVector<arith::ConstantOp> words;
   function.walk([&](arith::ConstantOp constant) {
     if (constant->hasAttr(randomKeyWordName))
       words.push_back(constant);
   });
-  if (keys == 0) {
-    for (arith::ConstantOp word : words)
-      word->removeAttr(randomKeyWordName);
-    return;
-  }
+  ArrayRef<int64_t> keys = family.members.front().keys;
   unsigned before = function.getNumArguments();
   Type word = IntegerType::get(function.getContext(), 32);
-  for (size_t i = 0; i < 2 * keys; ++i)
-    (void)function.insertArgument(before + i, word, {}, function.getLoc());
+  if (family.isShared())
+    for (size_t i = 0; i < 2 * keys.size(); ++i)
+      (void)function.insertArgument(before + i, word, {}, function.getLoc());
   for (arith::ConstantOp constant : words) {
     auto place = constant->getAttrOfType<DenseI64ArrayAttr>(randomKeyWordName);
-    constant.replaceAllUsesWith(
-        Value(function.getArgument(before + 2 * unsigned(place[0]) + unsigned(place[1]))));
-    constant.erase();
+    if (family.isShared()) {
+      constant.replaceAllUsesWith(
+          Value(function.getArgument(before + 2 * unsigned(place[0]) + unsigned(place[1]))));
+      constant.erase();
+    } else {
+      constant.setValueAttr(IntegerAttr::get(word, halfOf(keys[place[0]], place[1])));
+      constant->removeAttr(randomKeyWordName);
+    }
   }
 }
 
-void addMembers(ModuleOp lowered, const KernelFamily &family, ArrayRef<LaunchPlan> launches) {
+void addMembers(ModuleOp lowered, const KernelFamily &family) {
   OpBuilder builder(lowered.getContext());
   Type word = builder.getI32Type();
-  for (const LaunchPlan &launch : launches) {
+  for (const LaunchPlan &launch : family.launches) {
     auto shared = lowered.lookupSymbol<LLVM::LLVMFuncOp>(family.symbol() + launch.suffix);
     shared.setLinkage(LLVM::Linkage::Internal);
     shared.setNoInline(true);
@@ -72,9 +64,9 @@ void addMembers(ModuleOp lowered, const KernelFamily &family, ArrayRef<LaunchPla
       builder.setInsertionPointToStart(function.addEntryBlock(builder));
       SmallVector<Value> arguments(function.getArguments());
       for (int64_t key : member.keys)
-        for (uint64_t half : {uint64_t(key), uint64_t(key) >> 32})
+        for (bool higher : {false, true})
           arguments.push_back(LLVM::ConstantOp::create(
-              builder, shared.getLoc(), word, builder.getI32IntegerAttr(int32_t(uint32_t(half)))));
+              builder, shared.getLoc(), word, builder.getI32IntegerAttr(halfOf(key, higher))));
       LLVM::CallOp::create(builder, shared.getLoc(), shared, arguments);
       LLVM::ReturnOp::create(builder, shared.getLoc(), ValueRange{});
     }

@@ -13,7 +13,7 @@
 #ifndef WEIR_CODEGEN_CPU_FAMILIES_H
 #define WEIR_CODEGEN_CPU_FAMILIES_H
 
-#include "codegen/cpu/Kernels.h"
+#include "codegen/Target.h"
 
 namespace weir {
 
@@ -27,20 +27,16 @@ struct KernelFamily {
   /// What its functions are called, each with a launch's suffix behind it.
   std::string symbol() const { return members.front().symbol + (isShared() ? ".any" : ""); }
 
-  KernelOp first;
+  llvm::SmallVector<LaunchPlan> launches;
   llvm::SmallVector<Member> members;
 };
 
-/// In the order of their first kernels.
-std::vector<KernelFamily> familiesOf(llvm::ArrayRef<NamedKernel> kernels);
-
-/// Makes arguments of the keys in the functions of a shared family, two words for each. They are
-/// those constants that RandomOp marks.
-void takeKeys(mlir::func::FuncOp function, size_t keys);
+/// Puts the keys in the place of those constants that RandomOp marks in one of the family's
+/// functions: as arguments, two words for each, where it is shared.
+void takeKeys(mlir::func::FuncOp function, const KernelFamily &family);
 
 /// Adds the members' functions to a module of the LLVM dialect, each behind the one that it calls.
-void addMembers(mlir::ModuleOp lowered, const KernelFamily &family,
-                llvm::ArrayRef<LaunchPlan> launches);
+void addMembers(mlir::ModuleOp lowered, const KernelFamily &family);
 
 } // namespace weir
 

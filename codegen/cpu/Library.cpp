@@ -12,8 +12,34 @@ using namespace mlir;
 
 namespace weir {
 
-bool isLibraryKernel(KernelOp kernel) {
-  return kernel.getShape() == KernelShape::product || kernel.getShape() == KernelShape::convolution;
+bool isLibraryShape(KernelShape shape) {
+  return shape == KernelShape::product || shape == KernelShape::convolution;
+}
+
+/// What no position of the window reaches may not be padding alone.
+static std::string declinesConvolution(Operation *root) {
+  auto reach = [](ArrayRef<int64_t> padding, Value weight) -> std::string {
+    for (auto [before, size] : llvm::zip_equal(padding, shapeOf(weight).drop_front(2)))
+      if (before >= size)
+        return "padding of " + std::to_string(before) + " beside a window of " +
+               std::to_string(size);
+    return "";
+  };
+  if (auto forward = dyn_cast<ConvolutionOp>(root))
+    return reach(forward.getPadding(), forward.getWeight());
+  if (auto backward = dyn_cast<ConvolutionInputGradOp>(root))
+    return reach(backward.getPadding(), backward.getWeight());
+  auto gradient = cast<ConvolutionWeightGradOp>(root);
+  return reach(gradient.getPadding(), gradient.getResult());
+}
+
+std::string libraryDeclines(KernelShape shape, Operation *root) {
+  if (!isLibraryShape(shape))
+    return "";
+  for (Type type : llvm::concat<const Type>(root->getOperandTypes(), root->getResultTypes()))
+    if (!cast<RankedTensorType>(type).getElementType().isF32())
+      return "tensors of other elements than f32";
+  return shape == KernelShape::convolution ? declinesConvolution(root) : "";
 }
 
 /// The lines of the ops that the call computes, the product's or convolution's first.
@@ -86,26 +112,16 @@ static void chooseTiles(spec::Product &spec) {
 }
 
 static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
-                                      const LibraryOperands &operands) {
-  MatmulOp matmul;
-  Value bias;
-  bool relu = false;
-  for (Operation &op : kernel.getBody().front()) {
-    if (auto found = dyn_cast<MatmulOp>(op))
-      matmul = found;
-    if (auto broadcast = dyn_cast<BroadcastOp>(op);
-        broadcast && isa<BlockArgument>(broadcast.getInput()))
-      bias = operands.inputs[cast<BlockArgument>(broadcast.getInput()).getArgNumber()];
-    relu |= isa<MaxOp>(op);
-  }
+                                      const CallBuffers &operands) {
+  auto matmul = *kernel.getBody().getOps<MatmulOp>().begin();
   auto buffer = [&](Value value) -> Value {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument ? operands.inputs[argument.getArgNumber()] : Value();
   };
   Value a = buffer(matmul.getLhs()), b = buffer(matmul.getRhs());
-  bool adds = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<AddOp>(op); });
-  if (!a || !b || (adds && !bias))
+  if (!a || !b)
     return kernel.emitError("a product's operands must be in memory");
+  EpilogueAttr epilogue = kernel.epilogue();
   ArrayRef<int64_t> c = shapeOf(matmul.getResult());
   spec::Product spec;
   spec.m = c[c.size() - 2];
@@ -122,12 +138,12 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   spec.bRow = matmul.getTransposeRhs() ? 1 : spec.n;
   spec.bColumn = matmul.getTransposeRhs() ? spec.k : 1;
   spec.cRow = spec.n;
-  spec.bias = bool(bias);
-  spec.relu = relu;
+  spec.bias = epilogue.getBias().has_value();
+  spec.relu = epilogue.getRelu();
   chooseTiles(spec);
   SmallVector<Value> buffers = {a, b, operands.result};
-  if (bias)
-    buffers.push_back(bias);
+  if (epilogue.getBias())
+    buffers.push_back(operands.inputs[*epilogue.getBias()]);
   plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
                        buffers);
   return scratchBound(spec);
@@ -136,7 +152,7 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
 constexpr int64_t convolutionTiles = 8;
 
 static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
-                                          const LibraryOperands &operands) {
+                                          const CallBuffers &operands) {
   Operation &op = kernel.getBody().front().front();
   Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
   Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
@@ -179,7 +195,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
 }
 
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
-                                   const LibraryOperands &operands) {
+                                   const CallBuffers &operands) {
   return kernel.getShape() == KernelShape::product ? emitProduct(builder, kernel, operands)
                                                    : emitConvolution(builder, kernel, operands);
 }

@@ -14,18 +14,17 @@
 #ifndef WEIR_CODEGEN_CPU_LIBRARY_H
 #define WEIR_CODEGEN_CPU_LIBRARY_H
 
+#include "codegen/Target.h"
 #include "ir/plan/PlanDialect.h"
 
 namespace weir {
 
-/// A library kernel's buffers: inputs by block argument, and its one result.
-struct LibraryOperands {
-  llvm::SmallVector<mlir::Value> inputs;
-  mlir::Value result;
-};
+/// Whether kernels of this shape are calls of the library.
+bool isLibraryShape(KernelShape shape);
 
-/// Whether the library serves kernels of this shape.
-bool isLibraryKernel(KernelOp kernel);
+/// Why the library cannot serve a kernel of this shape with this op at its root; empty if it can,
+/// or if the shape is none of its.
+std::string libraryDeclines(KernelShape shape, mlir::Operation *root);
 
 /// Bytes of scratch per thread that the library takes at most to serve the call, from its tiles
 /// alone: neither the library nor the machine is asked, so that an artifact is the same wherever it
@@ -34,7 +33,7 @@ int64_t scratchBound(const spec::Call &call);
 
 /// Appends the call at the builder. Returns the scratch it needs per thread, in bytes.
 mlir::FailureOr<int64_t> emitLibraryCall(mlir::OpBuilder &builder, KernelOp kernel,
-                                         const LibraryOperands &operands);
+                                         const CallBuffers &buffers);
 
 } // namespace weir
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/SystemError.h"
 #include "codegen/cpu/Lower.h"
 
 #include "lld/Common/Driver.h"
@@ -105,14 +106,15 @@ private:
 } // namespace
 
 FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location loc) {
+  constexpr llvm::StringLiteral what = "cannot link the kernels";
   Collector output;
   if (!output.valid())
-    throw std::system_error(errno, std::generic_category(), "cannot link the kernels");
+    return emitSystemError(loc, errno, what);
   std::vector<std::unique_ptr<MemoryFile>> inputs;
   for (const ObjectBytes &object : objects) {
     inputs.push_back(std::make_unique<MemoryFile>());
     if (!inputs.back()->valid() || !inputs.back()->write(object))
-      throw std::system_error(errno, std::generic_category(), "cannot link the kernels");
+      return emitSystemError(loc, errno, what);
   }
 
   std::string outputPath = output.path();
@@ -136,7 +138,7 @@ FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location
   std::vector<char> bytes = output.finish();
   for (int reason : {EMFILE, ENFILE})
     if (result.retCode != 0 && StringRef(errors).contains(std::strerror(reason)))
-      throw std::system_error(reason, std::generic_category(), "cannot link the kernels");
+      return emitSystemError(loc, reason, what);
   if (result.retCode != 0 || bytes.empty())
     return emitError(loc) << "linking the kernels failed: " << errors;
   return bytes;

@@ -8,7 +8,7 @@
 #ifndef WEIR_CODEGEN_CPU_LOWER_H
 #define WEIR_CODEGEN_CPU_LOWER_H
 
-#include "codegen/cpu/Kernels.h"
+#include "codegen/cpu/Processor.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -24,10 +24,10 @@ void approximateMath(mlir::ModuleOp module);
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
 /// A relocatable object of a module of the LLVM dialect.
-mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Target &target);
+mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Processor &processor);
 
-/// A shared object of relocatable ones. An undefined symbol is an error. Throws
-/// std::system_error where the machine has too few open files, or too little memory.
+/// A shared object of relocatable ones. An undefined symbol is an error. Too few open files, or
+/// too little memory, is emitted as emitSystemError does.
 mlir::FailureOr<std::vector<char>> linkObjects(llvm::ArrayRef<ObjectBytes> objects,
                                                mlir::Location loc);
 

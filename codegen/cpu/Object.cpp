@@ -24,7 +24,8 @@ using namespace mlir;
 namespace weir {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machineFor(const Target &target, const llvm::Triple &triple) {
+std::unique_ptr<llvm::TargetMachine> machineFor(const Processor &processor,
+                                                const llvm::Triple &triple) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -38,7 +39,7 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Target &target, const llvm
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // see Math.cpp
   return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt,
+      triple, processor.cpu, processor.features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -62,22 +63,22 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 } // namespace
 
-FailureOr<ObjectBytes> compileToObject(ModuleOp source, const Target &target) {
+FailureOr<ObjectBytes> compileToObject(ModuleOp source, const Processor &processor) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(source, context, "kernels");
   if (!module)
     return failure();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::unique_ptr<llvm::TargetMachine> machine = machineFor(target, triple);
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(processor, triple);
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
   for (llvm::Function &function : *module) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr("target-cpu", target.cpu);
-    if (!target.features.empty())
-      function.addFnAttr("target-features", target.features);
-    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    function.addFnAttr("target-cpu", processor.cpu);
+    if (!processor.features.empty())
+      function.addFnAttr("target-features", processor.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(processor.vectorBits));
     // Loops that fill or copy would become calls of memset and memcpy: there is no C library to
     // call.
     function.addFnAttr("no-builtins");

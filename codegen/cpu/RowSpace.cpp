@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/RowSpace.h"
+#include "ir/weir/KernelStructure.h"
 
 using namespace mlir;
 
@@ -14,90 +15,7 @@ namespace {
 
 int64_t elementsOf(Value tensor) { return tensorType(tensor).getNumElements(); }
 
-/// The elements along a reduction's axes, where these come first or last; 0 where they do neither.
-struct Axes {
-  int64_t leading = 0, trailing = 0;
-};
-
-Axes axesOf(ReduceOp op) {
-  ArrayRef<int64_t> axes = op.getAxes(), shape = shapeOf(op.getInput());
-  int64_t count = 1;
-  // Axes of size 1 may be left out or put in at will.
-  int64_t first = shape.size(), last = -1;
-  for (int64_t axis : axes) {
-    count *= shape[axis];
-    if (shape[axis] > 1) {
-      first = std::min(first, axis);
-      last = std::max(last, axis);
-    }
-  }
-  Axes result;
-  int64_t suffix = 1, prefix = 1;
-  for (size_t i = first; i < shape.size(); ++i)
-    suffix *= shape[i];
-  for (int64_t i = 0; i <= last; ++i)
-    prefix *= shape[i];
-  if (suffix == count)
-    result.trailing = count;
-  if (prefix == count)
-    result.leading = count;
-  return result;
-}
-
-/// Columns for a kernel that only reduces whole tensors: any cut will do, rows of a thousand
-/// elements are good ones.
-int64_t columnsOfWhole(int64_t elements) {
-  if (elements <= 2048)
-    return elements;
-  for (int64_t columns = 1024; columns <= 8192; columns += 64)
-    if (elements % columns == 0)
-      return columns;
-  for (int64_t columns = 2048; columns >= 128; --columns)
-    if (elements % columns == 0)
-      return columns;
-  return elements;
-}
-
 } // namespace
-
-bool RowSpace::findExtents(Block &body) {
-  int64_t largest = 0, whole = 0;
-  Value wholeInput;
-  for (auto op : body.getOps<ReduceOp>()) {
-    int64_t elements = elementsOf(op.getInput());
-    Axes axes = axesOf(op);
-    bool all = elementsOf(op.getResult()) == 1;
-    if (all && elements > whole) {
-      whole = elements;
-      wholeInput = op.getInput();
-    }
-    if (all || elements <= largest || (!axes.leading && !axes.trailing))
-      continue;
-    largest = elements;
-    columns = axes.trailing ? axes.trailing : elements / axes.leading;
-    rows = elements / columns;
-  }
-  if (whole > largest) {
-    // Nothing but whole tensors are reduced, unless smaller ones are in parts: those must be parts
-    // of the whole.
-    columns = largest && whole % largest == 0 ? columns : columnsOfWhole(whole);
-    rows = whole / columns;
-    // A broadcast along the last dimension should not be cut in the middle.
-    if (!largest && !shapeOf(wholeInput).empty()) {
-      int64_t suffix = 1, best = 0;
-      for (int64_t size : llvm::reverse(shapeOf(wholeInput))) {
-        suffix *= size;
-        if (suffix <= 8192 && suffix >= 64)
-          best = suffix;
-      }
-      if (best) {
-        columns = best;
-        rows = whole / columns;
-      }
-    }
-  }
-  return largest || whole;
-}
 
 void RowSpace::classify(Block &body) {
   for (Operation &op : body.without_terminator()) {
@@ -109,7 +27,7 @@ void RowSpace::classify(Block &body) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       Value input = reduce.getInput();
       int64_t elements = elementsOf(input);
-      Axes axes = axesOf(reduce);
+      ReducedElements axes = reducedElements(reduce);
       bool all = elementsOf(reduce.getResult()) == 1;
       std::optional<Sum::Kind> kind;
       if (elements == rows * columns && axes.trailing == columns) {
@@ -138,28 +56,9 @@ void RowSpace::classify(Block &body) {
   }
 }
 
-FailureOr<RowSpace> RowSpace::analyze(KernelOp kernel) {
-  RowSpace space;
-  Block &body = kernel.getBody().front();
-  if (!space.findExtents(body)) {
-    // Nothing is reduced: the largest result's last dimension makes the columns.
-    Value largest = body.getTerminator()->getOperand(0);
-    for (Value result : body.getTerminator()->getOperands())
-      if (elementsOf(result) > elementsOf(largest))
-        largest = result;
-    space.columns = shapeOf(largest).empty() ? 1 : shapeOf(largest).back();
-    space.rows = elementsOf(largest) / space.columns;
-  }
-  space.classify(body);
-  for (Value result : body.getTerminator()->getOperands()) {
-    int64_t elements = elementsOf(result);
-    if (elements != 1 && elements != space.rows && elements != space.columns &&
-        elements != space.rows * space.columns)
-      return kernel.emitError("a row kernel of ")
-             << space.rows << " rows and " << space.columns
-             << " columns cannot have a result of type " << result.getType();
-  }
-  return space;
+RowSpace::RowSpace(KernelOp kernel)
+    : rows(kernel.rows().getRows()), columns(kernel.rows().getColumns()) {
+  classify(kernel.getBody().front());
 }
 
 Extent RowSpace::extentOf(Value result) const {

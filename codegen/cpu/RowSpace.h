@@ -41,8 +41,7 @@ enum class Extent { full, row, column, scalar, sum };
 
 class RowSpace {
 public:
-  /// Fails, with an error at the kernel, where its reductions fit no rows and columns.
-  static mlir::FailureOr<RowSpace> analyze(KernelOp kernel);
+  explicit RowSpace(KernelOp kernel);
 
   Extent extentOf(mlir::Value result) const;
   int stageOf(mlir::Value value) const { return stages.lookup(value); }
@@ -51,13 +50,12 @@ public:
   /// The reductions along rows that `outputs` need, within one sweep.
   llvm::SetVector<mlir::Operation *> rowReductionsFor(llvm::ArrayRef<mlir::Value> outputs) const;
 
-  int64_t rows = 1, columns = 1;
+  int64_t rows, columns;
   int lastStage = 0;
   llvm::SmallVector<Sum> sums;
   llvm::SetVector<mlir::Operation *> rowReductions;
 
 private:
-  bool findExtents(mlir::Block &body);
   void classify(mlir::Block &body);
 
   llvm::DenseMap<mlir::Value, int> stages, levels;

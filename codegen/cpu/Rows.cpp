@@ -398,10 +398,7 @@ void RowEmitter::emitCombination(int stage) {
 } // namespace
 
 LogicalResult emitRows(Emission &emission) {
-  FailureOr<RowSpace> space = RowSpace::analyze(emission.kernel);
-  if (failed(space))
-    return failure();
-  return RowEmitter(emission, std::move(*space)).run();
+  return RowEmitter(emission, RowSpace(emission.kernel)).run();
 }
 
 } // namespace weir

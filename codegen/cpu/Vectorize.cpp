@@ -402,8 +402,8 @@ private:
 
 class LoopVectorizer {
 public:
-  LoopVectorizer(scf::ForOp loop, const Target &target)
-      : loop(loop), builder(loop), loc(loop.getLoc()), registerLanes(target.vectorBits / 32) {
+  LoopVectorizer(scf::ForOp loop, const Processor &processor)
+      : loop(loop), builder(loop), loc(loop.getLoc()), registerLanes(processor.vectorBits / 32) {
     int64_t weight = weightOf(*loop.getBody());
     mainLanes = registerLanes * (weight > 160 ? 1 : weight > 80 ? 2 : 4);
   }
@@ -564,7 +564,7 @@ bool LoopVectorizer::run() {
 
 } // namespace
 
-void vectorizeLoops(Operation *root, const Target &target) {
+void vectorizeLoops(Operation *root, const Processor &processor) {
   SmallVector<scf::ForOp> loops;
   root->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     if (!loop->hasAttr(lanesName))
@@ -573,7 +573,7 @@ void vectorizeLoops(Operation *root, const Target &target) {
     return WalkResult::skip();
   });
   for (scf::ForOp loop : loops)
-    if (!LoopVectorizer(loop, target).run())
+    if (!LoopVectorizer(loop, processor).run())
       loop->removeAttr(lanesName);
 }
 

@@ -8,7 +8,7 @@
 #ifndef WEIR_CODEGEN_CPU_VECTORIZE_H
 #define WEIR_CODEGEN_CPU_VECTORIZE_H
 
-#include "codegen/cpu/Kernels.h"
+#include "codegen/cpu/Processor.h"
 
 namespace weir {
 
@@ -19,7 +19,7 @@ void hoistInvariants(mlir::Operation *root);
 /// registers' lanes, then single registers, then a masked rest. Loops inside such a loop stay, with
 /// vectors for what they carry. A loop with something in it that has no vector form is left as it
 /// is.
-void vectorizeLoops(mlir::Operation *root, const Target &target);
+void vectorizeLoops(mlir::Operation *root, const Processor &processor);
 
 } // namespace weir
 

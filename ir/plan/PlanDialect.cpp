@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/plan/PlanDialect.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -136,6 +138,29 @@ SmallVector<Location> locationsOfOps(Location loc, size_t count) {
                       ? parts[index]
                       : Location(UnknownLoc::get(loc.getContext())));
   return ops;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+void setCode(ModuleOp plan, ArrayRef<char> code) {
+  OpBuilder builder = OpBuilder::atBlockEnd(plan.getBody());
+  auto type = RankedTensorType::get({int64_t(code.size())}, builder.getIntegerType(8, false));
+  BlobOp::create(builder, plan.getLoc(),
+                 DenseResourceElementsAttr::get(
+                     type, "code", HeapAsmResourceBlob::allocateAndCopyWithAlign(code, 16)));
+}
+
+ArrayRef<char> codeOf(ModuleOp plan) {
+  auto blobs = plan.getOps<BlobOp>();
+  return blobs.empty() ? ArrayRef<char>() : (*blobs.begin()).code();
+}
+
+ArrayRef<char> BlobOp::code() {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(getBytes());
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  return blob ? blob->getData() : ArrayRef<char>();
 }
 
 } // namespace weir::plan

@@ -73,6 +73,12 @@ mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Lo
 /// them.
 llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
 
+/// Adds the code of a plan's kernels, which has none yet.
+void setCode(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
+
+/// The code of a plan's kernels; empty where there is none (yet).
+llvm::ArrayRef<char> codeOf(mlir::ModuleOp plan);
+
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.
 constexpr int64_t alignment = 64;
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
-// form has plan.variable, plan.kernel and plan.entry ops, the module attributes of WeirProgram.td, and plan.target (string),
+// form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of WeirProgram.td, and plan.target (string),
 // plan.persistent, plan.arena and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
 // order from 0, a loop before its body.
 //
@@ -70,6 +70,15 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
     /// The weir.kernel in the region.
     ::weir::KernelOp meaning();
   }];
+}
+
+def Plan_BlobOp : Plan_Op<"blob"> {
+  let summary = "the code of all kernels, as the target's devices load it";
+  let description = "C1: it is a resource of as many bytes, at least one, as its type says.  C2: a module has one.";
+  let arguments = (ins ElementsAttr:$bytes);
+  let assemblyFormat = "$bytes attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = "::llvm::ArrayRef<char> code();";
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {

@@ -119,6 +119,19 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+LogicalResult BlobOp::verify() {
+  // C1
+  auto type = dyn_cast<RankedTensorType>(getBytes().getType());
+  if (!type || type.getRank() != 1 || !type.getElementType().isUnsignedInteger(8) ||
+      code().empty() || int64_t(code().size()) != type.getDimSize(0))
+    return emitOpError("holds no code: expected a dense_resource of one or more ui8");
+  // C2
+  for (Operation *other = (*this)->getPrevNode(); other; other = other->getPrevNode())
+    if (isa<BlobOp>(other))
+      return emitOpError("is the second of its module");
+  return success();
+}
+
 LogicalResult EntryOp::verify() {
   if (getBody().front().getNumArguments() != 0)
     return emitOpError("has a block with arguments: its inputs are ports");

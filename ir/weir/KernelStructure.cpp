@@ -13,7 +13,8 @@ namespace weir {
 
 unsigned KernelStructure::getHashValue(const Operation *op) {
   auto kernel = cast<KernelOp>(const_cast<Operation *>(op));
-  llvm::hash_code hash = llvm::hash_value(static_cast<unsigned>(kernel.getShape()));
+  llvm::hash_code hash =
+      llvm::hash_combine(static_cast<unsigned>(kernel.getShape()), kernel.getDomainAttr());
   llvm::DenseMap<Value, size_t> numbers;
   auto number = [&](Value value) {
     hash = llvm::hash_combine(hash, value.getType());
@@ -38,9 +39,34 @@ bool KernelStructure::isEqual(const Operation *a, const Operation *b) {
       return false;
   auto left = cast<KernelOp>(const_cast<Operation *>(a)),
        right = cast<KernelOp>(const_cast<Operation *>(b));
-  return left.getShape() == right.getShape() && left.getResultTypes() == right.getResultTypes() &&
+  return left.getShape() == right.getShape() && left.getDomainAttr() == right.getDomainAttr() &&
+         left.getResultTypes() == right.getResultTypes() &&
          OperationEquivalence::isRegionEquivalentTo(&left.getBody(), &right.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
+}
+
+ReducedElements reducedElements(ReduceOp op) {
+  ArrayRef<int64_t> axes = op.getAxes(), shape = shapeOf(op.getInput());
+  int64_t count = 1;
+  int64_t first = shape.size(), last = -1;
+  for (int64_t axis : axes) {
+    count *= shape[axis];
+    if (shape[axis] > 1) {
+      first = std::min(first, axis);
+      last = std::max(last, axis);
+    }
+  }
+  ReducedElements result;
+  int64_t suffix = 1, prefix = 1;
+  for (size_t i = first; i < shape.size(); ++i)
+    suffix *= shape[i];
+  for (int64_t i = 0; i <= last; ++i)
+    prefix *= shape[i];
+  if (suffix == count)
+    result.trailing = count;
+  if (prefix == count)
+    result.leading = count;
+  return result;
 }
 
 SmallVector<int64_t> randomKeys(KernelOp kernel) {

@@ -147,6 +147,34 @@ LogicalResult KernelOp::verify() {
       error.attachNote(op.getLoc()) << op.getName();
       return error;
     }
+  // C3
+  bool isRow = getShape() == KernelShape::row, isProduct = getShape() == KernelShape::product;
+  auto rows = dyn_cast_or_null<RowsAttr>(getDomainAttr());
+  auto epilogue = dyn_cast_or_null<EpilogueAttr>(getDomainAttr());
+  if (bool(rows) != isRow || bool(epilogue) != isProduct)
+    return emitOpError("of shape ") << stringifyKernelShape(getShape()) << " wants "
+                                    << (isRow       ? "#weir.rows<rows x columns>"
+                                        : isProduct ? "#weir.epilogue<..>"
+                                                    : "no domain")
+                                    << ", and has " << (getDomainAttr() ? "another" : "none");
+  // C4
+  if (rows && (rows.getRows() < 1 || rows.getColumns() < 1 ||
+               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()})))
+    return emitOpError("has a domain of ")
+           << rows.getRows() << " rows and " << rows.getColumns()
+           << " columns: expected at least one of each, and at most 2147483647 places";
+  if (rows)
+    for (Type type : getResultTypes())
+      if (int64_t elements = cast<RankedTensorType>(type).getNumElements();
+          elements != 1 && elements != rows.getRows() && elements != rows.getColumns() &&
+          elements != rows.getRows() * rows.getColumns())
+        return emitOpError("of ") << rows.getRows() << " rows and " << rows.getColumns()
+                                  << " columns cannot have a result of type " << type;
+  // C5
+  if (epilogue && epilogue.getBias() &&
+      (*epilogue.getBias() < 0 || *epilogue.getBias() >= int64_t(getInputs().size())))
+    return emitOpError("has ") << getInputs().size() << " inputs, and its bias is number "
+                               << *epilogue.getBias();
   return success();
 }
 

@@ -18,6 +18,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "ir/weir/WeirInterfaces.td"
 
 def Weir_Dialect : Dialect {
+  let useDefaultAttributePrinterParser = 1;
   let name = "weir";
   let cppNamespace = "::weir";
   let summary = "The training step as tensors: value semantics, static shapes.";

@@ -11,16 +11,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 #include "ir/weir/WeirDialect.cpp.inc"
 #include "ir/weir/WeirEnums.cpp.inc"
 #include "ir/weir/WeirInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/weir/WeirAttributes.cpp.inc"
 
 namespace weir {
 
-void WeirDialect::initialize() { registerWeirDialectOperations(this); }
+void WeirDialect::initialize() {
+  registerWeirDialectOperations(this);
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/weir/WeirAttributes.cpp.inc"
+      >();
+}
 
 Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                             Location loc) {

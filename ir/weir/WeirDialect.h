@@ -100,6 +100,9 @@ CastRule elementwiseCastRule(mlir::Operation *op);
 ShardRule elementwiseShardRule(mlir::Operation *op);
 } // namespace weir
 
+#define GET_ATTRDEF_CLASSES
+#include "ir/weir/WeirAttributes.h.inc"
+
 #define GET_OP_CLASSES
 #include "ir/weir/WeirOps.h.inc"
 

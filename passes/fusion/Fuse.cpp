@@ -14,7 +14,9 @@
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/fusion/Domain.h"
 #include "passes/fusion/Groups.h"
 #include "passes/fusion/Roots.h"
 #include <queue>
@@ -29,36 +31,14 @@ using namespace weir;
 
 namespace {
 
-/// Whether the library takes the convolution: what no kernel position reaches may not be padding
-/// alone.
-bool hasLibraryConvolution(Operation *op) {
-  auto less = [](ArrayRef<int64_t> padding, Value weight) {
-    ArrayRef<int64_t> window = shapeOf(weight).take_back(2);
-    return padding[0] < window[0] && padding[1] < window[1];
-  };
-  if (auto forward = dyn_cast<ConvolutionOp>(op))
-    return less(forward.getPadding(), forward.getWeight());
-  if (auto backward = dyn_cast<ConvolutionInputGradOp>(op))
-    return less(backward.getPadding(), backward.getWeight());
-  auto gradient = dyn_cast<ConvolutionWeightGradOp>(op);
-  return gradient && less(gradient.getPadding(), gradient.getResult());
-}
-
-KernelShape shapeOfGroup(const Group &group) {
+KernelShape shapeOfGroup(const Group &group, const Target &target) {
+  if (group.fused)
+    return group.rows < 0 ? KernelShape::map : KernelShape::row;
   Operation *root = group.ops.front();
-  if (!group.fused) {
-    for (Operation *op : group.ops)
-      if (fusionClass(op) == FusionClass::root)
-        root = op;
-    if (isa<SegmentSumOp>(root))
-      return KernelShape::segment;
-    if (isa<MatmulOp>(root))
-      return KernelShape::product;
-    if (hasLibraryConvolution(root))
-      return KernelShape::convolution;
-    return KernelShape::nest;
-  }
-  return group.rows < 0 ? KernelShape::map : KernelShape::row;
+  for (Operation *op : group.ops)
+    if (fusionClass(op) == FusionClass::root)
+      root = op;
+  return rootShape(root, target);
 }
 
 /// Clones ops, and the cheap ones they use, into a kernel that takes what they need from outside.
@@ -72,8 +52,8 @@ public:
         collect(operand);
     assert(inputs.size() + results.size() <= mostKernelOperands && "more than a launch can take");
     SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
-    auto kernel =
-        KernelOp::create(builder, ops.back()->getLoc(), types, shape, inputs.getArrayRef());
+    auto kernel = KernelOp::create(builder, ops.back()->getLoc(), types, shape, Attribute(),
+                                   inputs.getArrayRef());
     Block *body = builder.createBlock(&kernel.getBody());
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
@@ -81,6 +61,8 @@ public:
       clone(builder, op);
     YieldOp::create(builder, kernel.getLoc(),
                     llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+    if (Attribute domain = domainOf(kernel))
+      kernel.setDomainAttr(domain);
     builder.setInsertionPointAfter(kernel);
     return kernel;
   }
@@ -261,13 +243,13 @@ struct Unit {
   SmallVector<Unit *> next;
 };
 
-void outlineBlock(Block &block) {
+void outlineBlock(Block &block, const Target &target) {
   prepareRoots(block);
   outlineAttention(block);
   materialize(block);
   computeTwice(block);
   Groups groups(block);
-  absorbNeighbours(groups, block);
+  absorbNeighbours(groups, block, target);
   recompute(groups, block);
 
   std::vector<std::unique_ptr<Unit>> units;
@@ -350,7 +332,7 @@ void outlineBlock(Block &block) {
     if (results.empty())
       continue;
     builder.setInsertionPoint(terminator);
-    KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit->group));
+    KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit->group, target));
     for (auto [old, made] : llvm::zip(results, kernel.getResults()))
       old.replaceUsesWithIf(made, [&](OpOperand &use) {
         Operation *owner = use.getOwner();
@@ -361,13 +343,19 @@ void outlineBlock(Block &block) {
 }
 
 struct Fuse : weir::impl::FuseBase<Fuse> {
+  Fuse() = default;
+  explicit Fuse(FuseOptions options) : FuseBase(options) {}
+  explicit Fuse(std::shared_ptr<Target> target) : made(std::move(target)) {}
+
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
+
   void runOnOperation() override {
     SmallVector<Block *> blocks;
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       blocks.push_back(&function.front());
     for (Block *block : blocks) {
-      outlineBlock(*block);
+      outlineBlock(*block, *made);
       bool changed = true;
       while (changed) {
         changed = false;
@@ -379,6 +367,12 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
       }
     }
   }
+
+  PassTarget made;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> weir::createFuse(std::shared_ptr<Target> target) {
+  return std::make_unique<Fuse>(std::move(target));
+}

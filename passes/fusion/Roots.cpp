@@ -282,7 +282,16 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
   reduce.getInputMutable().assign(mapping.lookup(reduce.getInput()));
 }
 
-void absorbNeighbours(Groups &groups, Block &block) {
+KernelShape rootShape(Operation *root, const Target &target) {
+  KernelShape shape = isa<SegmentSumOp>(root) ? KernelShape::segment
+                      : isa<MatmulOp>(root)   ? KernelShape::product
+                      : isa<ConvolutionOp, ConvolutionInputGradOp, ConvolutionWeightGradOp>(root)
+                          ? KernelShape::convolution
+                          : KernelShape::nest;
+  return target.declines(shape, root).empty() ? shape : KernelShape::nest;
+}
+
+void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
   SmallVector<Operation *> roots;
   for (Operation &op : block)
     if (fusionClass(&op) == FusionClass::root)
@@ -293,7 +302,8 @@ void absorbNeighbours(Groups &groups, Block &block) {
       absorbProducers(reduce, group, groups);
       continue;
     }
-    if (!isa<MatmulOp>(root) || !root->hasOneUse() || shapeOf(root->getResult(0)).size() != 2)
+    if (rootShape(root, target) != KernelShape::product || !root->hasOneUse() ||
+        shapeOf(root->getResult(0)).size() != 2)
       continue;
     auto add = dyn_cast<AddOp>(*root->user_begin());
     if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()))

@@ -13,6 +13,7 @@
 #ifndef WEIR_PASSES_FUSION_ROOTS_H
 #define WEIR_PASSES_FUSION_ROOTS_H
 
+#include "codegen/Target.h"
 #include "passes/fusion/Groups.h"
 
 namespace weir {
@@ -36,9 +37,13 @@ struct RootKernel {
 /// for it alone.
 RootKernel attentionKernel(mlir::Operation *root);
 
+/// The shape of the kernel around a root; the nest, which can be anything, where the target
+/// declines what would be better.
+KernelShape rootShape(mlir::Operation *root, const Target &target);
+
 /// Moves epilogues into the groups of their products, and producers into those of reductions that
 /// are no row's.
-void absorbNeighbours(Groups &groups, mlir::Block &block);
+void absorbNeighbours(Groups &groups, mlir::Block &block, const Target &target);
 
 } // namespace weir
 

@@ -18,7 +18,7 @@ func.func @map() {
 // Rows with a sum along them that they are divided by, and a sum across them.
 func.func @row() {
   %x = check.input dense<[[1.0, 1.0, 2.0], [4.0, 2.0, 2.0]]> : tensor<2x3xf32>
-  %shares, %columns = weir.kernel row(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>) {
+  %shares, %columns = weir.kernel row over #weir.rows<2 x 3>(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>) {
   ^bb0(%a: tensor<2x3xf32>):
     %s = weir.reduce sum %a {axes = array<i64: 1>} : tensor<2x3xf32> -> tensor<2xf32>
     %all = weir.broadcast %s {dimensions = array<i64: 0>} : tensor<2xf32> -> tensor<2x3xf32>
@@ -45,7 +45,7 @@ func.func @nest() {
 func.func @product() {
   %a = check.input dense<[[1.0, 2.0]]> : tensor<1x2xf32>
   %b = check.input dense<[[3.0, -4.0], [5.0, -6.0]]> : tensor<2x2xf32>
-  %r = weir.kernel product(%a, %b) : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32> {
+  %r = weir.kernel product over #weir.epilogue<>(%a, %b) : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32> {
   ^bb0(%l: tensor<1x2xf32>, %m: tensor<2x2xf32>):
     %p = weir.matmul %l, %m : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
     weir.yield %p : tensor<1x2xf32>

@@ -34,7 +34,7 @@ public:
                                        ParserConfig(&context), "small.weir");
     if (!plan)
       return;
-    auto bytes = compileModule(*plan, *Target::parse("cpu:x86-64-v3"));
+    auto bytes = compileModule(*plan, "cpu:x86-64-v3");
     if (succeeded(bytes))
       program = std::make_unique<CompiledProgram>(*bytes);
   }

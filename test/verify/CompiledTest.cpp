@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Compiled.h"
+#include "ir/weir/WeirDialect.h"
 #include "mlir/Parser/Parser.h"
 #include <fstream>
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ std::vector<std::byte> compiled(const char *target) {
   MLIRContext context;
   context.loadDialect<WeirDialect, func::FuncDialect>();
   auto module = parseSourceString<ModuleOp>(program, ParserConfig(&context), "small.weir");
-  auto bytes = compileModule(*module, *Target::parse(target));
+  auto bytes = compileModule(*module, target);
   return succeeded(bytes) ? *bytes : std::vector<std::byte>();
 }
 

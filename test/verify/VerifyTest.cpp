@@ -341,7 +341,7 @@ FailureOr<VerifyReport> verified(int microbatches, bool full,
   if (before)
     before(*result.module);
   VerifyOptions options;
-  options.target = *Target::parse("cpu");
+  options.target = "cpu";
   options.full = full;
   options.tamper = std::move(tamper);
   return verifyProgram(*result.module, options);
@@ -490,7 +490,7 @@ TEST(Verify, WorkIsToldPartByPart) {
     ASSERT_TRUE(result.module);
     double total = verifyCost(*result.module, full).total(), done = 0;
     VerifyOptions options;
-    options.target = *Target::parse("cpu");
+    options.target = "cpu";
     options.full = full;
     options.worked = [&](double seconds) { done += seconds; };
     ASSERT_TRUE(succeeded(verifyProgram(*result.module, options)));

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/plan/LowerToPlan.h"
 #include "ir/check/CheckDialect.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "mlir/InitAllDialects.h"
@@ -49,7 +48,6 @@ int main(int argc, char **argv) {
   weir::registerReferenceInterpreter(registry);
   weir::registerPlanInterpreter(registry);
   weir::registerPasses();
-  weir::registerLowerToPlan();
   weir::registerRunOptions();
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "Weir's dialects and passes\n", registry);

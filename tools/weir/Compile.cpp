@@ -5,16 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// model file -> weir IR (frontend) -> the phases of passes/Pipeline.cpp -> plan IR (codegen/plan)
-// -> offsets -> machine code (codegen/cpu) -> artifact. Every step of that list can be stopped
-// after.
+// model file -> weir IR (frontend) -> the phases of passes/Pipeline.cpp -> artifact. Every step of
+// that list can be stopped after.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/Compile.h"
-#include "codegen/artifact/Writer.h"
-#include "codegen/cpu/Kernels.h"
-#include "codegen/plan/LowerToPlan.h"
+#include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
@@ -32,7 +29,7 @@ using namespace mlir;
 namespace weir {
 namespace {
 
-constexpr llvm::StringLiteral elaborated = "elaborate", planned = "plan";
+constexpr llvm::StringLiteral elaborated = "elaborate";
 
 Exit usage(const std::string &message) {
   llvm::errs() << "error: " << message << "\n";
@@ -55,7 +52,6 @@ std::vector<std::string> phaseNames() {
   std::vector<std::string> names = {elaborated.str()};
   for (const Phase &phase : phases())
     names.push_back(phase.name.str());
-  names.push_back(planned.str());
   return names;
 }
 
@@ -92,13 +88,11 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(const Target &target, std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
 private:
-  bool runPhases();
-  bool plan(const Target &target);
   bool stopsAfter(llvm::StringRef phase, std::vector<std::byte> &output);
 
   const CompileOptions &options;
@@ -131,37 +125,7 @@ bool Compilation::stopsAfter(llvm::StringRef phase, std::vector<std::byte> &outp
   return true;
 }
 
-bool Compilation::runPhases() {
-  for (const Phase &phase : phases()) {
-    TimingScope time = total.nest(phase.name);
-    PassManager manager(&context);
-    manager.enableTiming(time);
-    phase.add(manager);
-    dump.watch(manager);
-    if (failed(manager.run(*module)))
-      return false;
-    if (options.stopAfter == phase.name)
-      break;
-  }
-  return true;
-}
-
-bool Compilation::plan(const Target &target) {
-  TimingScope time = total.nest(planned);
-  TimingScope lowering = time.nest("lower-to-plan");
-  if (failed(lowerToPlan(*module, target)))
-    return false;
-  lowering.stop();
-  dump.write("lower-to-plan", *module);
-  PassManager manager(&context);
-  manager.enableTiming(time);
-  manager.addPass(createAssignOffsets());
-  manager.addPass(createVerifyPlanned());
-  dump.watch(manager);
-  return succeeded(manager.run(*module));
-}
-
-Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) {
+Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   {
@@ -171,26 +135,24 @@ Exit Compilation::compile(const Target &target, std::vector<std::byte> &output) 
   dump.write(elaborated.str(), *module);
   if (stopsAfter(elaborated, output))
     return Exit::ok;
-  if (!runPhases())
+  PipelineOptions pipeline{
+      .target = std::move(target),
+      .watch = [&](PassManager &manager) { dump.watch(manager); },
+      .dumpKernels = [&](llvm::StringRef step,
+                         ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
+      .time = &total};
+  if (!options.stopAfter.empty()) {
+    for (const Phase &phase : phases()) {
+      if (failed(runPhase(phase, *module, pipeline)))
+        return reporter.exit();
+      if (stopsAfter(phase.name, output))
+        return Exit::ok;
+    }
+  }
+  auto artifact = weir::compile(*module, pipeline);
+  if (failed(artifact))
     return reporter.exit();
-  for (const Phase &phase : phases())
-    if (stopsAfter(phase.name, output))
-      return Exit::ok;
-  if (!plan(target))
-    return reporter.exit();
-  if (stopsAfter(planned, output))
-    return Exit::ok;
-  auto kernels = kernelsOf(*module);
-  auto code = compileKernels(
-      kernels, target,
-      [&](llvm::StringRef phase, ModuleOp kernelModule) {
-        dump.write(("kernels-" + phase).str(), kernelModule);
-      },
-      total.nest("kernels"));
-  if (failed(code))
-    return reporter.exit();
-  TimingScope writing = total.nest("artifact");
-  output = writeArtifact(*module, *code);
+  output = std::move(*artifact);
   return Exit::ok;
 }
 
@@ -204,15 +166,13 @@ Exit checkModel(const CompileOptions &options) {
 Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output) {
   if (std::string problem = unknownPhase(options.stopAfter); !problem.empty())
     return usage(problem);
-  std::optional<Target> target = Target::parse(options.target);
+  std::shared_ptr<Target> target = makeTarget(options.target);
   if (!target)
-    return usage(
-        "--target " + options.target +
-        ": expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3");
+    return usage("--target " + options.target + ": expected " + targetOptions());
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(*target, output);
+  Exit exit = compilation.compile(std::move(target), output);
   if (exit == Exit::ok)
     compilation.requireDumped();
   return written(exit);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/ReportDiagnostics.h"
+#include "codegen/SystemError.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/JSON.h"
@@ -81,7 +82,19 @@ ReportDiagnostics::ReportDiagnostics(MLIRContext &context, const CompileOptions 
     : options(options),
       handler(&context, [this](mlir::Diagnostic &diagnostic) { report(diagnostic); }) {}
 
+Exit ReportDiagnostics::exit() const {
+  if (lacking)
+    throw *lacking;
+  return located ? Exit::model : Exit::internal;
+}
+
 void ReportDiagnostics::report(mlir::Diagnostic &diagnostic) {
+  if (std::optional<int> reason = systemErrorOf(diagnostic)) {
+    std::string what = diagnostic.str();
+    what.resize(what.rfind(": "));
+    lacking.emplace(*reason, std::generic_category(), what);
+    return;
+  }
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error && placeOf(diagnostic.getLocation()))
     located = true;
   if (options.json)

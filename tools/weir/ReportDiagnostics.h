@@ -17,6 +17,8 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "mlir/IR/Diagnostics.h"
 #include "tools/weir/Compile.h"
+#include <optional>
+#include <system_error>
 
 namespace weir {
 
@@ -31,8 +33,8 @@ public:
   void print(const Diagnostics &diagnostics) const;
 
   /// After a failure: model where a place in a model file was named, internal where the compiler
-  /// failed on its own.
-  Exit exit() const { return located ? Exit::model : Exit::internal; }
+  /// failed on its own. Throws std::system_error for what the machine lacked.
+  Exit exit() const;
 
 private:
   void report(mlir::Diagnostic &diagnostic);
@@ -40,6 +42,7 @@ private:
   const CompileOptions &options;
   mlir::ScopedDiagnosticHandler handler;
   bool located = false;
+  std::optional<std::system_error> lacking; ///< not printed yet
 };
 
 } // namespace weir

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/Verify.h"
+#include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
@@ -41,7 +42,6 @@ std::string tooLarge(ModuleOp module) {
 /// What is verified, one form after the other.
 struct Work {
   const CompileOptions &options;
-  Target target;
   VerifyModelOptions how;
 };
 
@@ -133,7 +133,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   progress->say(options.model +
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
-  verify.target = work.target;
+  verify.target = options.target;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };
@@ -162,17 +162,15 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
 
 Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   FatalErrors ends;
-  std::optional<Target> target = Target::parse(options.target);
-  if (!target) {
-    llvm::errs() << "error: --target " << options.target
-                 << ": expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least "
-                    "x86-64-v3\n";
+  if (!makeTarget(options.target)) {
+    llvm::errs() << "error: --target " << options.target << ": expected " << targetOptions()
+                 << "\n";
     return Exit::usage;
   }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, *target, how};
+  Work work{options, how};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;

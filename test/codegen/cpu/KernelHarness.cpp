@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/codegen/cpu/KernelHarness.h"
+#include "codegen/targets/Targets.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -68,7 +69,11 @@ struct CompiledKernel::State {
 
 CompiledKernel::CompiledKernel(const std::string &text, const std::string &targetName, size_t which)
     : state(std::make_unique<State>()) {
-  state->context.loadDialect<WeirDialect, func::FuncDialect>();
+  DialectRegistry registry;
+  registry.insert<WeirDialect>();
+  registerTargetDialects(registry);
+  state->context.appendDialectRegistry(registry);
+  state->context.loadAllAvailableDialects();
   state->module = parseSourceString<ModuleOp>(text, &state->context);
   if (!state->module)
     return;
@@ -78,10 +83,10 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
   });
   state->kernel = kernels.at(which).op;
   const char *forced = std::getenv("WEIR_TEST_TARGET");
-  auto target = Target::parse(forced ? forced : targetName);
+  std::unique_ptr<Target> target = makeTarget(forced ? forced : targetName);
   if (!target)
     return;
-  auto planned = planKernel(state->kernel, *target);
+  auto planned = target->planKernel(state->kernel);
   if (failed(planned))
     return;
   plan = *planned;
@@ -92,7 +97,7 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
       if (phase == wanted)
         module.dump();
   };
-  auto code = compileKernels(kernels, *target, dump);
+  auto code = target->compile(kernels, dump);
   if (failed(code))
     return;
   codeBytes = code->size();

@@ -8,7 +8,7 @@
 #ifndef WEIR_TEST_CODEGEN_CPU_KERNELHARNESS_H
 #define WEIR_TEST_CODEGEN_CPU_KERNELHARNESS_H
 
-#include "codegen/cpu/Kernels.h"
+#include "codegen/Target.h"
 
 #include <cstring>
 #include <functional>

@@ -30,7 +30,7 @@ TEST_P(Rows, layerNorm) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>, %w: tensor<Cxf32>, %b: tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>) {
-      %k:3 = weir.kernel row(%x, %w, %b) : (tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>) {
+      %k:3 = weir.kernel row over #weir.rows<R x C>(%x, %w, %b) : (tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>) {
       ^bb0(%a: tensor<RxCxf32>, %c: tensor<Cxf32>, %d: tensor<Cxf32>):
         %n, %m, %r = weir.normalize %a {eps = 1.0e-5 : f64} : tensor<RxCxf32> -> tensor<Rxf32>
         %e = weir.broadcast %c {dimensions = array<i64: 1>} : tensor<Cxf32> -> tensor<RxCxf32>
@@ -75,7 +75,7 @@ TEST_P(Rows, layerNormGradient) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>, %m: tensor<Rxf32>, %s: tensor<Rxf32>, %g: tensor<RxCxf32>, %w: tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>) {
-      %k:3 = weir.kernel row(%x, %m, %s, %g, %w) : (tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>, tensor<RxCxf32>, tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>) {
+      %k:3 = weir.kernel row over #weir.rows<R x C>(%x, %m, %s, %g, %w) : (tensor<RxCxf32>, tensor<Rxf32>, tensor<Rxf32>, tensor<RxCxf32>, tensor<Cxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>, tensor<Cxf32>) {
       ^bb0(%a: tensor<RxCxf32>, %b: tensor<Rxf32>, %c: tensor<Rxf32>, %d: tensor<RxCxf32>, %e: tensor<Cxf32>):
         %e1 = weir.broadcast %e {dimensions = array<i64: 1>} : tensor<Cxf32> -> tensor<RxCxf32>
         %h = weir.mul %d, %e1 : tensor<RxCxf32>
@@ -127,7 +127,7 @@ TEST_P(Rows, crossEntropy) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>, %l: tensor<Rxi32>, %s: tensor<f32>) -> (tensor<f32>, tensor<RxCxf32>, tensor<Rxf32>) {
-      %k:3 = weir.kernel row(%x, %l, %s) : (tensor<RxCxf32>, tensor<Rxi32>, tensor<f32>) -> (tensor<f32>, tensor<RxCxf32>, tensor<Rxf32>) {
+      %k:3 = weir.kernel row over #weir.rows<R x C>(%x, %l, %s) : (tensor<RxCxf32>, tensor<Rxi32>, tensor<f32>) -> (tensor<f32>, tensor<RxCxf32>, tensor<Rxf32>) {
       ^bb0(%a: tensor<RxCxf32>, %b: tensor<Rxi32>, %c: tensor<f32>):
         %loss, %lse = weir.softmax_cross_entropy %a, %b : tensor<RxCxf32>, tensor<Rxi32> -> tensor<Rxf32>
         %sum = weir.reduce sum %loss {axes = array<i64: 0>} : tensor<Rxf32> -> tensor<f32>
@@ -169,7 +169,7 @@ TEST_P(Rows, columnSumWithRelu) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>) -> (tensor<Cxf32>, tensor<RxCxf32>) {
-      %k:2 = weir.kernel row(%x) : (tensor<RxCxf32>) -> (tensor<Cxf32>, tensor<RxCxf32>) {
+      %k:2 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<Cxf32>, tensor<RxCxf32>) {
       ^bb0(%a: tensor<RxCxf32>):
         %z = weir.constant 0.0 : f32 -> tensor<RxCxf32>
         %y = weir.max %a, %z : tensor<RxCxf32>
@@ -197,7 +197,7 @@ TEST_P(Rows, totalAndWhatFollows) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>) -> (tensor<f32>, tensor<f32>) {
-      %k:2 = weir.kernel row(%x) : (tensor<RxCxf32>) -> (tensor<f32>, tensor<f32>) {
+      %k:2 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<f32>, tensor<f32>) {
       ^bb0(%a: tensor<RxCxf32>):
         %y = weir.mul %a, %a : tensor<RxCxf32>
         %s = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<RxCxf32> -> tensor<f32>
@@ -226,7 +226,7 @@ TEST_P(Rows, standardizesColumns) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
     func.func @f(%x: tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>) {
-      %k:2 = weir.kernel row(%x) : (tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>) {
+      %k:2 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>) {
       ^bb0(%a: tensor<RxCxf32>):
         %s = weir.reduce max %a {axes = array<i64: 0>} : tensor<RxCxf32> -> tensor<Cxf32>
         %b = weir.broadcast %s {dimensions = array<i64: 1>} : tensor<Cxf32> -> tensor<RxCxf32>

@@ -330,3 +330,35 @@ func.func @wait_c1(%e: !plan.event) {
   plan.wait %e
   return
 }
+
+// -----
+
+// expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
+plan.blob dense<1> : tensor<4xui8>
+
+// -----
+
+// expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
+plan.blob dense_resource<blob_c1> : tensor<5xui8>
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob_c1: "0x1000000001020304"
+    }
+  }
+#-}
+
+// -----
+
+plan.blob dense_resource<blob_c2> : tensor<4xui8>
+// expected-error @below {{is the second of its module}}
+plan.blob dense_resource<blob_c2> : tensor<4xui8>
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob_c2: "0x1000000001020304"
+    }
+  }
+#-}

@@ -66,3 +66,14 @@ plan.entry @step {
   // CHECK: plan.port sum "loss" %{{.*}} {term = 1 : i64, weight = 2.000000e+00 : f64} : tensor<f32> in <scratch>
   plan.port sum "loss" %y {term = 1 : i64, weight = 2.0 : f64} : tensor<f32> in !plan.buffer<scratch>
 }
+
+// CHECK: plan.blob dense_resource<code> : tensor<4xui8>
+plan.blob dense_resource<code> : tensor<4xui8>
+
+{-#
+  dialect_resources: {
+    builtin: {
+      code: "0x1000000001020304"
+    }
+  }
+#-}

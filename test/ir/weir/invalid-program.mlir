@@ -104,6 +104,73 @@ func.func @kernel_c2(%x: tensor<f32>) {
 
 // -----
 
+func.func @kernel_c3_rows(%x: tensor<4xf32>) {
+  // expected-error @below {{of shape row wants #weir.rows<rows x columns>, and has none}}
+  %0 = weir.kernel row(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    weir.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c3_product(%x: tensor<4xf32>) {
+  // expected-error @below {{of shape product wants #weir.epilogue<..>, and has another}}
+  %0 = weir.kernel product over #weir.rows<1 x 4>(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    weir.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c3_map(%x: tensor<4xf32>) {
+  // expected-error @below {{of shape map wants no domain, and has another}}
+  %0 = weir.kernel map over #weir.rows<1 x 4>(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    weir.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c4(%x: tensor<6xf32>) {
+  // expected-error @below {{of 2 rows and 4 columns cannot have a result of type 'tensor<6xf32>'}}
+  %0 = weir.kernel row over #weir.rows<2 x 4>(%x) : (tensor<6xf32>) -> tensor<6xf32> {
+  ^bb0(%a: tensor<6xf32>):
+    weir.yield %a : tensor<6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c4_size(%x: tensor<6xf32>) {
+  // expected-error @below {{has a domain of 0 rows and 4 columns: expected at least one of each, and at most 2147483647 places}}
+  %0 = weir.kernel row over #weir.rows<0 x 4>(%x) : (tensor<6xf32>) -> tensor<6xf32> {
+  ^bb0(%a: tensor<6xf32>):
+    weir.yield %a : tensor<6xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @kernel_c5(%x: tensor<2x2xf32>) {
+  // expected-error @below {{has 1 inputs, and its bias is number 1}}
+  %0 = weir.kernel product over #weir.epilogue<bias = 1>(%x) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%a: tensor<2x2xf32>):
+    %p = weir.matmul %a, %a : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf32>
+    weir.yield %p : tensor<2x2xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @microbatches_c3(%x: tensor<4xf32>) {
   weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> () {
   ^bb0(%i: tensor<i32>, %a: tensor<2xf32>):

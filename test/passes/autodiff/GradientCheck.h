@@ -22,7 +22,7 @@
 #ifndef WEIR_TEST_PASSES_AUTODIFF_GRADIENTCHECK_H
 #define WEIR_TEST_PASSES_AUTODIFF_GRADIENTCHECK_H
 
-#include "codegen/cpu/Kernels.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -60,7 +60,7 @@ std::string lines(const std::vector<std::string> &faults);
 void completeProgram(mlir::ModuleOp program);
 
 /// This machine, or what WEIR_TEST_TARGET names: "cpu:x86-64-v3".
-Target testTarget();
+std::string testTarget();
 
 /// The dialects of programs, with the interpreter.
 void prepareContext(mlir::MLIRContext &context);

@@ -50,7 +50,7 @@ size_t kernelsOf(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
   for (const Phase &phase : phases())
     if (phase.name == "fuse")
-      phase.add(manager);
+      phase.add(manager, {});
   EXPECT_TRUE(mlir::succeeded(manager.run(module)));
   size_t count = 0;
   module.walk([&](KernelOp kernel) {

@@ -189,7 +189,7 @@ func.func @no_cycle_through_an_earlier_group(%x: tensor<6xf32>, %y: tensor<4xf32
 // CHECK-LABEL: func @computed_twice
 // CHECK-SAME: (%[[P:.*]]: tensor<6x4xf32>, %[[G:.*]]: tensor<6x4xf32>)
 func.func @computed_twice(%p: tensor<6x4xf32>, %g: tensor<6x4xf32>) -> tensor<6x4xf32> {
-  // CHECK: %[[GOOD:.*]] = weir.kernel row(%[[P]], %[[G]]) : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<f32>
+  // CHECK: %[[GOOD:.*]] = weir.kernel row over #weir.rows<1 x 24>(%[[P]], %[[G]]) : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<f32>
   // CHECK: weir.sub
   // CHECK: weir.reduce
   // CHECK: %[[DECISION:.*]] = weir.kernel map(%[[GOOD]]) : (tensor<f32>) -> tensor<i1>
@@ -212,7 +212,7 @@ func.func @computed_twice(%p: tensor<6x4xf32>, %g: tensor<6x4xf32>) -> tensor<6x
 // Where that would read more than keeping the value does, it is kept.
 // CHECK-LABEL: func @computed_once
 func.func @computed_once(%p: tensor<6x4xf32>, %x: tensor<6x4xf32>, %y: tensor<6x4xf32>, %z: tensor<6x4xf32>) -> tensor<6x4xf32> {
-  // CHECK: weir.kernel row({{.*}}) : ({{.*}}) -> (tensor<6x4xf32>, tensor<f32>)
+  // CHECK: weir.kernel row over #weir.rows<1 x 24>({{.*}}) : ({{.*}}) -> (tensor<6x4xf32>, tensor<f32>)
   // CHECK: weir.select
   // CHECK-NOT: weir.sub
   %q = weir.sub %p, %x : tensor<6x4xf32>

@@ -74,8 +74,8 @@ void separate(ModuleOp module) {
   for (Operation *op : ops) {
     OpBuilder builder(op);
     KernelShape shape = isa<Lowerable>(op) ? KernelShape::nest : KernelShape::attention;
-    auto kernel =
-        KernelOp::create(builder, op->getLoc(), op->getResultTypes(), shape, op->getOperands());
+    auto kernel = KernelOp::create(builder, op->getLoc(), op->getResultTypes(), shape, Attribute(),
+                                   op->getOperands());
     op->replaceAllUsesWith(kernel);
     Block *body = builder.createBlock(&kernel.getBody());
     for (OpOperand &operand : op->getOpOperands())
@@ -88,9 +88,9 @@ void separate(ModuleOp module) {
 /// Everything up to fusion, which may leave nothing but kernels to it.
 LogicalResult prepareKernels(ModuleOp module) {
   PassManager manager(module.getContext());
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     if (phase.name != "fuse")
-      phase.add(manager, {"simplify-forward", "simplify"});
+      phase.add(manager, {.without = {"simplify-forward", "simplify"}});
   if (failed(manager.run(module)))
     return failure();
   separate(module);
@@ -118,7 +118,7 @@ std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   if (grouping == Grouping::single && failed(prepareKernels(*module)))
     return nullptr;
   makeTrainable(*module);
-  auto artifact = compileModule(*module, *Target::parse(target));
+  auto artifact = compileModule(*module, target);
   if (failed(artifact))
     return nullptr;
   return std::make_unique<Compiled>(std::move(*artifact));

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Check.h"
+#include "codegen/artifact/Writer.h"
+#include "codegen/targets/Targets.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -131,6 +133,7 @@ private:
 
   ModuleOp module;
   const CheckOptions &options;
+  const PipelineOptions pipeline{.target = makeTarget("cpu")};
   std::map<std::string, Tensor> variables;
   std::map<std::string, Entry> entries;
   std::string diagnostics;
@@ -343,7 +346,7 @@ bool Checker::findTruth() {
 
 bool Checker::apply(const PipelinePass &pass, ModuleOp to) {
   PassManager manager(module.getContext());
-  pass.add(manager);
+  pass.add(manager, pipeline);
   if (failed(manager.run(to)))
     return fail("the pass fails");
   if (options.plant && options.plantAfter == pass.name)
@@ -355,7 +358,7 @@ bool Checker::everyPass() {
   OwningOpRef<ModuleOp> program = copy();
   ProgramRun before = truth;
   bool differentiated = false;
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     for (const PipelinePass &pass : phase.passes) {
       if (!begin(("pass " + pass.name).str()))
         return false;
@@ -379,14 +382,14 @@ bool Checker::everyPass() {
 }
 
 bool Checker::without() {
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     for (const PipelinePass &left : phase.passes) {
       if (!left.optional)
         continue;
       if (!begin(("without " + left.name).str()))
         return false;
       OwningOpRef<ModuleOp> program = copy();
-      for (const Phase &phase : phases())
+      for (const Phase &phase : phasesOnTensors())
         for (const PipelinePass &pass : phase.passes)
           if (pass.name != left.name && !apply(pass, *program))
             return false;
@@ -398,9 +401,8 @@ bool Checker::without() {
 }
 
 bool Checker::plan() {
-  auto target = Target::parse("cpu");
   OwningOpRef<ModuleOp> program = copy();
-  for (const Phase &phase : phases())
+  for (const Phase &phase : phasesOnTensors())
     for (const PipelinePass &pass : phase.passes)
       if (!apply(pass, *program))
         return false;
@@ -417,8 +419,9 @@ bool Checker::plan() {
   nameEntryPorts(*program);
   if (!begin("plan"))
     return false;
-  if (failed(planModule(*program, *target)))
-    return fail("planning fails");
+  for (StringRef pass : {"lower-to-plan", "assign-offsets", "verify-planned"})
+    if (failed(runPass(pass, *program, pipeline)))
+      return fail("planning fails");
   auto run = interpretPlan(*program, false);
   if (!run || !agree(*run, truth, foldTolerance))
     return false;
@@ -429,13 +432,12 @@ bool Checker::plan() {
     return false;
   if (!options.compile || !begin("compile"))
     return false;
-  auto artifact = assemble(*program, *target);
-  if (failed(artifact))
+  if (failed(runPass("compile-kernels", *program, pipeline)))
     return fail("code generation fails");
   if (!begin("load"))
     return false;
   try {
-    return runCompiled(*artifact);
+    return runCompiled(writeArtifact(*program));
   } catch (const Failure &failure) {
     return fail(failure.what());
   }

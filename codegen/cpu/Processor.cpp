@@ -1,11 +1,11 @@
-//===- Target.cpp - Processors to generate code for -----------------------===//
+//===- Processor.cpp - Processors to generate code for --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Kernels.h"
+#include "codegen/cpu/Processor.h"
 
 #include "llvm/TargetParser/Host.h"
 
@@ -15,11 +15,11 @@ using namespace llvm;
 
 namespace weir {
 
-std::optional<Target> Target::parse(StringRef option) {
+std::optional<Processor> Processor::parse(StringRef option) {
   if (option == "cpu:x86-64-v3")
-    return Target{"x86-64-v3", "", "x86-64-v3", 256};
+    return Processor{"x86-64-v3", "", "x86-64-v3", 256};
   if (option == "cpu:x86-64-v4")
-    return Target{"x86-64-v4", "", "x86-64-v4", 512};
+    return Processor{"x86-64-v4", "", "x86-64-v4", 512};
   if (option != "cpu")
     return std::nullopt;
 
@@ -35,8 +35,8 @@ std::optional<Target> Target::parse(StringRef option) {
   std::set<std::string> list;
   for (auto &feature : features)
     list.insert((feature.second ? "+" : "-") + feature.first().str());
-  return Target{sys::getHostCPUName().str(), join(list, ","), wide ? "x86-64-v4" : "x86-64-v3",
-                wide ? 512 : 256};
+  return Processor{sys::getHostCPUName().str(), join(list, ","), wide ? "x86-64-v4" : "x86-64-v3",
+                   wide ? 512 : 256};
 }
 
 } // namespace weir

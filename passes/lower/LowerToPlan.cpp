@@ -5,22 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/plan/LowerToPlan.h"
-#include "codegen/cpu/Library.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Pass/Pass.h"
-
-using namespace mlir;
+#include "passes/PassTarget.h"
+#include "passes/Passes.h"
 
 namespace weir {
+#define GEN_PASS_DEF_LOWERTOPLAN
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
 namespace {
 
 /// The kernels of a program, each kept once.
 class KernelTable {
 public:
-  KernelTable(ModuleOp module, const Target &target) : module(module), target(target) {}
+  KernelTable(ModuleOp module, Target &target) : module(module), target(target) {}
 
   struct Entry {
     plan::KernelOp op;
@@ -28,17 +32,14 @@ public:
   };
 
   FailureOr<const Entry *> of(KernelOp kernel);
+  bool isCall(KernelOp kernel) const { return target.isCall(kernel.getShape()); }
+  LogicalResult call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers);
   int64_t threadScratch = 0;
 
 private:
-  FailureOr<KernelPlan> scheduleOf(KernelOp kernel);
-
   ModuleOp module;
-  const Target &target;
+  Target &target;
   llvm::DenseMap<Operation *, std::unique_ptr<Entry>, KernelStructure> entries;
-  /// A schedule does not depend on the keys of random numbers.
-  llvm::DenseMap<Operation *, KernelPlan, KernelStructure> schedules;
-  std::vector<OwningOpRef<KernelOp>> scheduled; ///< their kernels
 };
 
 int64_t costOf(KernelOp kernel, bool bytes) {
@@ -57,7 +58,7 @@ int64_t costOf(KernelOp kernel, bool bytes) {
 FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   if (auto known = entries.find(kernel); known != entries.end())
     return known->second.get();
-  FailureOr<KernelPlan> schedule = scheduleOf(kernel);
+  FailureOr<KernelPlan> schedule = target.planKernel(kernel);
   if (failed(schedule))
     return failure();
   auto owned = std::make_unique<Entry>();
@@ -94,17 +95,12 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   return entries.try_emplace(meaning, std::move(owned)).first->second.get();
 }
 
-FailureOr<KernelPlan> KernelTable::scheduleOf(KernelOp kernel) {
-  OwningOpRef<KernelOp> copy = withPlacesAsKeys(kernel);
-  if (auto known = schedules.find(*copy); known != schedules.end())
-    return known->second;
-  FailureOr<KernelPlan> schedule = planKernel(kernel, target);
-  if (failed(schedule))
+LogicalResult KernelTable::call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers) {
+  FailureOr<int64_t> scratch = target.planCall(builder, kernel, buffers);
+  if (failed(scratch))
     return failure();
-  copy->getOperation()->setOperands({});
-  schedules[*copy] = *schedule;
-  scheduled.push_back(std::move(copy));
-  return schedule;
+  threadScratch = std::max(threadScratch, *scratch);
+  return success();
 }
 
 /// Lowers one entry.
@@ -114,7 +110,6 @@ public:
       : function(function), builder(builder), kernels(kernels) {}
 
   LogicalResult run();
-  int64_t libraryScratch = 0;
 
 private:
   LogicalResult lowerBlock(Block &block);
@@ -216,7 +211,7 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
         return false;
       if (!user || user->isBeforeInBlock(kernel))
         return true;
-      if (user != kernel || isLibraryKernel(kernel))
+      if (user != kernel || kernels.isCall(kernel))
         return false;
       auto entry = kernels.of(kernel);
       std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(),
@@ -319,7 +314,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   for (Value input : kernel.getInputs())
     inputs.push_back(bufferOf.lookup(memoryOf(input)));
   FailureOr<const KernelTable::Entry *> entry = static_cast<const KernelTable::Entry *>(nullptr);
-  if (!isLibraryKernel(kernel) && failed(entry = kernels.of(kernel)))
+  if (!kernels.isCall(kernel) && failed(entry = kernels.of(kernel)))
     return failure();
 
   // An input that dies here lends its place to a result that is computed element by element from
@@ -356,13 +351,8 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
     bufferOf[result] = buffer;
     results.push_back(buffer);
   }
-  if (isLibraryKernel(kernel)) {
-    auto scratch = emitLibraryCall(builder, kernel, {inputs, results.front()});
-    if (failed(scratch))
-      return failure();
-    libraryScratch = std::max(libraryScratch, *scratch);
-    return success();
-  }
+  if (kernels.isCall(kernel))
+    return kernels.call(builder, kernel, {inputs, results.front()});
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, results);
   for (int64_t size : (*entry)->schedule.workspaces)
@@ -428,62 +418,18 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   return success();
 }
 
-} // namespace
-
-namespace {
-
-struct LowerToPlan : PassWrapper<LowerToPlan, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToPlan)
-  LowerToPlan() = default;
-  LowerToPlan(const LowerToPlan &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "weir-lower-to-plan"; }
-  StringRef getDescription() const override {
-    return "tensors become buffers, kernels launches and library calls";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<plan::PlanDialect>();
-  }
-
-  void runOnOperation() override {
-    std::optional<Target> parsed = Target::parse(target);
-    if (!parsed) {
-      getOperation().emitError("unknown target `" + target + "`");
-      return signalPassFailure();
-    }
-    if (failed(lowerToPlan(getOperation(), *parsed)))
-      signalPassFailure();
-  }
-
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, cpu:x86-64-v3 or cpu:x86-64-v4"),
-                             llvm::cl::init("cpu:x86-64-v3")};
-};
-
-} // namespace
-
-void registerLowerToPlan() { PassRegistration<LowerToPlan>(); }
-
-SmallVector<NamedKernel> kernelsOf(ModuleOp plan) {
-  SmallVector<NamedKernel> kernels;
-  for (auto kernel : plan.getOps<plan::KernelOp>())
-    kernels.push_back(
-        {*kernel.getBody().front().getOps<KernelOp>().begin(), kernel.getSymName().str()});
-  return kernels;
-}
-
 /// What an entry takes and returns may have passed through no op of the dialect.
-static LogicalResult checkTypes(func::FuncOp function) {
+LogicalResult checkTypes(func::FuncOp function) {
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (StringRef missing = missingOfTensor(type); !missing.empty())
       return function.emitError() << "takes or returns " << type << ": expected " << missing;
   return success();
 }
 
-LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
+LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(checkTypes(function)))
       return failure();
-  module.getContext()->loadDialect<plan::PlanDialect>();
   OpBuilder builder(module.getContext());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
@@ -492,22 +438,42 @@ LogicalResult lowerToPlan(ModuleOp module, const Target &target) {
     variable.erase();
   }
   KernelTable kernels(module, target);
-  int64_t scratch = 0;
   for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
     builder.setInsertionPointToEnd(module.getBody());
     auto entry = plan::EntryOp::create(builder, function.getLoc(), function.getSymName());
     function.setSymName(("lowered_" + function.getSymName()).str());
     builder.createBlock(&entry.getBody());
-    EntryLowering lowering(function, builder, kernels);
-    if (failed(lowering.run()))
+    if (failed(EntryLowering(function, builder, kernels).run()))
       return failure();
-    scratch = std::max(scratch, lowering.libraryScratch);
     function.erase();
   }
-  module->setAttr("plan.target", builder.getStringAttr(target.level));
-  module->setAttr("plan.thread_scratch",
-                  builder.getI64IntegerAttr(std::max(scratch, kernels.threadScratch)));
+  module->setAttr("plan.target", builder.getStringAttr(target.requirement()));
+  module->setAttr("plan.thread_scratch", builder.getI64IntegerAttr(kernels.threadScratch));
   return success();
 }
 
-} // namespace weir
+struct LowerToPlan : weir::impl::LowerToPlanBase<LowerToPlan> {
+  LowerToPlan() = default;
+  explicit LowerToPlan(LowerToPlanOptions options) : LowerToPlanBase(options) {}
+  explicit LowerToPlan(std::shared_ptr<Target> target) : made(std::move(target)) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LowerToPlanBase::getDependentDialects(registry);
+    registerTargetDialects(registry);
+  }
+
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
+
+  void runOnOperation() override {
+    if (failed(lowerToPlan(getOperation(), *made)))
+      signalPassFailure();
+  }
+
+  PassTarget made;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> weir::createLowerToPlan(std::shared_ptr<Target> target) {
+  return std::make_unique<LowerToPlan>(std::move(target));
+}

@@ -1,0 +1,93 @@
+//===- Target.h - What a kind of device can be compiled for ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The contract of a code generator; runtime/core/Device.h is that of what executes its code. A
+// target is a description of a device: what it answers depends on that description and on what it
+// is asked, never on the machine that compiles. A back end is a folder of codegen/ with a target in
+// it, and a row in Targets.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_TARGET_H
+#define WEIR_CODEGEN_TARGET_H
+
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Support/Timing.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weir {
+
+/// One launch of a kernel's work: the function is the kernel's symbol followed by `suffix`.
+struct LaunchPlan {
+  std::string suffix;
+  int64_t tasks = 1;
+};
+
+struct KernelPlan {
+  llvm::SmallVector<LaunchPlan> launches; ///< to be run one after the other
+  llvm::SmallVector<int64_t>
+      workspaces; ///< bytes of each scratch operand; their contents pass from launch to launch
+  int64_t threadScratch = 0; ///< bytes per thread
+  /// (result, input): the result may be stored in the input's buffer: every element is read before
+  /// it is written, by the same task.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
+};
+
+struct NamedKernel {
+  KernelOp op;
+  std::string symbol;
+};
+
+/// The buffers of a kernel that a library call serves: inputs by block argument, and its one
+/// result.
+struct CallBuffers {
+  llvm::SmallVector<mlir::Value> inputs;
+  mlir::Value result;
+};
+
+/// Sees the module of all kernels after a phase of compiling them; the names are the target's.
+using DumpKernels = llvm::function_ref<void(llvm::StringRef phase, mlir::ModuleOp)>;
+
+/// Not to be used on two threads at once. It keeps what it emitted for kernels in their contexts,
+/// and is destroyed before them.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// What an artifact demands of the device that runs it.
+  virtual llvm::StringRef requirement() const = 0;
+
+  /// Why a kernel of this shape with this op at its root cannot be run; empty if it can. Fusion
+  /// asks before it outlines, and takes the next shape that computes the same.
+  virtual std::string declines(KernelShape shape, mlir::Operation *root) const = 0;
+
+  /// Whether kernels of this shape are library calls: planned by planCall, no code of ours.
+  virtual bool isCall(KernelShape shape) const = 0;
+
+  /// How a kernel is run. One that no schedule can serve gets an error at its location, and
+  /// failure.
+  virtual mlir::FailureOr<KernelPlan> planKernel(KernelOp kernel) = 0;
+
+  /// Appends the actions that serve a kernel by library calls at the builder. Returns the scratch
+  /// they need at most per thread, in bytes; fails with an error at the kernel.
+  virtual mlir::FailureOr<int64_t> planCall(mlir::OpBuilder &builder, KernelOp kernel,
+                                            const CallBuffers &buffers) = 0;
+
+  /// The bytes of a blob that holds every launch of the kernels, as planKernel planned them; none
+  /// at all where there are no kernels. What it takes is added to `time`, step by step. Fails with
+  /// an error, of a kernel or of the machine that compiles.
+  virtual mlir::FailureOr<std::vector<char>> compile(llvm::ArrayRef<NamedKernel> kernels,
+                                                     DumpKernels dump = nullptr,
+                                                     mlir::TimingScope time = {}) = 0;
+};
+
+} // namespace weir
+
+#endif

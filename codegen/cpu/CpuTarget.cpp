@@ -1,0 +1,269 @@
+//===- CpuTarget.cpp - Planning and compiling kernels ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/CpuTarget.h"
+
+#include "codegen/cpu/Emission.h"
+#include "codegen/cpu/Families.h"
+#include "codegen/cpu/Library.h"
+#include "codegen/cpu/Lower.h"
+#include "codegen/cpu/Vectorize.h"
+#include "ir/weir/Decompose.h"
+#include "ir/weir/KernelStructure.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <system_error>
+#include <thread>
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// A fixed number, so that the bytes do not depend on the machine that compiles.
+constexpr size_t parallelModules = 4;
+
+/// A kernel's functions, called by their launches' suffixes behind `functionPrefix`. The keys of
+/// its random numbers are yet to be put in.
+struct EmittedKernel {
+  OwningOpRef<KernelOp> kernel; ///< with places for keys
+  OwningOpRef<ModuleOp> code;
+  KernelPlan plan;
+};
+
+constexpr llvm::StringLiteral functionPrefix = "kernel";
+
+LogicalResult emitShape(Emission &emission) {
+  switch (emission.kernel.getShape()) {
+  case KernelShape::map:
+    return emitMap(emission);
+  case KernelShape::row:
+    return emitRows(emission);
+  case KernelShape::nest:
+    return emitNest(emission);
+  case KernelShape::segment:
+    return emitSegment(emission);
+  case KernelShape::attention:
+    return emitAttention(emission);
+  case KernelShape::product:
+  case KernelShape::convolution:
+    break;
+  }
+  return emission.kernel.emitError("a library call, not a kernel to compile");
+}
+
+LogicalResult emit(EmittedKernel &emitted, const Processor &processor) {
+  KernelOp kernel = *emitted.kernel;
+  // Composites are taken apart in a copy: what is compared is the kernel's meaning.
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  if (kernel.getShape() == KernelShape::row || kernel.getShape() == KernelShape::map) {
+    RewritePatternSet patterns(kernel.getContext());
+    populateDecomposePatterns(patterns);
+    (void)applyPatternsGreedily(copy->getBody(), std::move(patterns));
+    IRRewriter rewriter(kernel.getContext());
+    DominanceInfo dominance(*copy);
+    eliminateCommonSubExpressions(rewriter, dominance, *copy);
+  }
+  emitted.code = ModuleOp::create(kernel.getLoc());
+  Emission emission(*copy, functionPrefix, processor, *emitted.code);
+  if (failed(emitShape(emission)))
+    return failure();
+  emission.findInPlace();
+  emitted.plan = emission.plan;
+  return success();
+}
+
+LogicalResult simplify(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  return passes.run(module);
+}
+
+/// Takes the functions out of the module. LLVM needs most of the time of all phases, and works on
+/// modules side by side.
+FailureOr<std::vector<ObjectBytes>> compileInParallel(ModuleOp module, const Processor &processor) {
+  SmallVector<SmallVector<Operation *>> functions; // each with those that call it behind it
+  for (Operation &op : module.getBody()->getOperations()) {
+    if (cast<LLVM::LLVMFuncOp>(op).getOps<LLVM::CallOp>().empty())
+      functions.emplace_back();
+    functions.back().push_back(&op);
+  }
+  size_t count = std::min(functions.size(), parallelModules);
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  for (size_t i = 0; i < count; ++i)
+    parts.push_back(ModuleOp::create(module.getLoc()));
+  for (auto [i, together] : llvm::enumerate(functions))
+    for (Operation *function : together)
+      function->moveBefore(parts[i % count]->getBody(), parts[i % count]->getBody()->end());
+
+  std::vector<FailureOr<ObjectBytes>> compiled(count, failure());
+  auto compile = [&](size_t i) { compiled[i] = compileToObject(*parts[i], processor); };
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  for (size_t i = 0; i < count; ++i)
+    try {
+      // A context without threads has no locks either.
+      if (module.getContext()->isMultithreadingEnabled()) {
+        threads.emplace_back(compile, i);
+        continue;
+      }
+      compile(i);
+    } catch (const std::system_error &) {
+      compile(i); // there is no other thread to be had
+    }
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<ObjectBytes> objects;
+  for (FailureOr<ObjectBytes> &object : compiled) {
+    if (failed(object))
+      return failure();
+    objects.push_back(std::move(*object));
+  }
+  return objects;
+}
+
+class CpuTarget final : public Target {
+public:
+  explicit CpuTarget(Processor processor) : processor(std::move(processor)) {}
+
+  StringRef requirement() const override { return processor.level; }
+  std::string declines(KernelShape shape, Operation *root) const override {
+    return libraryDeclines(shape, root);
+  }
+  bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
+  FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
+  FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
+                              const CallBuffers &buffers) override {
+    return emitLibraryCall(builder, kernel, buffers);
+  }
+  FailureOr<std::vector<char>> compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
+                                       TimingScope time) override;
+
+private:
+  FailureOr<EmittedKernel *> emittedOf(KernelOp kernel);
+  FailureOr<std::vector<KernelFamily>> emitFamilies(ArrayRef<NamedKernel> kernels, ModuleOp module);
+
+  Processor processor;
+  /// What is planned is compiled later, from the same functions.
+  llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
+};
+
+/// A kernel is emitted once, whatever the keys of its random numbers.
+FailureOr<EmittedKernel *> CpuTarget::emittedOf(KernelOp kernel) {
+  OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
+  if (auto known = emitted.find(*any); known != emitted.end())
+    return known->second.get();
+  auto made = std::make_unique<EmittedKernel>();
+  made->kernel = std::move(any);
+  if (failed(emit(*made, processor)))
+    return failure();
+  made->kernel->getOperation()->setOperands({});
+  Operation *key = *made->kernel;
+  return emitted.try_emplace(key, std::move(made)).first->second.get();
+}
+
+FailureOr<KernelPlan> CpuTarget::planKernel(KernelOp kernel) {
+  FailureOr<EmittedKernel *> made = emittedOf(kernel);
+  if (failed(made))
+    return failure();
+  return (*made)->plan;
+}
+
+/// Moves the kernels' functions into `module`.
+FailureOr<std::vector<KernelFamily>> CpuTarget::emitFamilies(ArrayRef<NamedKernel> kernels,
+                                                             ModuleOp module) {
+  llvm::MapVector<EmittedKernel *, KernelFamily> families;
+  for (const NamedKernel &kernel : kernels) {
+    FailureOr<EmittedKernel *> made = emittedOf(kernel.op);
+    if (failed(made))
+      return failure();
+    KernelFamily &family = families[*made];
+    family.launches = (*made)->plan.launches;
+    family.members.push_back({kernel.symbol, randomKeys(kernel.op)});
+  }
+  std::vector<KernelFamily> list;
+  for (auto &[made, family] : families) {
+    auto functions = llvm::to_vector(made->code->getOps<func::FuncOp>());
+    for (auto [function, launch] : llvm::zip_equal(functions, family.launches)) {
+      function.setSymName(family.symbol() + launch.suffix);
+      function->moveBefore(module.getBody(), module.getBody()->end());
+      takeKeys(function, family);
+    }
+    list.push_back(std::move(family));
+  }
+  emitted.clear();
+  return list;
+}
+
+FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
+                                                TimingScope time) {
+  if (kernels.empty())
+    return std::vector<char>();
+  MLIRContext &context = *kernels.front().op->getContext();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  TimingScope step = time.nest("emit");
+  FailureOr<std::vector<KernelFamily>> families = emitFamilies(kernels, *module);
+  if (failed(families))
+    return failure();
+  if (dump)
+    dump("emitted", *module);
+
+  step = time.nest("vectorize");
+  if (failed(simplify(*module)))
+    return failure();
+  hoistInvariants(*module);
+  vectorizeLoops(*module, processor);
+  if (dump)
+    dump("vectorized", *module);
+
+  step = time.nest("lower");
+  approximateMath(*module);
+  if (failed(lowerToLLVM(*module)))
+    return failure();
+  for (const KernelFamily &family : *families)
+    if (family.isShared())
+      addMembers(*module, family);
+  if (dump)
+    dump("lowered", *module);
+
+  step = time.nest("objects");
+  FailureOr<std::vector<ObjectBytes>> objects = compileInParallel(*module, processor);
+  if (failed(objects))
+    return failure();
+  step = time.nest("link");
+  return linkObjects(*objects, module->getLoc());
+}
+
+} // namespace
+
+void registerCpuDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+std::unique_ptr<Target> makeCpuTarget(StringRef option) {
+  std::optional<Processor> processor = Processor::parse(option);
+  return processor ? std::make_unique<CpuTarget>(std::move(*processor)) : nullptr;
+}
+
+} // namespace weir

@@ -1,0 +1,47 @@
+//===- Targets.cpp - The targets there are --------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/targets/Targets.h"
+#include "codegen/cpu/CpuTarget.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// A row for each back end.
+struct TargetKind {
+  std::unique_ptr<Target> (*make)(StringRef option);
+  void (*registerDialects)(DialectRegistry &registry);
+  StringRef options;
+};
+
+constexpr TargetKind kinds[] = {
+    {makeCpuTarget, registerCpuDialects,
+     "cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3"},
+};
+
+} // namespace
+
+std::unique_ptr<Target> makeTarget(StringRef option) {
+  for (const TargetKind &kind : kinds)
+    if (std::unique_ptr<Target> target = kind.make(option))
+      return target;
+  return nullptr;
+}
+
+std::string targetOptions() {
+  return llvm::join(llvm::map_range(kinds, [](const TargetKind &kind) { return kind.options; }),
+                    "; ");
+}
+
+void registerTargetDialects(DialectRegistry &registry) {
+  for (const TargetKind &kind : kinds)
+    kind.registerDialects(registry);
+}
+
+} // namespace weir
