@@ -63,7 +63,7 @@ LogicalResult emitShape(Emission &emission) {
   case KernelShape::attention:
     return emitAttention(emission);
   case KernelShape::product:
-  case KernelShape::convolution:
+  case KernelShape::call:
     break;
   }
   return emission.kernel.emitError("a library call, not a kernel to compile");

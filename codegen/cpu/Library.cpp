@@ -12,36 +12,6 @@ using namespace mlir;
 
 namespace weir {
 
-bool isLibraryShape(KernelShape shape) {
-  return shape == KernelShape::product || shape == KernelShape::convolution;
-}
-
-/// What no position of the window reaches may not be padding alone.
-static std::string declinesConvolution(Operation *root) {
-  auto reach = [](ArrayRef<int64_t> padding, Value weight) -> std::string {
-    for (auto [before, size] : llvm::zip_equal(padding, shapeOf(weight).drop_front(2)))
-      if (before >= size)
-        return "padding of " + std::to_string(before) + " beside a window of " +
-               std::to_string(size);
-    return "";
-  };
-  if (auto forward = dyn_cast<ConvolutionOp>(root))
-    return reach(forward.getPadding(), forward.getWeight());
-  if (auto backward = dyn_cast<ConvolutionInputGradOp>(root))
-    return reach(backward.getPadding(), backward.getWeight());
-  auto gradient = cast<ConvolutionWeightGradOp>(root);
-  return reach(gradient.getPadding(), gradient.getResult());
-}
-
-std::string libraryDeclines(KernelShape shape, Operation *root) {
-  if (!isLibraryShape(shape))
-    return "";
-  for (Type type : llvm::concat<const Type>(root->getOperandTypes(), root->getResultTypes()))
-    if (!cast<RankedTensorType>(type).getElementType().isF32())
-      return "tensors of other elements than f32";
-  return shape == KernelShape::convolution ? declinesConvolution(root) : "";
-}
-
 /// The lines of the ops that the call computes, the product's or convolution's first.
 static Location linesOf(KernelOp kernel) {
   SmallVector<Location> lines;
@@ -194,10 +164,78 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   return scratchBound(spec);
 }
 
+static std::string declinesNothing(Operation *) { return ""; }
+
+/// What no position of the window reaches may not be padding alone.
+static std::string declinesConvolution(Operation *root) {
+  auto reach = [](ArrayRef<int64_t> padding, Value weight) -> std::string {
+    for (auto [before, size] : llvm::zip_equal(padding, shapeOf(weight).drop_front(2)))
+      if (before >= size)
+        return "padding of " + std::to_string(before) + " beside a window of " +
+               std::to_string(size);
+    return "";
+  };
+  if (auto forward = dyn_cast<ConvolutionOp>(root))
+    return reach(forward.getPadding(), forward.getWeight());
+  if (auto backward = dyn_cast<ConvolutionInputGradOp>(root))
+    return reach(backward.getPadding(), backward.getWeight());
+  auto gradient = cast<ConvolutionWeightGradOp>(root);
+  return reach(gradient.getPadding(), gradient.getResult());
+}
+
+namespace {
+
+/// A row for each op that the library serves.
+struct Rule {
+  StringRef root;
+  KernelShape shape;
+  std::string (*declines)(Operation *root);
+  FailureOr<int64_t> (*emit)(OpBuilder &, KernelOp, const CallBuffers &);
+};
+
+} // namespace
+
+static ArrayRef<Rule> rules() {
+  static const Rule all[] = {
+      {MatmulOp::getOperationName(), KernelShape::product, declinesNothing, emitProduct},
+      {ConvolutionOp::getOperationName(), KernelShape::call, declinesConvolution, emitConvolution},
+      {ConvolutionInputGradOp::getOperationName(), KernelShape::call, declinesConvolution,
+       emitConvolution},
+      {ConvolutionWeightGradOp::getOperationName(), KernelShape::call, declinesConvolution,
+       emitConvolution},
+  };
+  return all;
+}
+
+static const Rule *ruleOf(KernelShape shape, Operation *root) {
+  for (const Rule &rule : rules())
+    if (rule.shape == shape && rule.root == root->getName().getStringRef())
+      return &rule;
+  return nullptr;
+}
+
+bool isLibraryShape(KernelShape shape) {
+  return llvm::any_of(rules(), [&](const Rule &rule) { return rule.shape == shape; });
+}
+
+std::string libraryDeclines(KernelShape shape, Operation *root) {
+  if (!isLibraryShape(shape))
+    return "";
+  const Rule *rule = ruleOf(shape, root);
+  if (!rule)
+    return "no op of the library's";
+  for (Type type : llvm::concat<const Type>(root->getOperandTypes(), root->getResultTypes()))
+    if (!cast<RankedTensorType>(type).getElementType().isF32())
+      return "tensors of other elements than f32";
+  return rule->declines(root);
+}
+
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
-                                   const CallBuffers &operands) {
-  return kernel.getShape() == KernelShape::product ? emitProduct(builder, kernel, operands)
-                                                   : emitConvolution(builder, kernel, operands);
+                                   const CallBuffers &buffers) {
+  for (Operation &op : kernel.getBody().front())
+    if (const Rule *rule = ruleOf(kernel.getShape(), &op))
+      return rule->emit(builder, kernel, buffers);
+  return kernel.emitError("has no op that the library serves");
 }
 
 } // namespace weir

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
-// form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of WeirProgram.td, and plan.target (string),
+// form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/program/Program.td,
+// and plan.target (string),
 // plan.persistent, plan.arena and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
 // order from 0, a loop before its body.
 //
@@ -17,7 +18,7 @@
 
 include "ir/plan/PlanAction.td"
 include "ir/plan/PlanBase.td"
-include "ir/weir/WeirProgram.td"
+include "ir/weir/program/Program.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 

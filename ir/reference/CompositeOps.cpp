@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Reference semantics of the composites, row by row, and of their gradient ops from the formulas in
-// WeirCompute.td.
+// ir/weir/rows/Rows.td.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each is its definition in WeirStructure.td, index by index.
+// Each is its definition in ir/weir/structure/Structure.td, index by index.
 //
 //===----------------------------------------------------------------------===//
 

@@ -87,6 +87,28 @@ public:
   const mlir::Location location;
 };
 
+/// Repeats a value along the axes that a reduction of a `shaped` tensor removed.
+inline Term spread(Formula t, mlir::Value value, mlir::ShapedType shaped,
+                   llvm::ArrayRef<int64_t> axes) {
+  llvm::SmallVector<int64_t> kept;
+  for (int64_t d = 0; d < shaped.getRank(); ++d)
+    if (!llvm::is_contained(axes, d))
+      kept.push_back(d);
+  return t.build<BroadcastOp>(shaped, value, llvm::ArrayRef<int64_t>(kept));
+}
+
+/// Repeats a value per row along the last dimension of `like`.
+inline Term spreadRow(Formula t, mlir::Value value, mlir::Value like) {
+  return spread(t, value, tensorType(like), static_cast<int64_t>(shapeOf(like).size()) - 1);
+}
+
+/// A sum where either part may be missing.
+inline mlir::Value plus(Formula t, mlir::Value a, mlir::Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return t(a) + t(b);
+}
+
 } // namespace weir
 
 #endif

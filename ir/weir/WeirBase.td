@@ -60,9 +60,9 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
         Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>, DeclareOpInterfaceMethods<Castable, ["castRule"]>,
         DeclareOpInterfaceMethods<Shardable, ["shardRule"]>])>;
 
-// The trait of an op whose vector-Jacobian product is in ir/weir/Gradients*.cpp.
+// The trait of an op whose vector-Jacobian product is written in its family's folder.
 def Differentiated : DeclareOpInterfaceMethods<Differentiable, ["vjp"]>;
-// The trait of an op whose elements are in ir/weir/Elements*.cpp.
+// The trait of an op whose elements are.
 def Lowered : DeclareOpInterfaceMethods<Lowerable, ["element"]>;
 
 #endif

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Registration and what tablegen generates for the dialect as a whole; the ops' generated
-// definitions are four files in the build tree.
+// definitions are a file for each family in the build tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,53 @@ using namespace mlir;
 namespace weir {
 
 void WeirDialect::initialize() {
-  registerWeirDialectOperations(this);
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/weir/WeirAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/elementwise/Elementwise.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/structure/Structure.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/indexing/Indexing.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/reduction/Reduction.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/product/Product.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/convolution/Convolution.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/rows/Rows.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/attention/Attention.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/random/Random.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/program/Program.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/recipe/Recipe.cpp.inc"
       >();
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The training step as tensors: see WeirBase.td for the dialect, WeirInterfaces.td for what passes
-// ask of an op, and WeirProgram.td for how a module is laid out.
+// ask of an op, and program/Program.td for how a module is laid out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,6 +104,26 @@ ShardRule elementwiseShardRule(mlir::Operation *op);
 #include "ir/weir/WeirAttributes.h.inc"
 
 #define GET_OP_CLASSES
-#include "ir/weir/WeirOps.h.inc"
+#include "ir/weir/elementwise/Elementwise.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/structure/Structure.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/indexing/Indexing.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/reduction/Reduction.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/product/Product.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/convolution/Convolution.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/rows/Rows.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/attention/Attention.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/random/Random.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/program/Program.h.inc"
+#define GET_OP_CLASSES
+#include "ir/weir/recipe/Recipe.h.inc"
 
 #endif

@@ -1,12 +1,18 @@
-//===- WeirOps.td - All ops of the weir dialect -------------*- tablegen -*-===//
+//===- WeirOps.td - All ops of the weir dialect ------------*- tablegen -*-===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-include "ir/weir/WeirElementwise.td"
-include "ir/weir/WeirStructure.td"
-include "ir/weir/WeirCompute.td"
-include "ir/weir/WeirProgram.td"
-include "ir/weir/WeirRecipe.td"
+include "ir/weir/elementwise/Elementwise.td"
+include "ir/weir/structure/Structure.td"
+include "ir/weir/indexing/Indexing.td"
+include "ir/weir/reduction/Reduction.td"
+include "ir/weir/product/Product.td"
+include "ir/weir/convolution/Convolution.td"
+include "ir/weir/rows/Rows.td"
+include "ir/weir/attention/Attention.td"
+include "ir/weir/random/Random.td"
+include "ir/weir/program/Program.td"
+include "ir/weir/recipe/Recipe.td"

@@ -8,7 +8,7 @@
 // Reverse-mode differentiation at one place: every weir.gradient becomes ops before it, in its own
 // block. The ops that lead from the sources to the loss may stand in that block or around it (a
 // weir.microbatches body may use values from outside). What a gradient is, op by op, is in
-// ir/weir/Gradients*.cpp; this file knows no op but weir.gradient.
+// ir/weir/<family>; this file knows no op but weir.gradient.
 //
 //===----------------------------------------------------------------------===//
 

@@ -285,9 +285,7 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
 KernelShape rootShape(Operation *root, const Target &target) {
   KernelShape shape = isa<SegmentSumOp>(root) ? KernelShape::segment
                       : isa<MatmulOp>(root)   ? KernelShape::product
-                      : isa<ConvolutionOp, ConvolutionInputGradOp, ConvolutionWeightGradOp>(root)
-                          ? KernelShape::convolution
-                          : KernelShape::nest;
+                                              : KernelShape::call;
   return target.declines(shape, root).empty() ? shape : KernelShape::nest;
 }
 

@@ -82,7 +82,7 @@ func.func @attention() {
 func.func @convolution() {
   %x = check.input dense<[[[[1.0, 2.0], [3.0, 4.0]]]]> : tensor<1x1x2x2xf32>
   %w = check.input dense<[[[[1.0, -1.0]]]]> : tensor<1x1x1x2xf32>
-  %r = weir.kernel convolution(%x, %w) : (tensor<1x1x2x2xf32>, tensor<1x1x1x2xf32>) -> tensor<1x1x2x1xf32> {
+  %r = weir.kernel call(%x, %w) : (tensor<1x1x2x2xf32>, tensor<1x1x1x2xf32>) -> tensor<1x1x2x1xf32> {
   ^bb0(%a: tensor<1x1x2x2xf32>, %b: tensor<1x1x1x2xf32>):
     %c = weir.convolution %a, %b {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<1x1x2x2xf32>, tensor<1x1x1x2xf32> -> tensor<1x1x2x1xf32>
     weir.yield %c : tensor<1x1x2x1xf32>

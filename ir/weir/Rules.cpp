@@ -1,0 +1,69 @@
+//===- Rules.cpp - What rules of ops are made of -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Rules.h"
+
+using namespace mlir;
+
+namespace weir {
+
+CastRule floatsBut(Operation *op, bool accumulates, ArrayRef<unsigned> operands,
+                   ArrayRef<unsigned> results) {
+  auto isFloat = [](Type type) {
+    return isa<FloatType>(cast<RankedTensorType>(type).getElementType());
+  };
+  CastRule rule;
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+    rule.operands.push_back(isFloat(type) && !llvm::is_contained(operands, i));
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    rule.results.push_back(isFloat(type) && !llvm::is_contained(results, i));
+  rule.accumulates = accumulates;
+  return rule;
+}
+
+CastRule floats(Operation *op, bool accumulates) { return floatsBut(op, accumulates, {}, {}); }
+
+int64_t elements(Value value) { return tensorType(value).getNumElements(); }
+Cost costOf(Operation *op, int64_t flops) { return {flops, trafficBytes(op)}; }
+Cost copyCost(Value result) { return {0, 2 * storageBytes(result.getType())}; }
+
+unsigned Rule::factor(int64_t size, Kind kind) {
+  rule.factors.push_back({size, kind});
+  return rule.factors.size() - 1;
+}
+
+Factors Rule::factors(ArrayRef<int64_t> sizes, Kind kind) {
+  Factors made;
+  for (int64_t size : sizes)
+    made.push_back(factor(size, kind));
+  return made;
+}
+
+Dimensions Rule::dimensions(ArrayRef<unsigned> factors) {
+  Dimensions made;
+  for (unsigned factor : factors)
+    made.push_back({factor});
+  return made;
+}
+
+Rule &Rule::operand(Dimensions dimensions) {
+  rule.operands.push_back(std::move(dimensions));
+  return *this;
+}
+
+Rule &Rule::result(Dimensions dimensions) {
+  rule.results.push_back(std::move(dimensions));
+  return *this;
+}
+
+Factors joined(ArrayRef<unsigned> first, ArrayRef<unsigned> second) {
+  Factors all(first);
+  all.append(second.begin(), second.end());
+  return all;
+}
+
+} // namespace weir

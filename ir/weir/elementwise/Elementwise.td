@@ -1,0 +1,121 @@
+//===- Elementwise.td - Elementwise ops --------------------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_ELEMENTWISE_TD
+#define WEIR_ELEMENTWISE_TD
+
+include "ir/weir/WeirBase.td"
+
+// The trait of an elementwise op with identities of its own, in Fold.cpp.
+def Simplified : DeclareOpInterfaceMethods<Simplifiable, ["identity"]>;
+
+class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
+    : Weir_TensorOp<mnemonic, !listconcat(traits, [
+        SameOperandsAndResultShape, DeclareOpInterfaceMethods<Pointwise>, Lowered])> {
+  let hasFolder = 1;
+  let extraClassDefinition = [{
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return ::weir::foldPointwise(*this, adaptor.getOperands());
+    }
+    ::mlir::Value $cppClass::element(::mlir::OpBuilder &builder, unsigned result, ::mlir::ValueRange indices,
+                                     ::weir::ElementOf operand) {
+      return ::weir::elementwiseElement(*this, builder, indices, operand);
+    }
+    ::weir::Cost $cppClass::cost() { return ::weir::elementwiseCost(*this); }
+    ::weir::CastRule $cppClass::castRule() { return ::weir::elementwiseCastRule(*this); }
+    ::weir::ShardRule $cppClass::shardRule() { return ::weir::elementwiseShardRule(*this); }
+  }];
+}
+
+class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
+    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
+  let summary = text;
+  let description = "C1: the operand and the result have one type.";
+  let arguments = (ins type:$input, OptionalAttr<Weir_WorkType>:$compute);
+  let results = (outs type:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+}
+
+class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
+    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
+  let summary = text;
+  let description = "C1: the operands and the result have one type.";
+  let arguments = (ins type:$lhs, type:$rhs, OptionalAttr<Weir_WorkType>:$compute);
+  let results = (outs type:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def Weir_NegOp : Weir_UnaryOp<"neg", Weir_NumberTensor, "-x", [Differentiated, Simplified]>;
+def Weir_AbsOp : Weir_UnaryOp<"abs", Weir_NumberTensor, "|x|; the gradient at 0 is 0", [Differentiated]>;
+def Weir_ExpOp : Weir_UnaryOp<"exp", Weir_FloatTensor, "e^x", [Differentiated]>;
+def Weir_LogOp : Weir_UnaryOp<"log", Weir_FloatTensor, "natural logarithm", [Differentiated]>;
+def Weir_SqrtOp : Weir_UnaryOp<"sqrt", Weir_FloatTensor, "square root", [Differentiated]>;
+def Weir_RsqrtOp : Weir_UnaryOp<"rsqrt", Weir_FloatTensor, "1 / sqrt(x)", [Differentiated]>;
+def Weir_TanhOp : Weir_UnaryOp<"tanh", Weir_FloatTensor, "hyperbolic tangent", [Differentiated]>;
+def Weir_SinOp : Weir_UnaryOp<"sin", Weir_FloatTensor, "sine", [Differentiated]>;
+def Weir_CosOp : Weir_UnaryOp<"cos", Weir_FloatTensor, "cosine", [Differentiated]>;
+def Weir_ErfOp : Weir_UnaryOp<"erf", Weir_FloatTensor, "error function", [Differentiated]>;
+def Weir_SignOp : Weir_UnaryOp<"sign", Weir_FloatTensor, "-1, 0 or 1; the gradient is 0", [Differentiated]>;
+def Weir_FloorOp : Weir_UnaryOp<"floor", Weir_FloatTensor, "the next lower integer; the gradient is 0", [Differentiated]>;
+def Weir_StopGradientOp : Weir_UnaryOp<"stop_gradient", Weir_FloatTensor, "x; no gradient flows", [Differentiated, Simplified]>;
+def Weir_NotOp : Weir_UnaryOp<"not", Weir_BoolTensor, "logical negation", [Simplified]>;
+
+def Weir_AddOp : Weir_BinaryOp<"add", Weir_NumberTensor, "a + b", [Differentiated, Commutative, Simplified]>;
+def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]>;
+def Weir_MulOp : Weir_BinaryOp<"mul", Weir_NumberTensor, "a * b", [Differentiated, Commutative, Simplified]>;
+def Weir_DivOp : Weir_BinaryOp<"div", Weir_NumberTensor, "a / b; integers round towards zero, and dividing by 0 gives 0", [Differentiated, Simplified]>;
+def Weir_RemOp : Weir_BinaryOp<"rem", Weir_IntTensor, "the remainder of a / b, with the sign of a; 0 where b is 0">;
+def Weir_MaxOp : Weir_BinaryOp<"max", Weir_NumberTensor, "the larger; NaN if either is; a tie sends its gradient to a",
+                               [Differentiated, Simplified]>;
+def Weir_MinOp : Weir_BinaryOp<"min", Weir_NumberTensor, "the smaller; NaN if either is; a tie sends its gradient to a",
+                               [Differentiated, Simplified]>;
+def Weir_PowOp : Weir_BinaryOp<"pow", Weir_FloatTensor, "a ^ b", [Differentiated, Simplified]> {
+  let hasCanonicalizer = 1;
+}
+def Weir_AndOp : Weir_BinaryOp<"and", Weir_BoolTensor, "both", [Commutative, Simplified]>;
+def Weir_OrOp : Weir_BinaryOp<"or", Weir_BoolTensor, "either", [Commutative, Simplified]>;
+
+def Weir_Predicate : I32EnumAttr<"Predicate", "how compare compares", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>,
+    I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::weir";
+}
+
+def Weir_CompareOp : Weir_ElementwiseOp<"compare", [SameTypeOperands]> {
+  let summary = "a comparison, as truth values; false where either is NaN, but for ne";
+  let description = "C1: the operands have one type.  C2: the result has their shape.";
+  let arguments = (ins Weir_Predicate:$predicate, Weir_NumberTensor:$lhs, Weir_NumberTensor:$rhs);
+  let results = (outs Weir_BoolTensor:$result);
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let builders = [OpBuilder<(ins "Predicate":$predicate, "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+}
+
+def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", []> {
+  let summary = "neither infinite nor NaN";
+  let description = "C1: the operand and the result have one shape.";
+  let arguments = (ins Weir_FloatTensor:$input);
+  let results = (outs Weir_BoolTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
+  let summary = "onTrue where the condition holds, else onFalse";
+  let description = "C1: onTrue, onFalse and the result have one type.  C2: the condition has their shape.";
+  let arguments = (ins Weir_BoolTensor:$condition, Weir_Tensor:$onTrue, Weir_Tensor:$onFalse);
+  let results = (outs Weir_Tensor:$result);
+  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
+}
+
+def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
+  let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
+  let description = "C1: the operand and the result have one shape.";
+  let arguments = (ins Weir_Tensor:$input);
+  let results = (outs Weir_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif

@@ -1,0 +1,166 @@
+//===- Verify.cpp - Verifiers of variables, gradients and regions --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Shapes.h"
+
+using namespace mlir;
+
+namespace weir {
+
+void GradientOp::build(OpBuilder &builder, OperationState &state, Value loss, ValueRange sources) {
+  build(builder, state, TypeRange(sources), loss, sources);
+}
+
+// C1 of read and write.
+static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols,
+                                    FlatSymbolRefAttr name, Type type) {
+  auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
+  if (!variable)
+    return op->emitOpError() << "names no variable: " << name;
+  if (variable.getType() != type) {
+    auto error = op->emitOpError()
+                 << "has type " << type << ", but the variable is " << variable.getType();
+    error.attachNote(variable.getLoc()) << "the variable";
+    return error;
+  }
+  return success();
+}
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // C1
+  return verifyVariable(*this, symbols, getVariableAttr(), getResult().getType());
+}
+
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // C1
+  if (failed(verifyVariable(*this, symbols, getVariableAttr(), getValue().getType())))
+    return failure();
+  // C2: the block's last write looks at all of them, so that a block is gone through but twice.
+  for (Operation *next = (*this)->getNextNode(); next; next = next->getNextNode())
+    if (isa<WriteOp>(next))
+      return success();
+  llvm::DenseMap<Attribute, WriteOp> first;
+  for (WriteOp write : (*this)->getBlock()->getOps<WriteOp>()) {
+    auto [place, isNew] = first.try_emplace(write.getVariableAttr(), write);
+    if (isNew)
+      continue;
+    auto error = write.emitOpError() << "is a second write of " << write.getVariableAttr();
+    error.attachNote(place->second.getLoc()) << "the first";
+    return error;
+  }
+  return success();
+}
+
+LogicalResult GradientOp::verify() {
+  // C1
+  if (getSources().getTypes() != getGradients().getTypes())
+    return emitOpError("needs one result of equal type for each source");
+  return success();
+}
+
+// Whether two lists of types agree; `what` names the first list.
+static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types,
+                                 TypeRange expected) {
+  if (types.size() != expected.size())
+    return op->emitOpError() << "needs " << expected.size() << " " << what << ", but has "
+                             << types.size();
+  for (auto [i, type, other] : llvm::enumerate(types, expected))
+    if (type != other)
+      return op->emitOpError() << "has type " << type << " for number " << i << " of its " << what
+                               << ", which should be " << other;
+  return success();
+}
+
+// The terminator of an op's only block, or null after an error.
+static YieldOp yieldOf(Operation *op) {
+  Block &block = op->getRegion(0).front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    op->emitOpError("needs a body that ends in weir.yield");
+  return yield;
+}
+
+LogicalResult MicrobatchesOp::verify() {
+  // C1
+  if (getCount() <= 0)
+    return emitOpError("needs a positive count");
+  // C3
+  if (getOperation()->getParentOfType<MicrobatchesOp>())
+    return emitOpError("cannot stand inside other microbatches");
+  SmallVector<Type> arguments{RankedTensorType::get({}, IntegerType::get(getContext(), 32))};
+  for (Value value : getSliced()) {
+    Shape shape(shapeOf(value));
+    if (shape.empty() || shape[0] % getCount() != 0)
+      return emitOpError() << "cannot cut " << printed(shape) << " into " << getCount()
+                           << " equal parts";
+    shape[0] /= getCount();
+    arguments.push_back(typeLike(value, shape));
+  }
+  // C2
+  llvm::append_range(arguments, getCarried().getTypes());
+  if (failed(
+          expectTypes(*this, "block arguments", getBody().front().getArgumentTypes(), arguments)))
+    return failure();
+  YieldOp yield = yieldOf(*this);
+  if (!yield ||
+      failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
+    return failure();
+  if (getNumResults() < getCarried().size())
+    return emitOpError("needs a result for each carried value");
+  return expectTypes(*this, "carried values", getCarried().getTypes(),
+                     getResults().drop_front(numSums()).getTypes());
+}
+
+LogicalResult KernelOp::verify() {
+  // C1
+  Block &block = getBody().front();
+  if (failed(
+          expectTypes(*this, "block arguments", block.getArgumentTypes(), getInputs().getTypes())))
+    return failure();
+  YieldOp yield = yieldOf(*this);
+  if (!yield ||
+      failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
+    return failure();
+  // C2
+  for (Operation &op : block)
+    if (op.getDialect() != (*this)->getDialect()) {
+      auto error = emitOpError("holds an op that is not weir's");
+      error.attachNote(op.getLoc()) << op.getName();
+      return error;
+    }
+  // C3
+  bool isRow = getShape() == KernelShape::row, isProduct = getShape() == KernelShape::product;
+  auto rows = dyn_cast_or_null<RowsAttr>(getDomainAttr());
+  auto epilogue = dyn_cast_or_null<EpilogueAttr>(getDomainAttr());
+  if (bool(rows) != isRow || bool(epilogue) != isProduct)
+    return emitOpError("of shape ") << stringifyKernelShape(getShape()) << " wants "
+                                    << (isRow       ? "#weir.rows<rows x columns>"
+                                        : isProduct ? "#weir.epilogue<..>"
+                                                    : "no domain")
+                                    << ", and has " << (getDomainAttr() ? "another" : "none");
+  // C4
+  if (rows && (rows.getRows() < 1 || rows.getColumns() < 1 ||
+               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()})))
+    return emitOpError("has a domain of ")
+           << rows.getRows() << " rows and " << rows.getColumns()
+           << " columns: expected at least one of each, and at most 2147483647 places";
+  if (rows)
+    for (Type type : getResultTypes())
+      if (int64_t elements = cast<RankedTensorType>(type).getNumElements();
+          elements != 1 && elements != rows.getRows() && elements != rows.getColumns() &&
+          elements != rows.getRows() * rows.getColumns())
+        return emitOpError("of ") << rows.getRows() << " rows and " << rows.getColumns()
+                                  << " columns cannot have a result of type " << type;
+  // C5
+  if (epilogue && epilogue.getBias() &&
+      (*epilogue.getBias() < 0 || *epilogue.getBias() >= int64_t(getInputs().size())))
+    return emitOpError("has ") << getInputs().size() << " inputs, and its bias is number "
+                               << *epilogue.getBias();
+  return success();
+}
+
+} // namespace weir
