@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 StridedView rowMajor(Value value) {
-  StridedView view{value, 0, llvm::to_vector(shapeOf(value)), {}};
+  StridedView view{{0, llvm::to_vector(shapeOf(value)), {}}, value};
   view.strides.resize(view.shape.size());
   int64_t stride = 1;
   for (size_t i = view.shape.size(); i-- > 0;) {
@@ -21,93 +21,6 @@ StridedView rowMajor(Value value) {
     stride *= view.shape[i];
   }
   return view;
-}
-
-void split(StridedView &view, int64_t dimension, ArrayRef<int64_t> sizes) {
-  int64_t stride = view.strides[dimension];
-  view.shape.erase(view.shape.begin() + dimension);
-  view.strides.erase(view.strides.begin() + dimension);
-  for (int64_t size : llvm::reverse(sizes)) {
-    view.shape.insert(view.shape.begin() + dimension, size);
-    view.strides.insert(view.strides.begin() + dimension, stride);
-    stride *= size;
-  }
-}
-
-/// False where the dimensions do not follow each other in memory.
-bool merge(StridedView &view, int64_t first, int64_t count) {
-  int64_t size = 1, stride = 1;
-  for (int64_t i = first + count; i-- > first;) {
-    if (view.shape[i] == 1)
-      continue;
-    if (size > 1 && view.strides[i] != stride * size)
-      return false;
-    if (size == 1)
-      stride = view.strides[i];
-    size *= view.shape[i];
-  }
-  view.shape.erase(view.shape.begin() + first, view.shape.begin() + first + count);
-  view.strides.erase(view.strides.begin() + first, view.strides.begin() + first + count);
-  view.shape.insert(view.shape.begin() + first, size);
-  view.strides.insert(view.strides.begin() + first, stride);
-  return true;
-}
-
-/// The view of `op`'s result from that of its operand; false where there is none.
-bool apply(Operation *op, StridedView &view) {
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    StridedView input = view;
-    for (auto [i, from] : llvm::enumerate(transpose.getPermutation())) {
-      view.shape[i] = input.shape[from];
-      view.strides[i] = input.strides[from];
-    }
-    return true;
-  }
-  if (auto slice = dyn_cast<SliceOp>(op)) {
-    for (size_t i = 0; i < view.shape.size(); ++i) {
-      view.offset += slice.getOffsets()[i] * view.strides[i];
-      view.strides[i] *= slice.getStrides()[i];
-      view.shape[i] = shapeOf(slice.getResult())[i];
-    }
-    return true;
-  }
-  if (auto splitDim = dyn_cast<SplitDimOp>(op)) {
-    split(view, splitDim.getDimension(), splitDim.getSizes());
-    return true;
-  }
-  if (auto mergeDims = dyn_cast<MergeDimsOp>(op))
-    return merge(view, mergeDims.getFirst(), mergeDims.getCount());
-  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    ArrayRef<int64_t> shape = shapeOf(broadcast.getResult());
-    SmallVector<int64_t> strides(shape.size(), 0);
-    for (auto [i, to] : llvm::enumerate(broadcast.getDimensions()))
-      strides[to] = view.shape[i] == 1 ? 0 : view.strides[i];
-    view.strides = strides;
-    view.shape = llvm::to_vector(shape);
-    return true;
-  }
-  return false;
-}
-
-/// The view of the operand of `op` in memory where its result has `view`; false where there is
-/// none. Only ops that use every element of their result once.
-bool invert(Operation *op, StridedView &view) {
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    StridedView result = view;
-    for (auto [i, from] : llvm::enumerate(transpose.getPermutation())) {
-      view.shape[from] = result.shape[i];
-      view.strides[from] = result.strides[i];
-    }
-    return true;
-  }
-  if (auto splitDim = dyn_cast<SplitDimOp>(op))
-    return merge(view, splitDim.getDimension(), splitDim.getSizes().size());
-  if (auto mergeDims = dyn_cast<MergeDimsOp>(op)) {
-    split(view, mergeDims.getFirst(),
-          shapeOf(mergeDims.getInput()).slice(mergeDims.getFirst(), mergeDims.getCount()));
-    return true;
-  }
-  return false;
 }
 
 /// The pads that `value` is the sum of, if each element is in exactly one of them.
@@ -178,7 +91,8 @@ std::optional<StridedView> destination(Value at, Value result, StridedView view)
     }
     return std::nullopt;
   }
-  if (!invert(op, view))
+  auto layout = dyn_cast<View>(op);
+  if (!layout || !layout.retrace(view))
     return std::nullopt;
   return destination(op->getOperand(0), result, view);
 }
@@ -186,12 +100,11 @@ std::optional<StridedView> destination(Value at, Value result, StridedView view)
 } // namespace
 
 StridedView stridedView(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    if (op->getNumOperands() == 1 && op->getNumResults() == 1) {
-      StridedView view = stridedView(op->getOperand(0));
-      if (apply(op, view))
-        return view;
-    }
+  if (auto layout = value.getDefiningOp<View>()) {
+    StridedView view = stridedView(layout->getOperand(0));
+    if (layout.follow(view))
+      return view;
+  }
   return rowMajor(value);
 }
 

@@ -20,13 +20,9 @@
 
 namespace weir {
 
-/// Element (i, j, ..) lies `offset + i * strides[0] + j * strides[1] + ..` elements into `base`,
-/// row-major.
-struct StridedView {
+/// Strides over `base`, which is row-major.
+struct StridedView : Strides {
   mlir::Value base;
-  int64_t offset = 0;
-  llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<int64_t> strides;
 };
 
 /// Follows `value` through layout ops as far as strides express them. At worst the base is `value`

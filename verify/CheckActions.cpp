@@ -98,11 +98,7 @@ std::vector<double> readBack(std::span<const std::byte> arena, int64_t address, 
 }
 
 /// The op whose result a kernel stores, behind changes of layout; null for one of its inputs.
-mlir::Operation *makerOf(mlir::Value yielded) {
-  while (llvm::isa_and_nonnull<TransposeOp, MergeDimsOp, SplitDimOp>(yielded.getDefiningOp()))
-    yielded = yielded.getDefiningOp()->getOperand(0);
-  return yielded.getDefiningOp();
-}
+mlir::Operation *makerOf(mlir::Value yielded) { return beforeViews(yielded).getDefiningOp(); }
 
 /// The op that a library call computes; the plan's own for what is none.
 std::string weirOpOf(mlir::Operation *action) {

@@ -22,28 +22,16 @@ bool isFloat(mlir::Type type) {
   return llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32();
 }
 
-/// Adds up many numbers: the result is off by a part of the sum of their magnitudes.
-bool addsUp(mlir::Operation *op) {
-  if (auto reduce = llvm::dyn_cast<ReduceOp>(op))
-    return reduce.getKind() == Reduction::sum;
-  return llvm::isa<SegmentSumOp, MatmulOp, ConvolutionOp, ConvolutionInputGradOp,
-                   ConvolutionWeightGradOp>(op);
+RoundingKind kindOf(mlir::Operation &op) {
+  auto castable = llvm::dyn_cast<Castable>(op);
+  return castable ? castable.rounding() : RoundingKind::once;
 }
 
 /// A confident row's loss is small, but the sum it is the logarithm of is 1 or more.
-std::optional<Tensor> magnitudesOfLoss(mlir::Operation *op, const Tensors &results) {
-  if (!llvm::isa<SoftmaxCrossEntropyOp>(op))
-    return std::nullopt;
-  Tensor magnitudes = results[0];
-  for (double &value : magnitudes.values)
+Tensor magnitudesOfLog(Tensor loss) {
+  for (double &value : loss.values)
     value = 1 + std::abs(value);
-  return magnitudes;
-}
-
-/// Computes many things in one: as if its operands had been off.
-bool isComposite(mlir::Operation *op) {
-  return llvm::isa<NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp,
-                   AttendOp, AttendGradOp>(op);
+  return loss;
 }
 
 class Rounding {
@@ -102,8 +90,9 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
   auto interpretable = llvm::dyn_cast<Interpretable>(op);
   if (!interpretable)
     return op.emitOpError("has no reference semantics");
+  RoundingKind kind = kindOf(op);
   mlir::FailureOr<Tensors> magnitudes = Tensors();
-  if (rounding && addsUp(&op)) {
+  if (rounding && (kind == RoundingKind::sum || kind == RoundingKind::products)) {
     Tensors positive = operands;
     forFloats(op.getOperandTypes(), positive,
               [](double value, size_t, size_t) { return std::abs(value); });
@@ -111,14 +100,14 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
     if (mlir::failed(magnitudes))
       return mlir::failure();
   }
-  if (rounding && isComposite(&op))
+  if (rounding && (kind == RoundingKind::composite || kind == RoundingKind::logOfSum))
     forFloats(op.getOperandTypes(), operands,
               [&](double value, size_t, size_t) { return rounding->disturb(value); });
   mlir::FailureOr<Tensors> results = interpretable.evaluate(operands, interpreter);
   if (mlir::failed(results) || !rounding)
     return results;
-  if (std::optional<Tensor> ofLoss = magnitudesOfLoss(&op, *results))
-    magnitudes->assign({*ofLoss, Tensor((*results)[1].shape)});
+  if (kind == RoundingKind::logOfSum)
+    magnitudes->assign({magnitudesOfLog((*results)[0]), Tensor((*results)[1].shape)});
   forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
     return magnitudes->empty() ? rounding->round(value)
                                : rounding->roundSum(value, (*magnitudes)[result].values[i]);

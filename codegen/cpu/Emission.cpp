@@ -150,8 +150,9 @@ double estimatedTime(KernelOp kernel) {
   double time = 0.0125 * double(trafficBytes(kernel));
   for (Operation &op : kernel.getBody().front())
     if (auto costed = dyn_cast<Costed>(op)) {
-      // An elementary function is one operation to Costed, and a polynomial here.
-      double weight = isa<ExpOp, LogOp, TanhOp, SinOp, CosOp, ErfOp, PowOp>(op) ? 12 : 1;
+      // An elementary function is one operation to Costed.
+      auto pointwise = dyn_cast<Pointwise>(op);
+      double weight = pointwise ? double(pointwise.weight()) : 1;
       time += 0.015 * weight * double(costed.cost().flops);
     }
   return time;

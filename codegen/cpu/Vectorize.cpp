@@ -90,7 +90,7 @@ int64_t weightOf(Block &block) {
   block.walk([&](Operation *op) {
     if (isa<math::MathDialect>(op->getDialect()) &&
         !isa<math::FmaOp, math::SqrtOp, math::FloorOp, math::AbsFOp>(op))
-      weight += 12;
+      weight += elementaryWeight;
     else
       weight += isElementwise(op) ? 1 : 0;
   });

@@ -125,7 +125,7 @@ void Elaborator::finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Outp
 /// The input a value is a part of, or nothing.
 static std::optional<unsigned> inputOf(mlir::Value value, mlir::func::FuncOp function) {
   while (mlir::Operation *op = value.getDefiningOp()) {
-    if (!llvm::isa<SliceOp, SplitDimOp, MergeDimsOp, TransposeOp, BroadcastOp, CastOp>(op))
+    if (!llvm::isa<View, CastOp>(op))
       return std::nullopt;
     value = op->getOperand(0);
     if (!tensorType(value).getElementType().isInteger())
@@ -158,9 +158,10 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
     else
       function.removeArgAttr(*input, "weir.limit_config");
   };
-  function.walk([&](GatherOp op) { limit(op, op.getIndices(), shapeOf(op.getTable())[0]); });
-  function.walk(
-      [&](SoftmaxCrossEntropyOp op) { limit(op, op.getLabels(), shapeOf(op.getLogits()).back()); });
+  function.walk([&](Picking op) {
+    Picks picks = op.picks();
+    limit(op, picks.integers, picks.count);
+  });
 }
 
 //===----------------------------------------------------------------------===//

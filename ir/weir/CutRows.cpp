@@ -152,7 +152,7 @@ private:
       return ConstantOp::create(builder, value.getLoc(), type, whole / parts);
     }
     Value divisor = ConstantOp::create(builder, value.getLoc(), type, parts);
-    return DivOp::create(builder, value.getLoc(), type, copies.lookup(value), divisor, TypeAttr());
+    return DivOp::create(builder, value.getLoc(), copies.lookup(value), divisor);
   }
 
   Value result(Value value, StringAttr kind) {

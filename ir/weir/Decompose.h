@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// normalize, softmax_cross_entropy, attend and their gradients in terms of reductions, elementwise
-// ops and products: stable (the largest score is subtracted before exp), and the meaning that fused
-// implementations are compared with.
+// Every Decomposable op in terms of reductions, elementwise ops and products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +16,7 @@
 
 namespace weir {
 
-/// One pattern for each composite.
+/// The pattern that takes a composite apart.
 void populateDecomposePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace weir

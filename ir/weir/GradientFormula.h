@@ -48,8 +48,8 @@ public:
   }
   friend Term select(Term condition, Term onTrue, Term onFalse) {
     return Term(*onTrue.builder, onTrue.location,
-                SelectOp::create(*onTrue.builder, onTrue.location, onTrue.value.getType(),
-                                 condition.value, onTrue.value, onFalse.value));
+                SelectOp::create(*onTrue.builder, onTrue.location, condition.value, onTrue.value,
+                                 onFalse.value));
   }
 
   /// The tensor of this one's type that is `number` everywhere.
@@ -62,8 +62,7 @@ public:
 
 private:
   template <class Op, class... Operands> Term make(Operands... operands) const {
-    return Term(*builder, location,
-                Op::create(*builder, location, value.getType(), operands..., mlir::TypeAttr()));
+    return Term(*builder, location, Op::create(*builder, location, operands...));
   }
 
   mlir::OpBuilder *builder;

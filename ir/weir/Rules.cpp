@@ -25,10 +25,13 @@ CastRule floatsBut(Operation *op, bool accumulates, ArrayRef<unsigned> operands,
   return rule;
 }
 
-CastRule floats(Operation *op, bool accumulates) { return floatsBut(op, accumulates, {}, {}); }
-
 int64_t elements(Value value) { return tensorType(value).getNumElements(); }
 Cost costOf(Operation *op, int64_t flops) { return {flops, trafficBytes(op)}; }
+Cost costAt(Operation *op, const ShardRule &rule, int64_t flops) {
+  for (const Factor &factor : rule.factors)
+    flops *= factor.loops ? factor.size : 1;
+  return costOf(op, flops);
+}
 Cost copyCost(Value result) { return {0, 2 * storageBytes(result.getType())}; }
 
 unsigned Rule::factor(int64_t size, Kind kind) {
@@ -58,12 +61,6 @@ Rule &Rule::operand(Dimensions dimensions) {
 Rule &Rule::result(Dimensions dimensions) {
   rule.results.push_back(std::move(dimensions));
   return *this;
-}
-
-Factors joined(ArrayRef<unsigned> first, ArrayRef<unsigned> second) {
-  Factors all(first);
-  all.append(second.begin(), second.end());
-  return all;
 }
 
 } // namespace weir

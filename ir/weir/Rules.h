@@ -5,38 +5,42 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How an op may be cast, how it may be cut into shards and what it costs is said in its family's
-// folder; these are the words for it.
+// How an op may be cast, how it may be cut into shards and what it costs is said in its definition,
+// or in its family's folder; these are the words for it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_IR_WEIR_RULES_H
 #define WEIR_IR_WEIR_RULES_H
 
-#include "ir/weir/Shapes.h"
+#include "ir/weir/Factors.h"
 
 namespace weir {
 
-/// Values that are multiplied, moved or compared may be low; statistics (means, log-sum-exps,
-/// losses) and sums may not, since a small term would vanish beside them: every float but the
-/// operands and results named by position.
+/// A rule by which every float may be low but the operands and results named by position.
 CastRule floatsBut(mlir::Operation *op, bool accumulates, llvm::ArrayRef<unsigned> operands,
                    llvm::ArrayRef<unsigned> results);
-CastRule floats(mlir::Operation *op, bool accumulates = false);
 
 /// An elementwise operation counts one for each element, whatever it is; a product of matrices two
 /// for each multiplication. Layout ops move bytes only. Bytes are those of operands and results,
 /// each once.
 Cost costOf(mlir::Operation *op, int64_t flops);
+/// So many at each point of the factors' loops.
+Cost costAt(mlir::Operation *op, const ShardRule &rule, int64_t flops);
 /// The bytes that are touched of ops that read a part of an operand.
 Cost copyCost(mlir::Value result);
 int64_t elements(mlir::Value value);
+
+/// Emits an error of a composite of rows unless its first operand has rows, and elements in them,
+/// and its shapes are those of the factors.
+mlir::LogicalResult verifyRows(mlir::Operation *op, llvm::StringRef factors);
 
 using Kind = Factor::Kind;
 using Dimensions = llvm::SmallVector<ShardRule::Dimension>;
 using Factors = llvm::SmallVector<unsigned>;
 
-/// Collects factors, and the dimensions of operands and results in order.
+/// Collects factors, and the dimensions of operands and results in order, where no line of factors
+/// says them (Factors.h).
 struct Rule {
   ShardRule rule;
 
@@ -49,8 +53,6 @@ struct Rule {
   Rule &result(Dimensions dimensions);
   Rule &result(llvm::ArrayRef<unsigned> factors) { return result(dimensions(factors)); }
 };
-
-Factors joined(llvm::ArrayRef<unsigned> first, llvm::ArrayRef<unsigned> second);
 
 } // namespace weir
 

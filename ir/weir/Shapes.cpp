@@ -61,15 +61,6 @@ Shape transposed(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
   return result;
 }
 
-Shape matmulShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, bool transposeLhs,
-                  bool transposeRhs) {
-  size_t rank = lhs.size();
-  Shape result(lhs.drop_back(2));
-  result.push_back(lhs[rank - (transposeLhs ? 1 : 2)]);
-  result.push_back(rhs[rank - (transposeRhs ? 2 : 1)]);
-  return result;
-}
-
 // The number of windows along one dimension. Dividing rounds towards zero, which would make one
 // window of an extent that is a little too small.
 static int64_t windows(int64_t extent, int64_t window, int64_t stride) {
@@ -106,11 +97,28 @@ LogicalResult expectShape(Operation *op, StringRef what, Value value, ArrayRef<i
                            << printed(shapeOf(value));
 }
 
-LogicalResult expectSameElements(Operation *op, Value a, Value b) {
-  Type left = tensorType(a).getElementType(), right = tensorType(b).getElementType();
+static LogicalResult expectSameElements(Operation *op, RankedTensorType a, RankedTensorType b) {
+  Type left = a.getElementType(), right = b.getElementType();
   if (left == right)
     return success();
   return op->emitOpError() << "needs equal element types, but has " << left << " and " << right;
+}
+
+LogicalResult expectSameElements(Operation *op, Value a, Value b) {
+  return expectSameElements(op, tensorType(a), tensorType(b));
+}
+
+LogicalResult expectInferred(Operation *op) {
+  SmallVector<Type, 1> types;
+  if (failed(cast<InferTypeOpInterface>(op).inferReturnTypes(
+          op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
+          op->getPropertiesStorage(), op->getRegions(), types)))
+    return failure();
+  auto expected = cast<RankedTensorType>(types[0]);
+  Value result = op->getResult(0);
+  if (failed(expectSameElements(op, expected, tensorType(result))))
+    return failure();
+  return expectShape(op, "the result", result, expected.getShape());
 }
 
 } // namespace weir

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What builders infer and verifiers expect. None checks its arguments but where it says so.
+// What is inferred and what verifiers expect. None checks its arguments but where it says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,6 @@ Shape withoutLast(llvm::ArrayRef<int64_t> shape);
 Shape withReplaced(llvm::ArrayRef<int64_t> shape, int64_t first, int64_t count,
                    llvm::ArrayRef<int64_t> sizes);
 Shape transposed(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);
-Shape matmulShape(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs, bool transposeLhs,
-                  bool transposeRhs);
 /// [n, o, h', w']; h' or w' is not positive where the weight does not fit.
 Shape convolutionShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weight,
                        llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> padding);
@@ -48,6 +46,9 @@ Shape poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> window,
 /// Emits an error of `op` unless the value has `shape`; `what` names the value.
 mlir::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, mlir::Value value,
                                 llvm::ArrayRef<int64_t> shape);
+/// Emits an error of `op` unless its only result has the type that is inferred of the rest, which
+/// has been verified.
+mlir::LogicalResult expectInferred(mlir::Operation *op);
 /// Emits an error of `op` unless the two have one element type.
 mlir::LogicalResult expectSameElements(mlir::Operation *op, mlir::Value a, mlir::Value b);
 /// A shape as in a tensor type: 2x3, or "scalar".

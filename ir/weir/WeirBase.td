@@ -54,15 +54,67 @@ class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemo
 // The type of elementwise work and that of sums; f32 where absent, and the only one there is so far.
 def Weir_WorkType : TypeAttrOf<F32>;
 
-// An op that computes tensors: pure, with a cost, and rules for precision and sharding.
+// An op that computes tensors: pure, and with what passes ask of it. Where that is as simple as a field, the field says it;
+// where the field is empty, the method is written in the family's folder.
 class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
-    : Weir_Op<mnemonic, !listconcat(traits, [
-        Pure, DeclareOpInterfaceMethods<Costed, ["cost"]>, DeclareOpInterfaceMethods<Castable, ["castRule"]>,
-        DeclareOpInterfaceMethods<Shardable, ["shardRule"]>])>;
+    : Weir_Op<mnemonic, !listconcat(traits, [Pure, Costed, Castable, Shardable, Fusible])> {
+  // shardRule(): how dimensions move together, in the notation of ir/weir/Factors.h.
+  string factors = "";
+  // cost(): floating-point operations at each point of the factors. Bytes are those of operands and results, each once.
+  string flops = "0";
+  // castRule(): values that are multiplied, moved or compared may be of low precision; statistics (means, log-sum-exps,
+  // losses) and sums may not, since a small term would vanish beside them. All floats may but these, by position.
+  string accumulates = "false";
+  list<int> highOperands = [];
+  list<int> highResults = [];
+  // rounding(), one of RoundingKind.
+  string rounding = "once";
+  // fusionClass(), one of FusionClass.
+  string fusion = "root";
+  // reductionSplit(), an expression.
+  string split = "::std::nullopt";
+  // What else is declared and defined in C++.
+  code members = "";
+  code definitions = "";
+  // Of an op whose result types follow from the factors, with DeclareOpInterfaceMethods<InferTypeOpInterface>.
+  code inferredByFactors = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *, ::std::optional<::mlir::Location>,
+        ::mlir::ValueRange operands, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return ::weir::inferByFactors(factors(), operands, types);
+    }
+  }];
+
+  let extraClassDeclaration = [{
+    ::weir::Cost cost();
+    ::weir::CastRule castRule();
+    ::weir::ShardRule shardRule();
+    ::weir::RoundingKind rounding();
+    ::weir::FusionClass fusionClass();
+    ::std::optional<::weir::ReductionSplit> reductionSplit();
+  }] # !if(!empty(factors), "", "static ::llvm::StringRef factors() { return \"" # factors # "\"; }\n") # members;
+  let extraClassDefinition =
+    !if(!empty(factors), "",
+        "::weir::ShardRule $cppClass::shardRule() { return ::weir::ruleOf(*this, factors()); }\n") #
+    !if(!empty(flops), "",
+        "::weir::Cost $cppClass::cost() { return ::weir::costAt(*this, shardRule(), " # flops # "); }\n") #
+    !if(!empty(accumulates), "",
+        "::weir::CastRule $cppClass::castRule() { return ::weir::floatsBut(*this, " # accumulates # ", {" #
+            !interleave(highOperands, ", ") # "}, {" # !interleave(highResults, ", ") # "}); }\n") #
+    !if(!empty(rounding), "",
+        "::weir::RoundingKind $cppClass::rounding() { return ::weir::RoundingKind::" # rounding # "; }\n") #
+    !if(!empty(fusion), "",
+        "::weir::FusionClass $cppClass::fusionClass() { return ::weir::FusionClass::" # fusion # "; }\n") #
+    !if(!empty(split), "",
+        "::std::optional<::weir::ReductionSplit> $cppClass::reductionSplit() { return " # split # "; }\n") #
+    definitions;
+}
 
 // The trait of an op whose vector-Jacobian product is written in its family's folder.
 def Differentiated : DeclareOpInterfaceMethods<Differentiable, ["vjp"]>;
 // The trait of an op whose elements are.
 def Lowered : DeclareOpInterfaceMethods<Lowerable, ["element"]>;
+// The trait of an op that is made of others in its family's folder.
+def Decomposed : DeclareOpInterfaceMethods<Decomposable, ["decompose"]>;
 
 #endif

@@ -84,6 +84,25 @@ Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return ConstantOp::create(builder, loc, tensor, typed);
 }
 
+FusionClass fusionClass(Operation *op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  return fusible ? fusible.fusionClass() : FusionClass::outside;
+}
+
+std::optional<ReductionSplit> reductionSplit(Operation *op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  return fusible ? fusible.reductionSplit() : std::nullopt;
+}
+
+Value beforeViews(Value value) {
+  while (auto view = value.getDefiningOp<View>()) {
+    if (view.use() != ViewUse::each)
+      break;
+    value = view->getOperand(0);
+  }
+  return value;
+}
+
 int64_t storageBytes(Type tensor) {
   auto type = cast<RankedTensorType>(tensor);
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();

@@ -45,6 +45,51 @@ struct CastRule {
   bool accumulates = false;
 };
 
+/// How an op's results differ from what exact arithmetic gives.
+enum class RoundingKind {
+  none,      ///< not at all: it moves, chooses or negates
+  once,      ///< each result is rounded
+  sum,       ///< adds up many numbers: off by a part of the sum of their magnitudes
+  products,  ///< the same of products of its operands
+  composite, ///< computes many things in one: as if its operands had been off
+  logOfSum,  ///< the same, and its first result is the logarithm of a sum of 1 or more
+};
+
+/// What fusion does with an op. One that is not Fusible stays outside of kernels.
+enum class FusionClass {
+  fused,   ///< grows into map and row kernels
+  cheap,   ///< cloned into every kernel that uses it
+  alias,   ///< another shape of the same memory, in no kernel
+  root,    ///< a kernel of its own: products, convolutions, attention, segment sums, plain nests
+  outside, ///< reads, writes, regions, terminators
+};
+
+/// How a reduction divides its operand's dimensions into rows (the first ones) and columns.
+struct ReductionSplit {
+  int64_t rows;
+  bool alongRow; ///< a value per row results
+};
+
+/// Element (i, j, ..) lies `offset + i * strides[0] + j * strides[1] + ..` elements into memory.
+struct Strides {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// How often a view uses its operand's elements.
+enum class ViewUse {
+  each, ///< each of them once
+  some, ///< each at most once
+  more, ///< some of them repeatedly
+};
+
+/// Integers that lie in [0, count).
+struct Picks {
+  mlir::Value integers;
+  int64_t count;
+};
+
 /// A dimension of an op's iteration space, which may be cut into shards unless it is whole.
 struct Factor {
   enum class Kind {
@@ -56,6 +101,9 @@ struct Factor {
   };
   int64_t size;
   Kind kind;
+  /// Whether it is a loop of its own: the places of an image follow from those of a window and of a
+  /// result.
+  bool loops = true;
 };
 
 /// The factors that make up every dimension, the outermost first (a dimension of size 1 may have
@@ -91,12 +139,21 @@ int64_t trafficBytes(mlir::Operation *op);
 #include "ir/weir/WeirInterfaces.h.inc"
 
 namespace weir {
+/// What a simple operation is to an elementary function (exp, tanh), which is a polynomial.
+constexpr int64_t elementaryWeight = 12;
+
+/// Fusible's answers for any op.
+FusionClass fusionClass(mlir::Operation *op);
+std::optional<ReductionSplit> reductionSplit(mlir::Operation *op);
+/// Whether the op's result is another shape of its operand's memory, in no kernel.
+inline bool isAlias(mlir::Operation *op) { return fusionClass(op) == FusionClass::alias; }
+/// The value whose elements, each once, a value is in another order; itself at worst.
+mlir::Value beforeViews(mlir::Value value);
+
 /// Folding and interfaces of every Pointwise op.
 mlir::OpFoldResult foldPointwise(Pointwise op, llvm::ArrayRef<mlir::Attribute> operands);
 mlir::Value elementwiseElement(Pointwise op, mlir::OpBuilder &builder, mlir::ValueRange indices,
                                ElementOf operand);
-Cost elementwiseCost(mlir::Operation *op);
-CastRule elementwiseCastRule(mlir::Operation *op);
 ShardRule elementwiseShardRule(mlir::Operation *op);
 } // namespace weir
 

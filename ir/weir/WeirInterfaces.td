@@ -43,15 +43,20 @@ def Lowerable : OpInterface<"Lowerable"> {
 def Pointwise : OpInterface<"Pointwise"> {
   let cppNamespace = "::weir";
   let description = [{An op whose result at an index depends on its operands at that index alone.}];
-  let methods = [InterfaceMethod<
-      "The result's scalar from the operands' scalars.", "::mlir::Value", "combine",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>];
+  let methods = [
+    InterfaceMethod<"The result's scalar from the operands' scalars.", "::mlir::Value", "combine",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$scalars)>,
+    InterfaceMethod<"How many simple operations the scalar takes: an elementary function is a polynomial.",
+        "int64_t", "weight", (ins), [{}], [{ return 1; }]>];
 }
 
 def Castable : OpInterface<"Castable"> {
   let cppNamespace = "::weir";
-  let description = [{Which operands and results may be stored as low-precision floats, and whether the op keeps sums.}];
-  let methods = [InterfaceMethod<"", "::weir::CastRule", "castRule", (ins)>];
+  let description = [{Precision: what may be stored as low-precision floats, and how far from the truth a result may be.}];
+  let methods = [
+    InterfaceMethod<"Which operands and results may be low, and whether the op keeps sums.",
+        "::weir::CastRule", "castRule", (ins)>,
+    InterfaceMethod<"How its results round.", "::weir::RoundingKind", "rounding", (ins)>];
 }
 
 def Shardable : OpInterface<"Shardable"> {
@@ -61,6 +66,47 @@ def Shardable : OpInterface<"Shardable"> {
     are reduced (the results are then partial), and which have to be whole.
   }];
   let methods = [InterfaceMethod<"", "::weir::ShardRule", "shardRule", (ins)>];
+}
+
+def Fusible : OpInterface<"Fusible"> {
+  let cppNamespace = "::weir";
+  let description = [{Whether the op is computed together with others.}];
+  let methods = [
+    InterfaceMethod<"What fusion does with it.", "::weir::FusionClass", "fusionClass", (ins)>,
+    InterfaceMethod<[{
+        How it divides its first operand's dimensions where it reduces along the leading or the trailing ones; nothing where
+        it does neither.}],
+        "::std::optional<::weir::ReductionSplit>", "reductionSplit", (ins)>];
+}
+
+def View : OpInterface<"View"> {
+  let cppNamespace = "::weir";
+  let description = [{The elements of its only operand in another order, or some of them, or some repeatedly.}];
+  let methods = [
+    InterfaceMethod<"Makes the strides over the operand those over the result; false where there are none.",
+        "bool", "follow", (ins "::weir::Strides &":$strides)>,
+    InterfaceMethod<[{
+        Makes the strides over the result those over the operand; false where there are none, as with every op that does not
+        use each element once.}],
+        "bool", "retrace", (ins "::weir::Strides &":$strides), [{}], [{ return false; }]>,
+    InterfaceMethod<"How often it uses the operand's elements.", "::weir::ViewUse", "use", (ins), [{}],
+        [{ return ::weir::ViewUse::each; }]>];
+}
+
+def Picking : OpInterface<"Picking"> {
+  let cppNamespace = "::weir";
+  let description = [{An op of integers that pick one of a number of rows, or name one of a number of classes.}];
+  let methods = [InterfaceMethod<"The integers, and that number.", "::weir::Picks", "picks", (ins)>];
+}
+
+def Decomposable : OpInterface<"Decomposable"> {
+  let cppNamespace = "::weir";
+  let description = [{
+    A composite: what its results are in terms of reductions, elementwise ops and products. Stable (the largest score is
+    subtracted before exp), and the meaning that fused implementations are compared with.
+  }];
+  let methods = [InterfaceMethod<"", "::llvm::SmallVector<::mlir::Value>", "decompose",
+      (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 def Simplifiable : OpInterface<"Simplifiable"> {

@@ -112,9 +112,9 @@ void materializeAttended(OpOperand &operand) {
   OpOperand *use = &operand;
   bool merged = false;
   while (Operation *op = use->get().getDefiningOp()) {
-    if (!isa<TransposeOp, SliceOp, SplitDimOp, MergeDimsOp, BroadcastOp>(op))
+    if (!isa<View>(op))
       break;
-    if (merged && !moved && isa<TransposeOp, SliceOp, BroadcastOp>(op))
+    if (merged && !moved && !isAlias(op))
       moved = use;
     merged |= isa<MergeDimsOp>(op) && op->getResult(0).getType() != op->getOperand(0).getType();
     use = &op->getOpOperand(0);

@@ -13,39 +13,6 @@ using namespace mlir;
 
 namespace weir {
 
-FusionClass fusionClass(Operation *op) {
-  if (isa<ConstantOp, BroadcastOp, IotaOp, TransposeOp, SliceOp, PadOp>(op))
-    return FusionClass::cheap;
-  if (isa<SplitDimOp, MergeDimsOp>(op))
-    return FusionClass::alias;
-  if (isa<Pointwise>(op) || isa<GatherOp, RandomOp, ConcatOp>(op))
-    return FusionClass::fused;
-  if (isa<ReduceOp, NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(
-          op))
-    return reductionSplit(op) ? FusionClass::fused : FusionClass::root;
-  if (isa<Lowerable, AttendOp, AttendGradOp>(op))
-    return FusionClass::root;
-  return FusionClass::outside;
-}
-
-std::optional<ReductionSplit> reductionSplit(Operation *op) {
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    ArrayRef<int64_t> axes = reduce.getAxes();
-    int64_t rank = shapeOf(reduce.getInput()).size(), count = axes.size();
-    if (axes.empty())
-      return std::nullopt;
-    bool contiguous = axes.back() - axes.front() + 1 == count;
-    if (contiguous && axes.front() == 0)
-      return ReductionSplit{count == rank ? std::max<int64_t>(rank - 1, 0) : count, false};
-    if (contiguous && axes.back() == rank - 1)
-      return ReductionSplit{rank - count, true};
-    return std::nullopt;
-  }
-  if (isa<NormalizeOp, NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp>(op))
-    return ReductionSplit{int64_t(shapeOf(op->getOperand(0)).size()) - 1, true};
-  return std::nullopt;
-}
-
 static void collectSources(Value value, bool direct, SmallVectorImpl<Source> &into) {
   Operation *op = value.getDefiningOp();
   if (!op || fusionClass(op) != FusionClass::cheap) {

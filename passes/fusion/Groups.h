@@ -12,7 +12,7 @@
 // the same group may use it. A group is no larger than a kernel may be (ir/weir/KernelLimits.h).
 //
 // Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs
-// one clones it. split_dim and merge_dims change no memory and stay outside kernels as aliases.
+// one clones it. Aliases (split_dim, merge_dims) change no memory and stay outside kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,25 +25,6 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {
-
-/// What fusion does with an op.
-enum class FusionClass {
-  fused,   ///< grows into map and row kernels
-  cheap,   ///< cloned into every kernel that uses it
-  alias,   ///< split_dim, merge_dims: another shape of the same memory
-  root,    ///< a kernel of its own: products, convolutions, attention, segment sums, plain nests
-  outside, ///< reads, writes, regions, terminators
-};
-
-FusionClass fusionClass(mlir::Operation *op);
-
-/// How a reduction divides its input's dimensions; `rows` is the split p. Null when its axes are
-/// neither the leading nor the trailing ones.
-struct ReductionSplit {
-  int64_t rows;
-  bool alongRow; ///< a value per row results
-};
-std::optional<ReductionSplit> reductionSplit(mlir::Operation *op);
 
 struct Group {
   llvm::SetVector<mlir::Operation *> ops; ///< in program order once sorted

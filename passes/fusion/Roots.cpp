@@ -15,7 +15,8 @@ using namespace mlir;
 namespace weir {
 
 static bool isView(Operation *op) {
-  return op && isa<TransposeOp, SliceOp, SplitDimOp, MergeDimsOp>(op);
+  auto view = dyn_cast_or_null<View>(op);
+  return view && view.use() != ViewUse::more;
 }
 
 /// The vector that a value repeats along its last dimension, if it does.
@@ -48,8 +49,7 @@ static void sinkSplit(MatmulOp matmul) {
   OpBuilder builder(add);
   Value wide =
       BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
-  Value sum =
-      AddOp::create(builder, add.getLoc(), matmul.getType(), matmul.getResult(), wide, TypeAttr());
+  Value sum = AddOp::create(builder, add.getLoc(), matmul.getResult(), wide);
   Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum,
                                     split.getDimensionAttr(), split.getSizesAttr());
   add.replaceAllUsesWith(shaped);
@@ -88,8 +88,8 @@ static void oneLayout(AttendOp attend) {
     Value apart = SplitDimOp::create(builder, merge.getLoc(), transpose.getType(),
                                      merge.getResult(), builder.getI64IntegerAttr(2),
                                      builder.getDenseI64ArrayAttr(shape.drop_front(2)));
-    Value back = TransposeOp::create(builder, merge.getLoc(), result.getType(), apart,
-                                     builder.getDenseI64ArrayAttr(inverse));
+    Value back =
+        TransposeOp::create(builder, merge.getLoc(), apart, builder.getDenseI64ArrayAttr(inverse));
     for (OpOperand *use : others)
       use->set(back);
     return;

@@ -23,8 +23,8 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))
           return WalkResult::skip();
-        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, WriteOp, MicrobatchesOp, YieldOp, SplitDimOp,
-                 MergeDimsOp>(op)) {
+        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, WriteOp, MicrobatchesOp, YieldOp>(op) &&
+            !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();
         }

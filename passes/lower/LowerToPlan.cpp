@@ -132,7 +132,7 @@ private:
 /// The value whose memory an alias shows.
 Value memoryOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<SplitDimOp, MergeDimsOp>(op))
+    if (!isAlias(op))
       break;
     value = op->getOperand(0);
   }
@@ -146,7 +146,7 @@ Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestor
 /// that is not, the latest first: what is used in every layer is soon told.
 template <typename Fn> bool everyUse(Value memory, Fn &&fn) {
   return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
-    if (isa<SplitDimOp, MergeDimsOp>(use.getOwner()))
+    if (isAlias(use.getOwner()))
       return everyUse(use.getOwner()->getResult(0), fn);
     return fn(use);
   });
@@ -159,9 +159,7 @@ StringRef labelOf(Value value) {
     return op ? op->getName().stripDialect() : "input";
   Value yielded =
       kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
-  while (isa_and_nonnull<TransposeOp, MergeDimsOp, SplitDimOp>(yielded.getDefiningOp()))
-    yielded = yielded.getDefiningOp()->getOperand(0);
-  Operation *maker = yielded.getDefiningOp();
+  Operation *maker = beforeViews(yielded).getDefiningOp();
   return maker ? maker->getName().stripDialect() : "copy";
 }
 
@@ -302,7 +300,7 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
       if (failed(lowerMicrobatches(microbatches)))
         return failure();
-    } else if (!isa<SplitDimOp, MergeDimsOp, WriteOp>(op)) {
+    } else if (!isa<WriteOp>(op) && !isAlias(&op)) {
       return op.emitError("cannot be planned");
     }
   }

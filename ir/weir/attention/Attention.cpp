@@ -5,21 +5,31 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/RowBuilder.h"
 #include "ir/weir/Rules.h"
 
 using namespace mlir;
 
 namespace weir {
 
-void AttendOp::build(OpBuilder &builder, OperationState &state, Value query, Value key, Value value,
-                     double scale, bool causal) {
-  build(builder, state, query.getType(), typeLike(query, withoutLast(shapeOf(query))), query, key,
-        value, builder.getF64FloatAttr(scale), causal ? builder.getUnitAttr() : UnitAttr(),
-        TypeAttr());
+// Batches and heads are independent; queries are too but for a causal mask, which depends on their
+// positions.
+static StringRef factorsOf(bool causal) {
+  return causal ? "query: b h t! d!, key: b h s! d, value: b h s d -> "
+                  "result: b h t d, log_sum_exp: b h t"
+                : "query: b h t d!, key: b h s! d, value: b h s d -> "
+                  "result: b h t d, log_sum_exp: b h t";
 }
 
-// C1 of attend, and what both ops say of log_sum_exp.
-static LogicalResult verifyAttention(Operation *op, Value query, Value key, Value logSumExp,
+ShardRule AttendOp::shardRule() { return ruleOf(*this, factorsOf(getCausal())); }
+
+LogicalResult AttendOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                         SmallVectorImpl<Type> &types) {
+  return inferByFactors(factorsOf(op.getCausal()), op.getOperands(), types);
+}
+
+// C1 and C2 of attend, which both ops share.
+static LogicalResult verifyAttention(Operation *op, StringRef factors, Value query, Value key,
                                      bool causal) {
   auto q = shapeOf(query), k = shapeOf(key);
   if (q.size() != 4 || k.size() != 4 || q[0] != k[0] || q[1] != k[1] || q[3] != k[3])
@@ -29,20 +39,17 @@ static LogicalResult verifyAttention(Operation *op, Value query, Value key, Valu
     return op->emitOpError() << "is causal and has more queries (" << q[2] << ") than keys ("
                              << k[2] << ")";
   // C2
-  return expectShape(op, "log_sum_exp", logSumExp, withoutLast(q));
+  return expectFactors(op, factors);
 }
 
 LogicalResult AttendOp::verify() {
-  return verifyAttention(*this, getQuery(), getKey(), getLogSumExp(), getCausal());
+  return verifyAttention(*this, factorsOf(getCausal()), getQuery(), getKey(), getCausal());
 }
 
 LogicalResult AttendGradOp::verify() {
   // C1
-  return verifyAttention(*this, getQuery(), getKey(), getLogSumExp(), getCausal());
+  return verifyAttention(*this, factors(), getQuery(), getKey(), getCausal());
 }
-
-CastRule AttendOp::castRule() { return floatsBut(*this, true, {}, {1}); }
-CastRule AttendGradOp::castRule() { return floatsBut(*this, true, {4}, {}); }
 
 // `products` matrix products over the pairs of query and key, and five operations for each pair.
 // With causal, query i of t sees i + 1 + s - t of s keys: t * s - t * (t - 1) / 2 pairs.
@@ -54,57 +61,42 @@ static Cost attentionCost(Operation *op, Value query, Value key, bool causal, in
 Cost AttendOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
 Cost AttendGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }
 
-namespace {
-// Batches and heads are independent; queries are too unless `queries` says that they are whole.
-struct AttentionFactors {
-  Rule rule;
-  Factors queries, keys, rows;
-
-  AttentionFactors(Value query, Value key, Kind kind) {
-    Factors leading = rule.factors(shapeOf(query).take_front(2));
-    unsigned t = rule.factor(shapeOf(query)[2], kind);
-    unsigned s = rule.factor(shapeOf(key)[2], Kind::whole),
-             d = rule.factor(shapeOf(key)[3], Kind::whole);
-    queries = joined(leading, {t, d});
-    keys = joined(leading, {s, d});
-    rows = joined(leading, t);
-  }
-};
-} // namespace
-
-ShardRule AttendOp::shardRule() {
-  // The causal mask depends on the queries' positions.
-  AttentionFactors f(getQuery(), getKey(), getCausal() ? Kind::whole : Kind::parallel);
-  return f.rule.operand(f.queries)
-      .operand(f.keys)
-      .operand(f.keys)
-      .result(f.queries)
-      .result(f.rows)
-      .rule;
-}
-
-ShardRule AttendGradOp::shardRule() {
-  // The queries' contributions meet in the cotangents of keys and values.
-  AttentionFactors f(getQuery(), getKey(), Kind::whole);
-  f.rule.operand(f.queries)
-      .operand(f.keys)
-      .operand(f.keys)
-      .operand(f.queries)
-      .operand(f.rows)
-      .operand(f.queries);
-  return f.rule.result(f.queries).result(f.keys).result(f.keys).rule;
-}
-
 LogicalResult AttendOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[1])
     return emitOpError("has no gradient through its log_sum_exp");
-  auto gradient = AttendGradOp::create(builder, getLoc(), getQuery().getType(), getKey().getType(),
-                                       getValue().getType(), getQuery(), getKey(), getValue(),
+  auto gradient = AttendGradOp::create(builder, getLoc(), getQuery(), getKey(), getValue(),
                                        getResult(), getLogSumExp(), cotangents[0], getScaleAttr(),
                                        getCausalAttr(), getAccumulateAttr());
   operandCotangents.assign(gradient->result_begin(), gradient->result_end());
   return success();
+}
+
+SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
+  RowBuilder b{builder, getLoc()};
+  Value scores = b.scores(getQuery(), getKey(), getScale().convertToDouble(), getCausal());
+  Value largest = b.reduce(scores, Reduction::max);
+  Value weights = b.exp(b.sub(scores, b.spread(largest, scores))), sum = b.sum(weights);
+  Value result = b.matmul(b.div(weights, b.spread(sum, weights)), getValue(), false, false);
+  return {result, b.add(largest, b.log(sum))};
+}
+
+SmallVector<Value> AttendGradOp::decompose(OpBuilder &builder) {
+  RowBuilder b{builder, getLoc()};
+  double scale = getScale().convertToDouble();
+  Value g = getCotangent();
+  Value scores = b.scores(getQuery(), getKey(), scale, getCausal());
+  Value weights = b.exp(b.sub(scores, b.spread(getLogSumExp(), scores)));
+  Value valueGrad = b.matmul(weights, g, true, false);
+  // Softmax's cotangent is p * (dp - sum(p * dp)), and sum(p * dp) over the keys is sum(output *
+  // g) over the features.
+  Value weightGrad = b.matmul(g, getValue(), false, true);
+  Value common = b.sum(b.mul(getOutput(), g));
+  Value scoreGrad =
+      b.scaled(b.mul(weights, b.sub(weightGrad, b.spread(common, weightGrad))), scale);
+  Value queryGrad = b.matmul(scoreGrad, getKey(), false, false);
+  Value keyGrad = b.matmul(scoreGrad, getQuery(), true, false);
+  return {queryGrad, keyGrad, valueGrad};
 }
 
 } // namespace weir

@@ -10,7 +10,7 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, AllTypesMatch<["query", "result"]>, AllTypesMatch<["key", "value"]>]> {
+def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, Decomposed, InferTypeOpAdaptor, AllTypesMatch<["query", "result"]>, AllTypesMatch<["key", "value"]>]> {
   let summary = "softmax(scale * q k^T) v, for every batch and head";
   let description = [{
     q is [b, h, t, d], k and v are [b, h, s, d]. With causal, query i sees keys up to i + s - t.
@@ -23,10 +23,16 @@ def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, AllTypesMatch<["que
       `:` type($query) `,` type($key) `->` type($log_sum_exp)}];
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value, "double":$scale,
-                                 "bool":$causal)>];
+                                 "bool":$causal),
+      [{ build($_builder, $_state, query, key, value, $_builder.getF64FloatAttr(scale),
+               causal ? $_builder.getUnitAttr() : ::mlir::UnitAttr(), ::mlir::TypeAttr()); }]>];
+  let flops = "";
+  let accumulates = "true";
+  let highResults = [1];
+  let rounding = "composite";
 }
 
-def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [AllTypesMatch<["query", "output", "cotangent", "query_grad"]>,
+def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<["query", "output", "cotangent", "query_grad"]>,
     AllTypesMatch<["key", "value", "key_grad", "value_grad"]>]> {
   let summary = "the cotangents of attend's query, key and value";
   let description = "C1: the operands are attend's operands, its results and the cotangent of the first; the results their types.";
@@ -37,6 +43,13 @@ def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [AllTypesMatch<["query", "o
   let assemblyFormat = [{$query `,` $key `,` $value `,` $output `,` $log_sum_exp `,` $cotangent attr-dict
       `:` type($query) `,` type($key) `,` type($log_sum_exp)}];
   let hasVerifier = 1;
+  let flops = "";
+  let accumulates = "true";
+  let highOperands = [4];
+  let rounding = "composite";
+  // The queries' contributions meet in the cotangents of keys and values.
+  let factors = "query: b h t! d!, key: b h s! d, value: b h s d, output: b h t d, log_sum_exp: b h t, cotangent: b h t d -> "
+                "query_grad: b h t d, key_grad: b h s d, value_grad: b h s d";
 }
 
 #endif

@@ -12,10 +12,13 @@ include "ir/weir/WeirBase.td"
 
 // Two spatial dimensions, images [n, c, h, w], weights [o, c, kh, kw], results [n, o, h', w'].
 class Weir_ConvolutionFamilyOp<string mnemonic, list<Trait> traits> : Weir_TensorOp<mnemonic, !listconcat(traits, [Lowered])> {
+  let flops = "2";
+  let accumulates = "true";
+  let rounding = "products";
   let hasVerifier = 1;
 }
 
-def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated]> {
+def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated, InferTypeOpAdaptor]> {
   let summary = "two-dimensional cross-correlation of images [n, c, h, w] with weights [o, c, kh, kw]";
   let description = [{
     C1: four dimensions each; strides positive, padding not negative, two of each.  C2: channels agree.
@@ -26,7 +29,9 @@ def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight) `->` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight, "::mlir::ArrayRef<int64_t>":$strides,
-                                 "::mlir::ArrayRef<int64_t>":$padding)>];
+                                 "::mlir::ArrayRef<int64_t>":$padding),
+      [{ build($_builder, $_state, input, weight, strides, padding, ::mlir::TypeAttr()); }]>];
+  let factors = "input: n c y~ x~, weight: o c p! q! -> result: n o u! v!";
 }
 
 def Weir_ConvolutionInputGradOp : Weir_ConvolutionFamilyOp<"convolution_input_grad", [Differentiated]> {
@@ -36,6 +41,7 @@ def Weir_ConvolutionInputGradOp : Weir_ConvolutionFamilyOp<"convolution_input_gr
                        DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $weight attr-dict `:` type($cotangent) `,` type($weight) `->` type($result)";
+  let factors = "cotangent: n o u! v!, weight: o c p! q! -> result: n c y~ x~";
 }
 
 def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_grad", [Differentiated]> {
@@ -45,9 +51,10 @@ def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_
                        DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent) `->` type($result)";
+  let factors = "input: n c y~ x~, cotangent: n o u! v! -> result: o c p! q!";
 }
 
-def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
+def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered, InferTypeOpAdaptor]> {
   let summary = "the largest element of each window of the last two dimensions; NaN where one is";
   let description = [{
     C1: at least two dimensions; window and strides are positive, two of each.
@@ -57,8 +64,9 @@ def Weir_MaxPoolOp : Weir_TensorOp<"max_pool", [Differentiated, Lowered]> {
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$window,
-                                 "::mlir::ArrayRef<int64_t>":$strides)>];
+  let factors = "input: *l y! x! -> result: *l u! v!";
+  let flops = "";
+  let rounding = "none";
 }
 
 def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
@@ -69,6 +77,10 @@ def Weir_MaxPoolGradOp : Weir_TensorOp<"max_pool_grad", [Lowered]> {
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent) `->` type($result)";
   let hasVerifier = 1;
+  let factors = "input: *l y! x!, cotangent: *l u! v! -> result: *l y x";
+  let flops = "";
+  // The windows over one element may overlap.
+  let accumulates = "true";
 }
 
 #endif

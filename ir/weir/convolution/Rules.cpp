@@ -1,4 +1,4 @@
-//===- Rules.cpp - How convolutions and pools are checked, cast, cut and priced ===//
+//===- Rules.cpp - Verifiers and costs of convolutions and pools ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,17 +11,19 @@ using namespace mlir;
 
 namespace weir {
 
-void ConvolutionOp::build(OpBuilder &builder, OperationState &state, Value input, Value weight,
-                          ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
-  build(builder, state,
-        typeLike(input, convolutionShape(shapeOf(input), shapeOf(weight), strides, padding)), input,
-        weight, strides, padding, TypeAttr());
+LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                              SmallVectorImpl<Type> &types) {
+  types.push_back(
+      typeLike(op.getInput(), convolutionShape(shapeOf(op.getInput()), shapeOf(op.getWeight()),
+                                               op.getStrides(), op.getPadding())));
+  return success();
 }
 
-void MaxPoolOp::build(OpBuilder &builder, OperationState &state, Value input,
-                      ArrayRef<int64_t> window, ArrayRef<int64_t> strides) {
-  build(builder, state, typeLike(input, poolShape(shapeOf(input), window, strides)), input, window,
-        strides);
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                          SmallVectorImpl<Type> &types) {
+  Value input = op.getInput();
+  types.push_back(typeLike(input, poolShape(shapeOf(input), op.getWindow(), op.getStrides())));
+  return success();
 }
 
 // The three convolutions: `result` is that of convolving `input` with `weight`.
@@ -89,80 +91,11 @@ LogicalResult MaxPoolGradOp::verify() {
   return verifyPool(*this, "the cotangent", getInput(), getCotangent(), getWindow(), getStrides());
 }
 
-CastRule ConvolutionOp::castRule() { return floats(*this, true); }
-CastRule ConvolutionInputGradOp::castRule() { return floats(*this, true); }
-CastRule ConvolutionWeightGradOp::castRule() { return floats(*this, true); }
-CastRule MaxPoolOp::castRule() { return floats(*this); }
-// The windows over one element may overlap.
-CastRule MaxPoolGradOp::castRule() { return floats(*this, true); }
-
-// The three convolutions multiply each result of the forward one with each weight of one output
-// channel.
-static Cost convolutionCost(Operation *op, Value result, Value weight) {
-  return costOf(op, 2 * elements(result) * llvm::product_of(shapeOf(weight).drop_front()));
-}
-Cost ConvolutionOp::cost() { return convolutionCost(*this, getResult(), getWeight()); }
-Cost ConvolutionInputGradOp::cost() { return convolutionCost(*this, getCotangent(), getWeight()); }
-Cost ConvolutionWeightGradOp::cost() { return convolutionCost(*this, getCotangent(), getResult()); }
-
 Cost MaxPoolOp::cost() {
   return costOf(*this, elements(getResult()) * llvm::product_of(getWindow()));
 }
 Cost MaxPoolGradOp::cost() {
   return costOf(*this, elements(getCotangent()) * (llvm::product_of(getWindow()) + 1));
-}
-
-// The images, weights and results of a convolution: [n, c, ..], [o, c, ..] and [n, o, ..]; `summed`
-// is the letter that the op's result lacks. Places are whole: neighbours overlap.
-static ShardRule
-convolutionRule(Value image, Value weight, Value result, char summed,
-                llvm::function_ref<void(Rule &, Factors, Factors, Factors)> arrange) {
-  Rule rule;
-  auto kind = [&](char letter) { return letter == summed ? Kind::sum : Kind::parallel; };
-  unsigned n = rule.factor(shapeOf(image)[0], kind('n')),
-           c = rule.factor(shapeOf(image)[1], kind('c'));
-  unsigned o = rule.factor(shapeOf(weight)[0], kind('o'));
-  auto places = [&](Value value) {
-    return rule.factors(shapeOf(value).drop_front(2), Kind::whole);
-  };
-  Factors images = joined({n, c}, places(image)), weights = joined({o, c}, places(weight));
-  Factors results = joined({n, o}, places(result));
-  arrange(rule, images, weights, results);
-  return rule.rule;
-}
-
-ShardRule ConvolutionOp::shardRule() {
-  return convolutionRule(
-      getInput(), getWeight(), getResult(), 'c',
-      [](Rule &rule, Factors x, Factors w, Factors y) { rule.operand(x).operand(w).result(y); });
-}
-ShardRule ConvolutionInputGradOp::shardRule() {
-  return convolutionRule(
-      getResult(), getWeight(), getCotangent(), 'o',
-      [](Rule &rule, Factors x, Factors w, Factors y) { rule.operand(y).operand(w).result(x); });
-}
-ShardRule ConvolutionWeightGradOp::shardRule() {
-  return convolutionRule(
-      getInput(), getResult(), getCotangent(), 'n',
-      [](Rule &rule, Factors x, Factors w, Factors y) { rule.operand(x).operand(y).result(w); });
-}
-
-ShardRule MaxPoolOp::shardRule() {
-  Rule rule;
-  auto input = shapeOf(getInput());
-  Factors leading = rule.factors(input.drop_back(2)),
-          places = rule.factors(input.take_back(2), Kind::whole);
-  Factors windows = rule.factors(shapeOf(getResult()).take_back(2), Kind::whole);
-  return rule.operand(joined(leading, places)).result(joined(leading, windows)).rule;
-}
-ShardRule MaxPoolGradOp::shardRule() {
-  Rule rule;
-  auto input = shapeOf(getInput());
-  Factors leading = rule.factors(input.drop_back(2)),
-          places = rule.factors(input.take_back(2), Kind::whole);
-  Factors windows = rule.factors(shapeOf(getCotangent()).take_back(2), Kind::whole);
-  Factors image = joined(leading, places);
-  return rule.operand(image).operand(joined(leading, windows)).result(image).rule;
 }
 
 } // namespace weir

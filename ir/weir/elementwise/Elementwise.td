@@ -16,8 +16,12 @@ def Simplified : DeclareOpInterfaceMethods<Simplifiable, ["identity"]>;
 class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
     : Weir_TensorOp<mnemonic, !listconcat(traits, [
         SameOperandsAndResultShape, DeclareOpInterfaceMethods<Pointwise>, Lowered])> {
+  bit elementary = 0;
+  let flops = "1";
+  let fusion = "fused";
   let hasFolder = 1;
-  let extraClassDefinition = [{
+  let members = !if(elementary, "int64_t weight() { return ::weir::elementaryWeight; }\n", "");
+  let definitions = [{
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
       return ::weir::foldPointwise(*this, adaptor.getOperands());
     }
@@ -25,8 +29,6 @@ class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
                                      ::weir::ElementOf operand) {
       return ::weir::elementwiseElement(*this, builder, indices, operand);
     }
-    ::weir::Cost $cppClass::cost() { return ::weir::elementwiseCost(*this); }
-    ::weir::CastRule $cppClass::castRule() { return ::weir::elementwiseCastRule(*this); }
     ::weir::ShardRule $cppClass::shardRule() { return ::weir::elementwiseShardRule(*this); }
   }];
 }
@@ -36,6 +38,7 @@ class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits =
   let summary = text;
   let description = "C1: the operand and the result have one type.";
   let arguments = (ins type:$input, OptionalAttr<Weir_WorkType>:$compute);
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{ build($_builder, $_state, input, ::mlir::TypeAttr()); }]>];
   let results = (outs type:$result);
   let assemblyFormat = "$input attr-dict `:` type($result)";
 }
@@ -45,24 +48,26 @@ class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits 
   let summary = text;
   let description = "C1: the operands and the result have one type.";
   let arguments = (ins type:$lhs, type:$rhs, OptionalAttr<Weir_WorkType>:$compute);
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+      [{ build($_builder, $_state, lhs, rhs, ::mlir::TypeAttr()); }]>];
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def Weir_NegOp : Weir_UnaryOp<"neg", Weir_NumberTensor, "-x", [Differentiated, Simplified]>;
-def Weir_AbsOp : Weir_UnaryOp<"abs", Weir_NumberTensor, "|x|; the gradient at 0 is 0", [Differentiated]>;
-def Weir_ExpOp : Weir_UnaryOp<"exp", Weir_FloatTensor, "e^x", [Differentiated]>;
-def Weir_LogOp : Weir_UnaryOp<"log", Weir_FloatTensor, "natural logarithm", [Differentiated]>;
+def Weir_NegOp : Weir_UnaryOp<"neg", Weir_NumberTensor, "-x", [Differentiated, Simplified]> { let rounding = "none"; }
+def Weir_AbsOp : Weir_UnaryOp<"abs", Weir_NumberTensor, "|x|; the gradient at 0 is 0", [Differentiated]> { let rounding = "none"; }
+def Weir_ExpOp : Weir_UnaryOp<"exp", Weir_FloatTensor, "e^x", [Differentiated]> { let elementary = 1; }
+def Weir_LogOp : Weir_UnaryOp<"log", Weir_FloatTensor, "natural logarithm", [Differentiated]> { let elementary = 1; }
 def Weir_SqrtOp : Weir_UnaryOp<"sqrt", Weir_FloatTensor, "square root", [Differentiated]>;
 def Weir_RsqrtOp : Weir_UnaryOp<"rsqrt", Weir_FloatTensor, "1 / sqrt(x)", [Differentiated]>;
-def Weir_TanhOp : Weir_UnaryOp<"tanh", Weir_FloatTensor, "hyperbolic tangent", [Differentiated]>;
-def Weir_SinOp : Weir_UnaryOp<"sin", Weir_FloatTensor, "sine", [Differentiated]>;
-def Weir_CosOp : Weir_UnaryOp<"cos", Weir_FloatTensor, "cosine", [Differentiated]>;
-def Weir_ErfOp : Weir_UnaryOp<"erf", Weir_FloatTensor, "error function", [Differentiated]>;
-def Weir_SignOp : Weir_UnaryOp<"sign", Weir_FloatTensor, "-1, 0 or 1; the gradient is 0", [Differentiated]>;
-def Weir_FloorOp : Weir_UnaryOp<"floor", Weir_FloatTensor, "the next lower integer; the gradient is 0", [Differentiated]>;
-def Weir_StopGradientOp : Weir_UnaryOp<"stop_gradient", Weir_FloatTensor, "x; no gradient flows", [Differentiated, Simplified]>;
-def Weir_NotOp : Weir_UnaryOp<"not", Weir_BoolTensor, "logical negation", [Simplified]>;
+def Weir_TanhOp : Weir_UnaryOp<"tanh", Weir_FloatTensor, "hyperbolic tangent", [Differentiated]> { let elementary = 1; }
+def Weir_SinOp : Weir_UnaryOp<"sin", Weir_FloatTensor, "sine", [Differentiated]> { let elementary = 1; }
+def Weir_CosOp : Weir_UnaryOp<"cos", Weir_FloatTensor, "cosine", [Differentiated]> { let elementary = 1; }
+def Weir_ErfOp : Weir_UnaryOp<"erf", Weir_FloatTensor, "error function", [Differentiated]> { let elementary = 1; }
+def Weir_SignOp : Weir_UnaryOp<"sign", Weir_FloatTensor, "-1, 0 or 1; the gradient is 0", [Differentiated]> { let rounding = "none"; }
+def Weir_FloorOp : Weir_UnaryOp<"floor", Weir_FloatTensor, "the next lower integer; the gradient is 0", [Differentiated]> { let rounding = "none"; }
+def Weir_StopGradientOp : Weir_UnaryOp<"stop_gradient", Weir_FloatTensor, "x; no gradient flows", [Differentiated, Simplified]> { let rounding = "none"; }
+def Weir_NotOp : Weir_UnaryOp<"not", Weir_BoolTensor, "logical negation", [Simplified]> { let rounding = "none"; }
 
 def Weir_AddOp : Weir_BinaryOp<"add", Weir_NumberTensor, "a + b", [Differentiated, Commutative, Simplified]>;
 def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]>;
@@ -70,14 +75,15 @@ def Weir_MulOp : Weir_BinaryOp<"mul", Weir_NumberTensor, "a * b", [Differentiate
 def Weir_DivOp : Weir_BinaryOp<"div", Weir_NumberTensor, "a / b; integers round towards zero, and dividing by 0 gives 0", [Differentiated, Simplified]>;
 def Weir_RemOp : Weir_BinaryOp<"rem", Weir_IntTensor, "the remainder of a / b, with the sign of a; 0 where b is 0">;
 def Weir_MaxOp : Weir_BinaryOp<"max", Weir_NumberTensor, "the larger; NaN if either is; a tie sends its gradient to a",
-                               [Differentiated, Simplified]>;
+                               [Differentiated, Simplified]> { let rounding = "none"; }
 def Weir_MinOp : Weir_BinaryOp<"min", Weir_NumberTensor, "the smaller; NaN if either is; a tie sends its gradient to a",
-                               [Differentiated, Simplified]>;
+                               [Differentiated, Simplified]> { let rounding = "none"; }
 def Weir_PowOp : Weir_BinaryOp<"pow", Weir_FloatTensor, "a ^ b", [Differentiated, Simplified]> {
+  let elementary = 1;
   let hasCanonicalizer = 1;
 }
-def Weir_AndOp : Weir_BinaryOp<"and", Weir_BoolTensor, "both", [Commutative, Simplified]>;
-def Weir_OrOp : Weir_BinaryOp<"or", Weir_BoolTensor, "either", [Commutative, Simplified]>;
+def Weir_AndOp : Weir_BinaryOp<"and", Weir_BoolTensor, "both", [Commutative, Simplified]> { let rounding = "none"; }
+def Weir_OrOp : Weir_BinaryOp<"or", Weir_BoolTensor, "either", [Commutative, Simplified]> { let rounding = "none"; }
 
 def Weir_Predicate : I32EnumAttr<"Predicate", "how compare compares", [
     I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>,
@@ -85,16 +91,17 @@ def Weir_Predicate : I32EnumAttr<"Predicate", "how compare compares", [
   let cppNamespace = "::weir";
 }
 
-def Weir_CompareOp : Weir_ElementwiseOp<"compare", [SameTypeOperands]> {
+def Weir_CompareOp : Weir_ElementwiseOp<"compare", [SameTypeOperands, InferTypeOpAdaptor]> {
+  let rounding = "none";
   let summary = "a comparison, as truth values; false where either is NaN, but for ne";
   let description = "C1: the operands have one type.  C2: the result has their shape.";
   let arguments = (ins Weir_Predicate:$predicate, Weir_NumberTensor:$lhs, Weir_NumberTensor:$rhs);
   let results = (outs Weir_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
-  let builders = [OpBuilder<(ins "Predicate":$predicate, "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", []> {
+def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", [InferTypeOpAdaptor]> {
+  let rounding = "none";
   let summary = "neither infinite nor NaN";
   let description = "C1: the operand and the result have one shape.";
   let arguments = (ins Weir_FloatTensor:$input);
@@ -103,6 +110,7 @@ def Weir_IsFiniteOp : Weir_ElementwiseOp<"is_finite", []> {
 }
 
 def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
+  let rounding = "none";
   let summary = "onTrue where the condition holds, else onFalse";
   let description = "C1: onTrue, onFalse and the result have one type.  C2: the condition has their shape.";
   let arguments = (ins Weir_BoolTensor:$condition, Weir_Tensor:$onTrue, Weir_Tensor:$onFalse);
@@ -111,6 +119,7 @@ def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, Al
 }
 
 def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
+  let rounding = "none";
   let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
   let description = "C1: the operand and the result have one shape.";
   let arguments = (ins Weir_Tensor:$input);

@@ -1,4 +1,4 @@
-//===- Rules.cpp - How elementwise ops are built, cast, cut and priced ---===//
+//===- Rules.cpp - Types and factors of elementwise ops -----------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,14 +11,21 @@ using namespace mlir;
 
 namespace weir {
 
-void CompareOp::build(OpBuilder &builder, OperationState &state, Predicate predicate, Value lhs,
-                      Value rhs) {
-  build(builder, state, RankedTensorType::get(shapeOf(lhs), builder.getI1Type()), predicate, lhs,
-        rhs);
+static RankedTensorType truthsLike(Value value) {
+  return tensorType(value).clone(IntegerType::get(value.getContext(), 1));
 }
 
-CastRule elementwiseCastRule(Operation *op) { return floats(op); }
-Cost elementwiseCost(Operation *op) { return costOf(op, elements(op->getResult(0))); }
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(truthsLike(op.getLhs()));
+  return success();
+}
+
+LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(truthsLike(op.getInput()));
+  return success();
+}
 
 ShardRule elementwiseShardRule(Operation *op) {
   Rule rule;

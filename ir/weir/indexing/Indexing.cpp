@@ -16,36 +16,27 @@ namespace weir {
 
 using Indices = SmallVector<Value>;
 
-void GatherOp::build(OpBuilder &builder, OperationState &state, Value table, Value indices) {
-  Shape shape(shapeOf(indices));
-  auto row = shapeOf(table).drop_front();
-  shape.append(row.begin(), row.end());
-  build(builder, state, typeLike(table, shape), table, indices);
-}
-
-// C1 of gather and segment_sum: rows of `table`, one for each of `indices`.
-static LogicalResult verifyRows(Operation *op, StringRef what, Value rows, Value table,
-                                Value indices) {
+static LogicalResult expectRows(Operation *op, Value table) {
   if (shapeOf(table).empty())
     return op->emitOpError("needs rows, but has a scalar");
-  Shape expected(shapeOf(indices));
-  auto row = shapeOf(table).drop_front();
-  expected.append(row.begin(), row.end());
-  if (failed(expectSameElements(op, rows, table)))
-    return failure();
-  return expectShape(op, what, rows, expected);
+  return success();
 }
 
 LogicalResult GatherOp::verify() {
   // C1
-  if (shapeOf(getTable()).size() > 0 && shapeOf(getTable())[0] == 0)
+  if (failed(expectRows(*this, getTable())))
+    return failure();
+  if (shapeOf(getTable())[0] == 0)
     return emitOpError("needs a table with at least one row");
-  return verifyRows(*this, "the result", getResult(), getTable(), getIndices());
+  if (failed(expectSameElements(*this, getResult(), getTable())))
+    return failure();
+  return expectFactors(*this, factors());
 }
 
 LogicalResult SegmentSumOp::verify() {
   // C1
-  return verifyRows(*this, "the input", getInput(), getResult(), getIndices());
+  return success(succeeded(expectRows(*this, getResult())) &&
+                 succeeded(expectFactors(*this, factors())));
 }
 
 OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
@@ -56,30 +47,12 @@ OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
              : nullptr;
 }
 
-CastRule GatherOp::castRule() { return floats(*this); }
-CastRule SegmentSumOp::castRule() { return floatsBut(*this, true, {}, {0}); }
+Picks GatherOp::picks() { return {getIndices(), shapeOf(getTable())[0]}; }
 
 Cost GatherOp::cost() {
   Cost cost = copyCost(getResult());
   cost.bytes += storageBytes(getIndices().getType());
   return cost;
-}
-Cost SegmentSumOp::cost() { return costOf(*this, elements(getInput())); }
-
-ShardRule GatherOp::shardRule() {
-  Rule rule;
-  unsigned rows = rule.factor(shapeOf(getTable())[0], Kind::whole);
-  Factors row = rule.factors(shapeOf(getTable()).drop_front()),
-          indices = rule.factors(shapeOf(getIndices()));
-  return rule.operand(joined(rows, row)).operand(indices).result(joined(indices, row)).rule;
-}
-
-ShardRule SegmentSumOp::shardRule() {
-  Rule rule;
-  Factors indices = rule.factors(shapeOf(getIndices()), Kind::sum);
-  unsigned segments = rule.factor(shapeOf(getResult())[0], Kind::whole);
-  Factors row = rule.factors(shapeOf(getResult()).drop_front());
-  return rule.operand(joined(indices, row)).operand(indices).result(joined(segments, row)).rule;
 }
 
 LogicalResult GatherOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
@@ -94,8 +67,7 @@ LogicalResult GatherOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
 LogicalResult SegmentSumOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                 SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
-  operandCotangents.assign(
-      {t.build<GatherOp>(getInput().getType(), cotangents[0], getIndices()), Value()});
+  operandCotangents.assign({t.build<GatherOp>(cotangents[0], getIndices()), Value()});
   return success();
 }
 

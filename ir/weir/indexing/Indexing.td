@@ -10,7 +10,8 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_GatherOp : Weir_TensorOp<"gather", [Differentiated, Lowered]> {
+def Weir_GatherOp : Weir_TensorOp<"gather", [Differentiated, Lowered, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<Picking>]> {
   let summary = "rows of a table: result[i.., r..] = table[indices[i..], r..]";
   let description = [{
     C1: the table has rows, the result's shape is the indices' followed by the table's without its first dimension, and
@@ -22,7 +23,11 @@ def Weir_GatherOp : Weir_TensorOp<"gather", [Differentiated, Lowered]> {
   let assemblyFormat = "$table `,` $indices attr-dict `:` type($table) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices)>];
+  let factors = "table: v! *r, indices: *i -> result: *i *r";
+  let flops = "";
+  let rounding = "none";
+  let fusion = "fused";
+  let definitions = inferredByFactors;
 }
 
 def Weir_SegmentSumOp : Weir_TensorOp<"segment_sum", [Differentiated, Lowered]> {
@@ -32,6 +37,11 @@ def Weir_SegmentSumOp : Weir_TensorOp<"segment_sum", [Differentiated, Lowered]> 
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
+  let factors = "input: *i *r, indices: *i -> result: s~ *r";
+  let flops = "1";
+  let accumulates = "true";
+  let highResults = [0];
+  let rounding = "sum";
 }
 
 #endif

@@ -15,11 +15,22 @@ namespace weir {
 
 using Indices = SmallVector<Value>;
 
-void MatmulOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs,
-                     bool transposeLhs, bool transposeRhs) {
-  build(builder, state,
-        typeLike(lhs, matmulShape(shapeOf(lhs), shapeOf(rhs), transposeLhs, transposeRhs)), lhs,
-        rhs, transposeLhs, transposeRhs, TypeAttr());
+static StringRef factorsOf(bool transposeLhs, bool transposeRhs) {
+  if (transposeLhs)
+    return transposeRhs ? "lhs: *b k m, rhs: *b n k -> result: *b m n"
+                        : "lhs: *b k m, rhs: *b k n -> result: *b m n";
+  return transposeRhs ? "lhs: *b m k, rhs: *b n k -> result: *b m n"
+                      : "lhs: *b m k, rhs: *b k n -> result: *b m n";
+}
+
+ShardRule MatmulOp::shardRule() {
+  return ruleOf(*this, factorsOf(getTransposeLhs(), getTransposeRhs()));
+}
+
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                         SmallVectorImpl<Type> &types) {
+  return inferByFactors(factorsOf(op.getTransposeLhs(), op.getTransposeRhs()), op.getOperands(),
+                        types);
 }
 
 LogicalResult MatmulOp::verify() {
@@ -36,27 +47,7 @@ LogicalResult MatmulOp::verify() {
     return emitOpError() << "sums over " << left << " elements on the left, but " << right
                          << " on the right";
   // C3
-  return expectShape(*this, "the result", getResult(),
-                     matmulShape(lhs, rhs, getTransposeLhs(), getTransposeRhs()));
-}
-
-CastRule MatmulOp::castRule() { return floats(*this, true); }
-
-Cost MatmulOp::cost() {
-  auto lhs = shapeOf(getLhs());
-  return costOf(*this, 2 * elements(getResult()) * lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)]);
-}
-
-ShardRule MatmulOp::shardRule() {
-  Rule rule;
-  auto result = shapeOf(getResult()), lhs = shapeOf(getLhs());
-  Factors batch = rule.factors(result.drop_back(2));
-  unsigned m = rule.factor(result[result.size() - 2]), n = rule.factor(result.back());
-  unsigned k = rule.factor(lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)], Kind::sum);
-  return rule.operand(joined(batch, getTransposeLhs() ? Factors{k, m} : Factors{m, k}))
-      .operand(joined(batch, getTransposeRhs() ? Factors{n, k} : Factors{k, n}))
-      .result(joined(batch, {m, n}))
-      .rule;
+  return expectFactors(*this, factorsOf(getTransposeLhs(), getTransposeRhs()));
 }
 
 // With A and B the matrices that are multiplied (op(lhs), op(rhs)): A' = g B^T, B' = A^T g, stored
@@ -66,12 +57,11 @@ LogicalResult MatmulOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   Formula t(builder, *this);
   Value a = getLhs(), b = getRhs(), g = cotangents[0];
   bool ta = getTransposeLhs(), tb = getTransposeRhs();
-  auto product = [&](Value like, Value lhs, Value rhs, bool transposeLhs, bool transposeRhs) {
-    return t.build<MatmulOp>(like.getType(), lhs, rhs, transposeLhs, transposeRhs,
-                             getAccumulateAttr());
+  auto product = [&](Value lhs, Value rhs, bool transposeLhs, bool transposeRhs) {
+    return t.build<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs, getAccumulateAttr());
   };
-  operandCotangents.push_back(ta ? product(a, b, g, tb, true) : product(a, g, b, false, !tb));
-  operandCotangents.push_back(tb ? product(b, g, a, true, ta) : product(b, a, g, !ta, false));
+  operandCotangents.push_back(ta ? product(b, g, tb, true) : product(g, b, false, !tb));
+  operandCotangents.push_back(tb ? product(g, a, true, ta) : product(a, g, !ta, false));
   return success();
 }
 

@@ -10,7 +10,7 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered]> {
+def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered, InferTypeOpAdaptor]> {
   let summary = "the matrix product of the last two dimensions, for every index of the leading ones";
   let description = [{
     With transpose_lhs the left operand is stored [.., k, m], with transpose_rhs the right one [.., n, k].
@@ -22,7 +22,11 @@ def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered]> {
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "bool":$transposeLhs, "bool":$transposeRhs)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "bool":$transposeLhs, "bool":$transposeRhs),
+      [{ build($_builder, $_state, lhs, rhs, transposeLhs, transposeRhs, ::mlir::TypeAttr()); }]>];
+  let flops = "2";
+  let accumulates = "true";
+  let rounding = "products";
 }
 
 #endif

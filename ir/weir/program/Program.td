@@ -53,7 +53,7 @@ def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInter
       [{ build($_builder, $_state, variable, value, ::mlir::Value()); }]>];
 }
 
-def Weir_GradientOp : Weir_Op<"gradient", [Pure]> {
+def Weir_GradientOp : Weir_Op<"gradient", [Pure, InferTypeOpAdaptor]> {
   let summary = "the gradients of a scalar with respect to values it was computed from";
   let description = [{
     The autodiff pass replaces it by the backward computation. A value that the loss does not depend on has gradient zero.
@@ -64,7 +64,6 @@ def Weir_GradientOp : Weir_Op<"gradient", [Pure]> {
   let results = (outs Variadic<Weir_FloatTensor>:$gradients);
   let assemblyFormat = "$loss `wrt` `(` $sources `)` attr-dict `:` functional-type(operands, $gradients)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$loss, "::mlir::ValueRange":$sources)>];
 }
 
 def Weir_MicrobatchesOp : Weir_Op<"microbatches", [SingleBlock, AttrSizedOperandSegments, RecursiveMemoryEffects]> {

@@ -11,10 +11,6 @@ using namespace mlir;
 
 namespace weir {
 
-void GradientOp::build(OpBuilder &builder, OperationState &state, Value loss, ValueRange sources) {
-  build(builder, state, TypeRange(sources), loss, sources);
-}
-
 // C1 of read and write.
 static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols,
                                     FlatSymbolRefAttr name, Type type) {
@@ -52,6 +48,12 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
     error.attachNote(place->second.getLoc()) << "the first";
     return error;
   }
+  return success();
+}
+
+LogicalResult GradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                           SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, op.getSources().getTypes());
   return success();
 }
 

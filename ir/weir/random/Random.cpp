@@ -93,20 +93,16 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   return s.mulf(radius, math::CosOp::create(builder, loc, angle));
 }
 
-CastRule RandomOp::castRule() { return floats(*this); }
+// A normal number comes of a cosine, and the like.
+RoundingKind RandomOp::rounding() {
+  return getDistribution() == Distribution::uniform ? RoundingKind::none : RoundingKind::once;
+}
 
 // Ten rounds of two products and four other operations; a normal number adds a logarithm, a root, a
 // cosine and a few more.
 Cost RandomOp::cost() {
   return costOf(*this,
                 elements(getResult()) * (getDistribution() == Distribution::uniform ? 62 : 72));
-}
-
-ShardRule RandomOp::shardRule() {
-  Rule rule;
-  for (unsigned i = 0; i < 3; ++i)
-    rule.operand(Factors());
-  return rule.result(rule.factors(shapeOf(getResult()))).rule;
 }
 
 } // namespace weir

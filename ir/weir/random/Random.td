@@ -27,6 +27,10 @@ def Weir_RandomOp : Weir_TensorOp<"random", [Lowered]> {
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = [{$distribution `seed` $seed `step` $step `round` $round attr-dict
       `:` functional-type(operands, $result)}];
+  let factors = "seed:, step:, round: -> result: *d";
+  let flops = "";
+  let rounding = "";
+  let fusion = "fused";
 }
 
 #endif

@@ -16,16 +16,18 @@ namespace weir {
 using Indices = SmallVector<Value>;
 using Bounds = SmallVector<std::pair<Value, Value>>;
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, Value input, Reduction kind,
-                     ArrayRef<int64_t> axes) {
-  build(builder, state, typeLike(input, withoutAxes(shapeOf(input), axes)), input, kind, axes,
-        TypeAttr());
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                         SmallVectorImpl<Type> &types) {
+  Value input = op.getInput();
+  types.push_back(typeLike(input, withoutAxes(shapeOf(input), op.getAxes())));
+  return success();
 }
 
-void ArgMaxOp::build(OpBuilder &builder, OperationState &state, Value input, int64_t axis) {
-  build(builder, state,
-        RankedTensorType::get(withoutAxes(shapeOf(input), axis), builder.getI32Type()), input,
-        axis);
+LogicalResult ArgMaxOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
+                                         SmallVectorImpl<Type> &types) {
+  Shape shape = withoutAxes(shapeOf(op.getInput()), int64_t(op.getAxis()));
+  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
+  return success();
 }
 
 LogicalResult ReduceOp::verify() {
@@ -37,9 +39,7 @@ LogicalResult ReduceOp::verify() {
     last = axis;
   }
   // C2
-  if (failed(expectSameElements(*this, getInput(), getResult())))
-    return failure();
-  return expectShape(*this, "the result", getResult(), withoutAxes(shapeOf(getInput()), getAxes()));
+  return expectInferred(*this);
 }
 
 LogicalResult ArgMaxOp::verify() {
@@ -48,7 +48,7 @@ LogicalResult ArgMaxOp::verify() {
   if (axis < 0 || axis >= rank)
     return emitOpError() << "has no axis " << axis << " among " << rank;
   // C2
-  return expectShape(*this, "the result", getResult(), withoutAxes(shapeOf(getInput()), axis));
+  return expectInferred(*this);
 }
 
 OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
@@ -73,12 +73,29 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
 CastRule ReduceOp::castRule() {
   if (getKind() == Reduction::sum)
     return floatsBut(*this, true, {}, {0});
-  return floats(*this);
+  return floatsBut(*this, false, {}, {});
 }
-CastRule ArgMaxOp::castRule() { return floats(*this); }
 
-Cost ReduceOp::cost() { return costOf(*this, elements(getInput())); }
-Cost ArgMaxOp::cost() { return costOf(*this, elements(getInput())); }
+RoundingKind ReduceOp::rounding() {
+  return getKind() == Reduction::sum ? RoundingKind::sum : RoundingKind::none;
+}
+
+FusionClass ReduceOp::fusionClass() {
+  return reductionSplit() ? FusionClass::fused : FusionClass::root;
+}
+
+std::optional<ReductionSplit> ReduceOp::reductionSplit() {
+  ArrayRef<int64_t> axes = getAxes();
+  int64_t rank = tensorType(getInput()).getRank(), count = axes.size();
+  if (axes.empty())
+    return std::nullopt;
+  bool contiguous = axes.back() - axes.front() + 1 == count;
+  if (contiguous && axes.front() == 0)
+    return ReductionSplit{count == rank ? std::max<int64_t>(rank - 1, 0) : count, false};
+  if (contiguous && axes.back() == rank - 1)
+    return ReductionSplit{rank - count, true};
+  return std::nullopt;
+}
 
 ShardRule ReduceOp::shardRule() {
   Kind kind = getKind() == Reduction::sum   ? Kind::sum
@@ -107,9 +124,7 @@ ShardRule ArgMaxOp::shardRule() {
 static Value toTheLargest(Formula t, Reduction kind, Value input, int64_t axis, Value cotangent) {
   Value x = kind == Reduction::max ? input : Value(-t(input));
   RankedTensorType indices = tensorType(input).clone(t.builder.getI32Type());
-  SmallVector<int64_t> kept(shapeOf(input));
-  kept.erase(kept.begin() + axis);
-  Value largest = t.build<ArgMaxOp>(indices.clone(kept), x, axis);
+  Value largest = t.build<ArgMaxOp>(x, axis);
   Term here =
       compare(Predicate::eq, t.build<IotaOp>(indices, axis), spread(t, largest, indices, axis));
   Term all = spread(t, cotangent, tensorType(input), axis);

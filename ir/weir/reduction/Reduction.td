@@ -15,7 +15,7 @@ def Weir_Reduction : I32EnumAttr<"Reduction", "how reduce combines", [
   let cppNamespace = "::weir";
 }
 
-def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered]> {
+def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered, InferTypeOpAdaptor]> {
   let summary = "combines the elements along axes, which the result no longer has";
   let description = [{
     C1: axes are dimensions of the input, strictly increasing.  C2: the result has the others, in order, and the input's
@@ -27,17 +27,24 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered]> {
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "Reduction":$kind, "::mlir::ArrayRef<int64_t>":$axes)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "Reduction":$kind, "::mlir::ArrayRef<int64_t>":$axes),
+      [{ build($_builder, $_state, input, kind, axes, ::mlir::TypeAttr()); }]>];
+  let flops = "1";
+  let accumulates = "";
+  let rounding = "";
+  let fusion = "";
+  let split = "";
 }
 
-def Weir_ArgMaxOp : Weir_TensorOp<"argmax", [Lowered]> {
+def Weir_ArgMaxOp : Weir_TensorOp<"argmax", [Lowered, InferTypeOpAdaptor]> {
   let summary = "the index of the largest element along an axis, the first of equals; of the first NaN where one is";
   let description = "C1: axis is a dimension of the input.  C2: the result has the others.";
   let arguments = (ins Weir_NumberTensor:$input, I64Attr:$axis);
   let results = (outs Weir_IntTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$axis)>];
+  let flops = "1";
+  let rounding = "none";
 }
 
 #endif

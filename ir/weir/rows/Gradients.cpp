@@ -18,7 +18,7 @@ LogicalResult NormalizeOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   Value x = getInput(), result;
   double n = static_cast<double>(shapeOf(x).back());
   if (Value g = cotangents[0])
-    result = t.build<NormalizeGradOp>(x.getType(), x, getMean(), getRstd(), g, getAccumulateAttr());
+    result = t.build<NormalizeGradOp>(x, getMean(), getRstd(), g, getAccumulateAttr());
   if (Value g = cotangents[1])
     result = plus(t, result, spreadRow(t, t(g) / n, x));
   if (Value g = cotangents[2]) {
@@ -35,7 +35,7 @@ LogicalResult SoftmaxCrossEntropyOp::vjp(OpBuilder &builder, ArrayRef<Value> cot
   Formula t(builder, *this);
   Value x = getLogits(), result;
   if (Value g = cotangents[0])
-    result = t.build<SoftmaxCrossEntropyGradOp>(x.getType(), x, getLabels(), getLogSumExp(), g);
+    result = t.build<SoftmaxCrossEntropyGradOp>(x, getLabels(), getLogSumExp(), g);
   if (Value g = cotangents[1]) {
     Term softmax = exp(t(x) - spreadRow(t, getLogSumExp(), x));
     result = plus(t, result, softmax * spreadRow(t, g, x));

@@ -49,8 +49,7 @@ LogicalResult TransposeOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   llvm::SmallVector<int64_t> inverse(getPermutation().size());
   for (auto [i, dimension] : llvm::enumerate(getPermutation()))
     inverse[dimension] = static_cast<int64_t>(i);
-  operandCotangents.push_back(
-      t.build<TransposeOp>(getInput().getType(), cotangents[0], ArrayRef<int64_t>(inverse)));
+  operandCotangents.push_back(t.build<TransposeOp>(cotangents[0], ArrayRef<int64_t>(inverse)));
   return mlir::success();
 }
 

@@ -1,4 +1,4 @@
-//===- Rules.cpp - How layout ops are built, cast, cut and priced --------===//
+//===- Rules.cpp - Types, costs and factors of layout --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,52 +20,41 @@ void ConstantOp::build(OpBuilder &builder, OperationState &state, RankedTensorTy
   build(builder, state, type, scalar);
 }
 
-void TransposeOp::build(OpBuilder &builder, OperationState &state, Value input,
-                        ArrayRef<int64_t> permutation) {
-  build(builder, state, typeLike(input, transposed(shapeOf(input), permutation)), input,
-        permutation);
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                            SmallVectorImpl<Type> &types) {
+  Value input = op.getInput();
+  types.push_back(typeLike(input, transposed(shapeOf(input), op.getPermutation())));
+  return success();
 }
 
-void SplitDimOp::build(OpBuilder &builder, OperationState &state, Value input, int64_t dimension,
-                       ArrayRef<int64_t> sizes) {
-  build(builder, state, typeLike(input, withReplaced(shapeOf(input), dimension, 1, sizes)), input,
-        dimension, sizes);
+LogicalResult SplitDimOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                           SmallVectorImpl<Type> &types) {
+  Value input = op.getInput();
+  types.push_back(
+      typeLike(input, withReplaced(shapeOf(input), op.getDimension(), 1, op.getSizes())));
+  return success();
 }
 
-void MergeDimsOp::build(OpBuilder &builder, OperationState &state, Value input, int64_t first,
-                        int64_t count) {
+LogicalResult MergeDimsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                            SmallVectorImpl<Type> &types) {
+  Value input = op.getInput();
+  int64_t first = op.getFirst(), count = op.getCount();
   int64_t size = llvm::product_of(shapeOf(input).slice(first, count));
-  build(builder, state, typeLike(input, withReplaced(shapeOf(input), first, count, size)), input,
-        first, count);
+  types.push_back(typeLike(input, withReplaced(shapeOf(input), first, count, size)));
+  return success();
 }
 
-void ConcatOp::build(OpBuilder &builder, OperationState &state, ValueRange inputs,
-                     int64_t dimension) {
-  Shape shape(shapeOf(inputs.front()));
-  for (Value input : inputs.drop_front())
-    shape[dimension] += shapeOf(input)[dimension];
-  build(builder, state, typeLike(inputs.front(), shape), inputs, dimension);
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                         SmallVectorImpl<Type> &types) {
+  Value first = op.getInputs().front();
+  Shape shape(shapeOf(first));
+  for (Value input : op.getInputs().drop_front())
+    shape[op.getDimension()] += shapeOf(input)[op.getDimension()];
+  types.push_back(typeLike(first, shape));
+  return success();
 }
 
-CastRule ConstantOp::castRule() { return floats(*this); }
-CastRule IotaOp::castRule() { return floats(*this); }
-CastRule BroadcastOp::castRule() { return floats(*this); }
-CastRule TransposeOp::castRule() { return floats(*this); }
-CastRule SplitDimOp::castRule() { return floats(*this); }
-CastRule MergeDimsOp::castRule() { return floats(*this); }
-CastRule SliceOp::castRule() { return floats(*this); }
-CastRule PadOp::castRule() { return floats(*this); }
-CastRule ConcatOp::castRule() { return floats(*this); }
-
-Cost ConstantOp::cost() { return {0, storageBytes(getType())}; }
-Cost IotaOp::cost() { return {0, storageBytes(getType())}; }
-Cost BroadcastOp::cost() { return costOf(*this, 0); }
-Cost TransposeOp::cost() { return costOf(*this, 0); }
-Cost SplitDimOp::cost() { return costOf(*this, 0); }
-Cost MergeDimsOp::cost() { return costOf(*this, 0); }
 Cost SliceOp::cost() { return copyCost(getResult()); }
-Cost PadOp::cost() { return costOf(*this, 0); }
-Cost ConcatOp::cost() { return costOf(*this, 0); }
 
 ShardRule ConstantOp::shardRule() { return elementwiseShardRule(*this); }
 ShardRule IotaOp::shardRule() { return elementwiseShardRule(*this); }

@@ -12,10 +12,12 @@ include "ir/weir/WeirBase.td"
 
 class Weir_StructureOp<string mnemonic, list<Trait> traits = []>
     : Weir_TensorOp<mnemonic, !listconcat(traits, [Lowered])> {
+  let rounding = "none";
+  let fusion = "cheap";
   let hasVerifier = 1;
 }
 
-class Weir_ViewOp<string mnemonic, list<Trait> traits = []>
+class Weir_LayoutOp<string mnemonic, list<Trait> traits = []>
     : Weir_StructureOp<mnemonic, !listconcat(traits, [Differentiated])> {
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
@@ -40,7 +42,7 @@ def Weir_IotaOp : Weir_StructureOp<"iota"> {
   let assemblyFormat = "attr-dict `->` type($result)";
 }
 
-def Weir_BroadcastOp : Weir_ViewOp<"broadcast"> {
+def Weir_BroadcastOp : Weir_LayoutOp<"broadcast", [DeclareOpInterfaceMethods<View, ["use"]>]> {
   let summary = "repeats the input along new dimensions and those of size 1";
   let description = [{
     Dimension i of the input is dimension `dimensions[i]` of the result.
@@ -51,15 +53,14 @@ def Weir_BroadcastOp : Weir_ViewOp<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Weir_TransposeOp : Weir_ViewOp<"transpose"> {
+def Weir_TransposeOp : Weir_LayoutOp<"transpose", [DeclareOpInterfaceMethods<View, ["retrace"]>, InferTypeOpAdaptor]> {
   let summary = "dimension i of the result is dimension permutation[i] of the input";
   let description = "C1: permutation is one of the input's dimensions.  C2: sizes follow it, and the element types are equal.";
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$permutation)>];
 }
 
-def Weir_SplitDimOp : Weir_ViewOp<"split_dim"> {
+def Weir_SplitDimOp : Weir_LayoutOp<"split_dim", [DeclareOpInterfaceMethods<View, ["retrace"]>, InferTypeOpAdaptor]> {
   let summary = "cuts one dimension into several";
   let description = [{
     C1: dimension is one of the input's.  C2: the product of sizes is its size, and sizes take its place; the element types
@@ -67,10 +68,10 @@ def Weir_SplitDimOp : Weir_ViewOp<"split_dim"> {
   }];
   let arguments = (ins Weir_Tensor:$input, I64Attr:$dimension, DenseI64ArrayAttr:$sizes);
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$dimension, "::mlir::ArrayRef<int64_t>":$sizes)>];
+  let fusion = "alias";
 }
 
-def Weir_MergeDimsOp : Weir_ViewOp<"merge_dims"> {
+def Weir_MergeDimsOp : Weir_LayoutOp<"merge_dims", [DeclareOpInterfaceMethods<View, ["retrace"]>, InferTypeOpAdaptor]> {
   let summary = "makes `count` dimensions from `first` on into one; count 0 inserts a dimension of size 1";
   let description = [{
     C1: the dimensions exist.  C2: the result's dimension is their product, the others are unchanged; the element types are
@@ -78,10 +79,10 @@ def Weir_MergeDimsOp : Weir_ViewOp<"merge_dims"> {
   }];
   let arguments = (ins Weir_Tensor:$input, I64Attr:$first, I64Attr:$count);
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "int64_t":$first, "int64_t":$count)>];
+  let fusion = "alias";
 }
 
-def Weir_SliceOp : Weir_ViewOp<"slice"> {
+def Weir_SliceOp : Weir_LayoutOp<"slice", [DeclareOpInterfaceMethods<View, ["use"]>]> {
   let summary = "elements offsets[d] + i * strides[d] of every dimension d";
   let description = [{
     C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last
@@ -89,9 +90,10 @@ def Weir_SliceOp : Weir_ViewOp<"slice"> {
   }];
   let arguments = (ins Weir_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
   let hasFolder = 1;
+  let flops = "";
 }
 
-def Weir_PadOp : Weir_ViewOp<"pad"> {
+def Weir_PadOp : Weir_LayoutOp<"pad"> {
   let summary = "the input at offsets[d] + i * strides[d], zero elsewhere: slice's transpose";
   let description = [{
     C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last
@@ -101,7 +103,7 @@ def Weir_PadOp : Weir_ViewOp<"pad"> {
   let hasFolder = 1;
 }
 
-def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated]> {
+def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated, InferTypeOpAdaptor]> {
   let summary = "the inputs one after the other along a dimension";
   let description = [{
     C1: at least one input, dimension is one of theirs, equal ranks and element types, equal sizes but for the dimension.
@@ -110,7 +112,7 @@ def Weir_ConcatOp : Weir_StructureOp<"concat", [Differentiated]> {
   let arguments = (ins Variadic<Weir_Tensor>:$inputs, I64Attr:$dimension);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$dimension)>];
+  let fusion = "fused";
 }
 
 #endif

@@ -65,10 +65,7 @@ LogicalResult TransposeOp::verify() {
   if (sorted != all)
     return emitOpError() << "needs a permutation of the input's " << all.size() << " dimensions";
   // C2
-  if (failed(expectSameElements(*this, getInput(), getResult())))
-    return failure();
-  return expectShape(*this, "the result", getResult(),
-                     transposed(shapeOf(getInput()), getPermutation()));
+  return expectInferred(*this);
 }
 
 LogicalResult SplitDimOp::verify() {
@@ -79,10 +76,7 @@ LogicalResult SplitDimOp::verify() {
   int64_t size = shapeOf(getInput())[getDimension()];
   if (llvm::product_of(getSizes()) != size)
     return emitOpError() << "cannot split size " << size << " into " << printed(getSizes());
-  if (failed(expectSameElements(*this, getInput(), getResult())))
-    return failure();
-  return expectShape(*this, "the result", getResult(),
-                     withReplaced(shapeOf(getInput()), getDimension(), 1, getSizes()));
+  return expectInferred(*this);
 }
 
 LogicalResult MergeDimsOp::verify() {
@@ -93,10 +87,7 @@ LogicalResult MergeDimsOp::verify() {
     return emitOpError() << "cannot merge " << count << " dimensions from " << first
                          << " on: " << printed(input) << " has " << input.size();
   // C2
-  if (failed(expectSameElements(*this, getInput(), getResult())))
-    return failure();
-  int64_t size = llvm::product_of(input.slice(first, count));
-  return expectShape(*this, "the result", getResult(), withReplaced(input, first, count, size));
+  return expectInferred(*this);
 }
 
 // C1 to C3 of slice and pad: elements of `small` at offset + i * stride of `large`.
@@ -134,12 +125,11 @@ LogicalResult ConcatOp::verify() {
   Value first = getInputs().front();
   if (failed(expectDimension(*this, first, getDimension())))
     return failure();
-  Shape expected(shapeOf(first));
   for (Value input : getInputs().drop_front()) {
     Shape like(shapeOf(input));
-    if (like.size() != expected.size())
+    if (like.size() != shapeOf(first).size())
       return emitOpError("needs inputs of equal rank");
-    expected[getDimension()] += std::exchange(like[getDimension()], shapeOf(first)[getDimension()]);
+    like[getDimension()] = shapeOf(first)[getDimension()];
     if (ArrayRef<int64_t>(like) != shapeOf(first))
       return emitOpError() << "cannot join " << printed(shapeOf(first)) << " and "
                            << printed(shapeOf(input)) << " along dimension " << getDimension();
@@ -147,9 +137,7 @@ LogicalResult ConcatOp::verify() {
       return failure();
   }
   // C2
-  if (failed(expectSameElements(*this, first, getResult())))
-    return failure();
-  return expectShape(*this, "the result", getResult(), expected);
+  return expectInferred(*this);
 }
 
 } // namespace weir

@@ -189,6 +189,58 @@ mlir::FailureOr<Tensors> runOp(mlir::Operation *op, llvm::ArrayRef<Tensor> opera
   return Interpreter().run(block, operands);
 }
 
+Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
+  Strides strides{0, llvm::to_vector(shape), {}};
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(shape)) {
+    strides.strides.insert(strides.strides.begin(), stride);
+    stride *= size;
+  }
+  return strides;
+}
+
+/// The element of a tensor's memory that strides show at an index.
+double shown(const Tensor &memory, const Strides &strides, llvm::ArrayRef<int64_t> index) {
+  int64_t at = strides.offset;
+  for (auto [i, stride] : llvm::zip_equal(index, strides.strides))
+    at += i * stride;
+  return memory.values[at];
+}
+
+TEST_F(Interfaces, viewsAreWhatTheirStridesShow) {
+  unsigned followed = 0, retraced = 0;
+  forEachOp([&](mlir::Operation *op) {
+    auto view = llvm::dyn_cast<View>(op);
+    if (!view)
+      return;
+    Tensor operand(shapeOf(op->getOperand(0)));
+    for (auto [i, value] : llvm::enumerate(operand.values))
+      value = double(i);
+    auto results = runOp(op, operand, Shape(shapeOf(op->getResult(0))));
+    ASSERT_TRUE(mlir::succeeded(results)) << op->getName().getStringRef().str();
+    const Tensor &result = results->front();
+    if (Strides over = rowMajor(operand.shape); view.follow(over)) {
+      ++followed;
+      ASSERT_EQ(Shape(over.shape), Shape(result.shape)) << op->getName().getStringRef().str();
+      forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
+        EXPECT_EQ(result.at(index), shown(operand, over, index))
+            << op->getName().getStringRef().str();
+      });
+    }
+    if (Strides over = rowMajor(result.shape); view.retrace(over)) {
+      ++retraced;
+      EXPECT_EQ(view.use(), ViewUse::each);
+      ASSERT_EQ(Shape(over.shape), Shape(operand.shape)) << op->getName().getStringRef().str();
+      forEachIndex(operand.shape, [&](llvm::ArrayRef<int64_t> index) {
+        EXPECT_EQ(operand.at(index), shown(result, over, index))
+            << op->getName().getStringRef().str();
+      });
+    }
+  });
+  EXPECT_GE(followed, 5u);
+  EXPECT_GE(retraced, 3u);
+}
+
 TEST_F(Interfaces, shardsGiveTheWholesShards) {
   std::mt19937 random(3);
   unsigned factorsTried = 0;

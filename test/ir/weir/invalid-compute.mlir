@@ -169,7 +169,7 @@ func.func @softmax_cross_entropy_c1(%x: tensor<2x6xf32>, %l: tensor<6xi32>) {
 // -----
 
 func.func @softmax_cross_entropy_grad_c1(%x: tensor<2x6xf32>, %l: tensor<2xi32>) {
-  // expected-error @below {{the cotangent should be 2, but is 2x6}}
+  // expected-error @below {{the log_sum_exp should be 2, but is 2x6}}
   weir.softmax_cross_entropy_grad %x, %l, %x, %x : tensor<2x6xf32>, tensor<2xi32>, tensor<2x6xf32>
   return
 }
@@ -193,7 +193,7 @@ func.func @attend_c1_causal(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x2x4xf32>) {
 // -----
 
 func.func @attend_c2(%q: tensor<1x2x3x4xf32>) {
-  // expected-error @below {{log_sum_exp should be 1x2x3, but is 1x2x4}}
+  // expected-error @below {{the log_sum_exp should be 1x2x3, but is 1x2x4}}
   weir.attend %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x4xf32>
   return
 }
@@ -201,7 +201,7 @@ func.func @attend_c2(%q: tensor<1x2x3x4xf32>) {
 // -----
 
 func.func @attend_grad_c1(%q: tensor<1x2x3x4xf32>, %l: tensor<1x2xf32>) {
-  // expected-error @below {{log_sum_exp should be 1x2x3, but is 1x2}}
+  // expected-error @below {{the log_sum_exp should be 1x2x3, but is 1x2}}
   weir.attend_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2xf32>
   return
 }

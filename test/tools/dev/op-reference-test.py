@@ -27,10 +27,13 @@ class OpReference(unittest.TestCase):
         return found
 
     def with_description(self, op, text):
+        return self.with_field(op, "description", text)
+
+    def with_field(self, op, field, text):
         def records(path):
             found = READ(path)
             if op in found:
-                found[op]["description"] = text
+                found[op][field] = text
             return found
 
         return self.faults(records=records)
@@ -57,6 +60,10 @@ class OpReference(unittest.TestCase):
         faults = self.with_description("Weir_MatmulOp", "C1: a.  C2: b.  C3: c.  C3: d.")
         self.assertEqual(faults[0], "the constraints of weir.matmul should be numbered C1 to C3, once each, in order")
 
+    def test_factors_of_other_names(self):
+        faults = self.with_field("Weir_GatherOp", "factors", "rows: v! *r, indices: *i -> result: *i *r")
+        self.assertEqual(faults, ["the factors of weir.gather should name table, indices, result in this order"])
+
     def test_what_follows_a_constraint_is_prose(self):
         prose, found = reference.constraints("Before.\n  C1: sizes [.., m] agree, 1.5 times.  C2: b. After.\n  And on.")
         self.assertEqual(prose, "Before. After. And on.")
@@ -67,7 +74,7 @@ class OpReference(unittest.TestCase):
         matmul = self.text.split("### weir.matmul\n")[1].split("\n### ")[0]
         self.assertIn("| `lhs` | operand | tensor of f32 |", matmul)
         self.assertIn("- **C2** the inner sizes agree. (`matmul_c2`)", matmul)
-        self.assertIn("Differentiable, Interpretable, Lowerable", matmul)
+        self.assertIn("Differentiable, Fusible, Interpretable, Lowerable", matmul)
         argmax = self.text.split("### weir.argmax\n")[1].split("\n### ")[0]
         self.assertNotIn("Differentiable", argmax)
         launch = self.text.split("### plan.launch\n")[1].split("\n### ")[0]

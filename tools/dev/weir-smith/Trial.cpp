@@ -19,16 +19,16 @@ constexpr double largestFloat = 1e4, largestInteger = 1 << 24, largestRstd = 25;
 
 bool isFloat(Value value) { return isa<FloatType>(tensorType(value).getElementType()); }
 
-/// Ops that move, choose or negate: they round nothing. (Sums and products of small whole numbers
-/// round nothing either; those are seen by their results.)
-bool keepsBits(Operation *op) {
-  return isa<NegOp, AbsOp, SignOp, FloorOp, StopGradientOp, MaxOp, MinOp, SelectOp, CastOp,
-             ConstantOp, BroadcastOp, TransposeOp, SplitDimOp, MergeDimsOp, SliceOp, PadOp,
-             ConcatOp, GatherOp, MaxPoolOp>(op) ||
-         (isa<ReduceOp>(op) && cast<ReduceOp>(op).getKind() != Reduction::sum) ||
-         (isa<RandomOp>(op) && cast<RandomOp>(op).getDistribution() == Distribution::uniform);
+RoundingKind roundingOf(Operation &op) {
+  auto castable = dyn_cast<Castable>(op);
+  return castable ? castable.rounding() : RoundingKind::once;
 }
 
+/// Ops with sums of products inside. Their operands are moved by a rounding, since what cancels
+/// exactly in one order of the sum does not in another.
+bool sumsInside(Operation &op) { return roundingOf(op) >= RoundingKind::products; }
+
+/// Sums and products of small whole numbers round nothing.
 bool wholeAndEqual(const Known &known) {
   for (auto [a, b] : llvm::zip(known.truth.values, known.rounded.values))
     if (a != b || a != std::trunc(a) || std::fabs(a) > 1e6)
@@ -67,14 +67,6 @@ bool apartFromIntegers(const Known &a) {
   return true;
 }
 
-/// Ops with sums inside. Their operands are moved by a rounding, since what cancels exactly in one
-/// order of the sum does not in another.
-bool sumsInside(Operation *op) {
-  return isa<MatmulOp, ConvolutionOp, ConvolutionInputGradOp, ConvolutionWeightGradOp, NormalizeOp,
-             NormalizeGradOp, SoftmaxCrossEntropyOp, SoftmaxCrossEntropyGradOp, AttendOp,
-             AttendGradOp>(op);
-}
-
 /// Moves results by a rounding of the largest number behind them: a function's largest value is its
 /// error close to its zeros, but for the sine's at 0; a small loss is the logarithm of a sum
 /// near 1.
@@ -86,7 +78,7 @@ void nudgeByLargest(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Te
   for (size_t i = 0; i < result.values.size(); ++i)
     if (isa<CosOp>(op) || normal || (sine && std::fabs(operands[0].values[i]) > 0.5))
       result.values[i] += rounding;
-    else if (isa<SoftmaxCrossEntropyOp>(op))
+    else if (roundingOf(*op) == RoundingKind::logOfSum)
       result.values[i] += rounding * (1 + std::fabs(result.values[i]));
 }
 
@@ -215,9 +207,8 @@ bool Trial::execute(Operation &op) {
   for (Value operand : op.getOperands()) {
     const Known &known = values.at(operand);
     truth.push_back(known.truth);
-    inRounded.push_back(sumsInside(&op) && isFloat(operand)
-                            ? nudged(known.rounded, inRounded.size())
-                            : known.rounded);
+    inRounded.push_back(sumsInside(op) && isFloat(operand) ? nudged(known.rounded, inRounded.size())
+                                                           : known.rounded);
     exact &= known.exact;
   }
   auto interpretable = dyn_cast<Interpretable>(op);
@@ -243,7 +234,8 @@ bool Trial::execute(Operation &op) {
     if (isFloat(value))
       largestNorm = std::max(largestNorm, norm(a));
     Known known{std::move(a), rounded(std::move(b), value.getType()), false};
-    known.exact = !isFloat(value) || (exact && (keepsBits(&op) || wholeAndEqual(known)));
+    known.exact = !isFloat(value) ||
+                  (exact && (roundingOf(op) == RoundingKind::none || wholeAndEqual(known)));
     values[value] = std::move(known);
   }
   return true;
