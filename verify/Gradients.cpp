@@ -24,8 +24,7 @@ void mark(mlir::ModuleOp module) {
   module.walk([&](GradientOp op) {
     builder.setInsertionPointAfter(op);
     for (auto [i, gradient] : llvm::enumerate(op.getGradients())) {
-      auto marked = StopGradientOp::create(builder, op.getLoc(), gradient.getType(), gradient,
-                                           mlir::TypeAttr());
+      auto marked = StopGradientOp::create(builder, op.getLoc(), gradient);
       marked->setAttr(marker, builder.getI64IntegerAttr(i));
       gradient.replaceAllUsesExcept(marked, marked);
     }

@@ -147,7 +147,7 @@ bool Elaborator::unify(const Value &lhs, const Value &rhs, const std::string &wh
 template <typename Op>
 static mlir::Value create(mlir::OpBuilder &builder, mlir::Location place, mlir::Value lhs,
                           mlir::Value rhs) {
-  return Op::create(builder, place, lhs.getType(), lhs, rhs, mlir::TypeAttr());
+  return Op::create(builder, place, lhs, rhs);
 }
 
 /// One row per operator on two tensors of one type and shape.
@@ -169,15 +169,14 @@ struct Division {
            mlir::Value divisor)
       : builder(builder), place(place), dividend(dividend), divisor(divisor),
         type(llvm::cast<mlir::RankedTensorType>(dividend.getType())),
-        truncated(RemOp::create(builder, place, type, dividend, divisor, mlir::TypeAttr())),
-        roundsUp(signsDiffer()) {}
+        truncated(RemOp::create(builder, place, dividend, divisor)), roundsUp(signsDiffer()) {}
 
   mlir::Value quotient() {
     mlir::Value quotient = create<DivOp>(builder, place, dividend, divisor);
     return create<SubOp>(builder, place, quotient, CastOp::create(builder, place, type, roundsUp));
   }
   mlir::Value remainder() {
-    return SelectOp::create(builder, place, type, roundsUp,
+    return SelectOp::create(builder, place, roundsUp,
                             create<AddOp>(builder, place, truncated, divisor), truncated);
   }
 
@@ -290,9 +289,7 @@ Tensor Elaborator::transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permu
   Dims dims;
   for (int64_t from : permutation)
     dims.push_back(tensor.dims[from]);
-  return {TransposeOp::create(opBuilder, location(range), type(dims, tensor.element()),
-                              tensor.value, permutation),
-          dims};
+  return {TransposeOp::create(opBuilder, location(range), tensor.value, permutation), dims};
 }
 
 Tensor Elaborator::splitDim(const Tensor &tensor, int64_t dim, const Dims &into, Range range) {

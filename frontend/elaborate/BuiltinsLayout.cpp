@@ -120,8 +120,7 @@ static Value concat(BuiltinCall &call) {
     dims[*axis].size += tensor.dims[*axis].size;
     values.push_back(tensor.value);
   }
-  mlir::Type type = call.elaborator.type(dims, tensors.front().element());
-  return Tensor{ConcatOp::create(call.builder(), call.location(), type, values, *axis), dims};
+  return Tensor{ConcatOp::create(call.builder(), call.location(), values, *axis), dims};
 }
 
 static Value splitDim(BuiltinCall &call) {

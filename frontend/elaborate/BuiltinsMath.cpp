@@ -32,9 +32,7 @@ template <typename Op, double (*onNumber)(double)> static Value floatFunction(Bu
   const auto *tensor = call.value(0).get<Tensor>();
   if (!tensor || !tensor->isFloat())
     return call.wrong(0, "a float or a tensor of floats");
-  return Tensor{Op::create(call.builder(), call.location(), tensor->value.getType(), tensor->value,
-                           mlir::TypeAttr()),
-                tensor->dims};
+  return Tensor{Op::create(call.builder(), call.location(), tensor->value), tensor->dims};
 }
 
 static double rsqrtOf(double x) { return 1 / std::sqrt(x); }
@@ -52,9 +50,7 @@ static Value absolute(BuiltinCall &call) {
   const auto *tensor = call.value(0).get<Tensor>();
   if (!tensor || !(tensor->isFloat() || tensor->isInt()))
     return call.wrong(0, "a number or a tensor of numbers");
-  return Tensor{AbsOp::create(call.builder(), call.location(), tensor->value.getType(),
-                              tensor->value, mlir::TypeAttr()),
-                tensor->dims};
+  return Tensor{AbsOp::create(call.builder(), call.location(), tensor->value), tensor->dims};
 }
 
 template <typename Op, bool larger> static Value extreme(BuiltinCall &call) {
@@ -65,9 +61,7 @@ template <typename Op, bool larger> static Value extreme(BuiltinCall &call) {
   if (!call.elaborator.unify(a, b, std::string("`") + call.builtin.name + "`", call.range, left,
                              right))
     return {};
-  return Tensor{Op::create(call.builder(), call.location(), left.value.getType(), left.value,
-                           right.value, mlir::TypeAttr()),
-                left.dims};
+  return Tensor{Op::create(call.builder(), call.location(), left.value, right.value), left.dims};
 }
 
 /// Rounds down.
@@ -141,8 +135,7 @@ static Value select(BuiltinCall &call) {
   if (!dims)
     return {};
   mlir::Value chosen = SelectOp::create(
-      call.builder(), call.location(), e.type(*dims, onTrue.element()),
-      e.broadcast(*condition, *dims, call.range).value,
+      call.builder(), call.location(), e.broadcast(*condition, *dims, call.range).value,
       e.broadcast(onTrue, *dims, call.range).value, e.broadcast(onFalse, *dims, call.range).value);
   return Tensor{chosen, *dims};
 }
@@ -153,10 +146,7 @@ static Value isFinite(BuiltinCall &call) {
   const Tensor *tensor = call.floats(0);
   if (!tensor)
     return {};
-  Elaborator &e = call.elaborator;
-  return Tensor{IsFiniteOp::create(call.builder(), call.location(), e.type(tensor->dims, e.i1()),
-                                   tensor->value),
-                tensor->dims};
+  return Tensor{IsFiniteOp::create(call.builder(), call.location(), tensor->value), tensor->dims};
 }
 
 const std::vector<Builtin> mathBuiltins = {

@@ -122,10 +122,9 @@ static Value convolution(BuiltinCall &call) {
   if (!width)
     return {};
   Dims dims = {x->dims[0], w->dims[0], unnamed(*height), unnamed(*width)};
-  return Tensor{ConvolutionOp::create(call.builder(), call.location(),
-                                      call.elaborator.type(dims, x->element()), x->value, w->value,
-                                      *stride, *padding, mlir::TypeAttr()),
-                dims};
+  return Tensor{
+      ConvolutionOp::create(call.builder(), call.location(), x->value, w->value, *stride, *padding),
+      dims};
 }
 
 static Value maxPool(BuiltinCall &call) {
@@ -147,9 +146,7 @@ static Value maxPool(BuiltinCall &call) {
   Dims dims = x->dims;
   dims[rank - 2] = unnamed(*height);
   dims[rank - 1] = unnamed(*width);
-  return Tensor{MaxPoolOp::create(call.builder(), call.location(),
-                                  call.elaborator.type(dims, x->element()), x->value, *window,
-                                  *stride),
+  return Tensor{MaxPoolOp::create(call.builder(), call.location(), x->value, *window, *stride),
                 dims};
 }
 

@@ -75,10 +75,7 @@ static Value argmax(BuiltinCall &call) {
     return {};
   Dims dims = tensor->dims;
   dims.erase(dims.begin() + *axis);
-  Elaborator &e = call.elaborator;
-  return Tensor{ArgMaxOp::create(call.builder(), call.location(), e.type(dims, e.i32()),
-                                 tensor->value, *axis),
-                dims};
+  return Tensor{ArgMaxOp::create(call.builder(), call.location(), tensor->value, *axis), dims};
 }
 
 const std::vector<Builtin> reductionBuiltins = {

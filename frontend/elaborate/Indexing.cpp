@@ -126,8 +126,7 @@ Value Elaborator::index(const ast::IndexExpr &expr) {
         Tensor ints = cast(*indices, i32(), item.range);
         Dims dims = ints.dims;
         dims.insert(dims.end(), result.dims.begin() + 1, result.dims.end());
-        auto gather = GatherOp::create(opBuilder, location(expr.range),
-                                       type(dims, result.element()), result.value, ints.value);
+        auto gather = GatherOp::create(opBuilder, location(expr.range), result.value, ints.value);
         if (entry() && !result.dims[0].config.empty())
           entry()->limitConfigs[gather] = result.dims[0].config;
         result = {gather, dims};

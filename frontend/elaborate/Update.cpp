@@ -232,7 +232,6 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   }
 
   mlir::Location place = location(range);
-  auto truth = type({}, i1());
   std::vector<mlir::Value> deciding = {loss, norm};
   if (rate)
     deciding.push_back(rate->value);
@@ -250,12 +249,11 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
 
   mlir::Value step = readRun("step", range);
   mlir::Value one = constant(1, i32(), {}, range).get<Tensor>()->value;
-  WriteOp::create(opBuilder, place, "run/step",
-                  AddOp::create(opBuilder, place, step.getType(), step, one, mlir::TypeAttr()));
+  WriteOp::create(opBuilder, place, "run/step", AddOp::create(opBuilder, place, step, one));
   if (rate)
     outputs.push_back({"lr", "scalar", rate->value});
   outputs.push_back({"grad_norm", "scalar", norm});
-  mlir::Value skipped = NotOp::create(opBuilder, place, truth, finite, mlir::TypeAttr());
+  mlir::Value skipped = NotOp::create(opBuilder, place, finite);
   outputs.push_back(
       {"skipped", "scalar", CastOp::create(opBuilder, place, type({}, f32()), skipped)});
   outputs.insert(outputs.end(), gradients.begin(), gradients.end());

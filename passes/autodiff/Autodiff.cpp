@@ -149,8 +149,7 @@ private:
   void add(mlir::Value value, mlir::Value cotangent) {
     assert(cotangent.getType() == value.getType() && "a cotangent has its value's type");
     mlir::Value &sum = cotangents[value];
-    sum = sum ? AddOp::create(builder, value.getLoc(), value.getType(), sum, cotangent, {})
-              : cotangent;
+    sum = sum ? AddOp::create(builder, value.getLoc(), sum, cotangent) : cotangent;
   }
 
   void replace() {

@@ -47,7 +47,7 @@ struct CarrySums : weir::impl::CarrySumsBase<CarrySums> {
     for (unsigned i = 0; i < sums; ++i) {
       Value sum = body.insertArgument(firstCarried + i, starts[i].getType(), op.getLoc());
       Value added = yield.getValues()[i];
-      next.push_back(AddOp::create(inside, added.getLoc(), sum.getType(), sum, added, TypeAttr()));
+      next.push_back(AddOp::create(inside, added.getLoc(), sum, added));
     }
     llvm::append_range(next, yield.getValues().drop_front(sums));
     yield.getValuesMutable().assign(next);

@@ -55,13 +55,12 @@ void inlineSingle(MicrobatchesOp op) {
 /// The loss as arithmetic, of sums and counts of its own choice.
 Value expandLoss(OpBuilder &builder, LossOp op, ValueRange sums, ValueRange counts) {
   Location place = op.getLoc();
-  Type type = op.getType();
   Value total;
   for (auto [weight, sum, count] : llvm::zip_equal(op.getWeights(), sums, counts)) {
-    Value part = DivOp::create(builder, place, type, sum, count, TypeAttr());
+    Value part = DivOp::create(builder, place, sum, count);
     if (weight != 1)
-      part = MulOp::create(builder, place, type, part, scalar(builder, place, weight), {});
-    total = total ? AddOp::create(builder, place, type, total, part, TypeAttr()) : part;
+      part = MulOp::create(builder, place, part, scalar(builder, place, weight));
+    total = total ? AddOp::create(builder, place, total, part) : part;
   }
   return total;
 }

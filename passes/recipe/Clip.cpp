@@ -40,27 +40,24 @@ struct Clip : weir::impl::ClipBase<Clip> {
     Location place = op.getLoc();
     Value squares;
     for (Value gradient : op.getGradients()) {
-      Value square =
-          MulOp::create(builder, place, gradient.getType(), gradient, gradient, TypeAttr());
+      Value square = MulOp::create(builder, place, gradient, gradient);
       Value sum = sumOfAll(builder, place, square);
-      squares =
-          squares ? AddOp::create(builder, place, sum.getType(), squares, sum, TypeAttr()) : sum;
+      squares = squares ? AddOp::create(builder, place, squares, sum) : sum;
     }
     if (!squares)
       squares = scalar(builder, place, 0);
-    return SqrtOp::create(builder, place, squares.getType(), squares, TypeAttr());
+    return SqrtOp::create(builder, place, squares);
   }
 
   static SmallVector<Value> clipped(OpBuilder &builder, ClipOp op, Value norm) {
     Location place = op.getLoc();
-    Type type = norm.getType();
-    Value above = AddOp::create(builder, place, type, norm, scalar(builder, place, 1e-6), {});
-    Value ratio = DivOp::create(builder, place, type, op.getLimit(), above, {});
-    Value factor = MinOp::create(builder, place, type, ratio, scalar(builder, place, 1), {});
+    Value above = AddOp::create(builder, place, norm, scalar(builder, place, 1e-6));
+    Value ratio = DivOp::create(builder, place, op.getLimit(), above);
+    Value factor = MinOp::create(builder, place, ratio, scalar(builder, place, 1));
     SmallVector<Value> results;
     for (Value gradient : op.getGradients()) {
       Value wide = spread(builder, place, factor, shapeOf(gradient));
-      results.push_back(MulOp::create(builder, place, gradient.getType(), gradient, wide, {}));
+      results.push_back(MulOp::create(builder, place, gradient, wide));
     }
     return results;
   }

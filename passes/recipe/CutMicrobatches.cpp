@@ -111,7 +111,7 @@ private:
     // What is drawn for the batch as a whole, all of its parts draw.
     Value round = made.round();
     Value many = ConstantOp::create(builder, op.getLoc(), tensorType(round), times);
-    auto batch = DivOp::create(builder, op.getLoc(), round.getType(), round, many, TypeAttr());
+    auto batch = DivOp::create(builder, op.getLoc(), round, many);
     round.replaceAllUsesExcept(batch, batch);
     SmallVector<Value> values;
     for (auto [i, draw] : llvm::enumerate(draws)) {

@@ -66,10 +66,10 @@ private:
            !values.empty() && values.front().getType() == type && isOptimizers(values.front());
            values = values.drop_front())
         good = both(good, isFinite(values.front()));
-      Value bad = NotOp::create(builder, place, good.getType(), good, TypeAttr());
+      Value bad = NotOp::create(builder, place, good);
       Value ones = CastOp::create(builder, place, type, bad);
       Value sum = sumOfAll(builder, place, ones);
-      total = total ? AddOp::create(builder, place, sum.getType(), total, sum, TypeAttr()) : sum;
+      total = total ? AddOp::create(builder, place, total, sum) : sum;
     }
     return total;
   }
@@ -78,13 +78,8 @@ private:
     WriteOp write = writes.lookup(value);
     return write && roles.lookup(write.getVariable()) == Role::optimizer;
   }
-  Value isFinite(Value value) {
-    auto truths = RankedTensorType::get(shapeOf(value), builder.getI1Type());
-    return IsFiniteOp::create(builder, place, truths, value);
-  }
-  Value both(Value a, Value b) {
-    return AndOp::create(builder, place, a.getType(), a, b, TypeAttr());
-  }
+  Value isFinite(Value value) { return IsFiniteOp::create(builder, place, value); }
+  Value both(Value a, Value b) { return AndOp::create(builder, place, a, b); }
 
   AllFiniteOp op;
   Location place;

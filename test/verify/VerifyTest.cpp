@@ -149,7 +149,7 @@ const std::vector<Fault> &faults() {
            return false;
          OpBuilder builder(div->getContext());
          builder.setInsertionPointAfter(div);
-         auto twice = AddOp::create(builder, div.getLoc(), div.getType(), div, div, TypeAttr());
+         auto twice = AddOp::create(builder, div.getLoc(), div, div);
          div.getResult().replaceAllUsesExcept(twice, twice);
          return true;
        }},
@@ -446,8 +446,7 @@ train {
       builder.setInsertionPointAfter(gradient);
       Value by = ConstantOp::create(builder, gradient.getLoc(),
                                     cast<RankedTensorType>(gradient.getType()), 1.05);
-      auto more =
-          MulOp::create(builder, gradient.getLoc(), gradient.getType(), gradient, by, TypeAttr());
+      auto more = MulOp::create(builder, gradient.getLoc(), gradient, by);
       gradient.getResult().replaceAllUsesExcept(more, more);
       planted = true;
     };

@@ -74,12 +74,8 @@ public:
     return op;
   }
   /// A unary or binary elementwise op.
-  template <class Op> mlir::Value map(mlir::Value a) {
-    return make<Op>(a.getType(), a, mlir::TypeAttr());
-  }
-  template <class Op> mlir::Value map(mlir::Value a, mlir::Value b) {
-    return make<Op>(a.getType(), a, b, mlir::TypeAttr());
-  }
+  template <class Op> mlir::Value map(mlir::Value a) { return make<Op>(a); }
+  template <class Op> mlir::Value map(mlir::Value a, mlir::Value b) { return make<Op>(a, b); }
 
   /// Puts a value into the pool, scaled where it would grow too large.
   void give(mlir::Value value);

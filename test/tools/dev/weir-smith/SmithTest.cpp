@@ -94,8 +94,7 @@ TEST_F(Smith, findsAndShrinksAFault) {
   options.plantAfter = "simplify";
   options.plant = [](ModuleOp program) { // operands the wrong way round
     replaceFirst<SubOp>(program, [](OpBuilder &builder, SubOp op) {
-      return SubOp::create(builder, op.getLoc(), op.getType(), op.getRhs(), op.getLhs(),
-                           TypeAttr());
+      return SubOp::create(builder, op.getLoc(), op.getRhs(), op.getLhs());
     });
   };
   Outcome outcome = check(*module, options);
@@ -140,7 +139,7 @@ bool changeGradients(ModuleOp program, Change change) {
 Value times(OpBuilder &builder, Value value, float factor) {
   Value constant =
       ConstantOp::create(builder, value.getLoc(), value.getType(), builder.getF32FloatAttr(factor));
-  return MulOp::create(builder, value.getLoc(), value.getType(), value, constant, TypeAttr());
+  return MulOp::create(builder, value.getLoc(), value, constant);
 }
 
 /// A wrong gradient is found by differences of the loss, and is never taken for one that f32 cannot
@@ -150,11 +149,11 @@ TEST_F(Smith, findsAWrongGradient) {
   auto huge = [](OpBuilder &builder, Value value) { return times(builder, value, 1e9f); };
   auto nothing = [](OpBuilder &builder, Value value) -> Value {
     Value zero = times(builder, value, 0);
-    return DivOp::create(builder, value.getLoc(), value.getType(), zero, zero, TypeAttr());
+    return DivOp::create(builder, value.getLoc(), zero, zero);
   };
   auto infinite = [](OpBuilder &builder, Value value) -> Value {
     Value zero = times(builder, value, 0);
-    return DivOp::create(builder, value.getLoc(), value.getType(), value, zero, TypeAttr());
+    return DivOp::create(builder, value.getLoc(), value, zero);
   };
   for (Change change : {Change(twice), Change(huge), Change(nothing), Change(infinite)}) {
     int found = 0;
@@ -188,7 +187,7 @@ TEST_F(Smith, findsWhatIsNoNumberBehindTheForwardPart) {
     OpBuilder builder(end);
     auto scalar = RankedTensorType::get({}, builder.getF32Type());
     Value zero = ConstantOp::create(builder, end->getLoc(), scalar, builder.getF32FloatAttr(0));
-    DivOp::create(builder, end->getLoc(), scalar, zero, zero, TypeAttr());
+    DivOp::create(builder, end->getLoc(), zero, zero);
   };
   Outcome outcome = check(*module, options);
   EXPECT_EQ(outcome.kind, Outcome::Kind::fails);
