@@ -19,6 +19,11 @@ bool fits(ArrayRef<int64_t> shape) {
   return elements <= INT32_MAX;
 }
 
+bool isWhole(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && fits(tensor.getShape());
+}
+
 StringRef missingOfTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

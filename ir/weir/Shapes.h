@@ -22,6 +22,9 @@ using Shape = llvm::SmallVector<int64_t>;
 /// size of 0 counts as 1, so that the product of any of the sizes fits too.
 bool fits(llvm::ArrayRef<int64_t> shape);
 
+/// Whether the type is a tensor of static shape that fits.
+bool isWhole(mlir::Type type);
+
 /// What a type lacks to be one of the dialect's tensors ("a static shape"), or "".
 llvm::StringRef missingOfTensor(mlir::Type type);
 

@@ -34,10 +34,13 @@ def Weir_Dialect : Dialect {
 
 // A model file's limit (frontend/elaborate/Value.h), for programs that are read as text too: without one, the product of the
 // sizes of a tensor could wrap.
-def Weir_Fits : CPred<"::weir::fits(::llvm::cast<::mlir::ShapedType>($_self).getShape())">;
+// Asked of the type itself: most of verifying is asking this, and MLIR's own constraint asks an interface, three times.
+def Weir_IsWhole : CPred<"::weir::isWhole($_self)">;
 class Weir_TensorOf<list<Type> elements>
-    : ConfinedType<StaticShapeTensorOf<elements>, [Weir_Fits],
-                   StaticShapeTensorOf<elements>.summary # ", with at most 2147483647 elements">;
+    : ContainerType<AnyTypeOf<elements>, Weir_IsWhole, "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
+                    "statically shaped tensor", "::mlir::RankedTensorType"> {
+  let summary = StaticShapeTensorOf<elements>.summary # ", with at most 2147483647 elements";
+}
 
 def Weir_Tensor : Weir_TensorOf<[F32, I32, UI8, I1]>;
 def Weir_FloatTensor : Weir_TensorOf<[F32]>;
