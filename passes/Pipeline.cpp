@@ -11,6 +11,7 @@
 
 #include "passes/Pipeline.h"
 #include "codegen/artifact/Writer.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 
@@ -109,10 +110,12 @@ LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptions opti
   // Compiling kernels tells its own steps apart.
   if (phase.name != "generate")
     manager.enableTiming(time);
+  // Behind the phase, not behind each of its passes as in weir-opt: it is much of the time.
+  manager.enableVerifier(false);
   phase.add(manager, options);
   if (options.watch)
     options.watch(manager);
-  return manager.run(module);
+  return success(succeeded(manager.run(module)) && succeeded(verify(module)));
 }
 
 LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {

@@ -179,6 +179,8 @@ struct Autodiff : impl::AutodiffBase<Autodiff> {
     // In program order: a gradient of a gradient sees the first one's ops.
     llvm::SmallVector<GradientOp> gradients;
     getOperation().walk([&](GradientOp gradient) { gradients.push_back(gradient); });
+    if (gradients.empty())
+      markAllAnalysesPreserved();
     for (GradientOp gradient : gradients)
       if (mlir::failed(Backward(gradient).build()))
         signalPassFailure();

@@ -18,6 +18,7 @@ namespace weir {
 namespace {
 struct VerifyDifferentiated : impl::VerifyDifferentiatedBase<VerifyDifferentiated> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     getOperation().walk([&](GradientOp gradient) {
       gradient.emitOpError("is left after autodiff");
       signalPassFailure();

@@ -26,7 +26,13 @@ namespace {
 
 struct CarrySums : weir::impl::CarrySumsBase<CarrySums> {
   void runOnOperation() override {
-    getOperation().walk([](MicrobatchesOp op) { carry(op); });
+    bool any = false;
+    getOperation().walk([&](MicrobatchesOp op) {
+      any |= op.numSums() > 0;
+      carry(op);
+    });
+    if (!any)
+      markAllAnalysesPreserved();
   }
 
   static void carry(MicrobatchesOp op) {

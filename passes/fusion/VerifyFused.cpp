@@ -19,6 +19,7 @@ namespace {
 
 struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))

@@ -169,6 +169,7 @@ FailureOr<planned::Entry> Converter::convert(plan::EntryOp entry) {
 
 struct VerifyPlanned : weir::impl::VerifyPlannedBase<VerifyPlanned> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     SymbolTableCollection symbols;
     for (auto entry : getOperation().getOps<plan::EntryOp>()) {
       FailureOr<planned::Entry> converted = Converter(getOperation(), symbols).convert(entry);

@@ -197,6 +197,14 @@ MicrobatchesOp microbatchesOf(LossOp loss) {
 
 struct AccumulateGradients : weir::impl::AccumulateGradientsBase<AccumulateGradients> {
   void runOnOperation() override {
+    bool any = getOperation()
+                   .walk([](Operation *op) {
+                     return isa<MicrobatchesOp, LossOp>(op) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+                   })
+                   .wasInterrupted();
+    if (!any)
+      return markAllAnalysesPreserved();
     getOperation().walk([](MicrobatchesOp op) {
       if (op.getCount() == 1)
         inlineSingle(op);

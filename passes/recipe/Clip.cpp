@@ -25,7 +25,9 @@ namespace {
 
 struct Clip : weir::impl::ClipBase<Clip> {
   void runOnOperation() override {
-    getOperation().walk([](ClipOp op) {
+    bool any = false;
+    getOperation().walk([&](ClipOp op) {
+      any = true;
       OpBuilder builder(op);
       Value norm = normOf(builder, op);
       SmallVector<Value> results{norm};
@@ -34,6 +36,8 @@ struct Clip : weir::impl::ClipBase<Clip> {
       op->replaceAllUsesWith(results);
       op.erase();
     });
+    if (!any)
+      markAllAnalysesPreserved();
   }
 
   static Value normOf(OpBuilder &builder, ClipOp op) {

@@ -145,7 +145,7 @@ struct CutMicrobatches : weir::impl::CutMicrobatchesBase<CutMicrobatches> {
 
   void runOnOperation() override {
     if (count == 0)
-      return;
+      return markAllAnalysesPreserved();
     SmallVector<MicrobatchesOp> all;
     getOperation().walk([&](MicrobatchesOp op) { all.push_back(op); });
     for (MicrobatchesOp op : all)

@@ -90,40 +90,49 @@ private:
 
 struct SkipSteps : weir::impl::SkipStepsBase<SkipSteps> {
   void runOnOperation() override {
+    llvm::StringMap<Value> reads;
+    SmallVector<WriteOp> writes;
+    SmallVector<AllFiniteOp> asked;
+    Block &block = getOperation().getBody().front();
+    getOperation().walk([&](Operation *op) {
+      if (auto finite = dyn_cast<AllFiniteOp>(op))
+        asked.push_back(finite);
+      else if (op->getBlock() != &block)
+        return;
+      else if (auto read = dyn_cast<ReadOp>(op))
+        reads.try_emplace(read.getVariable(), read);
+      else if (auto write = dyn_cast<WriteOp>(op); write && write.getCondition())
+        writes.push_back(write);
+    });
+    if (asked.empty() && writes.empty())
+      return markAllAnalysesPreserved();
     llvm::StringMap<Role> roles;
     if (auto module = getOperation()->getParentOfType<ModuleOp>())
       for (auto variable : module.getOps<VariableOp>())
         roles[variable.getSymName()] = variable.getRole();
-    getOperation().walk([&](AllFiniteOp op) {
+    for (AllFiniteOp op : asked) {
       op.replaceAllUsesWith(Decision(op, roles).build());
       op.erase();
-    });
-    select();
+    }
+    for (WriteOp write : writes)
+      select(write, reads);
   }
 
-  /// Every write under a condition writes what its variable was where that does not hold.
-  void select() {
-    Block &block = getOperation().getBody().front();
-    llvm::StringMap<Value> reads;
-    for (auto read : block.getOps<ReadOp>())
-      reads.try_emplace(read.getVariable(), read);
-    for (auto write : llvm::make_early_inc_range(block.getOps<WriteOp>())) {
-      Value condition = write.getCondition();
-      if (!condition)
-        continue;
-      OpBuilder builder(write);
-      RankedTensorType type = tensorType(write.getValue());
-      Value &old = reads[write.getVariable()];
-      if (!old) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(&block);
-        old = ReadOp::create(builder, write.getLoc(), type, write.getVariable());
-      }
-      Value wide = spread(builder, condition.getLoc(), condition, type.getShape());
-      Value value = SelectOp::create(builder, write.getLoc(), type, wide, write.getValue(), old);
-      write.getValueMutable().assign(value);
-      write.getConditionMutable().clear();
+  /// A write under a condition writes what its variable was where that does not hold.
+  static void select(WriteOp write, llvm::StringMap<Value> &reads) {
+    Value condition = write.getCondition();
+    OpBuilder builder(write);
+    RankedTensorType type = tensorType(write.getValue());
+    Value &old = reads[write.getVariable()];
+    if (!old) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(write->getBlock());
+      old = ReadOp::create(builder, write.getLoc(), type, write.getVariable());
     }
+    Value wide = spread(builder, condition.getLoc(), condition, type.getShape());
+    Value value = SelectOp::create(builder, write.getLoc(), type, wide, write.getValue(), old);
+    write.getValueMutable().assign(value);
+    write.getConditionMutable().clear();
   }
 };
 

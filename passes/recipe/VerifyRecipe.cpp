@@ -19,6 +19,7 @@ namespace weir {
 namespace {
 struct VerifyRecipe : impl::VerifyRecipeBase<VerifyRecipe> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     getOperation().walk([&](mlir::Operation *op) {
       auto write = llvm::dyn_cast<WriteOp>(op);
       if (!llvm::isa<LossOp, ClipOp, AllFiniteOp>(op) && !(write && write.getCondition()))
