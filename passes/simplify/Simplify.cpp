@@ -17,6 +17,7 @@
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace weir {
 #define GEN_PASS_DEF_SIMPLIFY
@@ -71,9 +72,27 @@ mlir::LogicalResult negNeg(NegOp op, mlir::PatternRewriter &rewriter) {
   return mlir::success();
 }
 
+/// The ops that read what was replaced.
+class Changed : public mlir::RewriterBase::Listener {
+public:
+  void notifyOperationModified(mlir::Operation *op) override { modified.insert(op); }
+  void notifyOperationErased(mlir::Operation *op) override { erased.insert(op); }
+
+  std::vector<mlir::Operation *> ops() const {
+    std::vector<mlir::Operation *> left;
+    llvm::copy_if(modified, std::back_inserter(left),
+                  [&](mlir::Operation *op) { return !erased.contains(op); });
+    return left;
+  }
+
+private:
+  llvm::SetVector<mlir::Operation *> modified;
+  llvm::DenseSet<mlir::Operation *> erased;
+};
+
 struct Simplify : impl::SimplifyBase<Simplify> {
-  void runOnOperation() override {
-    mlir::MLIRContext *context = &getContext();
+  /// Once for all entries.
+  mlir::LogicalResult initialize(mlir::MLIRContext *context) override {
     mlir::RewritePatternSet patterns(context);
     for (mlir::Dialect *dialect : context->getLoadedDialects())
       dialect->getCanonicalizationPatterns(patterns);
@@ -81,23 +100,34 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       name.getCanonicalizationPatterns(patterns, context);
     patterns.add(mulMinusOne).add(addNeg).add(subNeg).add(negNeg);
     frozen = std::move(patterns);
-    simplify();
+    return mlir::success();
+  }
+
+  /// CSE makes operands equal, which lets folders do more: until nothing changes. Only what reads
+  /// other operands than before is looked at again.
+  void runOnOperation() override {
+    mlir::GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
+    config.setMaxIterations(1);
+    bool rewritten = false, merged = false;
+    // The driver only fails to converge, which leaves valid IR.
+    (void)mlir::applyPatternsGreedily(getOperation(), frozen, config, &rewritten);
+    mlir::DominanceInfo dominance(getOperation());
+    for (bool again = true; again;) {
+      Changed changed;
+      mlir::IRRewriter rewriter(&getContext(), &changed);
+      bool equal = false;
+      mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &equal);
+      merged |= equal;
+      again = false;
+      if (equal)
+        (void)mlir::applyOpPatternsGreedily(changed.ops(), frozen, config, &again);
+    }
+    if (!rewritten && !merged)
+      markAllAnalysesPreserved();
   }
 
 private:
-  /// CSE makes operands equal, which lets folders do more: until nothing changes.
-  void simplify() {
-    mlir::IRRewriter rewriter(&getContext());
-    mlir::DominanceInfo dominance(getOperation());
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      // The driver only fails to converge, which leaves valid IR.
-      (void)mlir::applyPatternsGreedily(getOperation(), frozen, mlir::GreedyRewriteConfig());
-      mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &changed);
-    }
-  }
-
   mlir::FrozenRewritePatternSet frozen;
 };
 
