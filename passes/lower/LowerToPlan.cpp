@@ -120,10 +120,12 @@ private:
   void copy(Value from, Value to, Type tensor, Location loc);
   void findTargets(Block &block);
   bool mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block);
+  FailureOr<const KernelTable::Entry *> entryOf(KernelOp kernel);
 
   func::FuncOp function;
   OpBuilder builder;
   KernelTable &kernels;
+  llvm::DenseMap<Operation *, const KernelTable::Entry *> entries; ///< of kernels of this function
   llvm::DenseMap<Value, Value> bufferOf; ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
   llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
@@ -150,6 +152,16 @@ template <typename Fn> bool everyUse(Value memory, Fn &&fn) {
       return everyUse(use.getOwner()->getResult(0), fn);
     return fn(use);
   });
+}
+
+FailureOr<const KernelTable::Entry *> EntryLowering::entryOf(KernelOp kernel) {
+  const KernelTable::Entry *&known = entries[kernel];
+  if (known)
+    return known;
+  auto entry = kernels.of(kernel);
+  if (succeeded(entry))
+    known = *entry;
+  return entry;
 }
 
 StringRef labelOf(Value value) {
@@ -211,7 +223,7 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
         return true;
       if (user != kernel || kernels.isCall(kernel))
         return false;
-      auto entry = kernels.of(kernel);
+      auto entry = entryOf(kernel);
       std::pair<unsigned, unsigned> pair(cast<OpResult>(value).getResultNumber(),
                                          use.getOperandNumber());
       return succeeded(entry) && llvm::is_contained((*entry)->schedule.inPlace, pair);
@@ -312,7 +324,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   for (Value input : kernel.getInputs())
     inputs.push_back(bufferOf.lookup(memoryOf(input)));
   FailureOr<const KernelTable::Entry *> entry = static_cast<const KernelTable::Entry *>(nullptr);
-  if (!kernels.isCall(kernel) && failed(entry = kernels.of(kernel)))
+  if (!kernels.isCall(kernel) && failed(entry = entryOf(kernel)))
     return failure();
 
   // An input that dies here lends its place to a result that is computed element by element from
