@@ -90,7 +90,7 @@ private:
   }
 
   llvm::SmallPtrSet<Operation *, 16> inside;
-  llvm::SetVector<Value> inputs;
+  llvm::SmallSetVector<Value, 8> inputs;
   IRMapping mapping;
 };
 
@@ -182,7 +182,7 @@ void recompute(Groups &groups, Block &block) {
     if (!group->fused)
       continue;
     ArrayRef<int64_t> full = group->shape;
-    llvm::SetVector<Value> external;
+    llvm::SmallSetVector<Value, 8> external;
     for (Operation *op : group->ops)
       for (Source source : sources(op))
         if (Operation *definer = source.value.getDefiningOp();
@@ -190,7 +190,7 @@ void recompute(Groups &groups, Block &block) {
             !(definer && group->ops.contains(definer)))
           external.insert(source.value);
     for (Value value : llvm::to_vector(external)) {
-      llvm::SetVector<Operation *> chain;
+      OpSet chain;
       SmallVector<Value> frontier{value};
       bool spared = true;
       while (spared && !frontier.empty()) {
@@ -342,6 +342,23 @@ void outlineBlock(Block &block, const Target &target) {
   assert(done == units.size() && "groups wait for each other");
 }
 
+/// What kernels compute now. (An alias that was moved may stand behind its users.)
+void eraseDead(Block &block) {
+  llvm::SetVector<Operation *> dead;
+  for (Operation &op : block)
+    if (isOpTriviallyDead(&op))
+      dead.insert(&op);
+  while (!dead.empty()) {
+    Operation *op = dead.pop_back_val();
+    SmallVector<Value, 4> operands(op->getOperands());
+    op->erase();
+    for (Value operand : operands)
+      if (Operation *definer = operand.getDefiningOp();
+          definer && definer->getBlock() == &block && isOpTriviallyDead(definer))
+        dead.insert(definer);
+  }
+}
+
 struct Fuse : weir::impl::FuseBase<Fuse> {
   Fuse() = default;
   explicit Fuse(FuseOptions options) : FuseBase(options) {}
@@ -356,15 +373,7 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
       blocks.push_back(&function.front());
     for (Block *block : blocks) {
       outlineBlock(*block, *made);
-      bool changed = true;
-      while (changed) {
-        changed = false;
-        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-          if (isOpTriviallyDead(&op)) {
-            op.erase();
-            changed = true;
-          }
-      }
+      eraseDead(*block);
     }
   }
 

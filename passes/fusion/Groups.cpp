@@ -104,12 +104,19 @@ void Groups::adopt(Operation *op, Group *group) {
   groupOf[op] = group;
 }
 
-bool Groups::fits(const Group &group, const llvm::SetVector<Operation *> &others) {
+bool Groups::fits(const Group &group, const OpSet &others) {
   if (group.ops.size() + others.size() > mostKernelOps)
     return false;
+  auto all = llvm::concat<Operation *const>(group.ops, others);
+  // Few are more than a kernel could take if all were different.
+  size_t most = 0;
+  for (Operation *op : all)
+    most += op->getNumOperands() + op->getNumResults();
+  if (most <= mostKernelOperands)
+    return true;
   auto isInside = [&](Operation *op) { return group.ops.contains(op) || others.contains(op); };
   llvm::SmallPtrSet<Value, 32> operands;
-  for (Operation *op : llvm::concat<Operation *const>(group.ops, others)) {
+  for (Operation *op : all) {
     for (Source source : sources(op))
       if (Operation *definer = source.value.getDefiningOp(); !definer || !isInside(definer))
         operands.insert(source.value);
@@ -150,6 +157,7 @@ void Groups::mergeSiblings() {
       Group *a = groupOf.lookup(ops[i]);
       for (size_t j = i + 1; a->rows >= 0 && j < ops.size(); ++j) {
         Group *b = groupOf.lookup(ops[j]);
+        looked += 1 + b->ops.size();
         if (a == b || a->shape != b->shape || a->rows != b->rows || !fits(*a, b->ops))
           continue;
         if (!waits.otherPath(ops[i], ops[j], false) && !waits.otherPath(ops[j], ops[i], false))
@@ -235,11 +243,16 @@ bool Groups::edgesAllow(Group *producer, Group *consumer, const Group &merged) {
 
 /// The consumer reads what the producer makes: the producer waits for nothing of the consumer's.
 void Groups::tryMerge(Group *producer, Group *consumer) {
+  looked += producer->ops.size() + consumer->ops.size();
   Group merged;
   if (producer->fused && consumer->fused && joins(*producer, *consumer, merged) &&
       edgesAllow(producer, consumer, merged) && fits(*producer, consumer->ops) &&
-      !waits.otherPath(producer->ops.front(), consumer->ops.front(), true))
+      !waits.otherPath(producer->ops.front(), consumer->ops.front(), true)) {
+    // The smaller moves: along a chain, one op at a time.
+    if (producer->ops.size() > consumer->ops.size())
+      std::swap(producer, consumer);
     absorb(consumer, producer, merged);
+  }
 }
 
 void Groups::absorb(Group *into, Group *from, const Group &merged) {

@@ -26,10 +26,13 @@
 
 namespace weir {
 
+/// Most groups are small, and there are as many of them as ops.
+using OpSet = llvm::SmallSetVector<mlir::Operation *, 8>;
+
 struct Group {
-  llvm::SetVector<mlir::Operation *> ops; ///< in program order once sorted
-  llvm::SmallVector<int64_t> shape;       ///< S; the shape of rows when the group is rows only
-  int64_t rows = -1;                      ///< p, -1 while any split will do
+  OpSet ops;                        ///< in program order once sorted
+  llvm::SmallVector<int64_t> shape; ///< S; the shape of rows when the group is rows only
+  int64_t rows = -1;                ///< p, -1 while any split will do
   bool fused = false;
 };
 
@@ -46,10 +49,10 @@ public:
   void adopt(mlir::Operation *op, Group *group);
 
   /// Whether a kernel of the group's ops and these would be within the limits.
-  static bool fits(const Group &group, const llvm::SetVector<mlir::Operation *> &others);
+  static bool fits(const Group &group, const OpSet &others);
 
-  /// How many ops were looked at to learn which groups wait for which.
-  size_t steps() const { return waits.steps(); }
+  /// How many ops were looked at to learn which groups may be one.
+  size_t steps() const { return looked + waits.steps(); }
 
 private:
   void mergeAlongEdges();
@@ -63,6 +66,7 @@ private:
   Waits waits;
   std::vector<std::unique_ptr<Group>> storage;
   llvm::DenseMap<mlir::Operation *, Group *> groupOf;
+  size_t looked = 0;
 };
 
 /// The op's operands, looking through the cheap ops it would clone: values that come from memory or

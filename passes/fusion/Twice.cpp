@@ -27,8 +27,8 @@ constexpr size_t longestChain = 48;
 /// A tensor that one truth value decides about.
 struct Selected {
   SelectOp select;
-  llvm::SetVector<Operation *> chain; ///< the pointwise ops that compute it
-  llvm::SetVector<Value> leaves;      ///< what of its shape these read
+  OpSet chain;                           ///< the pointwise ops that compute it
+  llvm::SmallSetVector<Value, 8> leaves; ///< what of its shape these read
 };
 
 /// Null where it is no such tensor, or nobody else needs it.
