@@ -90,11 +90,6 @@ void visit(const Body &body, const std::function<void(const Stmt &)> &each) {
   }
 }
 
-const char *spelling(Element element) {
-  static const char *const names[] = {"f32", "i32", "u8", "bool"};
-  return names[static_cast<int>(element)];
-}
-
 const char *spelling(Scalar scalar) {
   static const char *const names[] = {"float", "int", "bool", "f32", "i32", "ratio"};
   return names[static_cast<int>(scalar)];

@@ -16,6 +16,7 @@
 #define WEIR_FRONTEND_AST_H
 
 #include "frontend/Source.h"
+#include "runtime/base/Element.h"
 
 #include <cstdint>
 #include <functional>
@@ -245,9 +246,6 @@ void visitNames(const Expr &expr, const std::function<void(const NameExpr &)> &e
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
-
-enum class Element { f32, i32, u8, boolean };
-const char *spelling(Element element);
 
 class Type : public Node {
 public:

@@ -424,11 +424,10 @@ TypePtr Parser::parseType() {
     return nullptr;
 
   bool isTensor = at(TokenKind::leftBracket);
-  int count = isTensor ? 4 : 6, found = count;
+  int count = isTensor ? int(programElements) : 6, found = count;
   std::vector<std::string> known;
   for (int i = 0; i < count; ++i) {
-    known.push_back(isTensor ? spelling(static_cast<Element>(i))
-                             : spelling(static_cast<Scalar>(i)));
+    known.push_back(isTensor ? nameOf(static_cast<Element>(i)) : spelling(static_cast<Scalar>(i)));
     if (known.back() == name.text)
       found = i;
   }

@@ -85,7 +85,7 @@ private:
 
   // Types.
   ast::TypePtr parseType();
-  ast::TypePtr parseTensorType(ast::Element element, uint32_t begin);
+  ast::TypePtr parseTensorType(Element element, uint32_t begin);
 
   // Statements.
   bool parseBraces(Range &range, const char *what, const std::function<bool()> &parseOne);

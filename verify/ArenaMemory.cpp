@@ -6,24 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/ArenaMemory.h"
+#include "ir/weir/ElementTypes.h"
 #include <cmath>
-#include <cstring>
 
 namespace weir {
 
 void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayRef<double> to) {
-  auto read = [&]<typename Element>(Element value) {
-    for (size_t i = 0; i < to.size(); ++i) {
-      std::memcpy(&value, from + i * sizeof value, sizeof value);
-      to[i] = static_cast<double>(value);
-    }
-  };
-  if (element.isF32())
-    read(float());
-  else if (elementBytes(element) == 1)
-    read(uint8_t());
-  else
-    read(int32_t());
+  loadNumbers(*elementOf(element), from, to);
 }
 
 ArenaMemory::ArenaMemory(mlir::ModuleOp plan)
@@ -52,8 +41,8 @@ int64_t ArenaMemory::addressOf(mlir::Value buffer) {
 
 void ArenaMemory::load(mlir::Value buffer, mlir::Type element, int64_t first,
                        llvm::MutableArrayRef<double> to) {
-  loadElements(bytes.data() + addressOf(buffer) + first * elementBytes(element), element, to);
-  if (magnitudes && element.isF32())
+  loadElements(bytes.data() + addressOf(buffer) + first * storedBytes(element), element, to);
+  if (magnitudes && llvm::isa<mlir::FloatType>(element))
     for (double &value : to)
       value = std::abs(value);
 }

@@ -219,7 +219,8 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
     for (auto [i, footprint] : llvm::enumerate(spec::footprints(call.getCall())))
       if (spec::writes(footprint.mode) == written && !footprint.workspace)
         add(call.getOperands()[i],
-            mlir::RankedTensorType::get({static_cast<int64_t>(footprint.extent() / 4)}, f32));
+            mlir::RankedTensorType::get(
+                {static_cast<int64_t>(footprint.extent() / spec::floatBytes)}, f32));
   }
   return list;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
@@ -281,8 +282,8 @@ Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
     auto agrees = [&](const Tensors &allowed) {
       return llvm::all_of(llvm::enumerate(expected), [&](auto tensor) {
         size_t i = tensor.index();
-        return judge(truth[i].values, actual[i].values, !tensor.value().element.isF32(),
-                     allowed[i].values)
+        return judge(truth[i].values, actual[i].values,
+                     !llvm::isa<mlir::FloatType>(tensor.value().element), allowed[i].values)
             .agrees;
       });
     };
@@ -312,7 +313,7 @@ void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
                            const std::vector<Expected> &expected) {
   Tensors allowed;
   for (auto [i, tensor] : llvm::enumerate(expected)) {
-    bool exact = !tensor.element.isF32();
+    bool exact = !llvm::isa<mlir::FloatType>(tensor.element);
     std::vector<double> actual =
         readBack(arena, tensor.address, tensor.element, tensor.truth.size());
     for (size_t j = 0; j < tensor.known.size(); ++j)
@@ -361,7 +362,7 @@ void CheckActions::compareRest(mlir::Operation *op, const std::vector<Expected> 
   std::vector<ArenaMemory::Range> own = memory.forgotten;
   for (const Expected &tensor : expected)
     own.push_back(
-        {tensor.address, static_cast<int64_t>(tensor.truth.size()) * elementBytes(tensor.element)});
+        {tensor.address, static_cast<int64_t>(tensor.truth.size()) * storedBytes(tensor.element)});
   for (const ArenaMemory::Raw &range : memory.raw)
     own.push_back({range.address, static_cast<int64_t>(range.bytes.size())});
   own.push_back({static_cast<int64_t>(memory.bytes.size()), 0});

@@ -10,52 +10,13 @@
 #include "passes/Pipeline.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/devices/Devices.h"
-#include <cstring>
 
 namespace weir {
 namespace {
 
-template <typename Element> void write(const Tensor &tensor, std::byte *to) {
-  for (size_t i = 0; i < tensor.values.size(); ++i) {
-    auto value = static_cast<Element>(tensor.values[i]);
-    std::memcpy(to + i * sizeof(Element), &value, sizeof(Element));
-  }
-}
-
-template <typename Element> void read(const std::byte *from, Tensor &tensor) {
-  for (size_t i = 0; i < tensor.values.size(); ++i) {
-    Element value;
-    std::memcpy(&value, from + i * sizeof(Element), sizeof(Element));
-    tensor.values[i] = static_cast<double>(value);
-  }
-}
-
-void write(const Tensor &tensor, artifact::DType type, std::byte *to) {
-  switch (type) {
-  case artifact::DType::f32:
-    return write<float>(tensor, to);
-  case artifact::DType::i32:
-    return write<int32_t>(tensor, to);
-  case artifact::DType::u8:
-  case artifact::DType::b8:
-    return write<uint8_t>(tensor, to);
-  }
-}
-
-Tensor read(const std::byte *from, artifact::DType type, llvm::ArrayRef<int64_t> shape) {
+Tensor read(const std::byte *from, Element element, llvm::ArrayRef<int64_t> shape) {
   Tensor tensor(shape);
-  switch (type) {
-  case artifact::DType::f32:
-    read<float>(from, tensor);
-    break;
-  case artifact::DType::i32:
-    read<int32_t>(from, tensor);
-    break;
-  case artifact::DType::u8:
-  case artifact::DType::b8:
-    read<uint8_t>(from, tensor);
-    break;
-  }
+  loadNumbers(element, from, tensor.values);
   return tensor;
 }
 
@@ -104,7 +65,7 @@ void CompiledProgram::setVariables(const std::map<std::string, Tensor> &values) 
     if (auto found = values.find(nameOf(variable)); found != values.end()) {
       assert(found->second.shape == Shape(variable.shape.begin(), variable.shape.end()));
       std::vector<std::byte> bytes(variable.size);
-      write(found->second, variable.dtype, bytes.data());
+      storeNumbers(variable.element, found->second.values, bytes.data());
       variable.write(0, bytes);
     }
 }
@@ -114,7 +75,7 @@ std::map<std::string, Tensor> CompiledProgram::variables() const {
   for (const TensorView &variable : loaded->variables()) {
     std::vector<std::byte> bytes(variable.size);
     variable.read(0, bytes);
-    values[nameOf(variable)] = read(bytes.data(), variable.dtype, variable.shape);
+    values[nameOf(variable)] = read(bytes.data(), variable.element, variable.shape);
   }
   return values;
 }
@@ -124,7 +85,7 @@ Tensors CompiledProgram::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs
   assert(entry && inputs.size() == entry->inputs()->size());
   for (auto [port, tensor] : llvm::zip(*entry->inputs(), inputs)) {
     std::vector<std::byte> bytes(bytesOf(*port));
-    write(tensor, port->dtype(), bytes.data());
+    storeNumbers(artifact::elementOf(port->dtype()), tensor.values, bytes.data());
     loaded->write(*entry, *port, bytes);
   }
   loaded->run(*entry);
@@ -132,7 +93,7 @@ Tensors CompiledProgram::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs
   for (const artifact::Port *port : *entry->outputs()) {
     std::vector<std::byte> bytes(bytesOf(*port));
     loaded->read(*entry, *port, bytes);
-    outputs.push_back(read(bytes.data(), port->dtype(),
+    outputs.push_back(read(bytes.data(), artifact::elementOf(port->dtype()),
                            llvm::ArrayRef<int64_t>(port->shape()->data(), port->shape()->size())));
   }
   return outputs;

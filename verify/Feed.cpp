@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Feed.h"
+#include "ir/weir/ElementTypes.h"
 #include <cmath>
 #include <random>
 
@@ -49,16 +50,17 @@ void perturb(Tensor &tensor, Role role, Draw &draw) {
 Tensor randomInput(mlir::func::FuncOp function, unsigned argument, bool positive, Draw &draw) {
   auto type = llvm::cast<mlir::RankedTensorType>(function.getArgumentTypes()[argument]);
   auto limit = function.getArgAttrOfType<mlir::IntegerAttr>(argument, "weir.limit");
+  Element element = *elementOf(type.getElementType());
   Tensor tensor(type.getShape());
   for (double &value : tensor.values)
-    if (type.getElementType().isF32())
+    if (rowOf(element).kind == ElementKind::real)
       value = draw.between(positive ? 0.1 : -2, 2);
-    else if (type.getElementType().isInteger(1))
+    else if (rowOf(element).kind == ElementKind::truth)
       value = draw.below(2);
     else if (limit && limit.getInt() > 0)
       value = draw.below(static_cast<double>(limit.getInt()));
     else
-      value = draw.below(type.getElementType().isInteger(8) ? 256 : 10);
+      value = draw.below(sizeOf(element) == 1 ? double(mostOf(element) + 1) : 10);
   roundTo(type, tensor);
   return tensor;
 }
@@ -79,9 +81,10 @@ bool isRun(llvm::StringRef entry, Moment moment, bool full) {
 }
 
 void roundTo(mlir::Type type, Tensor &tensor) {
-  if (llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32())
+  Element element = *elementOf(llvm::cast<mlir::RankedTensorType>(type).getElementType());
+  if (rowOf(element).kind == ElementKind::real)
     for (double &value : tensor.values)
-      value = static_cast<float>(value);
+      value = rounded(element, value);
 }
 
 mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive) {
@@ -106,7 +109,8 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
   for (auto variable : module.getOps<VariableOp>()) {
     Tensor &tensor = feed.variables[variable.getSymName().str()];
     if (moment != Moment::start &&
-        llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType().isF32())
+        llvm::isa<mlir::FloatType>(
+            llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType()))
       perturb(tensor, variable.getRole(), draw);
     roundTo(variable.getType(), tensor);
   }

@@ -195,7 +195,8 @@ public:
     llvm::SetVector<mlir::Value> values(op.getSources().begin(), op.getSources().end());
     for (mlir::Operation *on : sorted)
       for (mlir::Value result : on->getResults())
-        if (llvm::cast<mlir::RankedTensorType>(result.getType()).getElementType().isF32())
+        if (llvm::isa<mlir::FloatType>(
+                llvm::cast<mlir::RankedTensorType>(result.getType()).getElementType()))
           values.insert(result);
     for (mlir::Value value : values) {
       llvm::SmallVector<mlir::OpOperand *> uses;

@@ -16,7 +16,7 @@ namespace weir {
 namespace {
 
 bool isExact(mlir::Type tensor) {
-  return !llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isF32();
+  return !llvm::isa<mlir::FloatType>(llvm::cast<mlir::RankedTensorType>(tensor).getElementType());
 }
 
 ResultKind kindOf(Role role) {

@@ -19,7 +19,7 @@ constexpr int trials = 9;
 constexpr int trialsOfAnswers = 40;
 
 bool isFloat(mlir::Type type) {
-  return llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32();
+  return llvm::isa<mlir::FloatType>(llvm::cast<mlir::RankedTensorType>(type).getElementType());
 }
 
 RoundingKind kindOf(mlir::Operation &op) {

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/ElementTypes.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
@@ -80,21 +81,7 @@ Location PlanReader::locate(const Lines *lines) {
 }
 
 Type PlanReader::tensor(fb::DType dtype, const flatbuffers::Vector<int64_t> &shape) {
-  Type element;
-  switch (dtype) {
-  case fb::DType::f32:
-    element = builder.getF32Type();
-    break;
-  case fb::DType::i32:
-    element = builder.getI32Type();
-    break;
-  case fb::DType::u8:
-    element = builder.getIntegerType(8, /*isSigned=*/false);
-    break;
-  case fb::DType::b8:
-    element = builder.getI1Type();
-    break;
-  }
+  Type element = typeOf(builder.getContext(), fb::elementOf(dtype));
   return RankedTensorType::get(SmallVector<int64_t>(shape.begin(), shape.end()), element);
 }
 

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
 #include "runtime/artifact/Artifact_generated.h"
@@ -25,13 +26,9 @@ static_assert(mostKernelOperands + 1 == artifact::maxOperands,
 
 namespace {
 
+/// Of a tensor of a verified plan.
 fb::DType dtypeOf(Type type) {
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (element.isF32())
-    return fb::DType::f32;
-  if (element.isInteger(1))
-    return fb::DType::b8;
-  return element.isInteger(32) ? fb::DType::i32 : fb::DType::u8;
+  return fb::DType(*elementOf(cast<RankedTensorType>(type).getElementType()));
 }
 
 std::vector<int64_t> shapeVector(Type type) {

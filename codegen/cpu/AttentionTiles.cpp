@@ -15,7 +15,7 @@ using namespace mlir;
 namespace weir {
 
 AttentionTiles::AttentionTiles(Emission &emission, Value query, Value key, bool causal)
-    : e(emission), causal(causal), lanes(emission.processor.vectorBits / 32),
+    : e(emission), causal(causal), lanes(lanesOf(emission.processor, Element::f32)),
       outputsFound(emission.kernel.getNumResults(), false) {
   ArrayRef<int64_t> shape = shapeOf(query);
   batch = shape[0];
@@ -70,7 +70,7 @@ LogicalResult AttentionTiles::checkOutputs() {
 
 Buffer AttentionTiles::scratch(int64_t count) {
   Buffer buffer{e.pointerAt(e.scratch, scratchBytes), e.builder.getF32Type(), -1};
-  scratchBytes += llvm::alignTo(count * 4, 64);
+  scratchBytes += llvm::alignTo(count * storedBytes(buffer.element), 64);
   e.plan.threadScratch = std::max(e.plan.threadScratch, scratchBytes);
   return buffer;
 }

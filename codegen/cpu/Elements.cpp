@@ -14,8 +14,13 @@ using namespace mlir;
 
 namespace weir {
 
+/// What a scalar is in memory.
+static Type storedType(Type scalar) {
+  return scalar.isInteger(1) ? IntegerType::get(scalar.getContext(), 8) : scalar;
+}
+
 static Value addressOf(OpBuilder &builder, Location loc, const Buffer &buffer, Value position) {
-  Type stored = buffer.element.isInteger(1) ? builder.getI8Type() : buffer.element;
+  Type stored = storedType(buffer.element);
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), position);
   return LLVM::GEPOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), stored,
                              buffer.pointer, ArrayRef<LLVM::GEPArg>{offset},
@@ -23,7 +28,7 @@ static Value addressOf(OpBuilder &builder, Location loc, const Buffer &buffer, V
 }
 
 Value loadElement(OpBuilder &builder, Location loc, const Buffer &buffer, Value position) {
-  Type stored = buffer.element.isInteger(1) ? builder.getI8Type() : buffer.element;
+  Type stored = storedType(buffer.element);
   Value address = addressOf(builder, loc, buffer, position);
   auto load = LLVM::LoadOp::create(builder, loc, stored, address, storedBytes(buffer.element));
   if (buffer.input >= 0)

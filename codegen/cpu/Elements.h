@@ -15,6 +15,7 @@
 #define WEIR_CODEGEN_CPU_ELEMENTS_H
 
 #include "codegen/cpu/Index.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/WeirDialect.h"
 
 #include <map>
@@ -35,11 +36,6 @@ mlir::Value loadElement(mlir::OpBuilder &builder, mlir::Location loc, const Buff
                         mlir::Value position);
 void storeElement(mlir::OpBuilder &builder, mlir::Location loc, const Buffer &buffer,
                   mlir::Value position, mlir::Value scalar);
-
-/// Bytes of a scalar in memory.
-inline int64_t storedBytes(mlir::Type element) {
-  return element.isInteger(1) || element.isInteger(8) ? 1 : 4;
-}
 
 class Elements {
 public:

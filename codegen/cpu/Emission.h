@@ -29,6 +29,11 @@ namespace weir {
 /// iter_args.
 constexpr llvm::StringLiteral lanesName = "weir.lanes";
 
+/// How many elements are computed side by side, in the type that work on them is done in.
+inline int64_t lanesOf(const Processor &processor, Element element) {
+  return processor.vectorBits / (8 * int64_t(sizeOf(rowOf(element).work)));
+}
+
 /// On a loop that runs at least once: what is read in it may be read before it.
 constexpr llvm::StringLiteral nonemptyName = "weir.nonempty";
 

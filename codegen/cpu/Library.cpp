@@ -26,7 +26,7 @@ static Location linesOf(KernelOp kernel) {
 /// Packed copies of a tile's operands, and a little.
 static int64_t boundOf(const spec::Product &s) {
   int64_t operands = s.tileM * s.k + s.k * s.tileN + s.tileM * s.tileN;
-  return s.tileBatch * operands * 4 + (256 << 10);
+  return s.tileBatch * operands * int64_t(spec::floatBytes) + (256 << 10);
 }
 
 /// The tile's tensors in blocks of sixteen channels, and one image's patches as the columns of a
@@ -157,7 +157,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
   if (spec.isPartial())
     buffers.push_back(plan::AllocOp::create(builder, kernel.getLoc(),
-                                            spec.tiles() * spec.weightElements() * 4,
+                                            spec.tiles() * spec.weightElements() * spec::floatBytes,
                                             "partial weight gradients"));
   plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
                        buffers);

@@ -40,7 +40,7 @@ public:
     columns = width / tapColumns;
     planes =
         height * width == 0 ? 0 : tensorType(op->getOperand(0)).getNumElements() / (height * width);
-    for (lanes = e.processor.vectorBits / 32; lanes > columns && lanes > 1;)
+    for (lanes = lanesOf(e.processor, Element::f32); lanes > columns && lanes > 1;)
       lanes /= 2;
   }
 

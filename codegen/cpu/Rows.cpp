@@ -99,11 +99,11 @@ void RowEmitter::layOutWorkspace() {
   for (Sum &sum : space.sums) {
     if (tasks > 1) {
       partialOffsets[sum.op] = bytes;
-      bytes += llvm::alignTo(tasks * paddedWidth(sum) * 4, 64);
+      bytes += llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
     }
     if (!llvm::is_contained(e.body().getTerminator()->getOperands(), sum.op.getResult())) {
       finalOffsets[sum.op] = bytes;
-      bytes += llvm::alignTo(sum.width * 4, 64);
+      bytes += llvm::alignTo(sum.width * storedBytes(elementOf(sum)), 64);
     }
   }
   if (bytes)

@@ -403,7 +403,8 @@ private:
 class LoopVectorizer {
 public:
   LoopVectorizer(scf::ForOp loop, const Processor &processor)
-      : loop(loop), builder(loop), loc(loop.getLoc()), registerLanes(processor.vectorBits / 32) {
+      : loop(loop), builder(loop), loc(loop.getLoc()),
+        registerLanes(lanesOf(processor, Element::f32)) {
     int64_t weight = weightOf(*loop.getBody());
     mainLanes = registerLanes * (weight > 160 ? 1 : weight > 80 ? 2 : 4);
   }

@@ -142,20 +142,6 @@ const ast::CallableItem *Elaborator::findCallable(const std::string &name) {
   return found == preludeCallables.end() ? nullptr : found->second;
 }
 
-mlir::Type Elaborator::element(ast::Element element) {
-  switch (element) {
-  case ast::Element::f32:
-    return f32();
-  case ast::Element::i32:
-    return i32();
-  case ast::Element::u8:
-    return opBuilder.getIntegerType(8, /*isSigned=*/false);
-  case ast::Element::boolean:
-    return i1();
-  }
-  llvm_unreachable("an element type");
-}
-
 /// Erases what nobody uses. Ops stand in order, so one pass from the end is enough.
 static void eraseDead(mlir::Block &block) {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {

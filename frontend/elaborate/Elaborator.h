@@ -23,6 +23,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/elaborate/Value.h"
 #include "ir/weir/BatchRows.h"
+#include "ir/weir/ElementTypes.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -239,7 +240,7 @@ public:
   mlir::Type f32() { return opBuilder.getF32Type(); }
   mlir::Type i32() { return opBuilder.getI32Type(); }
   mlir::Type i1() { return opBuilder.getI1Type(); }
-  mlir::Type element(ast::Element element);
+  mlir::Type element(Element element) { return typeOf(opBuilder.getContext(), element); }
 
   //===--- Statements (Statements.cpp) --------------------------------------------------------===//
 

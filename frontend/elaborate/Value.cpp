@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Value.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Shapes.h"
 
 #include <charconv>
@@ -57,13 +58,7 @@ std::string describe(const Dims &dims) {
   return text + "]";
 }
 
-std::string describe(mlir::Type element) {
-  if (element.isF32())
-    return "f32";
-  if (element.isInteger(32))
-    return "i32";
-  return element.isInteger(8) ? "u8" : "bool";
-}
+std::string describe(mlir::Type element) { return nameOf(*elementOf(element)); }
 
 std::string describe(const Tensor &tensor) {
   std::string element = describe(tensor.element());

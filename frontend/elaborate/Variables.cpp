@@ -185,7 +185,7 @@ void Elaborator::declareParam(const ast::ParamStmt &stmt) {
   }
   const auto *tensorType = llvm::dyn_cast<ast::TensorType>(stmt.type.get());
   std::optional<Dims> dims = tensorType ? evaluateDims(*tensorType) : std::nullopt;
-  if (!tensorType || tensorType->element != ast::Element::f32) {
+  if (!tensorType || tensorType->element != Element::f32) {
     error(stmt.type->range, "a parameter is a tensor of floats, `[…]`");
     dims.reset();
   }
@@ -250,7 +250,7 @@ void Elaborator::declareState(const ast::StateStmt &stmt) {
   bool good = declareOnce(*this, stmt.name);
   if (stmt.type) {
     const auto *tensorType = llvm::dyn_cast<ast::TensorType>(stmt.type.get());
-    if (!tensorType || tensorType->element != ast::Element::f32)
+    if (!tensorType || tensorType->element != Element::f32)
       error(stmt.type->range, "a state is a tensor of floats, `[…]`");
     else
       dims = evaluateDims(*tensorType);

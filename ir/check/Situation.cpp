@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/check/Situation.h"
+#include "ir/weir/ElementTypes.h"
 #include <cmath>
 
 using namespace mlir;
@@ -24,8 +25,8 @@ Tensor tensorOf(Attribute attribute) {
       result.values[i++] = number.convertToFloat();
   else
     for (const APInt &number : value.getValues<APInt>())
-      result.values[i++] =
-          element.isInteger(32) ? double(number.getSExtValue()) : double(number.getZExtValue());
+      result.values[i++] = leastOf(*elementOf(element)) < 0 ? double(number.getSExtValue())
+                                                            : double(number.getZExtValue());
   return result;
 }
 
@@ -153,7 +154,8 @@ FailureOr<std::vector<Situation>> extractSituations(ModuleOp module) {
 std::optional<Disagreement> disagreement(const Expectation &expectation, const Outcome &outcome) {
   const Tensor &actual = valueOf(expectation.actual, outcome),
                &expected = valueOf(expectation.expected, outcome);
-  bool isFloat = isa<FloatType>(expectation.type.getElementType());
+  Element element = *elementOf(expectation.type.getElementType());
+  bool isFloat = rowOf(element).kind == ElementKind::real;
   double largest = 0;
   for (double value : expected.values)
     if (std::isfinite(value))
@@ -162,8 +164,8 @@ std::optional<Disagreement> disagreement(const Expectation &expectation, const O
     if (!isFloat)
       return a == e;
     // The interpreter's numbers have more digits, and a greater range.
-    a = static_cast<float>(a);
-    e = static_cast<float>(e);
+    a = rounded(element, a);
+    e = rounded(element, e);
     if (std::isnan(a) || std::isnan(e))
       return std::isnan(a) && std::isnan(e);
     if (expectation.exactly)

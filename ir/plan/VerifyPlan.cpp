@@ -19,7 +19,7 @@ using namespace mlir;
 namespace weir::plan {
 
 static LogicalResult requireTensor(Operation *op, Type type) {
-  if (StringRef missing = missingOfTensor(type); !missing.empty())
+  if (std::string missing = missingOfTensor(type); !missing.empty())
     return op->emitOpError() << "is of type " << type << ": expected " << missing;
   return success();
 }

@@ -86,7 +86,9 @@ mlir::FailureOr<Tensor> Interpreter::wouldBe(mlir::Value result, llvm::SmallVect
 
   llvm::SmallVector<mlir::Value> made;
   bool ok = llvm::all_of(ops, [&](mlir::Operation *op) {
-    auto moves = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+    auto moves = [](mlir::Type type) {
+      return llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(type));
+    };
     if (llvm::none_of(op->getResultTypes(), moves))
       return true;
     for (mlir::Value value : op->getResults()) {

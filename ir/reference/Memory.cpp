@@ -6,12 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Memory.h"
+#include "ir/weir/ElementTypes.h"
 #include <cmath>
 #include <cstring>
 
 namespace weir {
-
-int64_t elementBytes(mlir::Type element) { return element.getIntOrFloatBitWidth() <= 8 ? 1 : 4; }
 
 Tensor Memory::load(mlir::Value buffer, mlir::Type tensor) {
   auto type = llvm::cast<mlir::RankedTensorType>(tensor);
@@ -105,8 +104,9 @@ static double fromBytes(const uint8_t *bytes, bool isFloat) {
 
 void CellMemory::loadAt(int64_t address, mlir::Type element,
                         llvm::MutableArrayRef<double> to) const {
-  int64_t size = elementBytes(element), end = 4 * words.size();
-  bool isFloat = element.isF32();
+  int64_t size = storedBytes(element), end = 4 * words.size();
+  assert((size == 1 || size == 4) && "a word is one element of four bytes or four of one");
+  bool isFloat = llvm::isa<mlir::FloatType>(element);
   for (double &value : to) {
     value = NAN;
     if (address >= 0 && address + size <= end) {
@@ -124,7 +124,7 @@ void CellMemory::loadAt(int64_t address, mlir::Type element,
 }
 
 void CellMemory::storeAt(int64_t address, mlir::Type element, llvm::ArrayRef<double> from) {
-  int64_t size = elementBytes(element);
+  int64_t size = storedBytes(element);
   makeRoom(address + size * from.size());
   for (double value : from) {
     if (size == 1 && value >= 0 && value <= UINT8_MAX)
@@ -162,12 +162,12 @@ void CellMemory::forgetAt(int64_t address, int64_t bytes) {
 
 void CellMemory::load(mlir::Value buffer, mlir::Type element, int64_t first,
                       llvm::MutableArrayRef<double> to) {
-  loadAt(addressOf(buffer) + first * elementBytes(element), element, to);
+  loadAt(addressOf(buffer) + first * storedBytes(element), element, to);
 }
 
 void CellMemory::store(mlir::Value buffer, mlir::Type element, int64_t first,
                        llvm::ArrayRef<double> from) {
-  storeAt(addressOf(buffer) + first * elementBytes(element), element, from);
+  storeAt(addressOf(buffer) + first * storedBytes(element), element, from);
 }
 
 void CellMemory::copy(mlir::Value from, mlir::Value to, int64_t bytes) {
@@ -192,7 +192,7 @@ void CellMemory::copy(mlir::Value from, mlir::Value to, int64_t bytes) {
 void CellMemory::forget(mlir::Value buffer, int64_t bytes) { forgetAt(addressOf(buffer), bytes); }
 
 unsigned CellMemory::writerOf(mlir::Value buffer, mlir::Type element, int64_t index) {
-  return words[(addressOf(buffer) + index * elementBytes(element)) / 4].writer;
+  return words[(addressOf(buffer) + index * storedBytes(element)) / 4].writer;
 }
 
 Tensor CellMemory::loadVariable(plan::VariableOp variable) {

@@ -18,9 +18,6 @@
 
 namespace weir {
 
-/// Bytes of one element as stored: i1 and ui8 take one.
-int64_t elementBytes(mlir::Type element);
-
 class Memory {
 public:
   virtual ~Memory() = default;

@@ -161,7 +161,7 @@ static bool isLinear(Operation *op, function_ref<bool(Value)> isSum) {
       return isSum(operand.value()) == (operand.index() == place);
     });
   };
-  bool isFloat = tensorType(op->getResult(0)).getElementType().isF32();
+  bool isFloat = isa<FloatType>(tensorType(op->getResult(0)).getElementType());
   return TypeSwitch<Operation *, bool>(op)
       // What is shared and added counts for all rows together (cutRows).
       .Case<AddOp, SubOp>([&](auto) { return isFloat; })

@@ -7,6 +7,8 @@
 
 #include "ir/weir/Shapes.h"
 
+#include "ir/weir/ElementTypes.h"
+
 using namespace mlir;
 
 namespace weir {
@@ -24,16 +26,15 @@ bool isWhole(Type type) {
   return tensor && tensor.hasStaticShape() && fits(tensor.getShape());
 }
 
-StringRef missingOfTensor(Type type) {
+std::string missingOfTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return "a tensor";
   if (!tensor.hasStaticShape())
     return "a static shape";
   Type element = tensor.getElementType();
-  if (!element.isF32() && !element.isSignlessInteger(32) && !element.isUnsignedInteger(8) &&
-      !element.isSignlessInteger(1))
-    return "elements of type f32, i32, ui8 or i1";
+  if (!elementOf(element))
+    return "elements of type " + elementTypes(type.getContext());
   return fits(tensor.getShape()) ? "" : "at most 2147483647 elements";
 }
 

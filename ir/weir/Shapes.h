@@ -26,7 +26,7 @@ bool fits(llvm::ArrayRef<int64_t> shape);
 bool isWhole(mlir::Type type);
 
 /// What a type lacks to be one of the dialect's tensors ("a static shape"), or "".
-llvm::StringRef missingOfTensor(mlir::Type type);
+std::string missingOfTensor(mlir::Type type);
 
 /// The tensor type of `shape` with the element type of `like`.
 mlir::RankedTensorType typeLike(mlir::Value like, llvm::ArrayRef<int64_t> shape);

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/ElementTypes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -105,8 +106,7 @@ Value beforeViews(Value value) {
 
 int64_t storageBytes(Type tensor) {
   auto type = cast<RankedTensorType>(tensor);
-  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
-  return type.getNumElements() * ((bits + 7) / 8);
+  return type.getNumElements() * storedBytes(type.getElementType());
 }
 
 int64_t trafficBytes(Operation *op) {

@@ -431,7 +431,7 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
 /// What an entry takes and returns may have passed through no op of the dialect.
 LogicalResult checkTypes(func::FuncOp function) {
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (StringRef missing = missingOfTensor(type); !missing.empty())
+    if (std::string missing = missingOfTensor(type); !missing.empty())
       return function.emitError() << "takes or returns " << type << ": expected " << missing;
   return success();
 }

@@ -84,7 +84,7 @@ constexpr Kind kinds[] = {
        return spec::describe(specOf(*action.work_as_Call()));
      }},
     {[](const Program &, const Action &) {
-       return std::vector<Footprint>{{"round", spec::Mode::write, 4, {}, false}};
+       return std::vector<Footprint>{{"round", spec::Mode::write, sizeOf(Element::i32), {}, false}};
      },
      nothing, [](const Program &, const Action &) { return std::string("loop"); }},
     {[](const Program &, const Action &action) {

@@ -31,6 +31,9 @@ constexpr uint64_t maxSteps = (uint64_t(1) << 31) - 1;
 /// printed, and written into files of UTF-8. Only an `optional` one may be empty.
 void requireName(const std::string &where, const flatbuffers::String *name, bool optional = false);
 
+/// What is wrong with a type that the schema does not have.
+std::string unknownType(DType dtype);
+
 /// Throws Failure{Exit::model} with `where: what` and the advice to compile again.
 [[noreturn]] void reject(const std::string &where, const std::string &what);
 

@@ -58,7 +58,7 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
   for (const Port *port : ports) {
     std::string name = (input ? "input '" : "output '") + port->name()->str() + "'";
     require(port->kind() <= PortKind::MAX, name + ": its kind is unknown");
-    require(port->dtype() <= DType::MAX, name + ": its type is unknown");
+    require(port->dtype() <= DType::MAX, name + ": " + unknownType(port->dtype()));
     // A ratio has a sum and a count for each of its terms; anything else has its name to itself.
     bool ratio = port->kind() == PortKind::sum || port->kind() == PortKind::count;
     bool isNew = seen.insert({port->name()->string_view(), {port->kind(), port->term()}}).second;
@@ -73,7 +73,8 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
       require(size == 4, name + " must be one number");
     require(std::isfinite(port->weight()), name + ": its weight is not finite");
     require(port->limit() >= 0, name + ": its limit is negative");
-    require(port->limit() == 0 || (port->kind() == PortKind::input && port->dtype() != DType::f32),
+    bool counts = rowOf(elementOf(port->dtype())).kind != ElementKind::real;
+    require(port->limit() == 0 || (port->kind() == PortKind::input && counts),
             name + " has a limit, but is no input of integers");
   }
 }
@@ -117,7 +118,7 @@ void EntryChecker::checkAction(const Action &action, uint32_t depth) {
     checkRef("operand " + std::to_string(i), *action.operands()->Get(i));
     // Libraries read numbers where they are; a loop's round is one.
     require((!isCall && action.work_type() != Work::Loop) ||
-                action.operands()->Get(i)->offset() % 4 == 0,
+                action.operands()->Get(i)->offset() % spec::floatBytes == 0,
             "operand " + std::to_string(i) + " is not aligned");
   }
   if (!action.moves())
@@ -125,7 +126,8 @@ void EntryChecker::checkAction(const Action &action, uint32_t depth) {
   for (const Move *move : *action.moves()) {
     require(move->operand() < operands, "an operand that it has not moves");
     require(move->loop() < depth, "an operand moves with a loop that is not around it");
-    require(!isCall || move->bytes() % 4 == 0, "an operand that moves is not aligned");
+    require(!isCall || move->bytes() % int64_t(spec::floatBytes) == 0,
+            "an operand that moves is not aligned");
   }
 }
 

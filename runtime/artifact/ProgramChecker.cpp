@@ -79,6 +79,13 @@ void ProgramChecker::checkDevices() {
       require(blob->format() <= BlobFormat::MAX, "code", "it is of an unknown format");
 }
 
+std::string unknownType(DType dtype) {
+  std::string known;
+  for (const ElementRow &row : std::span(elementRows).first(programElements))
+    known += std::string(known.empty() ? "" : ", ") + row.name;
+  return "its element type is number " + std::to_string(int(dtype)) + ", expected one of " + known;
+}
+
 void requireName(const std::string &where, const flatbuffers::String *name, bool optional) {
   require(optional || name->size() > 0, where, "it has no name");
   require(isPlainText(name->string_view()), where,
@@ -181,7 +188,7 @@ void ProgramChecker::checkVariables() {
     require(!variable->name()->string_view().starts_with("run/") &&
                 variable->name()->string_view() != "__metadata__",
             where, "the name is reserved");
-    require(variable->dtype() <= DType::MAX, where, "its type is unknown");
+    require(variable->dtype() <= DType::MAX, where, unknownType(variable->dtype()));
     require(variable->role() <= Role::MAX, where, "its role is unknown");
     uint64_t size;
     require(tensorSize(variable->dtype(), *variable->shape(), size), where,

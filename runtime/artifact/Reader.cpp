@@ -55,13 +55,11 @@ const Program &verify(std::span<const std::byte> file) {
   return program;
 }
 
-uint64_t elementSize(DType dtype) { return dtype == DType::f32 || dtype == DType::i32 ? 4 : 1; }
-
 bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size) {
   // The FlatBuffers verifier looks at where a vector begins, not at where its 8-byte elements do.
   if (shape.size() && reinterpret_cast<uintptr_t>(shape.Data()) % alignof(int64_t) != 0)
     return false;
-  size = elementSize(dtype);
+  size = sizeOf(elementOf(dtype));
   for (int64_t dim : shape)
     if (dim <= 0 || __builtin_mul_overflow(size, static_cast<uint64_t>(dim), &size))
       return false;

@@ -15,6 +15,7 @@
 #define WEIR_RUNTIME_ARTIFACT_READER_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/base/Element.h"
 #include <cstddef>
 #include <span>
 
@@ -42,8 +43,10 @@ void verifyEvaluations(const Program &program);
 /// Where a launch's lines have no place in the action's locations.
 constexpr uint16_t noLine = 65535;
 
-/// Bytes of one element.
-uint64_t elementSize(DType dtype);
+static_assert(size_t(DType::MAX) + 1 == programElements, "the schema has the elements of programs");
+
+/// Of a verified artifact.
+constexpr Element elementOf(DType dtype) { return Element(dtype); }
 
 /// Bytes of a tensor; false if a dimension is not positive or the size overflows.
 bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size);

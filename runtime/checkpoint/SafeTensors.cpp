@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/SafeTensors.h"
+#include "runtime/base/Element.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/data/MappedFile.h"
@@ -20,22 +21,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t maxHeader = 100'000'000;
-
-struct DType {
-  const char *name;
-  size_t size;
-};
-constexpr DType dtypes[] = {{"F64", 8},  {"F32", 4}, {"F16", 2},     {"BF16", 2},
-                            {"I64", 8},  {"I32", 4}, {"I16", 2},     {"I8", 1},
-                            {"U64", 8},  {"U32", 4}, {"U16", 2},     {"U8", 1},
-                            {"BOOL", 1}, {"C64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
-
-size_t dtypeSize(const std::string &name) {
-  for (const DType &dtype : dtypes)
-    if (name == dtype.name)
-      return dtype.size;
-  return 0;
-}
 
 /// One tensor as the header states it.
 struct Entry {
@@ -88,7 +73,7 @@ public:
     if (depth == 2 && !inArray && metadata)
       return true;
     if (depth == 2 && !inArray && member == "dtype" && entries.back().dtype.empty()) {
-      if (dtypeSize(value) == 0)
+      if (!findSafetensors(value))
         return stop("the tensor '" + shownName(entries.back().name) + "' has the unknown dtype '" +
                     shownName(value) + "'");
       entries.back().dtype = value;
@@ -154,7 +139,7 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
   Json header = {{"__metadata__", {{"format", "pt"}}}};
   size_t at = 0;
   for (const StoredTensor &tensor : tensors) {
-    assert(!header.contains(tensor.name) && dtypeSize(tensor.dtype) > 0);
+    assert(!header.contains(tensor.name) && findSafetensors(tensor.dtype));
     header[tensor.name] = {
         {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.size}}};
     at += tensor.size;
@@ -206,7 +191,8 @@ std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> 
   std::map<std::string, StoredTensor> found;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const Entry &entry : header.entries) {
-    uint64_t size = dtypeSize(entry.dtype), begin = entry.offsets[0], end = entry.offsets[1];
+    uint64_t size = findSafetensors(entry.dtype)->bytes, begin = entry.offsets[0],
+             end = entry.offsets[1];
     for (uint64_t d : entry.shape)
       if (d > INT64_MAX || __builtin_mul_overflow(size, d, &size))
         throw fail("the shape of '", shownName(entry.name), "' is too large");

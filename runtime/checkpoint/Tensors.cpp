@@ -14,23 +14,8 @@
 
 namespace weir {
 
-const char *storedDType(artifact::DType dtype) {
-  switch (dtype) {
-  case artifact::DType::f32:
-    return "F32";
-  case artifact::DType::i32:
-    return "I32";
-  case artifact::DType::u8:
-    return "U8";
-  case artifact::DType::b8:
-    return "BOOL";
-  }
-  assert(false && "every dtype is listed");
-  __builtin_unreachable();
-}
-
 StoredTensor stored(const TensorView &variable) {
-  StoredTensor tensor{variable.name, storedDType(variable.dtype), variable.shape, nullptr,
+  StoredTensor tensor{variable.name, rowOf(variable.element).safetensors, variable.shape, nullptr,
                       variable.size};
   tensor.read = [variable](size_t from, std::span<std::byte> to) { variable.read(from, to); };
   return tensor;

@@ -18,8 +18,6 @@
 
 namespace weir {
 
-const char *storedDType(artifact::DType dtype);
-
 StoredTensor stored(const TensorView &variable);
 
 /// Parameters (model.safetensors), or everything else (state.safetensors).

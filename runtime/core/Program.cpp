@@ -48,7 +48,7 @@ Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
   for (const artifact::Variable *variable : *impl->plan->variables()) {
     const auto &shape = *variable->shape();
     impl->variables.push_back({.name = variable->name()->str(),
-                               .dtype = variable->dtype(),
+                               .element = artifact::elementOf(variable->dtype()),
                                .shape = {shape.begin(), shape.end()},
                                .role = variable->role(),
                                .size = variable->size(),

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_CORE_PROGRAM_H
 #define WEIR_RUNTIME_CORE_PROGRAM_H
 
+#include "runtime/base/Element.h"
 #include "runtime/core/Device.h"
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct ProgramOptions {
 /// A named tensor that the device keeps, as long as the Program lives.
 struct TensorView {
   std::string name;
-  artifact::DType dtype;
+  Element element;
   std::vector<int64_t> shape;
   artifact::Role role;
   size_t size; ///< bytes

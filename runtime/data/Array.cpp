@@ -9,18 +9,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 namespace weir {
 namespace {
-
-struct Type {
-  const char *name;
-  size_t size;
-};
-constexpr Type types[] = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"u32", 4},
-                          {"i32", 4}, {"i64", 8}, {"f32", 4}, {"f64", 8}, {"b8", 1}};
 
 /// Files give no alignment, and big-endian ones another order.
 template <typename T> T load(const std::byte *from, bool swapped) {
@@ -33,38 +25,9 @@ template <typename T> T load(const std::byte *from, bool swapped) {
   return value;
 }
 
-template <typename Body> decltype(auto) visit(Element element, Body body) {
-  switch (element) {
-  case Element::u8:
-  case Element::b8:
-    return body(uint8_t{});
-  case Element::i8:
-    return body(int8_t{});
-  case Element::u16:
-    return body(uint16_t{});
-  case Element::i16:
-    return body(int16_t{});
-  case Element::u32:
-    return body(uint32_t{});
-  case Element::i32:
-    return body(int32_t{});
-  case Element::i64:
-    return body(int64_t{});
-  case Element::f32:
-    return body(float{});
-  case Element::f64:
-    return body(double{});
-  }
-  assert(false && "every element type is listed");
-  __builtin_unreachable();
-}
-
 /// The highest value an input of `to` takes.
 int64_t highest(Element to, int64_t limit) {
-  int64_t most = to == Element::i32  ? std::numeric_limits<int32_t>::max()
-                 : to == Element::b8 ? 1
-                                     : std::numeric_limits<uint8_t>::max();
-  return limit > 0 ? std::min(most, limit - 1) : most;
+  return limit > 0 ? std::min(mostOf(to), limit - 1) : mostOf(to);
 }
 
 template <typename From, typename To, bool write>
@@ -79,7 +42,7 @@ int64_t each(const Array &array, int64_t first, int64_t count, Element to, int64
     return -1;
   } else {
     int64_t most = highest(to, limit);
-    int64_t least = limit > 0 || to != Element::i32 ? 0 : std::numeric_limits<int32_t>::min();
+    int64_t least = limit > 0 ? 0 : leastOf(to);
     for (int64_t i = 0; i < count; ++i) {
       int64_t value = load<From>(from + i * sizeof(From), array.swapped);
       if (value < least || value > most)
@@ -97,7 +60,7 @@ template <bool write>
 int64_t dispatch(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
                  std::byte *out) {
   assert(converts(array.element, to) && first >= 0 && first + count <= array.count());
-  return visit(array.element, [&](auto from) {
+  return visitNumber(array.element, [&](auto from) {
     using From = decltype(from);
     if constexpr (std::is_floating_point_v<From>)
       return each<From, float, write>(array, first, count, to, limit, out);
@@ -109,12 +72,6 @@ int64_t dispatch(const Array &array, int64_t first, int64_t count, Element to, i
 }
 
 } // namespace
-
-size_t sizeOf(Element element) { return types[static_cast<size_t>(element)].size; }
-const char *nameOf(Element element) { return types[static_cast<size_t>(element)].name; }
-bool isInteger(Element element) {
-  return element != Element::f32 && element != Element::f64 && element != Element::b8;
-}
 
 int64_t Array::count() const {
   int64_t total = 1;
@@ -134,7 +91,7 @@ std::optional<int64_t> elementCount(const std::vector<int64_t> &shape, size_t el
 }
 
 int64_t integerAt(const Array &array, int64_t index) {
-  return visit(array.element, [&](auto type) {
+  return visitNumber(array.element, [&](auto type) {
     return static_cast<int64_t>(
         load<decltype(type)>(array.data + index * sizeof(type), array.swapped));
   });

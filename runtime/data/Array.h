@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_DATA_ARRAY_H
 #define WEIR_RUNTIME_DATA_ARRAY_H
 
+#include "runtime/base/Element.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/data/Vocabulary.h"
 #include <memory>
@@ -21,12 +22,6 @@
 namespace weir {
 
 class MappedFile;
-
-enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, i64, f32, f64, b8 };
-
-size_t sizeOf(Element element);
-const char *nameOf(Element element);
-bool isInteger(Element element);
 
 struct Array {
   std::string path;   ///< as the user wrote it

@@ -13,6 +13,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/Readers.h"
+#include <algorithm>
 
 namespace weir {
 
@@ -26,28 +27,13 @@ void readIdx(Array &array, std::span<const std::byte> bytes) {
     throw fail("has ", bytes.size(), " bytes where the header alone takes at least 8");
   if (at(0) != 0 || at(1) != 0)
     throw fail("does not begin with two zero bytes");
-  switch (at(2)) {
-  case 0x08:
-    array.element = Element::u8;
-    break;
-  case 0x09:
-    array.element = Element::i8;
-    break;
-  case 0x0B:
-    array.element = Element::i16;
-    break;
-  case 0x0C:
-    array.element = Element::i32;
-    break;
-  case 0x0D:
-    array.element = Element::f32;
-    break;
-  case 0x0E:
-    array.element = Element::f64;
-    break;
-  default:
+  constexpr std::pair<uint32_t, Element> codes[] = {{0x08, Element::u8},  {0x09, Element::i8},
+                                                    {0x0B, Element::i16}, {0x0C, Element::i32},
+                                                    {0x0D, Element::f32}, {0x0E, Element::f64}};
+  auto code = std::ranges::find(codes, at(2), &std::pair<uint32_t, Element>::first);
+  if (code == std::end(codes))
     throw fail("has the unknown element type ", at(2), " (expected 8, 9, 11, 12, 13 or 14)");
-  }
+  array.element = code->second;
   size_t rank = at(3), header = 4 + 4 * rank;
   if (rank == 0 || rank > 8)
     throw fail("has ", rank, " dimensions (expected 1 to 8)");

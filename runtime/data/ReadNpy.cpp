@@ -117,20 +117,17 @@ private:
 };
 
 Element elementOf(const Header &header, bool &swapped) {
-  constexpr std::pair<const char *, Element> kinds[] = {
-      {"u1", Element::u8},  {"i1", Element::i8},  {"u2", Element::u16}, {"i2", Element::i16},
-      {"u4", Element::u32}, {"i4", Element::i32}, {"i8", Element::i64}, {"f4", Element::f32},
-      {"f8", Element::f64}, {"b1", Element::b8}};
-  if (header.descr.size() == 3)
-    for (auto [kind, element] : kinds)
-      if (header.descr.substr(1) == kind && std::strchr("<>|=", header.descr[0])) {
-        swapped = header.descr[0] == '>' && sizeOf(element) > 1;
-        return element;
-      }
-  throw header.fail(
-      "has elements of type '", header.descr,
-      "'; expected u8, i8, u16, i16, u32, i32, i64, f32, f64 or bool; convert it with "
-      "astype");
+  if (header.descr.size() == 3 && std::strchr("<>|=", header.descr[0]))
+    if (const ElementRow *row = findNumpy(header.descr.substr(1))) {
+      swapped = header.descr[0] == '>' && row->bytes > 1;
+      return row->element;
+    }
+  std::vector<std::string> known;
+  for (const ElementRow &row : elementRows)
+    if (row.numpy)
+      known.push_back(row.name);
+  throw header.fail("has elements of type '", header.descr, "'; expected one of ", join(known),
+                    "; convert it with astype");
 }
 
 } // namespace

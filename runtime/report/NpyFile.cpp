@@ -11,14 +11,15 @@
 namespace weir {
 namespace {
 
-std::string headerOf(const std::string &descr, const std::vector<int64_t> &shape) {
+std::string headerOf(Element element, const std::vector<int64_t> &shape) {
+  const char *order = sizeOf(element) == 1 ? "|" : "<";
   std::string sizes;
   for (int64_t size : shape)
     sizes += concat(size, ", ");
   if (shape.size() > 1)
     sizes.resize(sizes.size() - 2); // of one size the comma makes a tuple
-  std::string text =
-      concat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", sizes, "), }");
+  std::string text = concat("{'descr': '", order, rowOf(element).numpy,
+                            "', 'fortran_order': False, 'shape': (", sizes, "), }");
   // The elements begin at a multiple of 64.
   constexpr size_t before = 10;
   text.append(63 - (before + text.size()) % 64, ' ');
@@ -38,9 +39,9 @@ std::string headerOf(const std::string &descr, const std::vector<int64_t> &shape
 
 } // namespace
 
-NpyFile::NpyFile(std::string path, const std::string &descr, const std::vector<int64_t> &shape)
+NpyFile::NpyFile(std::string path, Element element, const std::vector<int64_t> &shape)
     : file(std::move(path)) {
-  std::string header = headerOf(descr, shape);
+  std::string header = headerOf(element, shape);
   write(reinterpret_cast<const std::byte *>(header.data()), header.size());
 }
 

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_REPORT_NPYFILE_H
 #define WEIR_RUNTIME_REPORT_NPYFILE_H
 
+#include "runtime/base/Element.h"
 #include "runtime/base/NewFile.h"
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +24,9 @@ namespace weir {
 
 class NpyFile {
 public:
-  /// Begins a file of `descr` ("<f4") elements beside `path`; it is removed unless it is finished.
+  /// Begins a file beside `path` of elements that NumPy has; it is removed unless it is finished.
   /// Throws Failure(Exit::storage) where it cannot be written.
-  NpyFile(std::string path, const std::string &descr, const std::vector<int64_t> &shape);
+  NpyFile(std::string path, Element element, const std::vector<int64_t> &shape);
 
   /// Appends elements, in their order. Throws Failure(Exit::storage).
   void write(const std::byte *data, size_t size) { file.write(data, size); }

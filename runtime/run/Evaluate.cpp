@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Evaluate.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/devices/Devices.h"
 #include "runtime/report/NpyFile.h"
@@ -79,22 +80,6 @@ struct Session {
   }
 };
 
-/// How NumPy spells a type, and its bytes.
-std::pair<const char *, size_t> numpyType(artifact::DType dtype) {
-  switch (dtype) {
-  case artifact::DType::f32:
-    return {"<f4", 4};
-  case artifact::DType::i32:
-    return {"<i4", 4};
-  case artifact::DType::u8:
-    return {"|u1", 1};
-  case artifact::DType::b8:
-    return {"|b1", 1};
-  }
-  assert(false && "every dtype is listed");
-  __builtin_unreachable();
-}
-
 /// "out.npy" for the first result, "out_1.npy" for the next.
 std::string fileOf(const std::string &output, size_t number) {
   if (number == 0)
@@ -141,7 +126,7 @@ std::vector<Result> openResults(const Program &program, const artifact::Entry &e
                                 int64_t runs, const EvaluateOptions &options) {
   std::vector<Result> results;
   for (const artifact::Port *port : *entry.outputs()) {
-    Result result{port, numpyType(port->dtype()).second, {}, nullptr};
+    Result result{port, sizeOf(artifact::elementOf(port->dtype())), {}, nullptr};
     result.shape.assign(port->shape()->begin(), port->shape()->end());
     if (result.shape.empty() || result.shape[0] % batch != 0)
       throw Failure(Exit::model, concat("the result '", port->name()->str(), "' is ",
@@ -154,8 +139,8 @@ std::vector<Result> openResults(const Program &program, const artifact::Entry &e
   }
   std::vector<std::string> files = resultFiles(results.size(), options);
   for (size_t i = 0; i < results.size(); ++i)
-    results[i].file = std::make_unique<NpyFile>(files[i], numpyType(results[i].port->dtype()).first,
-                                                results[i].shape);
+    results[i].file = std::make_unique<NpyFile>(
+        files[i], artifact::elementOf(results[i].port->dtype()), results[i].shape);
   return results;
 }
 
@@ -254,10 +239,10 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
     result.file->finish();
     written.push_back({{"name", result.port->name()->str()},
                        {"file", result.file->path()},
-                       {"type", artifact::EnumNameDType(result.port->dtype())},
+                       {"type", nameOf(artifact::elementOf(result.port->dtype()))},
                        {"shape", result.shape}});
     if (!options.json)
-      std::cout << result.file->path() << " " << artifact::EnumNameDType(result.port->dtype())
+      std::cout << result.file->path() << " " << nameOf(artifact::elementOf(result.port->dtype()))
                 << shapeText(result.shape) << "\n";
   }
   if (options.json) {

@@ -19,7 +19,7 @@ namespace {
 /// Calls `visit(index, value)` for the elements in order until it says false; not at all where they
 /// are no floats. A part of a large tensor is in this process at a time.
 template <class Visit> void forEachFloat(const TensorView &variable, Visit visit) {
-  if (variable.dtype != artifact::DType::f32)
+  if (variable.element != Element::f32)
     return;
   constexpr size_t most = 1 << 20;
   size_t count = variable.size / sizeof(float);

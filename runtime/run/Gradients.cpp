@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Gradients.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include <cstring>
@@ -27,10 +28,9 @@ public:
 };
 
 size_t bytesOf(const artifact::Port &port) {
-  size_t count = 1;
-  for (int64_t size : *port.shape())
-    count *= static_cast<size_t>(size);
-  return count * sizeof(float);
+  uint64_t size = 0;
+  artifact::tensorSize(port.dtype(), *port.shape(), size);
+  return size;
 }
 
 } // namespace
@@ -45,7 +45,7 @@ Gradients::Gradients(Program &program, const artifact::Entry &step, std::string 
       throw Failure(Exit::model, concat("the output '", name, "' is no float32 tensor"));
     Kept kept{port, {}, std::vector<std::byte>(bytesOf(*port))};
     kept.tensor.name = name.substr(prefix.size());
-    kept.tensor.dtype = storedDType(port->dtype());
+    kept.tensor.dtype = rowOf(artifact::elementOf(port->dtype())).safetensors;
     kept.tensor.shape.assign(port->shape()->begin(), port->shape()->end());
     kept.tensor.data = kept.bytes.data();
     kept.tensor.size = kept.bytes.size();

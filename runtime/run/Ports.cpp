@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Ports.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
@@ -14,21 +15,6 @@
 
 namespace weir {
 namespace {
-
-Element elementOf(artifact::DType dtype) {
-  switch (dtype) {
-  case artifact::DType::f32:
-    return Element::f32;
-  case artifact::DType::i32:
-    return Element::i32;
-  case artifact::DType::u8:
-    return Element::u8;
-  case artifact::DType::b8:
-    return Element::b8;
-  }
-  assert(false && "every dtype is listed");
-  __builtin_unreachable();
-}
 
 const artifact::Tied *findTied(const Program &program, const std::string &entry) {
   if (program.plan().tied())
@@ -61,7 +47,7 @@ std::vector<InputSpec> inputSpecs(const artifact::Entry &entry) {
   for (const artifact::Port *port : *entry.inputs()) {
     InputSpec spec;
     spec.name = port->name()->str();
-    spec.element = elementOf(port->dtype());
+    spec.element = artifact::elementOf(port->dtype());
     spec.shape.assign(port->shape()->begin(), port->shape()->end());
     spec.limit = port->limit();
     if (port->limit_config())
@@ -129,21 +115,12 @@ Outputs::Outputs(Program &program, const artifact::Entry &entry) : program(progr
 }
 
 double Outputs::read(const artifact::Port &port) const {
-  auto load = [&](auto value) {
-    program.read(entry, port, std::as_writable_bytes(std::span(&value, 1)));
-    return static_cast<double>(value);
-  };
-  switch (port.dtype()) {
-  case artifact::DType::f32:
-    return load(float{});
-  case artifact::DType::i32:
-    return load(int32_t{});
-  case artifact::DType::u8:
-  case artifact::DType::b8:
-    return load(uint8_t{});
-  }
-  assert(false && "every dtype is listed");
-  __builtin_unreachable();
+  Element element = artifact::elementOf(port.dtype());
+  std::vector<std::byte> bytes(sizeOf(element));
+  program.read(entry, port, bytes);
+  double value = 0;
+  loadNumbers(element, bytes.data(), {&value, 1});
+  return value;
 }
 
 void Outputs::clear() {
@@ -192,7 +169,7 @@ Values Outputs::scalars() const {
 static const TensorView *runScalar(const Program &program, std::string_view name) {
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::run && variable.name == name &&
-        variable.dtype == artifact::DType::i32 && variable.size == sizeof(int32_t))
+        variable.element == Element::i32 && variable.size == sizeof(int32_t))
       return &variable;
   return nullptr;
 }

@@ -55,7 +55,7 @@ std::string Convolution::check() const {
   if (tileImages <= 0 || tileImages > images)
     return "its tile is out of range";
   for (int64_t count : {imageElements(), outputElements(), weightElements()})
-    if (count < 0 || count > mostBytes / 4 / std::max(images, tiles()))
+    if (count < 0 || count > mostBytes / int64_t(floatBytes) / std::max(images, tiles()))
       return "a tensor is larger than any memory";
   return "";
 }
@@ -64,15 +64,18 @@ std::vector<Footprint> Convolution::footprints() const {
   using Kind = ConvolutionKind;
   auto mode = [&](Kind written) { return computes == written ? Mode::write : Mode::read; };
   auto dense = [](const char *name, Mode mode, int64_t count) {
-    return Footprint{name, mode, static_cast<uint64_t>(count) * 4, {}, false};
+    return Footprint{name, mode, static_cast<uint64_t>(count) * floatBytes, {}, false};
   };
   std::vector<Footprint> list = {
       dense("input", mode(Kind::backwardInput), images * imageElements()),
       dense("weight", mode(Kind::backwardWeight), weightElements()),
       dense("output", mode(Kind::forward), images * outputElements())};
   if (isPartial())
-    list.push_back(
-        {"partials", Mode::write, static_cast<uint64_t>(tiles() * weightElements()) * 4, {}, true});
+    list.push_back({"partials",
+                    Mode::write,
+                    static_cast<uint64_t>(tiles() * weightElements()) * floatBytes,
+                    {},
+                    true});
   return list;
 }
 
@@ -80,7 +83,8 @@ Cost Convolution::cost() const {
   uint64_t perOutput = 2 * static_cast<uint64_t>(weightElements() / filters);
   uint64_t outputs = static_cast<uint64_t>(images * outputElements());
   return {outputs * perOutput,
-          4 * (static_cast<uint64_t>(images * imageElements() + weightElements()) + outputs)};
+          floatBytes *
+              (static_cast<uint64_t>(images * imageElements() + weightElements()) + outputs)};
 }
 
 std::string_view Convolution::op() const {

@@ -8,12 +8,16 @@
 #ifndef WEIR_RUNTIME_SPEC_FOOTPRINT_H
 #define WEIR_RUNTIME_SPEC_FOOTPRINT_H
 
+#include "runtime/base/Element.h"
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 namespace weir::spec {
+
+/// Of an operand of a library call: all are of f32.
+constexpr uint64_t floatBytes = sizeOf(Element::f32);
 
 /// What an action does with an operand. `update` reads and writes.
 enum class Mode : uint8_t { read, write, update };

@@ -37,7 +37,7 @@ std::string Product::check() const {
             "a", {{uint64_t(batch), aBatch}, {uint64_t(m), aRow}, {uint64_t(k), aColumn}}},
         {"b", {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
         {"c", {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
-    if (!isAddressable(dims, sizeof(float)))
+    if (!isAddressable(dims, floatBytes))
       return std::string(name) + " is larger than any memory, or has a negative stride";
   if (cRow < n && m > 1)
     return "rows of c overlap";
@@ -53,17 +53,17 @@ std::string Product::check() const {
 std::vector<Footprint> Product::footprints() const {
   uint64_t rows = m, columns = n, depth = k, all = batch;
   std::vector<Footprint> list = {
-      strided("a", Mode::read, 4, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
-      strided("b", Mode::read, 4, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
-      strided("c", Mode::write, 4, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
+      strided("a", Mode::read, floatBytes, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
+      strided("b", Mode::read, floatBytes, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
+      strided("c", Mode::write, floatBytes, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
   if (bias)
-    list.push_back(strided("bias", Mode::read, 4, {{columns, 1}}));
+    list.push_back(strided("bias", Mode::read, floatBytes, {{columns, 1}}));
   return list;
 }
 
 Cost Product::cost() const {
   uint64_t c = uint64_t(batch) * m * n;
-  return {2 * c * k, 4 * (uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n) + c)};
+  return {2 * c * k, floatBytes * (uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n) + c)};
 }
 
 std::string Product::describe() const {

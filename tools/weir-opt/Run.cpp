@@ -139,7 +139,7 @@ FailureOr<Entry> RunPass::choose(ModuleOp module) {
 
 /// The types of a function, or of what a plan holds, are seen by no op's verifier.
 LogicalResult checkTensor(const llvm::Twine &what, Type type) {
-  StringRef lacks = missingOfTensor(type);
+  std::string lacks = missingOfTensor(type);
   if (lacks.empty())
     return success();
   std::string text;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir-opt/TensorText.h"
+#include "ir/weir/ElementTypes.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/base/Error.h"
 #include "runtime/data/Readers.h"
@@ -14,7 +15,6 @@
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 using namespace mlir;
 
@@ -26,7 +26,6 @@ llvm::Error problem(const llvm::Twine &text) {
 }
 
 bool isTruth(Type element) { return element.isInteger(1); }
-bool isByte(Type element) { return element.isInteger(8); }
 
 /// A number of the element type. `text` is all of it.
 llvm::Expected<double> parseNumber(StringRef text, Type element) {
@@ -39,11 +38,10 @@ llvm::Expected<double> parseNumber(StringRef text, Type element) {
     return problem("'" + text + "' is no " +
                    (isTruth(element) ? "truth value (true, false, 1 or 0)" : "number"));
   // What is stored has the precision of the type.
-  if (isa<FloatType>(element))
-    return static_cast<float>(value);
-  double low = element.isInteger(32) ? INT32_MIN : 0, high = element.isInteger(32) ? INT32_MAX
-                                                             : isByte(element)     ? UINT8_MAX
-                                                                                   : 1;
+  Element stored = *elementOf(element);
+  if (rowOf(stored).kind == ElementKind::real)
+    return rounded(stored, value);
+  auto low = double(leastOf(stored)), high = double(mostOf(stored));
   if (!(value >= low && value <= high) || value != std::floor(value))
     return problem("'" + text + "' is no whole number from " +
                    llvm::Twine(static_cast<int64_t>(low)) + " to " +
@@ -64,29 +62,9 @@ std::string nameOf(Type element) {
   return text;
 }
 
-Element storedAs(Type element) {
-  if (isa<FloatType>(element))
-    return Element::f32;
-  return element.isInteger(32) ? Element::i32 : isByte(element) ? Element::u8 : Element::b8;
-}
-
-double numberAt(const std::byte *bytes, Element element) {
-  if (element == Element::f32) {
-    float value;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  if (element == Element::i32) {
-    int32_t value;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  return std::to_integer<int>(*bytes);
-}
-
 llvm::Expected<Tensor> readArray(const std::string &path, RankedTensorType type) {
   Tensor result(type.getShape());
-  Element element = storedAs(type.getElementType());
+  Element element = *elementOf(type.getElementType());
   try {
     Array array = openSource(path);
     if (ArrayRef<int64_t>(array.shape) != type.getShape() || !converts(array.element, element))
@@ -98,8 +76,7 @@ llvm::Expected<Tensor> readArray(const std::string &path, RankedTensorType type)
     if (outside >= 0)
       return problem("element " + llvm::Twine(outside) + " of " + path + " does not fit " +
                      nameOf(type.getElementType()));
-    for (size_t i = 0; i < result.values.size(); ++i)
-      result.values[i] = numberAt(bytes.data() + i * sizeOf(element), element);
+    loadNumbers(element, bytes.data(), result.values);
   } catch (const Failure &failure) {
     return problem(failure.what());
   }

@@ -7,6 +7,7 @@
 
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -59,7 +60,7 @@ ordered_json Describer::places(const std::set<std::pair<uint32_t, uint32_t>> &li
   return result;
 }
 
-std::set<std::pair<uint32_t, uint32_t>> linesOf(const Locations *locations) {
+std::set<std::pair<uint32_t, uint32_t>> modelLines(const Locations *locations) {
   std::set<std::pair<uint32_t, uint32_t>> lines;
   if (locations)
     for (const artifact::Location *location : *locations)
@@ -73,7 +74,7 @@ ordered_json Describer::variables() const {
   for (const artifact::Variable *v : *program.variables())
     result.push_back({{"name", text(v->name())},
                       {"role", artifact::EnumNameRole(v->role())},
-                      {"type", artifact::EnumNameDType(v->dtype())},
+                      {"type", nameOf(artifact::elementOf(v->dtype()))},
                       {"shape", std::vector<int64_t>(v->shape()->begin(), v->shape()->end())},
                       {"bytes", v->size()},
                       {"at", place(v->location())}});
@@ -142,13 +143,13 @@ void Describer::add(ordered_json call, const Locations *at, uint64_t times) {
     if (std::all_of(call.items().begin(), call.items().end(),
                     [&](const auto &item) { return known[item.key()] == item.value(); })) {
       known["times"] = known["times"].get<uint64_t>() + times;
-      for (const auto &line : places(linesOf(at)))
+      for (const auto &line : places(modelLines(at)))
         if (std::find(known["at"].begin(), known["at"].end(), line) == known["at"].end())
           known["at"].push_back(line);
       return;
     }
   call["times"] = times;
-  call["at"] = places(linesOf(at));
+  call["at"] = places(modelLines(at));
   calls.push_back(std::move(call));
 }
 
@@ -156,7 +157,7 @@ void Describer::walk(const std::string &entry, const Actions &actions, uint64_t 
   for (const artifact::Action *action : actions) {
     if (const artifact::Launch *launch = action->work_as_Launch()) {
       launches[launch->kernel()][entry] += times;
-      kernelLines[launch->kernel()].merge(linesOf(action->locations()));
+      kernelLines[launch->kernel()].merge(modelLines(action->locations()));
     } else if (const artifact::Call *call = action->work_as_Call()) {
       spec::Call spec = artifact::specOf(*call);
       spec::Cost cost = spec::costOf(spec);

@@ -82,7 +82,7 @@ std::string show(const Type *type) {
   if (auto *scalar = as<ScalarType>(type))
     return spelling(scalar->scalar);
   auto *tensor = as<TensorType>(type);
-  return spelling(tensor->element) +
+  return nameOf(tensor->element) +
          showList(tensor->dims, [](const ExprPtr &dim) { return show(dim.get()); });
 }
 

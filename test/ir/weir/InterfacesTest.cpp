@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/ElementTypes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -319,6 +320,22 @@ TEST_F(Interfaces, shardsGiveTheWholesShards) {
     }
   });
   EXPECT_GT(factorsTried, 100u);
+}
+
+TEST(ElementTypes, AreRowsOfTheTable) {
+  mlir::MLIRContext context;
+  for (const ElementRow &row : std::span(elementRows).first(programElements)) {
+    mlir::Type type = typeOf(&context, row.element);
+    EXPECT_EQ(elementOf(type), row.element) << row.name;
+    EXPECT_EQ(storedBytes(type), int64_t(row.bytes)) << row.name;
+  }
+  mlir::Builder builder(&context);
+  for (mlir::Type type : {mlir::Type(builder.getF64Type()), mlir::Type(builder.getBF16Type()),
+                          mlir::Type(builder.getI8Type()), mlir::Type(builder.getI64Type()),
+                          mlir::Type(builder.getIntegerType(32, /*isSigned=*/true)),
+                          mlir::Type(builder.getIndexType())})
+    EXPECT_EQ(elementOf(type), std::nullopt);
+  EXPECT_EQ(elementTypes(&context), "f32, i32, ui8 or i1");
 }
 
 } // namespace

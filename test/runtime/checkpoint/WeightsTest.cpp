@@ -28,7 +28,7 @@ protected:
     for (int64_t size : shape)
       count *= size;
     storage.push_back(std::vector<float>(count, -1));
-    variables.push_back({name, artifact::DType::f32, shape, role, 4 * count, &device,
+    variables.push_back({name, Element::f32, shape, role, 4 * count, &device,
                          HostDevice::addressOf(storage.back().data())});
   }
   std::string write(const std::vector<StoredTensor> &tensors) {

@@ -63,7 +63,7 @@ struct TestProgram {
     variable->shape = shape;
     variable->dtype = dtype;
     variable->role = role;
-    variable->size = dtype == artifact::DType::f32 || dtype == artifact::DType::i32 ? 4 : 1;
+    variable->size = sizeOf(artifact::elementOf(dtype));
     for (int64_t dim : shape)
       variable->size *= dim;
     variable->offset = device().persistent;

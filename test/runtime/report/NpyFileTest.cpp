@@ -28,7 +28,7 @@ TEST(NpyFile, RowsOneAfterTheOther) {
   std::string path = folder.write("out.npy", "what was there");
   std::vector<float> first = {1, 2}, second = {3, 4};
   {
-    NpyFile file(path, "<f4", {2, 2});
+    NpyFile file(path, Element::f32, {2, 2});
     file.write(bytes(first), 8);
     EXPECT_EQ(readAll(path), "what was there");
     file.write(bytes(second), 8);
@@ -51,12 +51,13 @@ TEST(NpyFile, OneSizeIsATupleToo) {
 TEST(NpyFile, UnfinishedItIsNotThere) {
   TestFolder folder;
   {
-    NpyFile file(folder / "out.npy", "<f4", {2, 2});
+    NpyFile file(folder / "out.npy", Element::f32, {2, 2});
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path));
   std::string nowhere = folder / "absent/out.npy";
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile(nowhere, "<f4", {1}); }), {nowhere}));
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile("/dev/full", "<f4", {1}); }),
+  EXPECT_TRUE(
+      says(messageOf(Exit::storage, [&] { NpyFile(nowhere, Element::f32, {1}); }), {nowhere}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile("/dev/full", Element::f32, {1}); }),
                    {"/dev/full: cannot write"}));
 }
 
@@ -64,7 +65,7 @@ TEST(NpyFile, ALinkToItselfIsNoPlace) {
   TestFolder folder;
   std::string loop = folder / "loop";
   std::filesystem::create_symlink("loop", loop);
-  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile(loop, "<f4", {1}); }), {loop}));
+  EXPECT_TRUE(says(messageOf(Exit::storage, [&] { NpyFile(loop, Element::f32, {1}); }), {loop}));
   EXPECT_TRUE(std::filesystem::is_symlink(loop));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);
 }

@@ -410,7 +410,7 @@ static void requireProgram(ModuleOp module, const std::string &path, bool compil
   for (func::FuncOp function : functions)
     for (TypeRange types : {function.getArgumentTypes(), function.getResultTypes()})
       for (Type type : types) {
-        StringRef lacks = missingOfTensor(type);
+        std::string lacks = missingOfTensor(type);
         require(lacks.empty(),
                 llvm::formatv("with functions of tensors; @{0} has {1}, expected {2}",
                               function.getName(), type, lacks));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/ElementTypes.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
@@ -22,14 +23,15 @@ Tensor draw(ModuleOp module, StringRef name, Type type, DictionaryAttr attribute
   auto seed = module->getAttrOfType<IntegerAttr>("smith.seed");
   std::mt19937_64 random((seed ? seed.getInt() : 0) ^ llvm::xxh3_64bits(name));
   auto tensor = cast<RankedTensorType>(type);
-  bool whole = !isa<FloatType>(tensor.getElementType());
+  Element element = *elementOf(tensor.getElementType());
+  bool whole = rowOf(element).kind != ElementKind::real;
   double low = bound("smith.low", whole ? 0 : -1), high = bound("smith.high", whole ? 2 : 1);
   Tensor result(tensor.getShape());
   for (double &value : result.values) {
     // 53 bits by hand: what a distribution makes of them is the library's business.
     double unit = static_cast<double>(random() >> 11) * 0x1p-53;
     value = low + unit * (high - low);
-    value = whole ? std::floor(value) : static_cast<float>(value);
+    value = whole ? std::floor(value) : rounded(element, value);
   }
   return result;
 }

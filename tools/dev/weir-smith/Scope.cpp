@@ -74,27 +74,10 @@ Location Scope::location() {
   return FileLineColLoc::get(&program.context, "smith", ++program.ordinal, 1);
 }
 
-Element elementOf(Value value) {
-  mlir::Type element = tensorType(value).getElementType();
-  return isa<FloatType>(element) ? Element::f32
-         : element.isInteger(32) ? Element::i32
-         : element.isInteger(8)  ? Element::u8
-                                 : Element::b8;
-}
+Element elementOf(Value value) { return *weir::elementOf(tensorType(value).getElementType()); }
 
 RankedTensorType Scope::type(ArrayRef<int64_t> shape, Element element) {
-  Builder types(&program.context);
-  switch (element) {
-  case Element::f32:
-    return RankedTensorType::get(shape, types.getF32Type());
-  case Element::i32:
-    return RankedTensorType::get(shape, types.getI32Type());
-  case Element::u8:
-    return RankedTensorType::get(shape, types.getIntegerType(8, false));
-  case Element::b8:
-    return RankedTensorType::get(shape, types.getI1Type());
-  }
-  llvm_unreachable("an element");
+  return RankedTensorType::get(shape, typeOf(&program.context, element));
 }
 
 bool Scope::attempt(llvm::function_ref<void(Scope &)> rule) {
@@ -285,11 +268,7 @@ Value Scope::like(RankedTensorType wanted) {
   auto anywhere = [&](auto accept) {
     return llvm::any_of(pool, accept) || (outer && llvm::any_of(outer->pool, accept));
   };
-  mlir::Type element = wanted.getElementType();
-  Element kind = isa<FloatType>(element) ? Element::f32
-                 : element.isInteger(32) ? Element::i32
-                 : element.isInteger(8)  ? Element::u8
-                                         : Element::b8;
+  Element kind = *weir::elementOf(wanted.getElementType());
   if (random().chance(0.7) && anywhere(equal))
     return any(equal);
   if (random().chance(0.5) && anywhere(broadcasts))

@@ -15,6 +15,7 @@
 #ifndef WEIR_TOOLS_DEV_WEIR_SMITH_SCOPE_H
 #define WEIR_TOOLS_DEV_WEIR_SMITH_SCOPE_H
 
+#include "ir/weir/ElementTypes.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include <random>
 
@@ -53,9 +54,6 @@ struct Program {
 private:
   VariableOp lastVariable;
 };
-
-/// Which elements a type has.
-enum class Element { f32, i32, u8, b8 };
 
 class Scope {
 public:
