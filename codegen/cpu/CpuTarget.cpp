@@ -69,6 +69,15 @@ LogicalResult emitShape(Emission &emission) {
   return emission.kernel.emitError("a library call, not a kernel to compile");
 }
 
+LogicalResult requireServedTypes(KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front())
+    for (StringRef name : {"compute", "accumulate"})
+      if (auto work = op.getAttrOfType<TypeAttr>(name); work && !work.getValue().isF32())
+        return op.emitOpError() << "is to " << name << " in " << work.getValue()
+                                << ": processors work in f32 alone";
+  return success();
+}
+
 LogicalResult emit(EmittedKernel &emitted, const Processor &processor) {
   KernelOp kernel = *emitted.kernel;
   // Composites are taken apart in a copy: what is compared is the kernel's meaning.
@@ -152,6 +161,8 @@ public:
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
                               const CallBuffers &buffers) override {
+    if (failed(requireServedTypes(kernel)))
+      return failure();
     return emitLibraryCall(builder, kernel, buffers);
   }
   FailureOr<std::vector<char>> compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
@@ -171,6 +182,8 @@ FailureOr<EmittedKernel *> CpuTarget::emittedOf(KernelOp kernel) {
   OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
   if (auto known = emitted.find(*any); known != emitted.end())
     return known->second.get();
+  if (failed(requireServedTypes(kernel)))
+    return failure();
   auto made = std::make_unique<EmittedKernel>();
   made->kernel = std::move(any);
   if (failed(emit(*made, processor)))

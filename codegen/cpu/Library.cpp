@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
+#include "codegen/cpu/Kernels.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;

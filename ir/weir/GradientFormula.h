@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Arithmetic on tensors that builds weir ops, so that a vjp reads like the formula in a book. All
-// ops get the location of the op that is being differentiated. Operands of one formula have one
-// type; a number stands for the tensor that is that number everywhere.
+// ops get the location of the op that is being differentiated, and elementwise ones its `compute`.
+// Operands of one formula have one type; a number stands for the tensor that is that number
+// everywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,8 @@ namespace weir {
 /// A value in a formula.
 class Term {
 public:
-  Term(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value)
-      : builder(&builder), location(location), value(value) {}
+  Term(mlir::OpBuilder &builder, mlir::Location location, mlir::TypeAttr compute, mlir::Value value)
+      : builder(&builder), location(location), compute(compute), value(value) {}
   operator mlir::Value() const { return value; }
 
   Term operator-() const { return make<NegOp>(value); }
@@ -43,11 +44,11 @@ public:
 
   /// A truth value per element, for select.
   friend Term compare(Predicate predicate, Term a, Term b) {
-    return Term(*a.builder, a.location,
+    return Term(*a.builder, a.location, a.compute,
                 CompareOp::create(*a.builder, a.location, predicate, a.value, b.value));
   }
   friend Term select(Term condition, Term onTrue, Term onFalse) {
-    return Term(*onTrue.builder, onTrue.location,
+    return Term(*onTrue.builder, onTrue.location, onTrue.compute,
                 SelectOp::create(*onTrue.builder, onTrue.location, condition.value, onTrue.value,
                                  onFalse.value));
   }
@@ -55,18 +56,19 @@ public:
   /// The tensor of this one's type that is `number` everywhere.
   Term number(double number) const {
     mlir::Type element = tensorType(value).getElementType();
-    return Term(*builder, location,
+    return Term(*builder, location, compute,
                 ConstantOp::create(*builder, location, value.getType(),
                                    builder->getFloatAttr(element, number)));
   }
 
 private:
   template <class Op, class... Operands> Term make(Operands... operands) const {
-    return Term(*builder, location, Op::create(*builder, location, operands...));
+    return Term(*builder, location, compute, Op::create(*builder, location, operands..., compute));
   }
 
   mlir::OpBuilder *builder;
   mlir::Location location;
+  mlir::TypeAttr compute;
   mlir::Value value;
 };
 
@@ -74,8 +76,9 @@ private:
 class Formula {
 public:
   Formula(mlir::OpBuilder &builder, mlir::Operation *op)
-      : builder(builder), location(op->getLoc()) {}
-  Term operator()(mlir::Value value) const { return Term(builder, location, value); }
+      : builder(builder), location(op->getLoc()),
+        compute(op->getAttrOfType<mlir::TypeAttr>("compute")) {}
+  Term operator()(mlir::Value value) const { return Term(builder, location, compute, value); }
 
   /// Any other op, by its own create() arguments after builder and location.
   template <class Op, class... Arguments> Term build(Arguments &&...arguments) const {
@@ -84,6 +87,7 @@ public:
 
   mlir::OpBuilder &builder;
   const mlir::Location location;
+  const mlir::TypeAttr compute;
 };
 
 /// Repeats a value along the axes that a reduction of a `shaped` tensor removed.

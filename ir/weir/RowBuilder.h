@@ -12,10 +12,16 @@
 
 namespace weir {
 
-/// Builds elementwise ops and reductions of rows (the last dimension).
+/// Builds elementwise ops and reductions of rows (the last dimension) in place of a composite; sums
+/// are kept in its type of them.
 struct RowBuilder {
+  RowBuilder(mlir::OpBuilder &builder, mlir::Operation *op)
+      : builder(builder), loc(op->getLoc()),
+        accumulate(op->getAttrOfType<mlir::TypeAttr>("accumulate")) {}
+
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  mlir::TypeAttr accumulate;
 
   mlir::Value constant(mlir::Value like, double value) {
     return ConstantOp::create(builder, loc, tensorType(like), value);
@@ -37,7 +43,10 @@ struct RowBuilder {
     return BroadcastOp::create(builder, loc, typeLike(value, shapeOf(like)), value, dimensions);
   }
   mlir::Value reduce(mlir::Value a, Reduction kind) {
-    return ReduceOp::create(builder, loc, a, kind, int64_t(shapeOf(a).size()) - 1);
+    auto reduced = ReduceOp::create(builder, loc, a, kind, int64_t(shapeOf(a).size()) - 1);
+    if (kind == Reduction::sum)
+      reduced.setAccumulateAttr(accumulate);
+    return reduced;
   }
   mlir::Value sum(mlir::Value a) { return reduce(a, Reduction::sum); }
   mlir::Value average(mlir::Value a) {
@@ -52,7 +61,9 @@ struct RowBuilder {
     return SelectOp::create(builder, loc, condition, onTrue, onFalse);
   }
   mlir::Value matmul(mlir::Value a, mlir::Value b, bool transposeLhs, bool transposeRhs) {
-    return MatmulOp::create(builder, loc, a, b, transposeLhs, transposeRhs);
+    auto product = MatmulOp::create(builder, loc, a, b, transposeLhs, transposeRhs);
+    product.setAccumulateAttr(accumulate);
+    return product;
   }
 
   /// Whether an element's column is its row's label.

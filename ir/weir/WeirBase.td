@@ -26,7 +26,8 @@ def Weir_Dialect : Dialect {
     Tensors are row-major values of static shape, with at most 2147483647 elements. A whole entry (init, step, eval,
     predict) is one function over tensors; what persists between steps is a `weir.variable`. Types of storage,
     computation and accumulation are apart: the tensor's element type is what is stored, the attribute `compute` what
-    elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent.
+    elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent. A rewrite gives what it
+    builds for an op that op's types; where it finds that nothing is to be computed, nothing is rounded.
   }];
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
@@ -54,8 +55,12 @@ def Weir_BoolScalar : 0DTensorOf<[I1]>, BuildableType<"::mlir::RankedTensorType:
 
 class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemonic, traits>;
 
-// The type of elementwise work and that of sums; f32 where absent, and the only one there is so far.
-def Weir_WorkType : TypeAttrOf<F32>;
+// The type of elementwise work and that of sums; f32 where absent.
+def Weir_WorkType : TypeAttrOf<AnyTypeOf<[F32, F16, BF16], "f32, f16 or bf16">>;
+def Weir_ComputesFloats : PredOpTrait<
+    "`compute` is of an op on floats",
+    CPred<"!$_op.getAttr(\"compute\") || "
+          "::llvm::isa<::mlir::FloatType>(::mlir::getElementTypeOrSelf($_op.getResult(0).getType()))">>;
 
 // An op that computes tensors: pure, and with what passes ask of it. Where that is as simple as a field, the field says it;
 // where the field is empty, the method is written in the family's folder.

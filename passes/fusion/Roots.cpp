@@ -49,7 +49,7 @@ static void sinkSplit(MatmulOp matmul) {
   OpBuilder builder(add);
   Value wide =
       BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
-  Value sum = AddOp::create(builder, add.getLoc(), matmul.getResult(), wide);
+  Value sum = AddOp::create(builder, add.getLoc(), matmul.getResult(), wide, add.getComputeAttr());
   Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum,
                                     split.getDimensionAttr(), split.getSizesAttr());
   add.replaceAllUsesWith(shaped);

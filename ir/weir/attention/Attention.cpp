@@ -73,7 +73,7 @@ LogicalResult AttendOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
 }
 
 SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   Value scores = b.scores(getQuery(), getKey(), getScale().convertToDouble(), getCausal());
   Value largest = b.reduce(scores, Reduction::max);
   Value weights = b.exp(b.sub(scores, b.spread(largest, scores))), sum = b.sum(weights);
@@ -82,7 +82,7 @@ SmallVector<Value> AttendOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> AttendGradOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   double scale = getScale().convertToDouble();
   Value g = getCotangent();
   Value scores = b.scores(getQuery(), getKey(), scale, getCausal());

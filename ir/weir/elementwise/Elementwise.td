@@ -34,9 +34,9 @@ class Weir_ElementwiseOp<string mnemonic, list<Trait> traits>
 }
 
 class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
-    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
+    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType, Weir_ComputesFloats])> {
   let summary = text;
-  let description = "C1: the operand and the result have one type.";
+  let description = "C1: the operand and the result have one type.  C2: `compute` is f32, f16 or bf16, of an op on floats.";
   let arguments = (ins type:$input, OptionalAttr<Weir_WorkType>:$compute);
   let builders = [OpBuilder<(ins "::mlir::Value":$input), [{ build($_builder, $_state, input, ::mlir::TypeAttr()); }]>];
   let results = (outs type:$result);
@@ -44,9 +44,9 @@ class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits =
 }
 
 class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
-    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType])> {
+    : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType, Weir_ComputesFloats])> {
   let summary = text;
-  let description = "C1: the operands and the result have one type.";
+  let description = "C1: the operands and the result have one type.  C2: `compute` is f32, f16 or bf16, of an op on floats.";
   let arguments = (ins type:$lhs, type:$rhs, OptionalAttr<Weir_WorkType>:$compute);
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs),
       [{ build($_builder, $_state, lhs, rhs, ::mlir::TypeAttr()); }]>];

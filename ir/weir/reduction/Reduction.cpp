@@ -39,7 +39,14 @@ LogicalResult ReduceOp::verify() {
     last = axis;
   }
   // C2
-  return expectInferred(*this);
+  if (failed(expectInferred(*this)))
+    return failure();
+  // C3
+  bool sumsFloats =
+      getKind() == Reduction::sum && isa<FloatType>(tensorType(getInput()).getElementType());
+  if (getAccumulate() && !sumsFloats)
+    return emitOpError("keeps no sum of floats, but has `accumulate`");
+  return success();
 }
 
 LogicalResult ArgMaxOp::verify() {

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace weir {
 
 SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   Value x = getInput(), mean = b.average(x), centred = b.sub(x, b.spread(mean, x));
   Value variance = b.average(b.mul(centred, centred));
   Value rstd = b.rsqrt(b.add(variance, b.constant(variance, getEps().convertToDouble())));
@@ -20,7 +20,7 @@ SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> NormalizeGradOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   Value x = getInput(), g = getCotangent(), rstd = b.spread(getRstd(), x);
   Value y = b.mul(b.sub(x, b.spread(getMean(), x)), rstd);
   Value centred = b.sub(g, b.spread(b.average(g), x));
@@ -29,7 +29,7 @@ SmallVector<Value> NormalizeGradOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   Value logits = getLogits(), largest = b.reduce(logits, Reduction::max);
   Value sum = b.sum(b.exp(b.sub(logits, b.spread(largest, logits))));
   Value logSum = b.log(sum);
@@ -42,7 +42,7 @@ SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> SoftmaxCrossEntropyGradOp::decompose(OpBuilder &builder) {
-  RowBuilder b{builder, getLoc()};
+  RowBuilder b(builder, *this);
   Value logits = getLogits();
   Value probability = b.exp(b.sub(logits, b.spread(getLogSumExp(), logits)));
   Value one =

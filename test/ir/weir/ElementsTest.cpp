@@ -93,6 +93,44 @@ protected:
   mlir::MLIRContext context;
 };
 
+TEST_F(Elements, decomposedSumsKeepTheirType) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      R"(func.func @f(%x: tensor<4x8xf32>, %q: tensor<1x1x4x8xf32>) {
+        %n, %m, %r = weir.normalize %x {eps = 1.0e-5, accumulate = f16} : tensor<4x8xf32> -> tensor<4xf32>
+        %a, %l = weir.attend %q, %q, %q {scale = 0.5, accumulate = bf16}
+          : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>
+        return
+      })",
+      &context);
+  ASSERT_TRUE(module);
+  // What nothing uses would be erased instead.
+  module->walk([&](mlir::func::ReturnOp end) {
+    mlir::Block &block = *end->getBlock();
+    mlir::SmallVector<mlir::Value> results;
+    for (mlir::Operation &op : block.without_terminator())
+      llvm::append_range(results, op.getResults());
+    end.getOperandsMutable().assign(results);
+    auto function = end->getParentOfType<mlir::func::FuncOp>();
+    function.setType(mlir::FunctionType::get(&context, function.getArgumentTypes(),
+                                             mlir::ValueRange(results).getTypes()));
+  });
+  mlir::RewritePatternSet patterns(&context);
+  populateDecomposePatterns(patterns);
+  ASSERT_TRUE(mlir::succeeded(mlir::applyPatternsGreedily(*module, std::move(patterns))));
+  int halves = 0, brains = 0;
+  module->walk([&](mlir::Operation *op) {
+    auto reduce = llvm::dyn_cast<ReduceOp>(op);
+    if (!llvm::isa<MatmulOp>(op) && !(reduce && reduce.getKind() == Reduction::sum))
+      return;
+    auto accumulate = op->getAttrOfType<mlir::TypeAttr>("accumulate");
+    ASSERT_TRUE(accumulate) << op->getName().getStringRef().str();
+    halves += accumulate.getValue().isF16();
+    brains += accumulate.getValue().isBF16();
+  });
+  EXPECT_EQ(halves, 2); // the mean and the variance
+  EXPECT_EQ(brains, 3); // the scores, the weights' sum, the result
+}
+
 TEST_F(Elements, unary) {
   for (std::string op :
        {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "stop_gradient"})

@@ -4,6 +4,8 @@
 func.func @reductions(%x: tensor<2x3x4xf32>, %i: tensor<2x3xi32>) {
   // CHECK: weir.reduce sum %{{.*}} {accumulate = f32, axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>
   weir.reduce sum %x {axes = array<i64: 0, 2>, accumulate = f32} : tensor<2x3x4xf32> -> tensor<3xf32>
+  // CHECK: weir.reduce sum %{{.*}} {accumulate = f16, axes = array<i64: 0, 2>} : tensor<2x3x4xf32> -> tensor<3xf32>
+  weir.reduce sum %x {axes = array<i64: 0, 2>, accumulate = f16} : tensor<2x3x4xf32> -> tensor<3xf32>
   // CHECK: weir.reduce max %{{.*}} {axes = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x4xf32>
   weir.reduce max %x {axes = array<i64: 1>} : tensor<2x3x4xf32> -> tensor<2x4xf32>
   // CHECK: weir.reduce min %{{.*}} {axes = array<i64: 0, 1>} : tensor<2x3xi32> -> tensor<i32>

@@ -73,6 +73,8 @@ func.func @binary(%x: tensor<2x3xf32>, %i: tensor<4xi32>, %b: tensor<4xi1>) {
   weir.or %b, %b : tensor<4xi1>
   // CHECK: weir.add %{{.*}}, %{{.*}} {compute = f32} : tensor<2x3xf32>
   weir.add %x, %x {compute = f32} : tensor<2x3xf32>
+  // CHECK: weir.add %{{.*}}, %{{.*}} {compute = bf16} : tensor<2x3xf32>
+  weir.add %x, %x {compute = bf16} : tensor<2x3xf32>
   return
 }
 

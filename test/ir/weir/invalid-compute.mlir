@@ -16,6 +16,22 @@ func.func @reduce_c2(%x: tensor<2x6xf32>) {
 
 // -----
 
+func.func @reduce_c3(%x: tensor<2x6xf32>) {
+  // expected-error @below {{keeps no sum of floats, but has `accumulate`}}
+  weir.reduce max %x {axes = array<i64: 1>, accumulate = f16} : tensor<2x6xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_c3_type(%x: tensor<2x6xf32>) {
+  // expected-error @below {{attribute 'accumulate' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.reduce sum %x {axes = array<i64: 1>, accumulate = i32} : tensor<2x6xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
 func.func @argmax_c1(%x: tensor<2x6xf32>) {
   // expected-error @below {{has no axis 2 among 2}}
   weir.argmax %x {axis = 2 : i64} : tensor<2x6xf32> -> tensor<2xi32>

@@ -240,9 +240,193 @@ func.func @cast_c1(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @compute_is_not_f32(%x: tensor<2xf32>) {
-  // expected-error @below {{'compute' failed to satisfy constraint}}
+func.func @exp_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
   weir.exp %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @abs_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.abs %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @log_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.log %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sqrt_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.sqrt %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @rsqrt_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.rsqrt %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @tanh_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.tanh %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sin_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.sin %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @cos_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.cos %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @erf_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.erf %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @sign_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.sign %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @floor_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.floor %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @stop_gradient_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.stop_gradient %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @neg_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.neg %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @not_c2(%x: tensor<2xi1>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.not %x {compute = bf16} : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @sub_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.sub %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @mul_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.mul %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @div_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.div %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @rem_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.rem %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @max_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.max %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @min_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.min %x, %x {compute = bf16} : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @pow_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.pow %x, %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @and_c2(%x: tensor<2xi1>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.and %x, %x {compute = bf16} : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @or_c2(%x: tensor<2xi1>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.or %x, %x {compute = bf16} : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @add_c2(%x: tensor<2xi32>) {
+  // expected-error @below {{failed to verify that `compute` is of an op on floats}}
+  weir.add %x, %x {compute = bf16} : tensor<2xi32>
   return
 }
 

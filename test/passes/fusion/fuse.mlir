@@ -22,6 +22,21 @@ func.func @linear(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xf32>) 
 
 // -----
 
+// The bias is added in the types of its addition.
+// CHECK-LABEL: func @types
+func.func @types(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xf32>) -> tensor<3x4x6xf32> {
+  // CHECK: weir.kernel product
+  // CHECK: weir.matmul %{{.*}}, %{{.*}} {accumulate = f16, transpose_rhs}
+  // CHECK: weir.add %{{.*}}, %{{.*}} {compute = bf16} : tensor<12x6xf32>
+  %p = weir.matmul %x, %w {transpose_rhs, accumulate = f16} : tensor<12x8xf32>, tensor<6x8xf32> -> tensor<12x6xf32>
+  %s = weir.split_dim %p {dimension = 0, sizes = array<i64: 3, 4>} : tensor<12x6xf32> -> tensor<3x4x6xf32>
+  %bias = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<3x4x6xf32>
+  %t = weir.add %s, %bias {compute = bf16} : tensor<3x4x6xf32>
+  return %t : tensor<3x4x6xf32>
+}
+
+// -----
+
 // Reductions along rows and over rows of one tensor are one pass over it.
 // CHECK-LABEL: func @siblings
 func.func @siblings(%x: tensor<5x7xf32>, %g: tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>, tensor<7xf32>) {

@@ -54,3 +54,22 @@ func.func @rounds(%a: tensor<4xf32>) -> tensor<4xf32> {
   %4 = weir.mul %2, %3 : tensor<4xf32>
   return %4 : tensor<4xf32>
 }
+
+// What stands for an op works in its types.
+// CHECK-LABEL: func @keeps_types
+// CHECK-SAME: (%[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>)
+func.func @keeps_types(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %minus = weir.constant -1.0 : f32 -> tensor<4xf32>
+  %two = weir.constant 2.0 : f32 -> tensor<4xf32>
+  %neg = weir.neg %b : tensor<4xf32>
+  // CHECK-DAG: %[[MINUS:.*]] = weir.neg %[[A]] {compute = bf16}
+  %0 = weir.mul %a, %minus {compute = bf16} : tensor<4xf32>
+  // CHECK-DAG: %[[SUB:.*]] = weir.sub %[[A]], %[[B]] {compute = bf16}
+  %1 = weir.add %a, %neg {compute = bf16} : tensor<4xf32>
+  // CHECK-DAG: %[[ADD:.*]] = weir.add %[[A]], %[[B]] {compute = f16}
+  %2 = weir.sub %a, %neg {compute = f16} : tensor<4xf32>
+  // CHECK-DAG: %[[SQUARE:.*]] = weir.mul %[[A]], %[[A]] {compute = f16}
+  %3 = weir.pow %a, %two {compute = f16} : tensor<4xf32>
+  // CHECK: return %[[MINUS]], %[[SUB]], %[[ADD]], %[[SQUARE]]
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
