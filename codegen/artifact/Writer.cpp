@@ -281,14 +281,9 @@ private:
 
   void writeOperand(fb::ActionT &action, Value buffer) {
     plan::Place place = plan::placeOf(buffer);
-    for (const plan::Place::Move &move : place.moves) {
-      uint32_t depth = 0;
-      for (Operation *around = plan::loopOf(move.index)->getParentOp(); isa<plan::LoopOp>(around);
-           around = around->getParentOp())
-        ++depth;
-      action.moves.push_back(
-          {uint32_t(action.operands.size()), depth, uint32_t(move.modulus), move.stride});
-    }
+    for (const plan::Place::Move &move : place.moves)
+      action.moves.push_back({uint32_t(action.operands.size()), plan::depthOf(move.index),
+                              uint32_t(move.modulus), move.stride});
     action.operands.push_back(refTo(place));
   }
 

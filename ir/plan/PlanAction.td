@@ -16,7 +16,7 @@ def Plan_Action : OpInterface<"Action"> {
     An op that is carried out, in order, on a queue. Who places, verifies, writes, executes or describes plans asks this and
     knows no kinds. All operands that are buffers are its operands as an action, in order; `symbols` finds kernels.
     C1: a buffer operand is what plan.alloc, plan.use or plan.part gives, a part steps by loops that are around its user.
-    C2: its queue is not negative.
+    C2: its queue is a number of 32 bits.
   }];
   let methods = [
     InterfaceMethod<"What it touches of each buffer operand, in order.",

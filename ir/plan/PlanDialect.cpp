@@ -63,6 +63,14 @@ LoopOp loopOf(Value index) {
   return cast<LoopOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
 }
 
+uint32_t depthOf(Value index) {
+  uint32_t depth = 0;
+  for (Operation *around = loopOf(index)->getParentOp(); isa<LoopOp>(around);
+       around = around->getParentOp())
+    ++depth;
+  return depth;
+}
+
 KernelOp kernelOf(LaunchOp launch, SymbolTableCollection &symbols) {
   return symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
 }

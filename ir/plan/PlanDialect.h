@@ -58,6 +58,9 @@ Place placeOf(mlir::Value buffer);
 /// The loop whose round an index is.
 LoopOp loopOf(mlir::Value index);
 
+/// How many loops are around that one.
+uint32_t depthOf(mlir::Value index);
+
 /// The kernel a launch runs; null where there is none.
 KernelOp kernelOf(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 

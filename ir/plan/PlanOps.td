@@ -103,7 +103,8 @@ def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what the host writes before the entry, or reads after it";
   let description = [{
     C1: it is a tensor of the weir dialect.  C2: a scalar, sum or count is one number.  C3: the weight is finite.  C4: only an
-    input of integers has a limit, and it is not negative.  C5: its buffer does not move with a loop.
+    input of integers has a limit, and it is not negative.  C5: its buffer does not move with a loop.  C6: its term is a
+    number of 32 bits.
   }];
   let arguments = (ins Plan_PortKind:$kind, StrAttr:$name, TypeAttr:$type, Plan_Buffer:$buffer,
                        DefaultValuedAttr<I64Attr, "0">:$term, DefaultValuedAttr<F64Attr, "1.0">:$weight,
@@ -120,7 +121,7 @@ def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
   let summary = "a range of scratch, alive from action `first` to action `last`";
   let description = [{
     C1: its size is positive.  C2: its offset is a multiple of 64.  C3: it has an offset, a first and a last action, or none of
-    them, and the first is not after the last.  C4: it lies in scratch or pinned memory.
+    them; these are numbers of 32 bits, and the first is not after the last.  C4: it lies in scratch or pinned memory.
   }];
   let arguments = (ins I64Attr:$size, StrAttr:$label, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$first,
                        OptionalAttr<I64Attr>:$last);
@@ -144,7 +145,7 @@ def Plan_PartOp : Plan_Op<"part", [Pure, AllTypesMatch<["buffer", "result"]>]> {
   let description = [{
     It begins at `offset` + the sum of stride * (index mod modulus) over `indices`; a modulus of 0 is none. Strides may be
     negative.
-    C1: there is a stride and a modulus for each index, and no modulus is negative.  C2: each index is a loop's.
+    C1: there is a stride and a modulus for each index, each modulus a number of 32 bits.  C2: each index is a loop's.
   }];
   let arguments = (ins Plan_Buffer:$buffer, I64Attr:$offset, Variadic<Plan_Index>:$indices,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides,
@@ -186,7 +187,7 @@ def Plan_CopyOp : Plan_ActionOp<"copy"> {
 
 def Plan_LoopOp : Plan_ActionOp<"loop", [SingleBlock, NoTerminator]> {
   let summary = "the body, `count` times; the block's argument is the round, which the buffer holds as an i32";
-  let description = "C1: it has a round.  C2: the block takes one index.  C3: only ops of this dialect stand in it.";
+  let description = "C1: it has a round, and at most 4294967295.  C2: the block takes one index.  C3: only ops of this dialect stand in it.";
   let arguments = (ins I64Attr:$count, Plan_Buffer:$round, Plan_Queue:$queue);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count `round` $round attr-dict-with-keyword `:` type($round) $body";

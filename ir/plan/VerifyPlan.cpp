@@ -31,6 +31,14 @@ static LogicalResult requireOffset(Operation *op, std::optional<uint64_t> offset
   return success();
 }
 
+/// An artifact counts with 32 bits.
+static LogicalResult requireNumber(Operation *op, const Twine &what, uint64_t number) {
+  if (number > UINT32_MAX)
+    return op->emitOpError() << what << " " << static_cast<int64_t>(number)
+                             << ": expected a number from 0 to " << UINT32_MAX;
+  return success();
+}
+
 /// What a place may be made of, so that placeOf() may rely on it.
 static LogicalResult requirePlace(Operation *op, Value buffer) {
   if (!isa_and_nonnull<AllocOp, UseOp, PartOp>(buffer.getDefiningOp()))
@@ -63,8 +71,8 @@ static LogicalResult requirePlanOps(Operation *op, Block &block) {
 }
 
 LogicalResult verifyAction(Operation *op) {
-  if (static_cast<int64_t>(cast<Action>(op).getQueue()) < 0)
-    return op->emitOpError("is on a queue of a negative number");
+  if (failed(requireNumber(op, "is on queue", cast<Action>(op).getQueue())))
+    return failure();
   for (Value operand : op->getOperands()) {
     if (!isa<BufferType>(operand.getType()))
       continue;
@@ -146,6 +154,8 @@ LogicalResult PortOp::verify() {
       (type.getNumElements() != 1 || storageBytes(type) != 4))
     return emitOpError() << "is of type " << type << ": a " << stringifyPortKind(getKind())
                          << " is one number of four bytes";
+  if (failed(requireNumber(*this, "is of term", getTerm())))
+    return failure();
   if (!std::isfinite(getWeight().convertToDouble()))
     return emitOpError("has a weight that is not finite");
   bool counts = getKind() == PortKind::input && !isa<FloatType>(type.getElementType());
@@ -165,7 +175,10 @@ LogicalResult AllocOp::verify() {
   bool placed = getOffset().has_value();
   if (placed != getFirst().has_value() || placed != getLast().has_value())
     return emitOpError("has an offset or a lifetime, but not both");
-  if (placed && (static_cast<int64_t>(*getFirst()) < 0 || *getFirst() > *getLast()))
+  if (placed && (failed(requireNumber(*this, "is alive from action", *getFirst())) ||
+                 failed(requireNumber(*this, "is alive to action", *getLast()))))
+    return failure();
+  if (placed && *getFirst() > *getLast())
     return emitOpError("dies before it is born");
   Space space = getResult().getType().getSpace();
   if (space != Space::scratch && space != Space::pinned)
@@ -189,8 +202,8 @@ LogicalResult PartOp::verify() {
     return emitOpError() << "moves with " << count << " loops by " << getStrides().size()
                          << " strides and " << getModuli().size() << " moduli";
   for (int64_t modulus : getModuli())
-    if (modulus < 0)
-      return emitOpError("has a negative modulus");
+    if (failed(requireNumber(*this, "has a modulus of", modulus)))
+      return failure();
   for (Value index : getIndices())
     if (auto argument = dyn_cast<BlockArgument>(index);
         !argument || !isa<LoopOp>(argument.getOwner()->getParentOp()))
@@ -226,8 +239,10 @@ LogicalResult CopyOp::verify() {
 }
 
 LogicalResult LoopOp::verify() {
-  if (static_cast<int64_t>(getCount()) < 1)
+  if (getCount() == 0)
     return emitOpError("has no round");
+  if (failed(requireNumber(*this, "has a count of", getCount())))
+    return failure();
   Block &block = getBody().front();
   if (block.getNumArguments() != 1 || !isa<IndexType>(block.getArgument(0).getType()))
     return emitOpError("has a body that takes other than one !plan.index");

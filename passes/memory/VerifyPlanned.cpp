@@ -97,15 +97,6 @@ LogicalResult Converter::addBuffers(plan::EntryOp entry) {
   return failure(placed.wasInterrupted());
 }
 
-/// How many loops are around the one whose round `index` is.
-uint32_t depthOf(Value index) {
-  uint32_t depth = 0;
-  for (Operation *around = plan::loopOf(index)->getParentOp(); isa<plan::LoopOp>(around);
-       around = around->getParentOp())
-    ++depth;
-  return depth;
-}
-
 planned::Access Converter::access(Value buffer, const spec::Footprint &footprint) {
   plan::Place place = plan::placeOf(buffer);
   Operation *memory = place.memory;
@@ -115,7 +106,7 @@ planned::Access Converter::access(Value buffer, const spec::Footprint &footprint
   access.buffer = buffers.at(memory);
   access.offset = place.offset;
   for (const plan::Place::Move &move : place.moves)
-    access.strides.push_back({depthOf(move.index), move.stride, uint32_t(move.modulus)});
+    access.strides.push_back({plan::depthOf(move.index), move.stride, uint32_t(move.modulus)});
   access.bytes = footprint.bytes;
   access.dims = footprint.dims;
   access.mode = footprint.mode;

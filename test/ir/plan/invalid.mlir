@@ -117,6 +117,14 @@ plan.entry @port_c5 {
 
 // -----
 
+plan.entry @port_c6 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{is of term -1: expected a number from 0 to 4294967295}}
+  plan.port sum "y" %a {term = -1 : i64} : tensor<f32> in !plan.buffer<scratch>
+}
+
+// -----
+
 plan.entry @alloc_c1 {
   // expected-error @below {{has no bytes}}
   %a = plan.alloc 0 "a" : !plan.buffer<scratch>
@@ -141,6 +149,20 @@ plan.entry @alloc_c3 {
 plan.entry @alloc_c3_order {
   // expected-error @below {{dies before it is born}}
   %a = plan.alloc 64 "a" at 64 from 2 to 1 : !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @alloc_c3_first {
+  // expected-error @below {{is alive from action -1: expected a number from 0 to 4294967295}}
+  %a = plan.alloc 64 "a" at 64 from -1 to 1 : !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @alloc_c3_last {
+  // expected-error @below {{is alive to action 4294967296: expected a number from 0 to 4294967295}}
+  %a = plan.alloc 64 "a" at 64 from 0 to 4294967296 : !plan.buffer<scratch>
 }
 
 // -----
@@ -184,7 +206,7 @@ plan.entry @part_c1_modulus {
   %round = plan.alloc 4 "round" : !plan.buffer<scratch>
   plan.loop 2 round %round : !plan.buffer<scratch> {
   ^bb0(%i: !plan.index):
-    // expected-error @below {{has a negative modulus}}
+    // expected-error @below {{has a modulus of -2: expected a number from 0 to 4294967295}}
     %moving = plan.part %a at 0 moving with %i {strides = array<i64: 4>, moduli = array<i64: -2>} : !plan.buffer<scratch>
   }
 }
@@ -209,8 +231,16 @@ func.func @touches_no_place(%a: !plan.buffer<scratch>) {
 
 plan.entry @negative_queue {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
-  // expected-error @below {{is on a queue of a negative number}}
+  // expected-error @below {{is on queue -1: expected a number from 0 to 4294967295}}
   plan.copy %a to %a 4 {queue = -1 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @large_queue {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{is on queue 4294967296: expected a number from 0 to 4294967295}}
+  plan.copy %a to %a 4 {queue = 4294967296 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
 }
 
 // -----
@@ -289,6 +319,17 @@ plan.entry @loop_c1 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   // expected-error @below {{has no round}}
   plan.loop 0 round %a : !plan.buffer<scratch> {
+  ^bb0(%i: !plan.index):
+    plan.copy %a to %a 4 : !plan.buffer<scratch> to !plan.buffer<scratch>
+  }
+}
+
+// -----
+
+plan.entry @loop_c1_large {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{has a count of 4294967296: expected a number from 0 to 4294967295}}
+  plan.loop 4294967296 round %a : !plan.buffer<scratch> {
   ^bb0(%i: !plan.index):
     plan.copy %a to %a 4 : !plan.buffer<scratch> to !plan.buffer<scratch>
   }
