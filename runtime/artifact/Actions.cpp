@@ -114,6 +114,13 @@ void collect(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
 
 } // namespace
 
+uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref) {
+  uint64_t memory = ref.memory() == Memory::variable
+                        ? program.variables()->Get(ref.index())->offset()
+                        : entry.buffers()->Get(ref.index())->offset();
+  return memory + ref.offset();
+}
+
 std::vector<Footprint> footprintsOf(const Program &program, const Action &action) {
   return kindOf(action).footprints(program, action);
 }

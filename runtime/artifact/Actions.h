@@ -31,6 +31,9 @@ std::optional<spec::Call> readSpec(const Call &call, std::string &why);
 /// The spec of a call of a verified program.
 spec::Call specOf(const Call &call);
 
+/// Where an operand or a port of the entry lies in no round: bytes from the arena's start.
+uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref);
+
 /// What the action touches of each of its operands.
 std::vector<spec::Footprint> footprintsOf(const Program &program, const Action &action);
 

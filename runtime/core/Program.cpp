@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include <cassert>
 
@@ -19,11 +20,7 @@ struct Program::Impl {
   std::vector<TensorView> variables;
 
   Address addressOf(const artifact::Entry &entry, const artifact::Port &port) const {
-    const artifact::Ref &ref = *port.ref();
-    uint64_t offset = ref.memory() == artifact::Memory::variable
-                          ? plan->variables()->Get(ref.index())->offset()
-                          : entry.buffers()->Get(ref.index())->offset();
-    return offset + ref.offset();
+    return artifact::addressOf(*plan, entry, *port.ref());
   }
 };
 

@@ -22,20 +22,20 @@ Walk::Walk(const artifact::Program &program, uint32_t index, Workshop &workshop,
   placed.reserve(artifact::maxOperands);
 }
 
-std::vector<Walk::Step> Walk::prepare(const Actions &actions, std::optional<uint32_t> around) {
-  std::vector<Step> list;
+std::vector<Walk::Ready> Walk::prepare(const Actions &actions, std::optional<uint32_t> around) {
+  std::vector<Ready> list;
   list.reserve(actions.size());
   for (const artifact::Action *action : actions)
     list.push_back(prepare(*action, around));
   return list;
 }
 
-Walk::Step Walk::prepare(const artifact::Action &action, std::optional<uint32_t> around) {
-  Step step;
+Walk::Ready Walk::prepare(const artifact::Action &action, std::optional<uint32_t> around) {
+  Ready step;
   step.action = nextAction++;
   if (action.operands())
     for (const artifact::Ref *ref : *action.operands())
-      step.places.push_back(resolve(*ref));
+      step.places.push_back(artifact::addressOf(program, entry, *ref));
   if (action.moves())
     for (const artifact::Move *move : *action.moves())
       step.moves.push_back({move->operand(), move->loop(), move->modulus(), move->bytes()});
@@ -54,13 +54,6 @@ Walk::Step Walk::prepare(const artifact::Action &action, std::optional<uint32_t>
   if (poison)
     step.dead = deadBehind(step.action, nextAction - 1, around);
   return step;
-}
-
-Address Walk::resolve(const artifact::Ref &ref) const {
-  uint64_t offset = ref.memory() == artifact::Memory::variable
-                        ? program.variables()->Get(ref.index())->offset()
-                        : entry.buffers()->Get(ref.index())->offset();
-  return offset + ref.offset();
 }
 
 static bool isPort(const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &ports,
@@ -116,7 +109,7 @@ void Walk::run(Trace *newTrace, Observer *newObserver) {
 }
 
 /// Where the operands lie in this round.
-void Walk::place(const Step &step) {
+void Walk::place(const Ready &step) {
   placed.assign(step.places.begin(), step.places.end());
   for (const Move &move : step.moves) {
     int64_t turn = rounds[move.loop];
@@ -124,7 +117,7 @@ void Walk::place(const Step &step) {
   }
 }
 
-void Walk::carryOut(Step &step) {
+void Walk::carryOut(Ready &step) {
   if (step.count) {
     loop(step);
   } else if (step.work) {
@@ -136,8 +129,8 @@ void Walk::carryOut(Step &step) {
   }
 }
 
-void Walk::runAll(std::vector<Step> &list) {
-  for (Step &step : list) {
+void Walk::runAll(std::vector<Ready> &list) {
+  for (Ready &step : list) {
     if (observer)
       observer->before({index, step.action, round});
     if (trace) {
@@ -154,7 +147,7 @@ void Walk::runAll(std::vector<Step> &list) {
   }
 }
 
-void Walk::loop(Step &step) {
+void Walk::loop(Ready &step) {
   uint32_t outer = round;
   rounds.push_back(0);
   for (uint32_t turn = 0; turn < step.count; ++turn) {

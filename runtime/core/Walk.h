@@ -64,27 +64,26 @@ private:
     Address begin;
     uint64_t size;
   };
-  struct Step {
+  struct Ready {
     uint32_t action;             ///< its number
     std::unique_ptr<Work> work;  ///< null: a loop, or nothing to do
     std::vector<Address> places; ///< of the operands in no round
     std::vector<Move> moves;
     uint32_t count = 0; ///< rounds of a loop
-    std::vector<Step> body;
+    std::vector<Ready> body;
     std::vector<Range> dead; ///< poisoned behind it
   };
   using Actions = flatbuffers::Vector<flatbuffers::Offset<artifact::Action>>;
 
-  std::vector<Step> prepare(const Actions &actions, std::optional<uint32_t> around);
-  Step prepare(const artifact::Action &action, std::optional<uint32_t> around);
-  Address resolve(const artifact::Ref &ref) const;
+  std::vector<Ready> prepare(const Actions &actions, std::optional<uint32_t> around);
+  Ready prepare(const artifact::Action &action, std::optional<uint32_t> around);
   std::vector<Range> deadBehind(uint32_t first, uint32_t last,
                                 std::optional<uint32_t> around) const;
   void poisonBefore();
-  void place(const Step &step);
-  void carryOut(Step &step);
-  void runAll(std::vector<Step> &steps);
-  void loop(Step &step);
+  void place(const Ready &step);
+  void carryOut(Ready &step);
+  void runAll(std::vector<Ready> &steps);
+  void loop(Ready &step);
 
   const artifact::Program &program;
   const artifact::Entry &entry;
@@ -92,7 +91,7 @@ private:
   Workshop &workshop;
   const bool poison;
   uint32_t nextAction = 0;
-  std::vector<Step> steps;
+  std::vector<Ready> steps;
 
   // Of the run:
   Trace *trace = nullptr;

@@ -8,7 +8,7 @@
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
-#include "runtime/core/Walk.h"
+#include "runtime/core/HostDevice.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/Loader.h"
@@ -40,35 +40,18 @@ std::vector<KernelFunction> loadKernels(const artifact::Program &program,
   return functions;
 }
 
-class CpuDevice : public Device, public Workshop {
+class CpuDevice : public HostDevice {
 public:
   CpuDevice(const artifact::Program &program, const DeviceOptions &options);
 
   DeviceFacts facts() const override { return {pool->size(), machine.scratchStride}; }
 
-  Ticket write(Address to, std::span<const std::byte> from) override {
-    std::memcpy(machine.arena + to, from.data(), from.size());
-    return 0;
-  }
-  Ticket read(Address from, std::span<std::byte> to) override {
-    std::memcpy(to.data(), machine.arena + from, to.size());
-    return 0;
-  }
   Ticket run(uint32_t entry) override;
-  void wait(Ticket) override {}
-  void trace(Trace *to) override { traced = to; }
-  void observe(Observer *by) override { observer = by; }
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
   std::unique_ptr<Work> make(const spec::Product &spec);
   std::unique_ptr<Work> make(const spec::Convolution &spec);
-  void setRound(Address at, int32_t round) override {
-    std::memcpy(machine.arena + at, &round, sizeof round);
-  }
-  void poison(Address from, uint64_t bytes) override {
-    std::memset(machine.arena + from, 0xff, bytes);
-  }
   void allocateScratch();
 
   const artifact::Program &program;
@@ -81,9 +64,6 @@ private:
   std::map<spec::Convolution, std::unique_ptr<Convolution>> convolutions;
   Machine machine;
   bool poisons;
-  std::vector<std::unique_ptr<Walk>> walks; ///< as program.entries()
-  Trace *traced = nullptr;
-  Observer *observer = nullptr;
 };
 
 CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &options)
@@ -96,8 +76,7 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   pool = std::make_unique<ThreadPool>(options.threads);
   machine.arena = arena->data();
   machine.pool = pool.get();
-  for (uint32_t i = 0; i < program.entries()->size(); ++i)
-    walks.push_back(std::make_unique<Walk>(program, i, *this, poisons));
+  prepare(program, arena->data(), poisons);
   allocateScratch();
 }
 
@@ -145,8 +124,7 @@ Ticket CpuDevice::run(uint32_t entry) {
   if (poisons)
     for (int worker = 0; worker < pool->size() && machine.scratchStride; ++worker)
       std::memset(machine.workerScratch(worker), 0xff, machine.scratchStride);
-  walks[entry]->run(traced, observer);
-  return 0;
+  return HostDevice::run(entry);
 }
 
 } // namespace

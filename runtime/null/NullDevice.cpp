@@ -7,8 +7,7 @@
 
 #include "runtime/null/NullDevice.h"
 #include "runtime/artifact/Actions.h"
-#include "runtime/core/Walk.h"
-#include <cstring>
+#include "runtime/core/HostDevice.h"
 
 namespace weir::null {
 namespace {
@@ -41,30 +40,14 @@ private:
   Address from = 0, to = 0;
 };
 
-class NullDevice : public Device, public Workshop {
+class NullDevice : public HostDevice {
 public:
   NullDevice(const artifact::Program &program, const DeviceOptions &options)
       : arena(artifact::deviceOf(program).arena()) {
-    for (uint32_t i = 0; i < program.entries()->size(); ++i)
-      walks.push_back(std::make_unique<Walk>(program, i, *this, options.poison));
+    prepare(program, arena.data(), options.poison);
   }
 
   DeviceFacts facts() const override { return {}; }
-  Ticket write(Address to, std::span<const std::byte> from) override {
-    std::memcpy(arena.data() + to, from.data(), from.size());
-    return 0;
-  }
-  Ticket read(Address from, std::span<std::byte> to) override {
-    std::memcpy(to.data(), arena.data() + from, to.size());
-    return 0;
-  }
-  Ticket run(uint32_t entry) override {
-    walks[entry]->run(traced, observer);
-    return 0;
-  }
-  void wait(Ticket) override {}
-  void trace(Trace *to) override { traced = to; }
-  void observe(Observer *by) override { observer = by; }
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override {
@@ -72,17 +55,8 @@ private:
       return std::make_unique<CopyWork>(arena.data(), copy->size());
     return std::make_unique<NoWork>(action.operands() ? action.operands()->size() : 0);
   }
-  void setRound(Address at, int32_t round) override {
-    std::memcpy(arena.data() + at, &round, sizeof round);
-  }
-  void poison(Address from, uint64_t bytes) override {
-    std::memset(arena.data() + from, 0xff, bytes);
-  }
 
   std::vector<std::byte> arena;
-  std::vector<std::unique_ptr<Walk>> walks; ///< as the program's entries
-  Trace *traced = nullptr;
-  Observer *observer = nullptr;
 };
 
 } // namespace
