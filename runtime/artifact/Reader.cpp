@@ -30,7 +30,7 @@ const Program &verify(std::span<const std::byte> file) {
   if (header.version != formatVersion)
     fail("the artifact has format version " + std::to_string(header.version) +
          ", this Weir reads version " + std::to_string(formatVersion) +
-         ": compile the model again with this version");
+         ": run it with the Weir that compiled it, or compile the model again with this one");
   std::span<const std::byte> payload = file.subspan(sizeof(Header));
   if (payload.size() < header.payloadBytes)
     fail("the artifact is truncated: its header promises " + std::to_string(header.payloadBytes) +
