@@ -7,6 +7,7 @@
 
 #include "verify/Blame.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -81,8 +82,8 @@ mlir::Operation *rootOf(mlir::ModuleOp module, const Disagreement &what, mlir::V
       value = write.getValue();
     }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "weir.output");
-    auto part = function.getResultAttrOfType<mlir::StringAttr>(i, "weir.part");
+    auto name = function.getResultAttrOfType<mlir::StringAttr>(i, outputAttrName);
+    auto part = function.getResultAttrOfType<mlir::StringAttr>(i, partAttrName);
     std::string full = name ? name.str() : "";
     if (part && (part == "sum" || part == "count"))
       full += "." + part.str();

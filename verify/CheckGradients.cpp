@@ -24,7 +24,7 @@ LogicalResult checkGradients(Verification &verification, const Samples &samples)
     StringRef entry = function.getSymName();
     if (function.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted() == false)
       continue;
-    FailureOr<Gradients> gradients = gradientsOf(samples.twin(), entry, feed);
+    FailureOr<std::vector<Tensors>> gradients = gradientsOf(samples.twin(), entry, feed);
     if (failed(gradients))
       return failure();
     size_t round = 0;

@@ -7,6 +7,7 @@
 
 #include "verify/Feed.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 #include <cmath>
 #include <random>
 
@@ -49,7 +50,7 @@ void perturb(Tensor &tensor, Role role, Draw &draw) {
 
 Tensor randomInput(mlir::func::FuncOp function, unsigned argument, bool positive, Draw &draw) {
   auto type = llvm::cast<mlir::RankedTensorType>(function.getArgumentTypes()[argument]);
-  auto limit = function.getArgAttrOfType<mlir::IntegerAttr>(argument, "weir.limit");
+  auto limit = function.getArgAttrOfType<mlir::IntegerAttr>(argument, limitAttrName);
   Element element = *elementOf(type.getElementType());
   Tensor tensor(type.getShape());
   for (double &value : tensor.values)
@@ -71,7 +72,7 @@ std::map<std::string, Tensor> Feed::variablesFor(llvm::StringRef entry) const {
   std::map<std::string, Tensor> before = variables;
   if (entry == "init")
     for (auto &[name, tensor] : before)
-      if (!llvm::StringRef(name).starts_with("run/"))
+      if (!llvm::StringRef(name).starts_with(runPrefix))
         std::fill(tensor.values.begin(), tensor.values.end(), 0.0);
   return before;
 }
@@ -99,12 +100,12 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
     if (auto found = interpreter.variables.find(name); found != interpreter.variables.end())
       found->second.values[0] = value;
   };
-  scalar("run/seed", 1 + seed % 1000);
+  scalar(runSeedName, 1 + seed % 1000);
   if (auto init = module.lookupSymbol<mlir::func::FuncOp>("init"))
     if (init.getNumArguments() == 0 && mlir::failed(interpreter.run(init, {})))
       return mlir::failure();
-  scalar("run/step", moment == Moment::start ? 0 : atStep);
-  scalar("run/total_steps", ofSteps);
+  scalar(runStepName, moment == Moment::start ? 0 : atStep);
+  scalar(runTotalStepsName, ofSteps);
   feed.variables = std::move(interpreter.variables);
   for (auto variable : module.getOps<VariableOp>()) {
     Tensor &tensor = feed.variables[variable.getSymName().str()];

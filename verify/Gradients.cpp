@@ -50,9 +50,9 @@ differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> a
   return copy;
 }
 
-mlir::FailureOr<Gradients> gradientsOf(mlir::ModuleOp differentiated, llvm::StringRef entry,
-                                       const Feed &feed) {
-  Gradients gradients;
+mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
+                                                  llvm::StringRef entry, const Feed &feed) {
+  std::vector<Tensors> gradients;
   auto function = differentiated.lookupSymbol<mlir::func::FuncOp>(entry);
   auto any = function.walk([](mlir::Operation *op) {
     return op->hasAttr(marker) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
@@ -276,7 +276,7 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
   mlir::OwningOpRef<mlir::ModuleOp> twin = differentiated(*copy, afterwards);
   if (!twin)
     return std::nullopt;
-  mlir::FailureOr<Gradients> gradients = gradientsOf(*twin, entry, feed);
+  mlir::FailureOr<std::vector<Tensors>> gradients = gradientsOf(*twin, entry, feed);
   if (mlir::failed(gradients))
     return std::nullopt;
 

@@ -24,9 +24,8 @@ differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> a
 
 /// The gradients of every gradient op that runs, in the order in which they run; an entry without
 /// is not run.
-using Gradients = std::vector<Tensors>;
-mlir::FailureOr<Gradients> gradientsOf(mlir::ModuleOp differentiated, llvm::StringRef entry,
-                                       const Feed &feed);
+mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
+                                                  llvm::StringRef entry, const Feed &feed);
 
 /// From now on an interpreter of a differentiated module changes each gradient as it is computed;
 /// `change` gets its number within the op.

@@ -7,6 +7,7 @@
 
 #include "verify/Outcome.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/Names.h"
 #include "verify/Compare.h"
 #include "verify/Gradients.h"
 #include "verify/Rounding.h"
@@ -46,8 +47,8 @@ Results::Results(mlir::ModuleOp module) {
         auto value = function.getResultAttrOfType<mlir::StringAttr>(i, attribute);
         return value ? value.str() : std::string();
       };
-      std::string name = text("weir.output"), part = text("weir.part");
-      bool gradient = llvm::StringRef(name).starts_with("gradient/");
+      std::string name = text(outputAttrName), part = text(partAttrName);
+      bool gradient = llvm::StringRef(name).starts_with(gradientPrefix);
       if (part == "sum" || part == "count")
         name += "." + part;
       entry.outputs.push_back({name, gradient ? ResultKind::gradient : ResultKind::output,
@@ -152,7 +153,7 @@ mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const 
   constexpr double slack = 8;
   Outcome allowance = nothingOf(truth);
   for (auto &[entry, results] : allowance) {
-    mlir::FailureOr<Gradients> gradients = gradientsOf(differentiated, entry, feed);
+    mlir::FailureOr<std::vector<Tensors>> gradients = gradientsOf(differentiated, entry, feed);
     if (mlir::failed(gradients))
       return mlir::failure();
     if (gradients->empty())

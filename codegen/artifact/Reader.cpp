@@ -8,6 +8,7 @@
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
@@ -119,7 +120,7 @@ void PlanReader::readAttributes() {
 void PlanReader::readVariable(const fb::Variable &variable) {
   std::string symbol = text(variable.name()).str();
   if (variable.role() == fb::Role::run)
-    symbol = "run/" + symbol;
+    symbol = runPrefix + symbol;
   plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
                            tensor(variable.dtype(), *variable.shape()), number(variable.offset()));
   symbolOf.push_back(symbol);

@@ -10,6 +10,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
@@ -145,7 +146,7 @@ private:
     StringRef name = op.getSymName();
     variable->role = fb::Role(op.getRole());
     if (variable->role == fb::Role::run)
-      name.consume_front("run/");
+      name.consume_front(runPrefix);
     variable->name = name.str();
     variable->dtype = dtypeOf(op.getType());
     variable->shape = shapeVector(op.getType());

@@ -14,7 +14,7 @@ using namespace mlir;
 namespace weir {
 
 /// The lines of the ops that the call computes, the product's or convolution's first.
-static Location linesOf(KernelOp kernel) {
+static Location locationsOf(KernelOp kernel) {
   SmallVector<Location> lines;
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (isa<MatmulOp>(op))
@@ -115,8 +115,8 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   SmallVector<Value> buffers = {a, b, operands.result};
   if (epilogue.getBias())
     buffers.push_back(operands.inputs[*epilogue.getBias()]);
-  plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
-                       buffers);
+  plan::CallOp::create(builder, locationsOf(kernel),
+                       plan::SpecAttr::get(builder.getContext(), spec), buffers);
   return scratchBound(spec);
 }
 
@@ -160,8 +160,8 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
     buffers.push_back(plan::AllocOp::create(builder, kernel.getLoc(),
                                             spec.tiles() * spec.weightElements() * spec::floatBytes,
                                             "partial weight gradients"));
-  plan::CallOp::create(builder, linesOf(kernel), plan::SpecAttr::get(builder.getContext(), spec),
-                       buffers);
+  plan::CallOp::create(builder, locationsOf(kernel),
+                       plan::SpecAttr::get(builder.getContext(), spec), buffers);
   return scratchBound(spec);
 }
 

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 
 namespace weir::elab {
 
@@ -14,13 +15,13 @@ namespace weir::elab {
 // init and the module
 //===----------------------------------------------------------------------===//
 
-static const char *const runScalars[] = {"run/seed", "run/step", "run/total_steps"};
+static const char *const runScalars[] = {runSeedName, runStepName, runTotalStepsName};
 
 void Elaborator::beginInit(mlir::Location place) {
   opBuilder.setInsertionPointToEnd(module->getBody());
   init = mlir::func::FuncOp::create(opBuilder, place, "init", opBuilder.getFunctionType({}, {}));
   opBuilder.setInsertionPointToStart(init.addEntryBlock());
-  initSeed = ReadOp::create(opBuilder, place, type({}, i32()), "run/seed");
+  initSeed = ReadOp::create(opBuilder, place, type({}, i32()), runSeedName);
   initZero = ConstantOp::create(opBuilder, place, type({}, i32()), opBuilder.getI32IntegerAttr(0));
 }
 
@@ -82,7 +83,7 @@ std::vector<mlir::Value> Elaborator::beginEntry(Entry &entry, llvm::StringRef na
       arguments.push_back(nullptr); // faulty
       continue;
     }
-    entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(input.entry->name.text));
+    entry.function.setArgAttr(next, inputAttrName, opBuilder.getStringAttr(input.entry->name.text));
     mlir::BlockArgument argument = block->getArgument(next++);
     argument.setLoc(location(input.entry->name.range));
     arguments.push_back(argument);
@@ -110,11 +111,11 @@ void Elaborator::finishFunction(mlir::func::FuncOp function, llvm::ArrayRef<Outp
   std::vector<mlir::DictionaryAttr> attributes;
   for (const Output &output : outputs) {
     mlir::NamedAttrList list;
-    list.set("weir.output", opBuilder.getStringAttr(output.name));
-    list.set("weir.part", opBuilder.getStringAttr(output.part));
+    list.set(outputAttrName, opBuilder.getStringAttr(output.name));
+    list.set(partAttrName, opBuilder.getStringAttr(output.part));
     if (output.part != "scalar" && output.part != "tensor") {
-      list.set("weir.term", opBuilder.getI64IntegerAttr(output.term));
-      list.set("weir.weight", opBuilder.getF64FloatAttr(output.weight));
+      list.set(termAttrName, opBuilder.getI64IntegerAttr(output.term));
+      list.set(weightAttrName, opBuilder.getF64FloatAttr(output.weight));
     }
     attributes.push_back(list.getDictionary(&context));
   }
@@ -148,15 +149,15 @@ void Elaborator::setLimits(mlir::func::FuncOp function, const Entry &entry) {
     auto input = inputOf(indices, function);
     if (!input)
       return;
-    auto known = function.getArgAttrOfType<mlir::IntegerAttr>(*input, "weir.limit");
+    auto known = function.getArgAttrOfType<mlir::IntegerAttr>(*input, limitAttrName);
     if (known && known.getInt() <= size)
       return;
-    function.setArgAttr(*input, "weir.limit", opBuilder.getI64IntegerAttr(size));
+    function.setArgAttr(*input, limitAttrName, opBuilder.getI64IntegerAttr(size));
     auto config = entry.limitConfigs.find(op);
     if (config != entry.limitConfigs.end())
-      function.setArgAttr(*input, "weir.limit_config", opBuilder.getStringAttr(config->second));
+      function.setArgAttr(*input, limitConfigAttrName, opBuilder.getStringAttr(config->second));
     else
-      function.removeArgAttr(*input, "weir.limit_config");
+      function.removeArgAttr(*input, limitConfigAttrName);
   };
   function.walk([&](Picking op) {
     Picks picks = op.picks();
@@ -275,7 +276,7 @@ void Elaborator::emitPredict(const Entry &eval, llvm::ArrayRef<mlir::Type> input
   std::vector<CallArgument> arguments = eval.modelArguments;
   unsigned next = 0;
   auto takeInput = [&](const Tensor &tensor, const std::string &name) {
-    entry.function.setArgAttr(next, "weir.input", opBuilder.getStringAttr(name));
+    entry.function.setArgAttr(next, inputAttrName, opBuilder.getStringAttr(name));
     return Tensor{block->getArgument(next++), tensor.dims};
   };
   for (CallArgument &argument : arguments)

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/Names.h"
 
 namespace weir::elab {
 
@@ -154,7 +155,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
   std::vector<Output> gradients;
   if (options.gradients)
     for (const Trained &one : trained)
-      gradients.push_back({"gradient/" + one.parameter->path.symbol, "tensor", one.gradient});
+      gradients.push_back({gradientPrefix + one.parameter->path.symbol, "tensor", one.gradient});
   mlir::Value norm = clip(trained, range);
 
   std::optional<Tensor> rate;
@@ -249,7 +250,7 @@ void Elaborator::emitUpdate(mlir::Value loss, std::vector<Trained> &trained,
 
   mlir::Value step = readRun("step", range);
   mlir::Value one = constant(1, i32(), {}, range).get<Tensor>()->value;
-  WriteOp::create(opBuilder, place, "run/step", AddOp::create(opBuilder, place, step, one));
+  WriteOp::create(opBuilder, place, runStepName, AddOp::create(opBuilder, place, step, one));
   if (rate)
     outputs.push_back({"lr", "scalar", rate->value});
   outputs.push_back({"grad_norm", "scalar", norm});

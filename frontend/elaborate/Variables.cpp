@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/Names.h"
 
 #include "llvm/Support/xxhash.h"
 
@@ -311,7 +312,7 @@ mlir::Value Elaborator::readAtTop(const std::string &symbol, mlir::RankedTensorT
 }
 
 mlir::Value Elaborator::readRun(const std::string &name, Range range) {
-  return readAtTop("run/" + name, type({}, i32()), range);
+  return readAtTop(runPrefix + name, type({}, i32()), range);
 }
 
 Value Elaborator::draw(const Dims &dims, Distribution distribution, Range range) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/BatchRows.h"
+#include "ir/weir/Names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -238,7 +239,7 @@ BatchRows::Clause BatchRows::visitSums(Operation *op) {
 }
 
 bool BatchRows::isFigure(unsigned result) {
-  auto part = function.getResultAttrOfType<StringAttr>(result, "weir.part");
+  auto part = function.getResultAttrOfType<StringAttr>(result, partAttrName);
   return part && (part.getValue() == "sum" || part.getValue() == "count");
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/BatchRows.h"
+#include "ir/weir/Names.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
@@ -42,7 +43,7 @@ public:
         copy(&op);
     SmallVector<Value> results;
     for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-      results.push_back(result(value, from.getResultAttrOfType<StringAttr>(i, "weir.part")));
+      results.push_back(result(value, from.getResultAttrOfType<StringAttr>(i, partAttrName)));
       outputs.push_back(results.back().getType());
     }
     func::ReturnOp::create(builder, end->getLoc(), results);

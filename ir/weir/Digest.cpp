@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Digest.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "llvm/Support/xxhash.h"
 
@@ -67,7 +68,7 @@ private:
   }
 
   StringRef inputName(unsigned argument) {
-    auto name = entry.getArgAttrOfType<StringAttr>(argument, "weir.input");
+    auto name = entry.getArgAttrOfType<StringAttr>(argument, inputAttrName);
     return name ? name.getValue() : "";
   }
 

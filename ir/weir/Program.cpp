@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Program.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -22,11 +23,11 @@ std::string missingLoss(func::FuncOp entry) {
   std::map<int64_t, Parts> terms;
   std::string name = "`" + entry.getSymName().str() + "`";
   for (unsigned i = 0; i < entry.getNumResults(); ++i) {
-    auto output = entry.getResultAttrOfType<StringAttr>(i, "weir.output");
+    auto output = entry.getResultAttrOfType<StringAttr>(i, outputAttrName);
     if (!output || output.getValue() != "loss")
       continue;
-    auto part = entry.getResultAttrOfType<StringAttr>(i, "weir.part");
-    auto term = entry.getResultAttrOfType<IntegerAttr>(i, "weir.term");
+    auto part = entry.getResultAttrOfType<StringAttr>(i, partAttrName);
+    auto term = entry.getResultAttrOfType<IntegerAttr>(i, termAttrName);
     if (!part || !term)
       return name + " has a loss that is no sum and count";
     Parts &parts = terms[term.getInt()];

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/BatchRows.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
@@ -96,7 +97,7 @@ private:
       results.push_back(mapping.lookup(value));
     func::ReturnOp::create(builder, yield->getLoc(), results);
     for (unsigned i = 0; i < results.size(); ++i)
-      made.setResultAttr(i, "weir.part", builder.getStringAttr("sum"));
+      made.setResultAttr(i, partAttrName, builder.getStringAttr("sum"));
     return made;
   }
 

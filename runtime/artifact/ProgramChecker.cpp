@@ -9,6 +9,7 @@
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>
 #include <map>
@@ -185,7 +186,7 @@ void ProgramChecker::checkVariables() {
     require(names.insert(variable->name()->string_view()).second, where,
             "there are two of that name");
     // The plan's name of a scalar of the run, and what safetensors keeps for itself.
-    require(!variable->name()->string_view().starts_with("run/") &&
+    require(!variable->name()->string_view().starts_with(runPrefix) &&
                 variable->name()->string_view() != "__metadata__",
             where, "the name is reserved");
     require(variable->dtype() <= DType::MAX, where, unknownType(variable->dtype()));

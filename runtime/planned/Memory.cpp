@@ -18,8 +18,7 @@ Memory::Memory(const Outline &outline, const Clocks &clocks, Effort &effort)
   for (uint32_t i = outline.contents; i < outline.accesses.size(); ++i) {
     const Placed &placed = outline.accesses[i];
     hasContents[placed.buffer] = true;
-    rows[size_t(placed.space)].writes.assign(placed.address,
-                                             placed.address + placed.footprint.bytes,
+    rows[size_t(placed.space)].writes.assign(placed.address, placed.address + placed.reach.bytes,
                                              {i, clocks.host(), Clocks::contents});
   }
 }

@@ -128,7 +128,7 @@ private:
     placed.writes = access.mode != Mode::read;
     placed.space = buffer.space;
     placed.address = buffer.offset + uint64_t(access.offset);
-    placed.footprint = footprintOf(access.bytes, access.dims);
+    placed.reach = reachOf(access.bytes, access.dims);
     std::array<bool, maxDepth> seen = {};
     for (const Stride &stride : access.strides) {
       if (stride.loop >= loops.size())
@@ -157,7 +157,7 @@ private:
       placed.buffer = i;
       placed.space = buffer.space;
       placed.address = buffer.offset;
-      placed.footprint = footprintOf(buffer.size, {});
+      placed.reach = reachOf(buffer.size, {});
       outline.accesses.push_back(std::move(placed));
     }
   }

@@ -9,8 +9,8 @@
 #define WEIR_RUNTIME_PLANNED_OUTLINE_H
 
 #include "runtime/planned/Fault.h"
-#include "runtime/planned/Footprint.h"
 #include "runtime/planned/Plan.h"
+#include "runtime/planned/Reach.h"
 #include <string_view>
 #include <vector>
 
@@ -45,7 +45,7 @@ struct Placed {
   Space space = Space::scratch;
   uint64_t address = 0; ///< in its first round; what Access calls offset, from the space's start
   std::array<Motion, maxDepth> motions = {}; ///< by the loops' depth
-  Footprint footprint;
+  Reach reach;
 
   /// The action's number; none for what the host does.
   std::optional<uint32_t> number() const {

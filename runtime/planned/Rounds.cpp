@@ -26,17 +26,17 @@ uint64_t addressIn(const Placed &placed, const Rounds &rounds) {
   return address;
 }
 
-Footprint footprintIn(const Placed &placed, const Rounds &rounds) {
+Reach reachIn(const Placed &placed, const Rounds &rounds) {
   std::vector<Dim> more;
   for (uint32_t depth = 0; depth < maxDepth; ++depth)
     if (rounds[depth].leftOut && placed.motions[depth].travels())
       more.push_back({rounds[depth].leftOut + 1, placed.motions[depth].bytes});
   if (more.empty())
-    return placed.footprint;
-  more.insert(more.end(), placed.footprint.dims.begin(), placed.footprint.dims.end());
-  Footprint footprint = footprintOf(placed.footprint.bytes, more);
-  footprint.begin += placed.footprint.begin;
-  return footprint;
+    return placed.reach;
+  more.insert(more.end(), placed.reach.dims.begin(), placed.reach.dims.end());
+  Reach reach = reachOf(placed.reach.bytes, more);
+  reach.begin += placed.reach.begin;
+  return reach;
 }
 
 namespace {
@@ -60,15 +60,15 @@ Sweep sweepOf(const Placed &placed, uint32_t depth, const Rounds &around) {
   for (uint32_t inner = depth; inner < maxDepth; ++inner)
     rounds[inner] = {};
   uint64_t address = addressIn(placed, rounds);
-  auto rangeOf = [&](const Footprint &footprint) {
-    uint64_t begin = address + footprint.begin, end = begin + footprint.span();
+  auto rangeOf = [&](const Reach &reach) {
+    uint64_t begin = address + reach.begin, end = begin + reach.span();
     for (uint32_t inner = depth + 1; inner < maxDepth; ++inner)
       widen(begin, end, placed.motions[inner]);
     return std::pair(begin, end);
   };
   const Motion &motion = placed.motions[depth];
-  auto [firstBegin, firstEnd] = rangeOf(placed.footprint);
-  auto [begin, end] = rangeOf(footprintIn(placed, rounds));
+  auto [firstBegin, firstEnd] = rangeOf(placed.reach);
+  auto [begin, end] = rangeOf(reachIn(placed, rounds));
   widen(begin, end, motion);
   return {&placed, firstBegin, firstEnd, begin, end, motion.travels() ? motion.bytes : 0};
 }

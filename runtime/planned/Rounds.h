@@ -55,7 +55,7 @@ using Rounds = std::array<Round, maxDepth>; // by depth
 /// Where the access lies in its space in these rounds.
 uint64_t addressIn(const Placed &placed, const Rounds &rounds);
 /// Its bytes from there on, those of the rounds left out included.
-Footprint footprintIn(const Placed &placed, const Rounds &rounds);
+Reach reachIn(const Placed &placed, const Rounds &rounds);
 
 /// What of a loop has to repeat.
 struct Pattern {

@@ -130,22 +130,22 @@ Finding Walk::end() {
 
 Finding Walk::touch(uint32_t access, const Mark &mark, bool writes) {
   const Placed &placed = outline.accesses[access];
-  Footprint footprint = footprintIn(placed, rounds);
-  uint64_t address = addressIn(placed, rounds) + footprint.begin;
-  if (footprint.pieces(limits.steps) >= limits.steps - std::min(limits.steps, effort.steps))
+  Reach reach = reachIn(placed, rounds);
+  uint64_t address = addressIn(placed, rounds) + reach.begin;
+  if (reach.pieces(limits.steps) >= limits.steps - std::min(limits.steps, effort.steps))
     return tooLong();
-  std::vector<uint64_t> point(footprint.dims.size());
+  std::vector<uint64_t> point(reach.dims.size());
   while (true) {
     uint64_t begin = address, end;
     for (size_t i = 0; i < point.size(); ++i)
-      begin += point[i] * uint64_t(footprint.dims[i].stride);
-    end = begin + footprint.bytes;
+      begin += point[i] * uint64_t(reach.dims[i].stride);
+    end = begin + reach.bytes;
     if (Finding fault = writes ? memory.write(mark, begin, end) : memory.read(mark, begin, end))
       return fault;
     if (effort.steps > limits.steps || effort.segments > limits.segments)
       return tooLong();
     size_t dim = 0;
-    while (dim < point.size() && ++point[dim] == footprint.dims[dim].count)
+    while (dim < point.size() && ++point[dim] == reach.dims[dim].count)
       point[dim++] = 0;
     if (dim == point.size())
       return {};
@@ -156,8 +156,8 @@ Finding Walk::notForked(uint32_t number) {
   const Step &step = outline.steps[number];
   for (uint32_t i = step.accesses; i < step.ownAccessesEnd; ++i) {
     const Placed &placed = outline.accesses[i];
-    uint64_t begin = addressIn(placed, rounds) + placed.footprint.begin;
-    if (placed.reads && memory.isHosts({placed.space, begin, begin + placed.footprint.span()}))
+    uint64_t begin = addressIn(placed, rounds) + placed.reach.begin;
+    if (placed.reads && memory.isHosts({placed.space, begin, begin + placed.reach.span()}))
       return Fault{
           FaultKind::inputNotVisible,
           concat(accessWords(outline, placed),

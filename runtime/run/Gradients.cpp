@@ -7,6 +7,7 @@
 
 #include "runtime/run/Gradients.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include <cstring>
@@ -15,8 +16,6 @@
 
 namespace weir {
 namespace {
-
-constexpr std::string_view prefix = "gradient/";
 
 /// What is asked for by name is written anew, and may be no regular file.
 class PlainDisk : public Disk {
@@ -39,12 +38,12 @@ Gradients::Gradients(Program &program, const artifact::Entry &step, std::string 
     : program(program), step(step), path(std::move(path)) {
   for (const artifact::Port *port : *step.outputs()) {
     std::string_view name = port->name()->string_view();
-    if (port->kind() != artifact::PortKind::tensor || !name.starts_with(prefix))
+    if (port->kind() != artifact::PortKind::tensor || !name.starts_with(gradientPrefix))
       continue;
     if (port->dtype() != artifact::DType::f32)
       throw Failure(Exit::model, concat("the output '", name, "' is no float32 tensor"));
     Kept kept{port, {}, std::vector<std::byte>(bytesOf(*port))};
-    kept.tensor.name = name.substr(prefix.size());
+    kept.tensor.name = name.substr(std::string_view(gradientPrefix).size());
     kept.tensor.dtype = rowOf(artifact::elementOf(port->dtype())).safetensors;
     kept.tensor.shape.assign(port->shape()->begin(), port->shape()->end());
     kept.tensor.data = kept.bytes.data();

@@ -8,6 +8,7 @@
 #include "tools/weir-opt/Run.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "tools/weir-opt/TensorText.h"
 #include "llvm/Support/CommandLine.h"
@@ -64,10 +65,10 @@ Entry entryOf(func::FuncOp function) {
   Entry entry{function.getName().str(), function, {}, {}};
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     entry.inputs.push_back(
-        {nameOr(function.getArgAttrOfType<StringAttr>(i, "weir.input"), "input" + llvm::Twine(i)),
+        {nameOr(function.getArgAttrOfType<StringAttr>(i, inputAttrName), "input" + llvm::Twine(i)),
          type});
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    entry.outputs.push_back({nameOr(function.getResultAttrOfType<StringAttr>(i, "weir.output"),
+    entry.outputs.push_back({nameOr(function.getResultAttrOfType<StringAttr>(i, outputAttrName),
                                     "output" + llvm::Twine(i)),
                              type});
   return entry;

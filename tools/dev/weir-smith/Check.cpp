@@ -9,6 +9,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
@@ -76,7 +77,7 @@ public:
       Entry &entry = entries[function.getSymName().str()];
       entry.inputs = drawInputs(function);
       for (unsigned i = 0; i < function.getNumResults(); ++i) {
-        auto name = function.getResultAttrOfType<StringAttr>(i, "weir.output");
+        auto name = function.getResultAttrOfType<StringAttr>(i, outputAttrName);
         entry.outputs.push_back(name ? name.str() : "output" + std::to_string(i));
         entry.types.push_back(function.getResultTypes()[i]);
       }
@@ -189,7 +190,9 @@ std::string Checker::difference(const std::string &entry, const EntryRun &run, c
   auto isFloat = [](Type type) {
     return isa<FloatType>(cast<RankedTensorType>(type).getElementType());
   };
-  auto isGradient = [&](size_t i) { return StringRef(known.outputs[i]).starts_with("gradient/"); };
+  auto isGradient = [&](size_t i) {
+    return StringRef(known.outputs[i]).starts_with(gradientPrefix);
+  };
   double largest[2] = {0, 0}; // of gradients, of other results
   for (size_t i = 0; i < with.results.size(); ++i)
     if (isFloat(known.types[i]))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
@@ -39,7 +40,7 @@ Tensor draw(ModuleOp module, StringRef name, Type type, DictionaryAttr attribute
 Tensors drawInputs(func::FuncOp function) {
   Tensors inputs;
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto name = function.getArgAttrOfType<StringAttr>(i, "weir.input");
+    auto name = function.getArgAttrOfType<StringAttr>(i, inputAttrName);
     inputs.push_back(draw(function->getParentOfType<ModuleOp>(),
                           name ? name.getValue() : StringRef("input"), type,
                           function.getArgAttrDict(i)));

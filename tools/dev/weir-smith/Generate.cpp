@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Generate.h"
+#include "ir/weir/Names.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
@@ -43,12 +44,12 @@ void endEntry(Scope &scope, ArrayRef<Output> outputs) {
   function.setFunctionType(
       builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
   for (auto [i, output] : llvm::enumerate(outputs)) {
-    function.setResultAttr(i, "weir.output", builder.getStringAttr(output.name));
-    function.setResultAttr(i, "weir.part", builder.getStringAttr(output.part));
+    function.setResultAttr(i, outputAttrName, builder.getStringAttr(output.name));
+    function.setResultAttr(i, partAttrName, builder.getStringAttr(output.part));
     if (output.part != "sum" && output.part != "count")
       continue;
-    function.setResultAttr(i, "weir.term", builder.getI64IntegerAttr(output.term));
-    function.setResultAttr(i, "weir.weight", builder.getF64FloatAttr(output.weight));
+    function.setResultAttr(i, termAttrName, builder.getI64IntegerAttr(output.term));
+    function.setResultAttr(i, weightAttrName, builder.getF64FloatAttr(output.weight));
   }
   IRRewriter rewriter(builder);
   (void)runRegionDCE(rewriter, function.getBody());
@@ -100,7 +101,7 @@ void makePlainStep(Scope &top) {
   Value loss = lossOf(top, terms);
   takeGradients(top, loss, trained);
   for (const Trained &one : trained)
-    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
+    outputs.push_back({gradientPrefix + one.name, "tensor", one.gradient});
   makeUpdate(top, loss, trained, nexts, outputs);
   endEntry(top, outputs);
 }
@@ -147,7 +148,7 @@ void makeStepInRounds(Scope &top) {
   Value loss = lossOf(top, terms);
   takeGradients(top, loss, trained);
   for (const Trained &one : trained)
-    outputs.push_back({"gradient/" + one.name, "tensor", one.gradient});
+    outputs.push_back({gradientPrefix + one.name, "tensor", one.gradient});
   while (at < sums)
     outputs.push_back({top.program.newName("value"), "tensor", op.getResult(at++)});
   addTerms(outputs, terms);

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Names.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"
@@ -121,9 +122,9 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
   std::vector<Named> all;
   constexpr double widths[] = {1e-4, 1e-5, 1e-6};
   for (unsigned i = 0; i < end->getNumOperands(); ++i) {
-    auto name = step.getResultAttrOfType<StringAttr>(i, "weir.output");
+    auto name = step.getResultAttrOfType<StringAttr>(i, outputAttrName);
     auto [gradient, number] = gradientBehind(end->getOperand(i));
-    if (!name || !name.getValue().starts_with("gradient/") || !gradient)
+    if (!name || !name.getValue().starts_with(gradientPrefix) || !gradient)
       continue;
     Value source = gradient.getSources()[number];
     all.push_back({i,
@@ -161,7 +162,7 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
     double size = norm((*results)[one.result]);
     if (!std::isfinite(size)) // which no tolerance below could tell from any other
       return llvm::formatv("{0} holds what is infinite or no number",
-                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"));
+                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName));
     largest = std::max(largest, size);
   }
   for (const Named &one : all) {
@@ -181,13 +182,13 @@ std::string checkGradients(ModuleOp program, func::FuncOp differentiated, double
     }
     if (!std::isfinite(nearest))
       return llvm::formatv("{0}: the loss has no difference along a random direction",
-                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"));
+                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName));
     if (!std::isfinite(spread)) // one width is left
       spread = 0;
     double scale = std::max(norm(gradient), 1e-3 * largest) * norm(one.direction);
     if (!(nearest <= tolerance * scale + absolute + spread))
       return llvm::formatv("{0} along a random direction is {1:e9}, the loss's difference {2:e9}",
-                           step.getResultAttrOfType<StringAttr>(one.result, "weir.output"), given,
+                           step.getResultAttrOfType<StringAttr>(one.result, outputAttrName), given,
                            difference);
   }
   return "";

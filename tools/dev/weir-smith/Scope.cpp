@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Scope.h"
+#include "ir/weir/Names.h"
 #include <cmath>
 #include <numeric>
 
@@ -29,9 +30,9 @@ Program::Program(MLIRContext &context, uint64_t seed)
     op->setAttr(one, builder.getI64IntegerAttr(1));
   op->setAttr("weir.epochs", builder.getI64IntegerAttr(0));
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  variable("run/seed", Role::run, scalar, 0, 1 << 20);
-  variable("run/step", Role::run, scalar, 0, 30);
-  variable("run/total_steps", Role::run, scalar, 50, 100);
+  variable(runSeedName, Role::run, scalar, 0, 1 << 20);
+  variable(runStepName, Role::run, scalar, 0, 30);
+  variable(runTotalStepsName, Role::run, scalar, 50, 100);
 }
 
 VariableOp Program::variable(const std::string &name, Role role, RankedTensorType type, double low,
@@ -331,12 +332,12 @@ Value Scope::input(RankedTensorType type, double low, double high) {
   unsigned number = function.getNumArguments();
   std::string name = program.newName("x");
   SmallVector<NamedAttribute> attributes = {
-      builder.getNamedAttr("weir.input", builder.getStringAttr(name)),
+      builder.getNamedAttr(inputAttrName, builder.getStringAttr(name)),
       builder.getNamedAttr("smith.low", builder.getF64FloatAttr(low)),
       builder.getNamedAttr("smith.high", builder.getF64FloatAttr(high))};
   if (type.getElementType().isInteger(32) && low == 0)
     attributes.push_back(
-        builder.getNamedAttr("weir.limit", builder.getI64IntegerAttr(static_cast<int64_t>(high))));
+        builder.getNamedAttr(limitAttrName, builder.getI64IntegerAttr(static_cast<int64_t>(high))));
   DictionaryAttr dictionary = builder.getDictionaryAttr(attributes);
   (void)function.insertArgument(number, wholeType, dictionary, location());
   Value argument = function.getArgument(number);
@@ -370,7 +371,7 @@ Value Scope::state(RankedTensorType type) {
   return old;
 }
 
-Value Scope::runScalar(StringRef name) { return read(("run/" + name).str()); }
+Value Scope::runScalar(StringRef name) { return read((runPrefix + name).str()); }
 
 Value Scope::source(RankedTensorType type) {
   if (type.getElementType().isInteger(1))

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Names.h"
 #include "tools/dev/weir-smith/Step.h"
 
 using namespace mlir;
@@ -138,7 +139,7 @@ void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
     updater.update(one, s.random().chance(0.7) ? most : Rule::sgd);
   Value finite = updater.commit({loss, clip.getNorm(), rate});
   Value step = s.runScalar("step");
-  WriteOp::create(s.builder, s.location(), "run/step",
+  WriteOp::create(s.builder, s.location(), runStepName,
                   s.map<AddOp>(step, s.constant(step.getType(), 1)));
   outputs.push_back({"lr", "scalar", rate});
   outputs.push_back({"grad_norm", "scalar", clip.getNorm()});

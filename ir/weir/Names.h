@@ -1,0 +1,29 @@
+//===- Names.h - The attributes of entries --------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// WeirProgram.td says what they mean.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_NAMES_H
+#define WEIR_IR_WEIR_NAMES_H
+
+#include "runtime/base/Names.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace weir {
+
+/// Of an entry's arguments.
+inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName = "weir.limit",
+                                     limitConfigAttrName = "weir.limit_config";
+/// Of an entry's results.
+inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
+                                     termAttrName = "weir.term", weightAttrName = "weir.weight";
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,24 @@
+//===- Names.h - Names that compiler and runtime share --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_BASE_NAMES_H
+#define WEIR_RUNTIME_BASE_NAMES_H
+
+namespace weir {
+
+/// The compiler's name of a scalar of the run; the artifact's, and its role's, is what follows.
+inline constexpr char runPrefix[] = "run/";
+inline constexpr char runSeedName[] = "run/seed";
+inline constexpr char runStepName[] = "run/step";
+inline constexpr char runTotalStepsName[] = "run/total_steps";
+
+/// The output of `step` that is the gradient of the parameter whose name follows.
+inline constexpr char gradientPrefix[] = "gradient/";
+
+} // namespace weir
+
+#endif
