@@ -15,6 +15,7 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/spec/Call.h"
 #include <fstream>
 #include <iterator>

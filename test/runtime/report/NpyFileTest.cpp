@@ -41,7 +41,7 @@ TEST(NpyFile, RowsOneAfterTheOther) {
 
 TEST(NpyFile, OneSizeIsATupleToo) {
   TestFolder folder;
-  NpyFile file(folder / "out.npy", "<i4", {3});
+  NpyFile file(folder / "out.npy", Element::i32, {3});
   file.write(bytes({1, 2, 3}), 12);
   file.finish();
   EXPECT_EQ(headerOf(readAll(folder / "out.npy")),
