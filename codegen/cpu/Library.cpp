@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
-#include "codegen/cpu/Kernels.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
