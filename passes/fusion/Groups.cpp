@@ -147,7 +147,7 @@ void Groups::mergeAlongEdges() {
 void Groups::mergeSiblings() {
   llvm::MapVector<Value, SmallVector<Operation *>> readers;
   for (Operation &op : block)
-    if (Group *group = groupOf.lookup(&op); group && group->fused)
+    if (Group *group = groupOf.lookup(&op); group && group->fused && group->rows >= 0)
       for (Source source : sources(&op))
         if (source.direct && shapeOf(source.value) == ArrayRef<int64_t>(group->shape) &&
             !group->shape.empty())
@@ -155,7 +155,7 @@ void Groups::mergeSiblings() {
   for (auto &[value, ops] : readers)
     for (size_t i = 0; i < ops.size(); ++i) {
       Group *a = groupOf.lookup(ops[i]);
-      for (size_t j = i + 1; a->rows >= 0 && j < ops.size(); ++j) {
+      for (size_t j = i + 1; j < ops.size(); ++j) {
         Group *b = groupOf.lookup(ops[j]);
         looked += 1 + b->ops.size();
         if (a == b || a->shape != b->shape || a->rows != b->rows || !fits(*a, b->ops))
@@ -256,7 +256,7 @@ void Groups::tryMerge(Group *producer, Group *consumer) {
 }
 
 void Groups::absorb(Group *into, Group *from, const Group &merged) {
-  SmallVector<int64_t> shape(merged.shape);
+  SmallVector<int64_t, 4> shape(merged.shape);
   int64_t rows = merged.rows;
   waits.merge(into->ops.front(), from->ops.front());
   for (Operation *op : from->ops) {

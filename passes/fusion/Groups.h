@@ -27,12 +27,12 @@
 namespace weir {
 
 /// Most groups are small, and there are as many of them as ops.
-using OpSet = llvm::SmallSetVector<mlir::Operation *, 8>;
+using OpSet = llvm::SmallSetVector<mlir::Operation *, 4>;
 
 struct Group {
-  OpSet ops;                        ///< in program order once sorted
-  llvm::SmallVector<int64_t> shape; ///< S; the shape of rows when the group is rows only
-  int64_t rows = -1;                ///< p, -1 while any split will do
+  OpSet ops;                           ///< in program order once sorted
+  llvm::SmallVector<int64_t, 4> shape; ///< S; the shape of rows when the group is rows only
+  int64_t rows = -1;                   ///< p, -1 while any split will do
   bool fused = false;
 };
 

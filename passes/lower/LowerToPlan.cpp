@@ -126,7 +126,7 @@ private:
   OpBuilder builder;
   KernelTable &kernels;
   llvm::DenseMap<Operation *, const KernelTable::Entry *> entries; ///< of kernels of this function
-  llvm::DenseMap<Value, Value> bufferOf; ///< tensor -> plan buffer
+  llvm::DenseMap<Value, Value> bufferOf;                           ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
   llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
 };
