@@ -374,13 +374,17 @@ func.func @wait_c1(%e: !plan.event) {
 
 // -----
 
-// expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
-plan.blob dense<1> : tensor<4xui8>
+module @blob_c1 {
+  // expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
+  plan.blob dense<1> : tensor<4xui8>
+}
 
 // -----
 
-// expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
-plan.blob dense_resource<blob_c1> : tensor<5xui8>
+module @blob_c1_size {
+  // expected-error @below {{holds no code: expected a dense_resource of one or more ui8}}
+  plan.blob dense_resource<blob_c1> : tensor<5xui8>
+}
 
 {-#
   dialect_resources: {
@@ -392,9 +396,11 @@ plan.blob dense_resource<blob_c1> : tensor<5xui8>
 
 // -----
 
-plan.blob dense_resource<blob_c2> : tensor<4xui8>
-// expected-error @below {{is the second of its module}}
-plan.blob dense_resource<blob_c2> : tensor<4xui8>
+module @blob_c2 {
+  plan.blob dense_resource<blob_c2> : tensor<4xui8>
+  // expected-error @below {{is the second of its module}}
+  plan.blob dense_resource<blob_c2> : tensor<4xui8>
+}
 
 {-#
   dialect_resources: {

@@ -98,7 +98,7 @@ TEST_F(Elements, decomposedSumsKeepTheirType) {
       R"(func.func @f(%x: tensor<4x8xf32>, %q: tensor<1x1x4x8xf32>) {
         %n, %m, %r = weir.normalize %x {eps = 1.0e-5, accumulate = f16} : tensor<4x8xf32> -> tensor<4xf32>
         %a, %l = weir.attend %q, %q, %q {scale = 0.5, accumulate = bf16}
-          : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4x8xf32>, tensor<1x1x4xf32>
+          : tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<1x1x4xf32>
         return
       })",
       &context);

@@ -27,7 +27,7 @@ func.func @computes(%a: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @accumulates(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  %0 = weir.kernel product(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = weir.kernel product over #weir.epilogue<>(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
   ^bb0(%x: tensor<4x4xf32>):
     // expected-error@+1 {{'weir.matmul' op is to accumulate in 'f16': processors work in f32 alone}}
     %1 = weir.matmul %x, %x {accumulate = f16} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
