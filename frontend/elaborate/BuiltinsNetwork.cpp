@@ -54,6 +54,15 @@ static Value attend(BuiltinCall &call) {
   return Tensor{op.getResult(), q->dims};
 }
 
+static Value logSoftmax(BuiltinCall &call) {
+  const Tensor *x = call.floats(0);
+  if (!x)
+    return {};
+  if (x->rank() < 1)
+    return call.wrong(0, "a tensor of at least one dimension");
+  return Tensor{LogSoftmaxOp::create(call.builder(), call.location(), x->value), x->dims};
+}
+
 static Value softmaxCrossEntropy(BuiltinCall &call) {
   const Tensor *logits = call.floats(0), *labels = call.tensor(1);
   if (!logits || !labels)
@@ -153,6 +162,7 @@ static Value maxPool(BuiltinCall &call) {
 const std::vector<Builtin> networkBuiltins = {
     {"normalize", "x, eps=", normalize},
     {"attend", "q, k, v, causal=, scale=", attend},
+    {"log_softmax", "x", logSoftmax},
     {"softmax_cross_entropy", "logits, labels", softmaxCrossEntropy},
     {"conv", "x, w, stride=, padding=", convolution},
     {"max_pool", "x, window, stride=", maxPool},

@@ -55,6 +55,20 @@ Tensors normalizeGrad(NormalizeGradOp, Inputs in) {
   return {result};
 }
 
+Tensors logSoftmax(LogSoftmaxOp, Inputs in) {
+  Tensor result(in[0].shape);
+  size_t n = static_cast<size_t>(in[0].shape.back());
+  for (size_t row = 0; row < result.values.size(); row += n) {
+    const double *x = in[0].values.data() + row;
+    double largest = *std::max_element(x, x + n), sum = 0;
+    for (size_t i = 0; i < n; ++i)
+      sum += std::exp(x[i] - largest);
+    for (size_t i = 0; i < n; ++i)
+      result.values[row + i] = x[i] - largest - std::log(sum);
+  }
+  return {result};
+}
+
 Tensors softmaxCrossEntropy(SoftmaxCrossEntropyOp op, Inputs in) {
   Tensor loss(shapeOf(op.getLoss())), logSumExp(loss.shape);
   size_t n = static_cast<size_t>(in[0].shape.back());
@@ -169,6 +183,7 @@ Tensors attendGrad(AttendGradOp op, Inputs in) {
 void attachComposites(mlir::MLIRContext &context) {
   attach<NormalizeOp, normalize>(context);
   attach<NormalizeGradOp, normalizeGrad>(context);
+  attach<LogSoftmaxOp, logSoftmax>(context);
   attach<SoftmaxCrossEntropyOp, softmaxCrossEntropy>(context);
   attach<SoftmaxCrossEntropyGradOp, softmaxCrossEntropyGrad>(context);
   attach<AttendOp, attend>(context);

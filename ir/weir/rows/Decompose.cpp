@@ -28,6 +28,12 @@ SmallVector<Value> NormalizeGradOp::decompose(OpBuilder &builder) {
   return {b.mul(rstd, b.sub(centred, along))};
 }
 
+SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {
+  RowBuilder b(builder, *this);
+  Value x = getInput(), shifted = b.sub(x, b.spread(b.reduce(x, Reduction::max), x));
+  return {b.sub(shifted, b.spread(b.log(b.sum(b.exp(shifted))), x))};
+}
+
 SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &builder) {
   RowBuilder b(builder, *this);
   Value logits = getLogits(), largest = b.reduce(logits, Reduction::max);

@@ -30,6 +30,17 @@ struct Row {
     return operand(number, indices);
   }
   Value average(Scalars::Term term) { return s.divf(s.sum(size, term), s.f32(double(size))); }
+
+  /// The largest element of operand 0, and log(sum(exp(x - largest))), which cannot overflow.
+  std::pair<Value, Value> logOfSum() {
+    Value lowest = s.f32(-std::numeric_limits<double>::infinity());
+    Value largest =
+        s.loops(size, lowest, [&](ValueRange j, ValueRange carried) -> SmallVector<Value> {
+          return {arith::MaximumFOp::create(s.builder, s.loc, carried[0], at(0, j[0]))};
+        })[0];
+    Value sum = s.sum(size, [&](ValueRange j) { return s.exp(s.subf(at(0, j[0]), largest)); });
+    return {largest, s.log(sum)};
+  }
 };
 } // namespace
 
@@ -65,19 +76,19 @@ Value NormalizeGradOp::element(OpBuilder &builder, unsigned, ValueRange indices,
   return s.mulf(rstd, s.subf(centred, s.mulf(normalized(indices.back()), product)));
 }
 
+Value LogSoftmaxOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
+  Scalars s(builder, getLoc());
+  Row row{s, operand, SmallVector<Value>(indices.drop_back()), shapeOf(getInput()).back()};
+  auto [largest, logSum] = row.logOfSum();
+  return s.subf(s.subf(operand(0, indices), largest), logSum);
+}
+
 Value SoftmaxCrossEntropyOp::element(OpBuilder &builder, unsigned result, ValueRange indices,
                                      ElementOf operand) {
   Scalars s(builder, getLoc());
   int64_t classes = shapeOf(getLogits()).back();
   Row row{s, operand, SmallVector<Value>(indices), classes};
-  // The largest logit is subtracted before exp, which then cannot overflow.
-  Value lowest = s.f32(-std::numeric_limits<double>::infinity());
-  Value largest =
-      s.loops(classes, lowest, [&](ValueRange j, ValueRange carried) -> SmallVector<Value> {
-        return {arith::MaximumFOp::create(builder, getLoc(), carried[0], row.at(0, j[0]))};
-      })[0];
-  Value sum = s.sum(classes, [&](ValueRange j) { return s.exp(s.subf(row.at(0, j[0]), largest)); });
-  Value logSum = s.log(sum);
+  auto [largest, logSum] = row.logOfSum();
   if (result == 1)
     return s.addf(largest, logSum);
   Value labelled =

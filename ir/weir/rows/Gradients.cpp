@@ -30,6 +30,17 @@ LogicalResult NormalizeOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return success();
 }
 
+// dy_i / dx_j = (i = j) - softmax_j, and softmax = exp(y).
+LogicalResult LogSoftmaxOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                SmallVectorImpl<Value> &operandCotangents) {
+  Formula t(builder, *this);
+  Value y = getResult(), g = cotangents[0];
+  Value sum =
+      t.build<ReduceOp>(g, Reduction::sum, ArrayRef<int64_t>{int64_t(shapeOf(g).size()) - 1});
+  operandCotangents.push_back(t(g) - exp(t(y)) * spreadRow(t, sum, y));
+  return success();
+}
+
 LogicalResult SoftmaxCrossEntropyOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                          SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);

@@ -60,6 +60,19 @@ def Weir_NormalizeGradOp : Weir_RowsOp<"normalize_grad", [AllTypesMatch<["input"
   let highOperands = [1, 2];
 }
 
+def Weir_LogSoftmaxOp : Weir_RowsOp<"log_softmax", [Differentiated, SameOperandsAndResultType]> {
+  let summary = "x - log(sum(exp(x))) along the last dimension";
+  let description = "C1: the input and the result have one type, with a last dimension that is not empty.";
+  let arguments = (ins Weir_FloatTensor:$input, OptionalAttr<Weir_WorkType>:$accumulate);
+  let results = (outs Weir_FloatTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{ build($_builder, $_state, input, ::mlir::TypeAttr()); }]>];
+  let factors = "input: *r c! -> result: *r c";
+  let flops = "4";
+  let accumulates = "true";
+  let rounding = "logOfSum";
+}
+
 def Weir_SoftmaxCrossEntropyOp : Weir_RowsOp<"softmax_cross_entropy", [Differentiated, DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<Picking>, AllTypesMatch<["loss", "log_sum_exp"]>]> {
   let summary = "log(sum(exp(logits))) - logits[label] along the last dimension";

@@ -50,6 +50,8 @@ func.func @composites(%x: tensor<2x3xf32>, %r: tensor<2xf32>, %l: tensor<2xi32>)
   weir.normalize %x {eps = 1.0e-5 : f64} : tensor<2x3xf32> -> tensor<2xf32>
   // CHECK: weir.normalize_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x3xf32>, tensor<2xf32>
   weir.normalize_grad %x, %r, %r, %x : tensor<2x3xf32>, tensor<2xf32>
+  // CHECK: weir.log_softmax %{{.*}} : tensor<2x3xf32>
+  weir.log_softmax %x : tensor<2x3xf32>
   // CHECK: weir.softmax_cross_entropy %{{.*}}, %{{.*}} : tensor<2x3xf32>, tensor<2xi32> -> tensor<2xf32>
   weir.softmax_cross_entropy %x, %l : tensor<2x3xf32>, tensor<2xi32> -> tensor<2xf32>
   // CHECK: weir.softmax_cross_entropy_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x3xf32>, tensor<2xi32>, tensor<2xf32>

@@ -176,6 +176,14 @@ func.func @normalize_grad_c1(%x: tensor<2x6xf32>) {
 
 // -----
 
+func.func @log_softmax_c1(%x: tensor<2x0xf32>) {
+  // expected-error @below {{needs a last dimension, and elements in it}}
+  weir.log_softmax %x : tensor<2x0xf32>
+  return
+}
+
+// -----
+
 func.func @softmax_cross_entropy_c1(%x: tensor<2x6xf32>, %l: tensor<6xi32>) {
   // expected-error @below {{the labels should be 2, but is 6}}
   weir.softmax_cross_entropy %x, %l : tensor<2x6xf32>, tensor<6xi32> -> tensor<2xf32>

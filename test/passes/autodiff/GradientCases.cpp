@@ -283,6 +283,9 @@ void Cases::addComposites() {
     add("normalize", suffix,
         "(%a: " + x + ") -> " + x + " {\n%n, %m, %s = weir.normalize %a {eps = " + eps +
             "} : " + x + " -> " + m + "\n return %n : " + x + "\n}");
+    add("log_softmax", suffix,
+        "(%a: " + x + ") -> " + x + " {\n%y = weir.log_softmax %a : " + x + "\n return %y : " + x +
+            "\n}");
     std::string call = "(%a: " + x + ", %l: " + labels + " {test.high = " + classes +
                        "}) -> RESULT {\n" + "%l0, %s = weir.softmax_cross_entropy %a, %l : " + x +
                        ", " + labels + " -> " + m + "\n return ";

@@ -32,6 +32,8 @@ void normalizeGrad(Scope &s) {
       s.make<NormalizeGradOp>(x.getType(), x, op.getMean(), op.getRstd(), s.like(x), TypeAttr()));
 }
 
+void logSoftmax(Scope &s) { s.give(s.make<LogSoftmaxOp>(s.any(Element::f32, 1, 4))); }
+
 SoftmaxCrossEntropyOp crossEntropy(Scope &s) {
   Value logits = s.any(Element::f32, 1, 3);
   auto shape = shapeOf(logits);
@@ -87,6 +89,7 @@ ArrayRef<Rule> compositeRules() {
   static constexpr Rule all[] = {
       {"normalize", normalize},
       {"normalize_grad", normalizeGrad},
+      {"log_softmax", logSoftmax},
       {"softmax_cross_entropy", softmaxCrossEntropy},
       {"softmax_cross_entropy_grad", softmaxCrossEntropyGrad},
       {"attend", attend},
