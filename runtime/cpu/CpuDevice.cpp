@@ -10,11 +10,14 @@
 #include "runtime/base/Error.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/cpu/Arena.h"
+#include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/Loader.h"
+#include "runtime/cpu/Product.h"
 #include "runtime/cpu/Works.h"
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 namespace weir::cpu {
@@ -40,6 +43,9 @@ std::vector<KernelFunction> loadKernels(const artifact::Program &program,
   return functions;
 }
 
+/// Equal calls, as those of repeated layers, are made once.
+template <class Spec, class Made> using Calls = std::map<Spec, std::unique_ptr<Made>>;
+
 class CpuDevice : public HostDevice {
 public:
   CpuDevice(const artifact::Program &program, const DeviceOptions &options);
@@ -50,8 +56,10 @@ public:
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
-  std::unique_ptr<Work> make(const spec::Product &spec);
-  std::unique_ptr<Work> make(const spec::Convolution &spec);
+  template <class Spec, class Made>
+  std::unique_ptr<Work> make(Calls<Spec, Made> &known, const Spec &spec);
+  std::unique_ptr<Work> make(const spec::Product &spec) { return make(products, spec); }
+  std::unique_ptr<Work> make(const spec::Convolution &spec) { return make(convolutions, spec); }
   void allocateScratch();
 
   const artifact::Program &program;
@@ -59,9 +67,9 @@ private:
   std::optional<Arena> arena, scratch;
   std::unique_ptr<ThreadPool> pool;
   std::vector<KernelFunction> kernels;
-  // Equal calls, as those of repeated layers, are made once.
-  std::map<spec::Product, std::unique_ptr<Product>> products;
-  std::map<spec::Convolution, std::unique_ptr<Convolution>> convolutions;
+  Calls<spec::Product, Product> products;
+  Calls<spec::Convolution, Convolution> convolutions;
+  size_t callScratch = 0; ///< the most that one of them wants
   Machine machine;
   bool poisons;
 };
@@ -81,13 +89,9 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
 }
 
 void CpuDevice::allocateScratch() {
-  size_t stated = artifact::deviceOf(program).thread_scratch(), wanted = 0;
-  for (auto &[spec, product] : products)
-    wanted = std::max(wanted, product->scratch());
-  for (auto &[spec, convolution] : convolutions)
-    wanted = std::max(wanted, convolution->scratch());
-  if (wanted > stated)
-    throw Failure(Exit::model, "this machine's oneDNN wants " + std::to_string(wanted) +
+  size_t stated = artifact::deviceOf(program).thread_scratch();
+  if (callScratch > stated)
+    throw Failure(Exit::model, "this machine's oneDNN wants " + std::to_string(callScratch) +
                                    " bytes of scratch per thread, the artifact states " +
                                    std::to_string(stated) +
                                    ": use the version of oneDNN that Weir was built for");
@@ -96,18 +100,13 @@ void CpuDevice::allocateScratch() {
   machine.scratch = scratch->data();
 }
 
-std::unique_ptr<Work> CpuDevice::make(const spec::Product &spec) {
-  auto &made = products[spec];
+template <class Spec, class Made>
+std::unique_ptr<Work> CpuDevice::make(Calls<Spec, Made> &known, const Spec &spec) {
+  auto &made = known[spec];
   if (!made)
-    made = std::make_unique<Product>(spec, pool->size());
-  return std::make_unique<ProductWork>(machine, *made);
-}
-
-std::unique_ptr<Work> CpuDevice::make(const spec::Convolution &spec) {
-  auto &made = convolutions[spec];
-  if (!made)
-    made = std::make_unique<Convolution>(spec, pool->size());
-  return std::make_unique<ConvolutionWork>(machine, *made);
+    made = std::make_unique<Made>(spec, pool->size());
+  callScratch = std::max(callScratch, made->scratch());
+  return std::make_unique<CallWork<Made>>(machine, *made);
 }
 
 std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {

@@ -13,12 +13,10 @@
 #define WEIR_RUNTIME_CPU_WORKS_H
 
 #include "runtime/core/Walk.h"
-#include "runtime/cpu/Convolution.h"
-#include "runtime/cpu/Product.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <array>
+#include <bit>
 #include <cstring>
-#include <map>
 
 namespace weir::cpu {
 
@@ -72,52 +70,32 @@ private:
   std::vector<void *> operands;
 };
 
-/// A call whose operands are all f32: up to four of them, the last null where it is absent.
-class FloatWork : public Work {
+/// A library call that `Made` computes: its Operands are pointers to f32, in the order of the
+/// spec's operands, the last null where it is absent. Its tasks, and its tasks of a sum behind them
+/// where there are such, are run in parallel.
+template <class Made> class CallWork : public Work {
 public:
-  explicit FloatWork(Machine &machine) : machine(machine) {}
+  CallWork(Machine &machine, Made &made) : machine(machine), made(made) {}
 
   void bind(std::span<const Address> places) override {
     for (size_t i = 0; i < places.size(); ++i)
       operands[i] = reinterpret_cast<float *>(machine.arena + places[i]);
   }
 
-protected:
+  void run() override {
+    auto on = std::bit_cast<typename Made::Operands>(operands);
+    machine.pool->parallelFor(made.tasks(), [&](int64_t lo, int64_t hi, int worker) {
+      made.run(lo, hi, worker, on, machine.workerScratch(worker));
+    });
+    if constexpr (requires { made.sumTasks(); })
+      machine.pool->parallelFor(made.sumTasks(),
+                                [&](int64_t lo, int64_t hi, int) { made.sum(lo, hi, on); });
+  }
+
+private:
   Machine &machine;
-  std::array<float *, 4> operands = {};
-};
-
-class ProductWork : public FloatWork {
-public:
-  ProductWork(Machine &machine, Product &product) : FloatWork(machine), product(product) {}
-
-  void run() override {
-    Product::Operands on = {operands[0], operands[1], operands[2], operands[3]};
-    machine.pool->parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-      product.run(lo, hi, worker, on, machine.workerScratch(worker));
-    });
-  }
-
-private:
-  Product &product;
-};
-
-class ConvolutionWork : public FloatWork {
-public:
-  ConvolutionWork(Machine &machine, Convolution &convolution)
-      : FloatWork(machine), convolution(convolution) {}
-
-  void run() override {
-    Convolution::Operands on = {operands[0], operands[1], operands[2], operands[3]};
-    machine.pool->parallelFor(convolution.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-      convolution.run(lo, hi, worker, on, machine.workerScratch(worker));
-    });
-    machine.pool->parallelFor(convolution.sumTasks(),
-                              [&](int64_t lo, int64_t hi, int) { convolution.sum(lo, hi, on); });
-  }
-
-private:
-  Convolution &convolution;
+  Made &made;
+  std::array<float *, sizeof(typename Made::Operands) / sizeof(float *)> operands = {};
 };
 
 class CopyWork : public Work {
