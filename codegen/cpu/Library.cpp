@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/Library.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -43,6 +44,12 @@ static int64_t boundOf(const spec::Convolution &s) {
   int64_t weight = taps * blocked(s.filters) * blocked(s.channels / s.groups);
   int64_t patches = s.channels * taps * places;
   return 6 * (s.tileImages * (input + output) + weight + patches) + (512 << 10);
+}
+
+/// The tile's tensors in blocks of sixteen planes, and a little.
+static int64_t boundOf(const spec::Pooling &s) {
+  int64_t planes = (s.tilePlanes + 15) / 16 * 16;
+  return planes * (s.inputElements() + s.outputElements()) * int64_t(spec::floatBytes) + (64 << 10);
 }
 
 int64_t scratchBound(const spec::Call &call) {
@@ -164,6 +171,29 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   return scratchBound(spec);
 }
 
+/// A tile's input should still be in a core's cache when it has been searched for NaN.
+constexpr int64_t poolingTileBytes = 256 << 10;
+
+static FailureOr<int64_t> emitPooling(OpBuilder &builder, KernelOp kernel,
+                                      const CallBuffers &operands) {
+  auto pool = cast<MaxPoolOp>(kernel.getBody().front().front());
+  ArrayRef<int64_t> input = shapeOf(pool.getInput()), size = input.take_back(2);
+  spec::Pooling spec;
+  spec.planes = llvm::product_of(input.drop_back(2));
+  spec.size.assign(size.begin(), size.end());
+  spec.window.assign(pool.getWindow().begin(), pool.getWindow().end());
+  spec.strides.assign(pool.getStrides().begin(), pool.getStrides().end());
+  int64_t bytes = spec.planes * spec.inputElements() * int64_t(spec::floatBytes);
+  int64_t tiles = std::max<int64_t>(bytes / poolingTileBytes, 1);
+  spec.tilePlanes =
+      std::min<int64_t>(llvm::alignTo(llvm::divideCeil(spec.planes, tiles), 16), spec.planes);
+  Value buffer = operands.inputs[cast<BlockArgument>(pool.getInput()).getArgNumber()];
+  plan::CallOp::create(builder, locationsOf(kernel),
+                       plan::SpecAttr::get(builder.getContext(), spec),
+                       ValueRange{buffer, operands.result});
+  return scratchBound(spec);
+}
+
 static std::string declinesNothing(Operation *) { return ""; }
 
 /// What no position of the window reaches may not be padding alone.
@@ -181,6 +211,26 @@ static std::string declinesConvolution(Operation *root) {
     return reach(backward.getPadding(), backward.getWeight());
   auto gradient = cast<ConvolutionWeightGradOp>(root);
   return reach(gradient.getPadding(), gradient.getResult());
+}
+
+/// What measures slower than kernels of our own, at one CPU level at least (docs/benchmarks.md), or
+/// would take scratch that no cache holds.
+static std::string declinesPooling(Operation *root) {
+  auto pool = cast<MaxPoolOp>(root);
+  ArrayRef<int64_t> input = shapeOf(pool.getInput());
+  int64_t taps = llvm::product_of(pool.getWindow()), size = llvm::product_of(input.take_back(2));
+  if (pool.getWindow() == pool.getStrides())
+    return "windows that lie side by side";
+  // Plain loops over neighbouring windows are vectorized.
+  if (taps <= (pool.getStrides()[1] == 1 ? 9 : 4))
+    return "windows of few taps";
+  if (taps > 64)
+    return "windows of more than 64 taps";
+  if (llvm::product_of(input.drop_back(2)) < 16)
+    return "fewer than 16 planes";
+  if (size < 64 || size > (64 << 10))
+    return "planes of other than 64 to 65536 elements";
+  return "";
 }
 
 namespace {
@@ -203,6 +253,7 @@ static ArrayRef<Rule> rules() {
        emitConvolution},
       {ConvolutionWeightGradOp::getOperationName(), KernelShape::call, declinesConvolution,
        emitConvolution},
+      {MaxPoolOp::getOperationName(), KernelShape::call, declinesPooling, emitPooling},
   };
   return all;
 }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Loops.h"
+#include "ir/reference/Models.h"
 #include "ir/reference/PlanInterpreter.h"
 
 namespace weir {
@@ -114,6 +115,26 @@ mlir::LogicalResult run(const spec::Convolution &s, plan::CallOp op, PlanInterpr
   for (int i = 0; i < 3; ++i)
     if (s.computes == written[i])
       machine.memory.store(op.getOperands()[i], types[i], tensors[i]);
+  return mlir::success();
+}
+
+mlir::LogicalResult run(const spec::Pooling &s, plan::CallOp op, PlanInterpreter &machine) {
+  int64_t height = s.size[0], width = s.size[1];
+  std::vector<double> in = loadRange(machine, op.getOperands()[0], {s.planes, s.inputElements()},
+                                     {s.inputElements(), 1});
+  std::vector<double> out;
+  for (int64_t plane = 0; plane < s.planes; ++plane)
+    for (int64_t y = 0; y < s.outSize(0); ++y)
+      for (int64_t x = 0; x < s.outSize(1); ++x) {
+        int64_t corner = (plane * height + y * s.strides[0]) * width + x * s.strides[1];
+        double largest = in[corner];
+        for (int64_t i = 0; i < s.window[0]; ++i)
+          for (int64_t j = 0; j < s.window[1]; ++j)
+            if (double element = in[corner + i * width + j]; reference::isLarger(element, largest))
+              largest = element;
+        out.push_back(largest);
+      }
+  machine.memory.store(op.getOperands()[1], mlir::Float32Type::get(op.getContext()), 0, out);
   return mlir::success();
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/Loader.h"
+#include "runtime/cpu/Pooling.h"
 #include "runtime/cpu/Product.h"
 #include "runtime/cpu/Works.h"
 #include <algorithm>
@@ -60,6 +61,7 @@ private:
   std::unique_ptr<Work> make(Calls<Spec, Made> &known, const Spec &spec);
   std::unique_ptr<Work> make(const spec::Product &spec) { return make(products, spec); }
   std::unique_ptr<Work> make(const spec::Convolution &spec) { return make(convolutions, spec); }
+  std::unique_ptr<Work> make(const spec::Pooling &spec) { return make(pools, spec); }
   void allocateScratch();
 
   const artifact::Program &program;
@@ -69,6 +71,7 @@ private:
   std::vector<KernelFunction> kernels;
   Calls<spec::Product, Product> products;
   Calls<spec::Convolution, Convolution> convolutions;
+  Calls<spec::Pooling, Pooling> pools;
   size_t callScratch = 0; ///< the most that one of them wants
   Machine machine;
   bool poisons;

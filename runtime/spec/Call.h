@@ -25,6 +25,7 @@
 #define WEIR_RUNTIME_SPEC_CALL_H
 
 #include "runtime/spec/Convolution.h"
+#include "runtime/spec/Pooling.h"
 #include "runtime/spec/Product.h"
 #include <optional>
 #include <span>
@@ -32,7 +33,7 @@
 
 namespace weir::spec {
 
-using Call = std::variant<Product, Convolution>;
+using Call = std::variant<Product, Convolution, Pooling>;
 
 /// One of that kind with its fields as they are by default, or none.
 std::optional<Call> callOf(std::string_view kind);

@@ -8,6 +8,7 @@
 #include "codegen/cpu/Library.h"
 #include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Isa.h"
+#include "runtime/cpu/Pooling.h"
 #include "runtime/cpu/Product.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -66,6 +67,18 @@ spec::Convolution aConvolution(Numbers &numbers) {
   return s;
 }
 
+spec::Pooling aPooling(Numbers &numbers) {
+  spec::Pooling s;
+  s.planes = 1 + numbers.below(70);
+  s.tilePlanes = 1 + numbers.below(s.planes);
+  for (int i = 0; i < 2; ++i) {
+    s.window.push_back(1 + numbers.below(7));
+    s.size.push_back(s.window.back() + numbers.below(30));
+    s.strides.push_back(1 + numbers.below(4));
+  }
+  return s;
+}
+
 // The bound is of the compiler's own; the library decides here, by this machine's caches too.
 TEST(Library, CallsTakeNoMoreScratchThanIsStated) {
   cpu::boundLibrary(cpu::nativeLevel());
@@ -79,6 +92,10 @@ TEST(Library, CallsTakeNoMoreScratchThanIsStated) {
     ASSERT_EQ(convolution.check(), "");
     EXPECT_LE(int64_t(cpu::Convolution(convolution, 1).scratch()), scratchBound(convolution))
         << convolution.describe();
+    spec::Pooling pooling = aPooling(numbers);
+    ASSERT_EQ(pooling.check(), "");
+    EXPECT_LE(int64_t(cpu::Pooling(pooling, 1).scratch()), scratchBound(pooling))
+        << pooling.describe();
   }
 }
 

@@ -273,6 +273,40 @@ int main(int argc, char **argv) {
                                    {"$H", "$H", "$H"}, attendGrad)),
                        {}});
   }
+  // What PoolingTest.cpp of test/runtime/cpu measures of the library; elements are the result's.
+  for (auto [planes, size, window, stride] : {std::tuple{512, 32, 3, 2},
+                                              {512, 32, 3, 1},
+                                              {512, 32, 2, 1},
+                                              {512, 32, 5, 2},
+                                              {512, 32, 5, 1},
+                                              {512, 32, 2, 2},
+                                              {512, 8, 3, 2},
+                                              {512, 8, 2, 1},
+                                              {64, 112, 3, 2},
+                                              {512, 32, 4, 4},
+                                              {512, 32, 2, 3},
+                                              {512, 32, 7, 1},
+                                              {512, 4, 3, 1},
+                                              {3, 112, 3, 2},
+                                              {1, 112, 3, 2},
+                                              {16, 512, 3, 2}}) {
+    int out = (size - window) / stride + 1;
+    auto type = [&, planes = planes](int side) {
+      std::string sides = std::to_string(side) + "x" + std::to_string(side);
+      return "tensor<" + std::to_string(planes) + "x" + sides + "xf32>";
+    };
+    auto pair = [](int number) {
+      return "array<i64: " + std::to_string(number) + ", " + std::to_string(number) + ">";
+    };
+    benches.push_back({"max-pool",
+                       planes,
+                       out * out,
+                       kernel("nest", {type(size)}, {type(out)},
+                              "%y = weir.max_pool %a0 {window = " + pair(window) +
+                                  ", strides = " + pair(stride) + "} : " + type(size) + " -> " +
+                                  type(out) + "\nweir.yield %y : " + type(out) + "\n"),
+                       {}});
+  }
   for (const Bench &bench : benches) {
     if (std::string(bench.name).find(filter) == std::string::npos)
       continue;

@@ -46,6 +46,9 @@ plan.entry @step {
   plan.call <convolution computes = backward_weight, images = 1, channels = 2, filters = 2, groups = 2, size = [4],
       window = [3], strides = [1], padding = [1], dilation = [1], tile_images = 1>(%x, %y, %x
       : !plan.buffer<scratch>, !plan.buffer<scratch>, !plan.buffer<scratch>)
+  // CHECK: plan.call <max_pooling planes = 3, size = [2, 2], window = [2, 1], strides = [1, 2], tile_planes = 2>
+  plan.call <max_pooling planes = 3, size = [2, 2], window = [2, 1], strides = [1, 2], tile_planes = 2>(%x, %y
+      : !plan.buffer<scratch>, !plan.buffer<scratch>)
   // CHECK: plan.record %[[DONE]] {queue = 1 : i64}
   plan.record %done {queue = 1 : i64}
   // CHECK: plan.loop 2 round %{{.*}} : <scratch> {

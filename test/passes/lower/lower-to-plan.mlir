@@ -44,6 +44,24 @@ module {
 
 // -----
 
+// Max pooling is the library's where that is faster: not of windows that lie side by side, and not of few taps or planes.
+module {
+  // CHECK: plan.entry @pools
+  // CHECK: plan.call <max_pooling planes = 128, size = [32, 32], window = [3, 3], strides = [2, 2], tile_planes = 64>
+  // CHECK-NOT: plan.call
+  // CHECK-COUNT-4: plan.kernel nest
+  func.func @pools(%x: tensor<8x16x32x32xf32> {weir.input = "x"}, %z: tensor<15x32x32xf32> {weir.input = "z"}) -> (tensor<8x16x15x15xf32> {weir.output = "a", weir.part = "tensor"}, tensor<8x16x16x16xf32> {weir.output = "b", weir.part = "tensor"}, tensor<8x16x30x30xf32> {weir.output = "c", weir.part = "tensor"}, tensor<8x16x11x11xf32> {weir.output = "d", weir.part = "tensor"}, tensor<15x15x15xf32> {weir.output = "e", weir.part = "tensor"}) {
+    %a = weir.max_pool %x {window = array<i64: 3, 3>, strides = array<i64: 2, 2>} : tensor<8x16x32x32xf32> -> tensor<8x16x15x15xf32>
+    %b = weir.max_pool %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>} : tensor<8x16x32x32xf32> -> tensor<8x16x16x16xf32>
+    %c = weir.max_pool %x {window = array<i64: 3, 3>, strides = array<i64: 1, 1>} : tensor<8x16x32x32xf32> -> tensor<8x16x30x30xf32>
+    %d = weir.max_pool %x {window = array<i64: 2, 2>, strides = array<i64: 3, 3>} : tensor<8x16x32x32xf32> -> tensor<8x16x11x11xf32>
+    %e = weir.max_pool %z {window = array<i64: 3, 3>, strides = array<i64: 2, 2>} : tensor<15x32x32xf32> -> tensor<15x15x15xf32>
+    return %a, %b, %c, %d, %e : tensor<8x16x15x15xf32>, tensor<8x16x16x16xf32>, tensor<8x16x30x30xf32>, tensor<8x16x11x11xf32>, tensor<15x15x15xf32>
+  }
+}
+
+// -----
+
 // Microbatches repeat their body over slices of the input; what is carried has one buffer.
 module {
   // CHECK: plan.loop 2

@@ -138,6 +138,20 @@ TEST(Program, RunsConvolutions) {
   EXPECT_EQ(floats(program, g)[4], 4 * (9 + 4 * 6 + 4 * 4)); // all outputs of the first filter
 }
 
+TEST(Program, RunsMaxPooling) {
+  Builder test;
+  uint32_t x = test.variable("x", {3, 3, 4}), y = test.variable("y", {3, 1, 2});
+  test.device().thread_scratch = 1 << 20; // for the library
+  spec::Pooling pooling;
+  pooling.planes = 3, pooling.tilePlanes = 2;
+  pooling.size = {3, 4}, pooling.window = {3, 2}, pooling.strides = {1, 2};
+  test.add(Builder::call(pooling, {Builder::var(x), Builder::var(y)}));
+  Program program(test.file(), makeDevice, {.threads = 2});
+  set(program, x, made(36, [](int i) { return i % 7; }));
+  step(program);
+  EXPECT_EQ(floats(program, y), (std::vector<float>{5, 6, 6, 5, 5, 6}));
+}
+
 TEST(Program, LoopsWithStrides) {
   Builder test;
   test.code(KERNELS "/kernels-gnu.so");
