@@ -157,7 +157,9 @@ TEST_F(Smith, findsAWrongGradient) {
   };
   for (Change change : {Change(twice), Change(huge), Change(nothing), Change(infinite)}) {
     int found = 0;
-    for (uint64_t seed = 200; found < 2; seed += 10) {
+    // Programs whose gradient is not zero in mathematics, as that of a row of one class is:
+    // rounding is all there is of it, and no change of that is wrong.
+    for (uint64_t seed = 300; found < 2; seed += 10) {
       auto module = programWith("gradient", seed);
       CheckOptions options;
       options.compile = false;
