@@ -56,6 +56,7 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
+    // The first to ask the target: a kernel's shape is one that it runs.
     {"fuse", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createFuse(options.target));
@@ -66,15 +67,18 @@ static constexpr PipelinePass fusePasses[] = {
 };
 
 static constexpr PipelinePass planPasses[] = {
+    // The first to know places: what follows moves buffers and no values.
     {"lower-to-plan", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createLowerToPlan(options.target));
      }},
     {"assign-offsets", false, onModule<createAssignOffsets>},
+    // Behind the last pass that places buffers or orders actions.
     {"verify-planned", false, onModule<createVerifyPlanned>},
 };
 
 static constexpr PipelinePass generatePasses[] = {
+    // Last, since it is most of the time: nothing before it is refused after it.
     {"compile-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createCompileKernels(options.target, options.dumpKernels, options.time));
