@@ -41,7 +41,8 @@ KernelShape shapeOfGroup(const Group &group, const Target &target) {
   return rootShape(root, target);
 }
 
-/// Clones ops, and the cheap ones they use, into a kernel that takes what they need from outside.
+/// Moves ops, and copies of the cheap ones they use, into a kernel that takes what they need from
+/// outside. The caller replaces the results where they are used outside.
 class Outliner {
 public:
   KernelOp outline(OpBuilder &builder, ArrayRef<Operation *> ops, ArrayRef<Value> results,
@@ -57,10 +58,12 @@ public:
     Block *body = builder.createBlock(&kernel.getBody());
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-    for (Operation *op : ops)
-      clone(builder, op);
-    YieldOp::create(builder, kernel.getLoc(),
-                    llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+    for (Operation *op : ops) {
+      for (OpOperand &operand : op->getOpOperands())
+        operand.set(within(builder, operand.get()));
+      op->moveBefore(body, body->end());
+    }
+    YieldOp::create(builder, kernel.getLoc(), results);
     if (Attribute domain = domainOf(kernel))
       kernel.setDomainAttr(domain);
     builder.setInsertionPointAfter(kernel);
@@ -68,25 +71,29 @@ public:
   }
 
 private:
-  bool isCheap(Value value) {
-    Operation *op = value.getDefiningOp();
-    return op && fusionClass(op) == FusionClass::cheap;
-  }
+  bool isInside(Operation *op) { return op && inside.contains(op); }
+  bool isCheap(Operation *op) { return op && fusionClass(op) == FusionClass::cheap; }
   void collect(Value value) {
-    if (Operation *op = value.getDefiningOp(); op && inside.contains(op))
+    Operation *op = value.getDefiningOp();
+    if (isInside(op))
       return;
-    if (!isCheap(value)) {
+    if (!isCheap(op)) {
       inputs.insert(value);
       return;
     }
-    for (Value operand : value.getDefiningOp()->getOperands())
+    for (Value operand : op->getOperands())
       collect(operand);
   }
-  void clone(OpBuilder &builder, Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!mapping.contains(operand))
-        clone(builder, operand.getDefiningOp());
-    builder.clone(*op, mapping);
+  Value within(OpBuilder &builder, Value value) {
+    Operation *op = value.getDefiningOp();
+    if (isInside(op))
+      return value;
+    if (!mapping.contains(value)) {
+      for (Value operand : op->getOperands())
+        mapping.map(operand, within(builder, operand));
+      builder.clone(*op, mapping);
+    }
+    return mapping.lookup(value);
   }
 
   llvm::SmallPtrSet<Operation *, 16> inside;
@@ -102,7 +109,8 @@ Value inMemory(Value value, Block &block) {
     builder.setInsertionPointAfter(definer);
   else
     builder.setInsertionPointToStart(&block);
-  return Outliner().outline(builder, {definer}, {value}, KernelShape::map).getResult(0);
+  Operation *own = builder.clone(*definer);
+  return Outliner().outline(builder, own, own->getResult(0), KernelShape::map).getResult(0);
 }
 
 /// Attention reads memory through strides: where an operand is no view of memory, what it is a view
@@ -140,11 +148,8 @@ void outlineAttention(Block &block) {
     builder.setInsertionPointAfter(op);
     KernelOp kernel = Outliner().outline(builder, root.ops, root.results, KernelShape::attention);
     for (auto [old, made] : llvm::zip(root.results, kernel.getResults()))
-      old.replaceAllUsesExcept(made, kernel);
-    for (Operation *op : llvm::reverse(root.ops)) {
-      assert(op->use_empty() && "the kernel computes it now");
-      op->erase();
-    }
+      old.replaceUsesWithIf(
+          made, [&](OpOperand &use) { return use.getOwner()->getParentOp() != kernel; });
   }
 }
 
@@ -334,10 +339,8 @@ void outlineBlock(Block &block, const Target &target) {
     builder.setInsertionPoint(terminator);
     KernelOp kernel = Outliner().outline(builder, ops, results, shapeOfGroup(*unit->group, target));
     for (auto [old, made] : llvm::zip(results, kernel.getResults()))
-      old.replaceUsesWithIf(made, [&](OpOperand &use) {
-        Operation *owner = use.getOwner();
-        return !unit->group->ops.contains(owner) && !isa<KernelOp>(owner->getParentOp());
-      });
+      old.replaceUsesWithIf(
+          made, [&](OpOperand &use) { return use.getOwner()->getParentOp() != kernel; });
   }
   assert(done == units.size() && "groups wait for each other");
 }

@@ -65,17 +65,15 @@ Groups::Groups(Block &block) : block(block), waits(block) {
     FusionClass kind = fusionClass(&op);
     if (kind != FusionClass::fused && kind != FusionClass::root)
       continue;
-    auto group = std::make_unique<Group>();
-    group->ops.insert(&op);
-    group->fused = kind == FusionClass::fused;
-    if (group->fused) {
+    Group &group = storage.emplace_back();
+    group.ops.insert(&op);
+    group.fused = kind == FusionClass::fused;
+    if (group.fused) {
       auto split = reductionSplit(&op);
-      Value domain = split ? op.getOperand(0) : op.getResult(0);
-      group->shape = llvm::to_vector(shapeOf(domain));
-      group->rows = split ? split->rows : -1;
+      group.shape = shapeOf(split ? op.getOperand(0) : op.getResult(0));
+      group.rows = split ? split->rows : -1;
     }
-    groupOf[&op] = group.get();
-    storage.push_back(std::move(group));
+    groupOf[&op] = &group;
   }
   mergeAlongEdges();
   mergeSiblings();
@@ -83,9 +81,9 @@ Groups::Groups(Block &block) : block(block), waits(block) {
 
 SmallVector<Group *> Groups::all() {
   SmallVector<Group *> live;
-  for (auto &group : storage)
-    if (!group->ops.empty())
-      live.push_back(group.get());
+  for (Group &group : storage)
+    if (!group.ops.empty())
+      live.push_back(&group);
   for (Group *group : live) {
     SmallVector<Operation *> sorted(group->ops.begin(), group->ops.end());
     llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -149,8 +147,7 @@ void Groups::mergeSiblings() {
   for (Operation &op : block)
     if (Group *group = groupOf.lookup(&op); group && group->fused && group->rows >= 0)
       for (Source source : sources(&op))
-        if (source.direct && shapeOf(source.value) == ArrayRef<int64_t>(group->shape) &&
-            !group->shape.empty())
+        if (source.direct && shapeOf(source.value) == group->shape && !group->shape.empty())
           readers[source.value].push_back(&op);
   for (auto &[value, ops] : readers)
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -178,7 +175,7 @@ bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) 
   }
   auto rowsOf = [](const Group &rows, const Group &full) {
     return full.rows > 0 && rows.rows < 0 && int64_t(rows.shape.size()) == full.rows &&
-           llvm::equal(rows.shape, ArrayRef<int64_t>(full.shape).take_front(full.rows));
+           rows.shape == full.shape.take_front(full.rows);
   };
   if (rowsOf(consumer, producer)) {
     merged.shape = producer.shape;
@@ -256,16 +253,14 @@ void Groups::tryMerge(Group *producer, Group *consumer) {
 }
 
 void Groups::absorb(Group *into, Group *from, const Group &merged) {
-  SmallVector<int64_t, 4> shape(merged.shape);
-  int64_t rows = merged.rows;
+  into->shape = merged.shape;
+  into->rows = merged.rows;
   waits.merge(into->ops.front(), from->ops.front());
   for (Operation *op : from->ops) {
     into->ops.insert(op);
     groupOf[op] = into;
   }
   from->ops.clear();
-  into->shape = shape;
-  into->rows = rows;
 }
 
 } // namespace weir

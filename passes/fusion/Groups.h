@@ -23,6 +23,7 @@
 #include "passes/fusion/Waits.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
+#include <deque>
 
 namespace weir {
 
@@ -30,9 +31,9 @@ namespace weir {
 using OpSet = llvm::SmallSetVector<mlir::Operation *, 4>;
 
 struct Group {
-  OpSet ops;                           ///< in program order once sorted
-  llvm::SmallVector<int64_t, 4> shape; ///< S; the shape of rows when the group is rows only
-  int64_t rows = -1;                   ///< p, -1 while any split will do
+  OpSet ops;                     ///< in program order once sorted
+  llvm::ArrayRef<int64_t> shape; ///< S, of a type; the shape of rows when the group is rows only
+  int64_t rows = -1;             ///< p, -1 while any split will do
   bool fused = false;
 };
 
@@ -64,7 +65,7 @@ private:
 
   mlir::Block &block;
   Waits waits;
-  std::vector<std::unique_ptr<Group>> storage;
+  std::deque<Group> storage;
   llvm::DenseMap<mlir::Operation *, Group *> groupOf;
   size_t looked = 0;
 };
