@@ -107,19 +107,34 @@ void Phase::add(OpPassManager &manager, const PipelineOptions &options) const {
       pass.add(manager, options);
 }
 
-LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptions options) {
+static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptions options,
+                              bool verified) {
   TimingScope time = options.time ? options.time->nest(phase.name) : TimingScope();
   options.time = &time;
   PassManager manager(module.getContext());
   // Compiling kernels tells its own steps apart.
   if (phase.name != "generate")
     manager.enableTiming(time);
-  // Behind the phase, not behind each of its passes as in weir-opt: it is much of the time.
   manager.enableVerifier(false);
   phase.add(manager, options);
   if (options.watch)
     options.watch(manager);
-  return success(succeeded(manager.run(module)) && succeeded(verify(module)));
+  return success(succeeded(manager.run(module)) && (!verified || succeeded(verify(module))));
+}
+
+LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last) {
+  // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
+  // behind the last of those, and behind each that follows.
+  StringRef lastOnTensors = phasesOnTensors().back().name;
+  bool onTensors = true;
+  for (const Phase &phase : phases()) {
+    onTensors &= phase.name != lastOnTensors;
+    if (failed(runPhase(phase, module, options, !onTensors || phase.name == last)))
+      return failure();
+    if (phase.name == last)
+      break;
+  }
+  return success();
 }
 
 LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &options) {
@@ -134,9 +149,8 @@ LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &op
 }
 
 FailureOr<std::vector<std::byte>> compile(ModuleOp module, const PipelineOptions &options) {
-  for (const Phase &phase : phases())
-    if (failed(runPhase(phase, module, options)))
-      return failure();
+  if (failed(runPhases(module, options, phases().back().name)))
+    return failure();
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
   return writeArtifact(module);
 }

@@ -16,7 +16,7 @@
 namespace weir {
 
 struct PipelineOptions {
-  std::shared_ptr<Target> target;
+  std::shared_ptr<Target> target = nullptr;
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
@@ -49,7 +49,9 @@ llvm::ArrayRef<Phase> phases();
 /// what they leave. The phases after them are "plan" and "generate".
 llvm::ArrayRef<Phase> phasesOnTensors();
 
-mlir::LogicalResult runPhase(const Phase &phase, mlir::ModuleOp module, PipelineOptions options);
+/// Runs the phases up to the one named `last`. What that leaves is verified.
+mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &options,
+                              llvm::StringRef last);
 
 /// Runs the pass of this name, which is in the pipeline.
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,

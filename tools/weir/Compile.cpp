@@ -93,7 +93,7 @@ public:
   void requireDumped() const { dump.requireWritten(); }
 
 private:
-  bool stopsAfter(llvm::StringRef phase, std::vector<std::byte> &output);
+  void printTo(std::vector<std::byte> &output);
 
   const CompileOptions &options;
   DefaultTimingManager timing; ///< prints when all that is timed is gone
@@ -115,14 +115,11 @@ Exit Compilation::elaborate() {
   return module ? Exit::ok : exitOf(result);
 }
 
-/// Fills `output` with the module's text if this is where to stop.
-bool Compilation::stopsAfter(llvm::StringRef phase, std::vector<std::byte> &output) {
-  if (options.stopAfter != phase)
-    return false;
+/// Fills `output` with the module's text.
+void Compilation::printTo(std::vector<std::byte> &output) {
   std::string text = printed(*module);
   auto *bytes = reinterpret_cast<const std::byte *>(text.data());
   output.assign(bytes, bytes + text.size());
-  return true;
 }
 
 Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte> &output) {
@@ -133,8 +130,10 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     setDigests(*module);
   }
   dump.write(elaborated.str(), *module);
-  if (stopsAfter(elaborated, output))
+  if (options.stopAfter == elaborated) {
+    printTo(output);
     return Exit::ok;
+  }
   PipelineOptions pipeline{
       .target = std::move(target),
       .watch = [&](PassManager &manager) { dump.watch(manager); },
@@ -142,12 +141,10 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
                          ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
       .time = &total};
   if (!options.stopAfter.empty()) {
-    for (const Phase &phase : phases()) {
-      if (failed(runPhase(phase, *module, pipeline)))
-        return reporter.exit();
-      if (stopsAfter(phase.name, output))
-        return Exit::ok;
-    }
+    if (failed(runPhases(*module, pipeline, options.stopAfter)))
+      return reporter.exit();
+    printTo(output);
+    return Exit::ok;
   }
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))

@@ -32,9 +32,8 @@ static std::string printed(Operation *op) {
 
 /// Everything but machine code, which is not looked at.
 static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
-  for (const Phase &phase : phases().drop_back())
-    if (failed(runPhase(phase, *module, {})))
-      return {};
+  if (failed(runPhases(*module, {}, "plan")))
+    return {};
   if (!module->getOps<plan::KernelOp>().empty())
     plan::setCode(*module, std::vector<char>(100, 'c'));
   return module;
