@@ -52,6 +52,12 @@ struct CallBuffers {
   mlir::Value result;
 };
 
+/// What a product's kernel does with the product, in this order.
+struct Epilogue {
+  bool bias = false; ///< adds a vector to every row
+  bool relu = false; ///< takes what is above zero
+};
+
 /// Sees the module of all kernels after a phase of compiling them; the names are the target's.
 using DumpKernels = llvm::function_ref<void(llvm::StringRef phase, mlir::ModuleOp)>;
 
@@ -64,9 +70,13 @@ public:
   /// What an artifact demands of the device that runs it.
   virtual llvm::StringRef requirement() const = 0;
 
-  /// Why a kernel of this shape with this op at its root cannot be run; empty if it can. Fusion
-  /// asks before it outlines, and takes the next shape that computes the same.
+  /// Why a kernel of this shape, which is the root's own (Fusible), cannot be run; empty if it can.
+  /// Fusion asks before it outlines. What is declined is computed element by element, as a nest, or
+  /// is taken apart where its elements are no formula: every target runs maps, rows and nests.
   virtual std::string declines(KernelShape shape, mlir::Operation *root) const = 0;
+
+  /// Whether a product's kernel may end so; else its parts are kernels of their own.
+  virtual bool takes(mlir::Operation *product, Epilogue epilogue) const = 0;
 
   /// Whether kernels of this shape are library calls: planned by planCall, no code of ours.
   virtual bool isCall(KernelShape shape) const = 0;

@@ -157,6 +157,7 @@ public:
   std::string declines(KernelShape shape, Operation *root) const override {
     return libraryDeclines(shape, root);
   }
+  bool takes(Operation *, Epilogue) const override { return true; }
   bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,

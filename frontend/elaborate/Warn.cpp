@@ -14,7 +14,8 @@ namespace weir::elab {
 /// Whether what the op computes changes smoothly with its float operands. (Through integers and
 /// truth values nothing flows by their type.)
 static bool passesGradient(mlir::Operation *op) {
-  return !llvm::isa<StopGradientOp, SignOp, FloorOp>(op);
+  auto differentiable = llvm::dyn_cast<Differentiable>(op);
+  return !differentiable || differentiable.passesGradient();
 }
 
 /// The variables that some values are computed from; `smoothly`: along gradients only.

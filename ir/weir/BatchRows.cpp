@@ -156,23 +156,21 @@ static std::string takesAll(Operation *op) {
 }
 
 /// Whether the op is linear in those of its operands that are sums, together.
-static bool isLinear(Operation *op, function_ref<bool(Value)> isSum) {
-  auto only = [&](unsigned place) {
-    return llvm::all_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
-      return isSum(operand.value()) == (operand.index() == place);
-    });
-  };
-  bool isFloat = isa<FloatType>(tensorType(op->getResult(0)).getElementType());
-  return TypeSwitch<Operation *, bool>(op)
-      // What is shared and added counts for all rows together (cutRows).
-      .Case<AddOp, SubOp>([&](auto) { return isFloat; })
-      .Case<NegOp, StopGradientOp, BroadcastOp, TransposeOp, SplitDimOp, MergeDimsOp, SliceOp,
-            PadOp>([](auto) { return true; })
-      .Case<MulOp, MatmulOp, ConvolutionOp>([&](auto) { return only(0) || only(1); })
-      .Case<DivOp>([&](auto) { return isFloat && only(0); })
-      .Case<ReduceOp>([](auto op) { return op.getKind() == Reduction::sum; })
-      .Case<CastOp>([&](auto) { return isFloat; })
-      .Default(false);
+static bool isLinear(Shardable op, function_ref<bool(Value)> isSum) {
+  unsigned sums = llvm::count_if(op->getOperands(), isSum);
+  switch (op.linearity()) {
+  case Linearity::none:
+    return false;
+  case Linearity::first:
+    return sums == 1 && isSum(op->getOperand(0));
+  case Linearity::any:
+    return sums == 1;
+  case Linearity::together:
+    // What is shared and meets a sum counts for all rows together (cutRows): a part of it each.
+    return op->getNumOperands() == 1 ||
+           isa<FloatType>(tensorType(op->getResult(0)).getElementType());
+  }
+  llvm_unreachable("a kind without rule");
 }
 
 BatchRows::Clause BatchRows::visit(Operation *op) {
@@ -232,7 +230,7 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
 }
 
 BatchRows::Clause BatchRows::visitSums(Operation *op) {
-  if (!isLinear(op, [&](Value value) { return kindOf(value) == Kind::sum; }))
+  if (!isLinear(cast<Shardable>(op), [&](Value value) { return kindOf(value) == Kind::sum; }))
     return "something else than a sum or a multiple is made of a sum over the rows";
   sums.insert(op->result_begin(), op->result_end());
   return std::nullopt;

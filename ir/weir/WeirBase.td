@@ -70,6 +70,8 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
   string factors = "";
   // cost(): floating-point operations at each point of the factors. Bytes are those of operands and results, each once.
   string flops = "0";
+  // linearity(), one of Linearity.
+  string linear = "none";
   // castRule(): values that are multiplied, moved or compared may be of low precision; statistics (means, log-sum-exps,
   // losses) and sums may not, since a small term would vanish beside them. All floats may but these, by position.
   string accumulates = "false";
@@ -79,6 +81,8 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
   string rounding = "once";
   // fusionClass(), one of FusionClass.
   string fusion = "root";
+  // kernelShape(), one of KernelShape.
+  string shape = "call";
   // reductionSplit(), an expression.
   string split = "::std::nullopt";
   // What else is declared and defined in C++.
@@ -97,8 +101,10 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
     ::weir::Cost cost();
     ::weir::CastRule castRule();
     ::weir::ShardRule shardRule();
+    ::weir::Linearity linearity();
     ::weir::RoundingKind rounding();
     ::weir::FusionClass fusionClass();
+    ::weir::KernelShape kernelShape();
     ::std::optional<::weir::ReductionSplit> reductionSplit();
   }] # !if(!empty(factors), "", "static ::llvm::StringRef factors() { return \"" # factors # "\"; }\n") # members;
   let extraClassDefinition =
@@ -106,6 +112,8 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
         "::weir::ShardRule $cppClass::shardRule() { return ::weir::ruleOf(*this, factors()); }\n") #
     !if(!empty(flops), "",
         "::weir::Cost $cppClass::cost() { return ::weir::costAt(*this, shardRule(), " # flops # "); }\n") #
+    !if(!empty(linear), "",
+        "::weir::Linearity $cppClass::linearity() { return ::weir::Linearity::" # linear # "; }\n") #
     !if(!empty(accumulates), "",
         "::weir::CastRule $cppClass::castRule() { return ::weir::floatsBut(*this, " # accumulates # ", {" #
             !interleave(highOperands, ", ") # "}, {" # !interleave(highResults, ", ") # "}); }\n") #
@@ -113,6 +121,7 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
         "::weir::RoundingKind $cppClass::rounding() { return ::weir::RoundingKind::" # rounding # "; }\n") #
     !if(!empty(fusion), "",
         "::weir::FusionClass $cppClass::fusionClass() { return ::weir::FusionClass::" # fusion # "; }\n") #
+    "::weir::KernelShape $cppClass::kernelShape() { return ::weir::KernelShape::" # shape # "; }\n" #
     !if(!empty(split), "",
         "::std::optional<::weir::ReductionSplit> $cppClass::reductionSplit() { return " # split # "; }\n") #
     definitions;

@@ -55,6 +55,14 @@ enum class RoundingKind {
   logOfSum,  ///< the same, and its first result is the logarithm of a sum of 1 or more
 };
 
+/// In which operands an op is linear. None says nothing.
+enum class Linearity {
+  none,
+  first,    ///< the first, whatever the others
+  any,      ///< any one of them, whatever the others
+  together, ///< all of them together
+};
+
 /// What fusion does with an op. One that is not Fusible stays outside of kernels.
 enum class FusionClass {
   fused,   ///< grows into map and row kernels

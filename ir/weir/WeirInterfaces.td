@@ -17,9 +17,12 @@ def Differentiable : OpInterface<"Differentiable"> {
     `operandCotangents` gets one per operand, null where none flows. The builder stands after every value the product may
     use, so the op's own operands and results may be read.
   }];
-  let methods = [InterfaceMethod<"", "::mlir::LogicalResult", "vjp",
+  let methods = [
+    InterfaceMethod<"", "::mlir::LogicalResult", "vjp",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ArrayRef<::mlir::Value>":$cotangents,
-           "::mlir::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>];
+           "::mlir::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
+    InterfaceMethod<"Whether there is a product for any operand of floats.", "bool", "passesGradient", (ins), [{}],
+        [{ return true; }]>];
 }
 
 def Costed : OpInterface<"Costed"> {
@@ -65,7 +68,9 @@ def Shardable : OpInterface<"Shardable"> {
     The op's factors: which dimensions of operands and results move together when they are cut into shards, which of them
     are reduced (the results are then partial), and which have to be whole.
   }];
-  let methods = [InterfaceMethod<"", "::weir::ShardRule", "shardRule", (ins)>];
+  let methods = [
+    InterfaceMethod<"", "::weir::ShardRule", "shardRule", (ins)>,
+    InterfaceMethod<"Which sums may be added up behind the op as well as before it.", "::weir::Linearity", "linearity", (ins)>];
 }
 
 def Fusible : OpInterface<"Fusible"> {
@@ -73,6 +78,9 @@ def Fusible : OpInterface<"Fusible"> {
   let description = [{Whether the op is computed together with others.}];
   let methods = [
     InterfaceMethod<"What fusion does with it.", "::weir::FusionClass", "fusionClass", (ins)>,
+    InterfaceMethod<[{
+        The shape of the kernel that it is the root of, unless the target declines that. Of no meaning where it is no root.}],
+        "::weir::KernelShape", "kernelShape", (ins)>,
     InterfaceMethod<[{
         How it divides its first operand's dimensions where it reduces along the leading or the trailing ones; nothing where
         it does neither.}],

@@ -137,7 +137,9 @@ void materializeAttended(OpOperand &operand) {
 void outlineAttention(Block &block) {
   SmallVector<Operation *> attentions;
   for (Operation &op : block)
-    if (isa<AttendOp, AttendGradOp>(op))
+    if (auto fusible = dyn_cast<Fusible>(op); fusible &&
+                                              fusible.fusionClass() == FusionClass::root &&
+                                              fusible.kernelShape() == KernelShape::attention)
       attentions.push_back(&op);
   // One after the other: a backward kernel reads what the forward one yields.
   for (Operation *op : attentions) {
@@ -249,6 +251,7 @@ struct Unit {
 };
 
 void outlineBlock(Block &block, const Target &target) {
+  decomposeDeclined(block, target);
   prepareRoots(block);
   outlineAttention(block);
   materialize(block);

@@ -25,9 +25,10 @@ static void collectSources(Value value, bool direct, SmallVectorImpl<Source> &in
 
 SmallVector<Source> sources(Operation *op) {
   SmallVector<Source> all;
-  bool rowsOfTable = isa<GatherOp, ConcatOp>(op);
+  // What neither works element by element nor along rows finds its elements elsewhere.
+  bool direct = isa<Pointwise>(op) || reductionSplit(op);
   for (Value operand : op->getOperands())
-    collectSources(operand, !rowsOfTable, all);
+    collectSources(operand, direct, all);
   return all;
 }
 

@@ -137,6 +137,19 @@ static void nestConcat(ConcatOp concat) {
   concat.getInputsMutable().assign(parts);
 }
 
+void decomposeDeclined(Block &block, const Target &target) {
+  SmallVector<Decomposable> declined;
+  for (Operation &op : block)
+    if (fusionClass(&op) == FusionClass::root && !isa<Lowerable>(op) &&
+        !target.declines(cast<Fusible>(op).kernelShape(), &op).empty())
+      declined.push_back(cast<Decomposable>(op));
+  for (Decomposable op : declined) {
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(op.decompose(builder));
+    op->erase();
+  }
+}
+
 void prepareRoots(Block &block) {
   SmallVector<ConcatOp> concats;
   SmallVector<MatmulOp> products;
@@ -283,9 +296,7 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
 }
 
 KernelShape rootShape(Operation *root, const Target &target) {
-  KernelShape shape = isa<SegmentSumOp>(root) ? KernelShape::segment
-                      : isa<MatmulOp>(root)   ? KernelShape::product
-                                              : KernelShape::call;
+  KernelShape shape = cast<Fusible>(root).kernelShape();
   return target.declines(shape, root).empty() ? shape : KernelShape::nest;
 }
 
@@ -304,13 +315,13 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
         shapeOf(root->getResult(0)).size() != 2)
       continue;
     auto add = dyn_cast<AddOp>(*root->user_begin());
-    if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()))
+    if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()) ||
+        !target.takes(root, {.bias = true}))
       continue;
     groups.adopt(add, group);
-    if (!add->hasOneUse())
-      continue;
-    auto relu = dyn_cast<MaxOp>(*add->user_begin());
-    if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs())))
+    auto relu = add->hasOneUse() ? dyn_cast<MaxOp>(*add->user_begin()) : MaxOp();
+    if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs())) &&
+        target.takes(root, {.bias = true, .relu = true}))
       groups.adopt(relu, group);
   }
 }

@@ -18,6 +18,10 @@
 
 namespace weir {
 
+/// Takes apart the composites that have no elements of their own, and whose kernel the target
+/// declines. First of all, so that their parts are fused as any others.
+void decomposeDeclined(mlir::Block &block, const Target &target);
+
 /// Rewrites a block so that epilogues stand next to their products and attention's results have one
 /// layout.
 void prepareRoots(mlir::Block &block);

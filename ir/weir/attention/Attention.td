@@ -30,6 +30,7 @@ def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, Decomposed, InferTy
   let accumulates = "true";
   let highResults = [1];
   let rounding = "composite";
+  let shape = "attention";
 }
 
 def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<["query", "output", "cotangent", "query_grad"]>,
@@ -47,6 +48,7 @@ def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<
   let accumulates = "true";
   let highOperands = [4];
   let rounding = "composite";
+  let shape = "attention";
   // The queries' contributions meet in the cotangents of keys and values.
   let factors = "query: b h t! d!, key: b h s! d, value: b h s d, output: b h t d, log_sum_exp: b h t, cotangent: b h t d -> "
                 "query_grad: b h t d, key_grad: b h s d, value_grad: b h s d";

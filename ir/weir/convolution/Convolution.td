@@ -15,6 +15,7 @@ class Weir_ConvolutionFamilyOp<string mnemonic, list<Trait> traits> : Weir_Tenso
   let flops = "2";
   let accumulates = "true";
   let rounding = "products";
+  let linear = "any";
   let hasVerifier = 1;
 }
 

@@ -43,6 +43,13 @@ class Weir_UnaryOp<string mnemonic, Type type, string text, list<Trait> traits =
   let assemblyFormat = "$input attr-dict `:` type($result)";
 }
 
+// Exact, and no gradient flows through it.
+class Weir_FlatOp<string mnemonic, string text, list<Trait> traits = []>
+    : Weir_UnaryOp<mnemonic, Weir_FloatTensor, text, !listconcat([Differentiated], traits)> {
+  let rounding = "none";
+  let members = "bool passesGradient() { return false; }\n";
+}
+
 class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits = []>
     : Weir_ElementwiseOp<mnemonic, !listconcat(traits, [SameOperandsAndResultType, Weir_ComputesFloats])> {
   let summary = text;
@@ -54,7 +61,7 @@ class Weir_BinaryOp<string mnemonic, Type type, string text, list<Trait> traits 
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def Weir_NegOp : Weir_UnaryOp<"neg", Weir_NumberTensor, "-x", [Differentiated, Simplified]> { let rounding = "none"; }
+def Weir_NegOp : Weir_UnaryOp<"neg", Weir_NumberTensor, "-x", [Differentiated, Simplified]> { let rounding = "none"; let linear = "together"; }
 def Weir_AbsOp : Weir_UnaryOp<"abs", Weir_NumberTensor, "|x|; the gradient at 0 is 0", [Differentiated]> { let rounding = "none"; }
 def Weir_ExpOp : Weir_UnaryOp<"exp", Weir_FloatTensor, "e^x", [Differentiated]> { let elementary = 1; }
 def Weir_LogOp : Weir_UnaryOp<"log", Weir_FloatTensor, "natural logarithm", [Differentiated]> { let elementary = 1; }
@@ -64,15 +71,15 @@ def Weir_TanhOp : Weir_UnaryOp<"tanh", Weir_FloatTensor, "hyperbolic tangent", [
 def Weir_SinOp : Weir_UnaryOp<"sin", Weir_FloatTensor, "sine", [Differentiated]> { let elementary = 1; }
 def Weir_CosOp : Weir_UnaryOp<"cos", Weir_FloatTensor, "cosine", [Differentiated]> { let elementary = 1; }
 def Weir_ErfOp : Weir_UnaryOp<"erf", Weir_FloatTensor, "error function", [Differentiated]> { let elementary = 1; }
-def Weir_SignOp : Weir_UnaryOp<"sign", Weir_FloatTensor, "-1, 0 or 1; the gradient is 0", [Differentiated]> { let rounding = "none"; }
-def Weir_FloorOp : Weir_UnaryOp<"floor", Weir_FloatTensor, "the next lower integer; the gradient is 0", [Differentiated]> { let rounding = "none"; }
-def Weir_StopGradientOp : Weir_UnaryOp<"stop_gradient", Weir_FloatTensor, "x; no gradient flows", [Differentiated, Simplified]> { let rounding = "none"; }
+def Weir_SignOp : Weir_FlatOp<"sign", "-1, 0 or 1; the gradient is 0">;
+def Weir_FloorOp : Weir_FlatOp<"floor", "the next lower integer; the gradient is 0">;
+def Weir_StopGradientOp : Weir_FlatOp<"stop_gradient", "x; no gradient flows", [Simplified]> { let linear = "together"; }
 def Weir_NotOp : Weir_UnaryOp<"not", Weir_BoolTensor, "logical negation", [Simplified]> { let rounding = "none"; }
 
-def Weir_AddOp : Weir_BinaryOp<"add", Weir_NumberTensor, "a + b", [Differentiated, Commutative, Simplified]>;
-def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]>;
-def Weir_MulOp : Weir_BinaryOp<"mul", Weir_NumberTensor, "a * b", [Differentiated, Commutative, Simplified]>;
-def Weir_DivOp : Weir_BinaryOp<"div", Weir_NumberTensor, "a / b; integers round towards zero, and dividing by 0 gives 0", [Differentiated, Simplified]>;
+def Weir_AddOp : Weir_BinaryOp<"add", Weir_NumberTensor, "a + b", [Differentiated, Commutative, Simplified]> { let linear = "together"; }
+def Weir_SubOp : Weir_BinaryOp<"sub", Weir_NumberTensor, "a - b", [Differentiated, Simplified]> { let linear = "together"; }
+def Weir_MulOp : Weir_BinaryOp<"mul", Weir_NumberTensor, "a * b", [Differentiated, Commutative, Simplified]> { let linear = "any"; }
+def Weir_DivOp : Weir_BinaryOp<"div", Weir_NumberTensor, "a / b; integers round towards zero, and dividing by 0 gives 0", [Differentiated, Simplified]> { let linear = ""; }
 def Weir_RemOp : Weir_BinaryOp<"rem", Weir_IntTensor, "the remainder of a / b, with the sign of a; 0 where b is 0">;
 def Weir_MaxOp : Weir_BinaryOp<"max", Weir_NumberTensor, "the larger; NaN if either is; a tie sends its gradient to a",
                                [Differentiated, Simplified]> { let rounding = "none"; }
@@ -120,6 +127,7 @@ def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, Al
 
 def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
   let rounding = "none";
+  let linear = "";
   let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
   let description = "C1: the operand and the result have one shape.";
   let arguments = (ins Weir_Tensor:$input);

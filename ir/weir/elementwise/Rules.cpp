@@ -27,6 +27,15 @@ LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
+static bool isFloat(Value value) { return isa<FloatType>(tensorType(value).getElementType()); }
+
+/// Integers are rounded towards zero.
+Linearity DivOp::linearity() { return isFloat(getResult()) ? Linearity::first : Linearity::none; }
+
+Linearity CastOp::linearity() {
+  return isFloat(getResult()) ? Linearity::together : Linearity::none;
+}
+
 ShardRule elementwiseShardRule(Operation *op) {
   Rule rule;
   Factors all = rule.factors(shapeOf(op->getResult(0)));

@@ -42,6 +42,7 @@ def Weir_SegmentSumOp : Weir_TensorOp<"segment_sum", [Differentiated, Lowered]> 
   let accumulates = "true";
   let highResults = [0];
   let rounding = "sum";
+  let shape = "segment";
 }
 
 #endif

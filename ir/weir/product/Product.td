@@ -27,6 +27,8 @@ def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered, InferTypeO
   let flops = "2";
   let accumulates = "true";
   let rounding = "products";
+  let shape = "product";
+  let linear = "any";
 }
 
 #endif

@@ -77,6 +77,10 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
+Linearity ReduceOp::linearity() {
+  return getKind() == Reduction::sum ? Linearity::together : Linearity::none;
+}
+
 CastRule ReduceOp::castRule() {
   if (getKind() == Reduction::sum)
     return floatsBut(*this, true, {}, {0});

@@ -31,6 +31,7 @@ def Weir_ReduceOp : Weir_TensorOp<"reduce", [Differentiated, Lowered, InferTypeO
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "Reduction":$kind, "::mlir::ArrayRef<int64_t>":$axes),
       [{ build($_builder, $_state, input, kind, axes, ::mlir::TypeAttr()); }]>];
   let flops = "1";
+  let linear = "";
   let accumulates = "";
   let rounding = "";
   let fusion = "";

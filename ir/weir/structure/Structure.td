@@ -21,6 +21,7 @@ class Weir_LayoutOp<string mnemonic, list<Trait> traits = []>
     : Weir_StructureOp<mnemonic, !listconcat(traits, [Differentiated])> {
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let linear = "together";
 }
 
 def Weir_ConstantOp : Weir_StructureOp<"constant", [ConstantLike]> {
