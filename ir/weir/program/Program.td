@@ -100,7 +100,7 @@ def Weir_KernelShape : I32EnumAttr<"KernelShape", "what schedule a kernel gets",
     I32EnumAttrCase<"nest", 2>,         // anything else: the plain loop route
     I32EnumAttrCase<"segment", 3>,      // segment_sum
     I32EnumAttrCase<"attention", 4>,    // attend and attend_grad
-    I32EnumAttrCase<"product", 5>,      // matmul [+ bias] [relu] [accumulate]: a library call
+    I32EnumAttrCase<"product", 5>,      // matmul [+ bias] [relu]: a library call
     I32EnumAttrCase<"call", 6>]> {      // any op that the target has a library for
   let cppNamespace = "::weir";
 }
