@@ -27,11 +27,14 @@ RoundingKind kindOf(mlir::Operation &op) {
   return castable ? castable.rounding() : RoundingKind::once;
 }
 
-/// A confident row's loss is small, but the sum it is the logarithm of is 1 or more.
-Tensor magnitudesOfLog(Tensor loss) {
-  for (double &value : loss.values)
+/// The first result is a logarithm: small where a row is confident, but the sum behind it is 1 or
+/// more. What else there is has been disturbed with the operands.
+Tensors magnitudesOfLog(Tensors results) {
+  for (Tensor &tensor : llvm::drop_begin(results))
+    tensor = Tensor(tensor.shape);
+  for (double &value : results[0].values)
     value = 1 + std::abs(value);
-  return loss;
+  return results;
 }
 
 class Rounding {
@@ -107,7 +110,7 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
   if (mlir::failed(results) || !rounding)
     return results;
   if (kind == RoundingKind::logOfSum)
-    magnitudes->assign({magnitudesOfLog((*results)[0]), Tensor((*results)[1].shape)});
+    magnitudes = magnitudesOfLog(*results);
   forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
     return magnitudes->empty() ? rounding->round(value)
                                : rounding->roundSum(value, (*magnitudes)[result].values[i]);

@@ -52,7 +52,7 @@ enum class RoundingKind {
   sum,       ///< adds up many numbers: off by a part of the sum of their magnitudes
   products,  ///< the same of products of its operands
   composite, ///< computes many things in one: as if its operands had been off
-  logOfSum,  ///< the same, and its first result is the logarithm of a sum of 1 or more
+  logOfSum,  ///< the same, and in its first result is the logarithm of a sum of 1 or more
 };
 
 /// In which operands an op is linear. None says nothing.
