@@ -136,6 +136,12 @@ public:
       : gradient(gradient), loss(loss), op(op) {}
 
   LogicalResult run() {
+    Block &body = op.getBody().front();
+    Operation *yield = body.getTerminator();
+    // Before counts are taken: one that is a sum too is no longer the op's.
+    SmallVector<Value> shares;
+    for (Value sum : loss.getSums())
+      shares.push_back(yield->getOperand(cast<OpResult>(sum).getResultNumber()));
     takeCounts();
     SmallVector<Value> outside(loss.getCounts());
     llvm::append_range(outside, gradient.getSources());
@@ -143,12 +149,7 @@ public:
     if (failed(moveValueDefinitions(rewriter, outside, op)))
       return gradient.emitOpError("is taken with respect to what its microbatches compute");
 
-    Block &body = op.getBody().front();
-    Operation *yield = body.getTerminator();
     OpBuilder builder(yield);
-    SmallVector<Value> shares;
-    for (Value sum : loss.getSums())
-      shares.push_back(yield->getOperand(cast<OpResult>(sum).getResultNumber()));
     Value share = expandLoss(builder, loss, shares, loss.getCounts());
     auto inside = GradientOp::create(builder, gradient.getLoc(), share, gradient.getSources());
     // What nobody asks for any more goes: the counts have been summed already.

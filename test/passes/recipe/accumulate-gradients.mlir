@@ -81,6 +81,32 @@ func.func @counted(%x: tensor<4xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
 // -----
 
 weir.variable parameter @w : tensor<f32>
+
+// A sum that is divided by itself: as a count it is of all microbatches, the share is of one.
+// CHECK-LABEL: func @sum_and_count
+func.func @sum_and_count(%x: tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[ALL:.*]] = weir.microbatches 2
+  // CHECK: weir.microbatches 2
+  // CHECK: %[[SUM:.*]] = weir.reduce sum
+  // CHECK: %[[PRODUCT:.*]] = weir.mul %[[SUM]]
+  // CHECK: %[[SHARE:.*]] = weir.div %[[PRODUCT]], %[[ALL]]
+  // CHECK: weir.gradient %[[SHARE]]
+  // CHECK: weir.div %[[ALL]], %[[ALL]]
+  %w = weir.read @w : tensor<f32>
+  %s, %p = weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
+    %sum = weir.reduce sum %part {axes = array<i64: 0>} : tensor<2xf32> -> tensor<f32>
+    %product = weir.mul %sum, %w : tensor<f32>
+    weir.yield %sum, %product : tensor<f32>, tensor<f32>
+  }
+  %loss = weir.loss [1.0] sums(%p) counts(%p) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %g = weir.gradient %loss wrt(%w) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %g, %loss : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+weir.variable parameter @w : tensor<f32>
 weir.variable state @mean : tensor<f32>
 
 // One microbatch needs no rounds: its body stands where it stood, in round 0.
