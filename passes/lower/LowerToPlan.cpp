@@ -24,7 +24,7 @@ namespace {
 /// The kernels of a program, each kept once.
 class KernelTable {
 public:
-  KernelTable(ModuleOp module, Target &target) : module(module), target(target) {}
+  KernelTable(ModuleOp module, Target &target) : module(module), symbols(module), target(target) {}
 
   struct Entry {
     plan::KernelOp op;
@@ -38,6 +38,7 @@ public:
 
 private:
   ModuleOp module;
+  SymbolTable symbols;
   Target &target;
   llvm::DenseMap<Operation *, std::unique_ptr<Entry>, KernelStructure> entries;
 };
@@ -85,6 +86,8 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
                                     builder.getI64IntegerAttr(schedule->threadScratch),
                                     builder.getI64IntegerAttr(costOf(kernel, false)),
                                     builder.getI64IntegerAttr(costOf(kernel, true)));
+  // A variable may have that name: the kernel takes another then.
+  symbols.insert(entry.op);
   Block *body = builder.createBlock(&entry.op.getBody());
   IRMapping mapping;
   for (Value input : kernel.getInputs())

@@ -28,6 +28,23 @@ module {
 
 // -----
 
+// A variable may be called what a kernel would be.
+module {
+  weir.variable parameter @kernel_0 : tensor<8xf32>
+  // CHECK: plan.entry @step
+  func.func @step(%g: tensor<8xf32> {weir.input = "g"}) {
+    // CHECK: %[[V:.*]] = plan.use @kernel_0
+    // CHECK: plan.launch @kernel_0_0 0(%[[V]],
+    // CHECK: plan.kernel map @kernel_0_0
+    %v = weir.read @kernel_0 : tensor<8xf32>
+    %v1 = weir.sub %v, %g : tensor<8xf32>
+    weir.write @kernel_0, %v1 : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
 // A product's tiles depend on its sizes alone.
 module {
   // CHECK: plan.entry @predict
