@@ -37,6 +37,8 @@ void EntryChecker::check() {
   checkPorts(*entry.inputs(), true);
   checkPorts(*entry.outputs(), false);
   checkActions(*entry.actions(), 0);
+  // Whoever reads the entry makes them all.
+  require(entry.events() <= current, "it has more events than actions");
   if (planned::Verdict verdict = planned::verify(plannedEntry(program, entry)); verdict.fault)
     reject("entry '" + entry.name()->str() + "'", verdict.fault->message);
 }

@@ -355,6 +355,7 @@ static const Fault faults[] = {
     {"access 'to' to buffer 4", [](Builder &t) { copy(t).size = 4001; }},
     {"action 6 (Record): its event is unknown",
      [](Builder &t) { action(t, 5).work.AsRecord()->event = 1; }},
+    {"entry 'step': it has more events than actions", [](Builder &t) { t.step().events = ~0u; }},
     {"action 7 (Wait): its event is unknown",
      [](Builder &t) { action(t, 6).work.AsWait()->event = 1; }},
     {"which nothing has written",
