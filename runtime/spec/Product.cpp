@@ -7,6 +7,7 @@
 
 #include "runtime/spec/Product.h"
 #include "runtime/spec/Check.h"
+#include <utility>
 
 namespace weir::spec {
 
@@ -14,6 +15,26 @@ static int64_t pieces(int64_t size, int64_t tile) { return (size - 1) / tile + 1
 
 int64_t Product::tiles() const {
   return pieces(batch, tileBatch) * pieces(m, tileM) * pieces(n, tileN);
+}
+
+/// Tiles of c are written side by side: a stride that is larger than another leads past all that
+/// the other reaches. Addresses fit.
+static std::string overlapInC(const Product &p) {
+  struct Way {
+    int64_t stride, count;
+    const char *overlap;
+  } ways[] = {{p.cRow, p.m, "rows of c overlap"}, {p.cBatch, p.batch, "the batch of c overlaps"}};
+  if (ways[1].stride < ways[0].stride)
+    std::swap(ways[0], ways[1]);
+  int64_t reach = p.n;
+  for (const Way &way : ways) {
+    if (way.count == 1)
+      continue;
+    if (way.stride < reach)
+      return way.overlap;
+    reach += (way.count - 1) * way.stride;
+  }
+  return "";
 }
 
 std::string Product::check() const {
@@ -39,10 +60,8 @@ std::string Product::check() const {
         {"c", {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
     if (!isAddressable(dims, floatBytes))
       return std::string(name) + " is larger than any memory, or has a negative stride";
-  if (cRow < n && m > 1)
-    return "rows of c overlap";
-  if (cBatch < n && batch > 1)
-    return "the batch of c overlaps";
+  if (std::string why = overlapInC(*this); !why.empty())
+    return why;
   if ((!aRow && m > 1) || (!aColumn && k > 1))
     return "a stride of a is 0";
   if ((!bRow && k > 1) || (!bColumn && n > 1))
