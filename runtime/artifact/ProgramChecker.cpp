@@ -75,6 +75,8 @@ void ProgramChecker::checkDevices() {
           "the persistent segment is larger than the arena");
   require(device.thread_scratch() <= maxThreadScratch, "thread scratch",
           "more than 16 GiB per thread are asked for");
+  require(!program.blobs() || program.blobs()->size() <= 1, "code",
+          "it is in several pieces, where this Weir loads one");
   if (program.blobs())
     for (const Blob *blob : *program.blobs())
       require(blob->format() <= BlobFormat::MAX, "code", "it is of an unknown format");

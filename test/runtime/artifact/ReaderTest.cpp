@@ -239,6 +239,8 @@ static const Fault faults[] = {
      [](Builder &t) { inner(t).locations = {Location(1, 1, 1)}; }},
     {"kernel 'k': its code is missing", [](Builder &t) { t.program.blobs.clear(); }},
     {"kernel 'k': its code is missing", [](Builder &t) { t.program.kernels[0]->blob = 1; }},
+    {"code: it is in several pieces",
+     [](Builder &t) { t.program.blobs.push_back(std::make_unique<BlobT>(*t.program.blobs[0])); }},
     {"code: it is of an unknown format",
      [](Builder &t) { t.program.blobs[0]->format = BlobFormat(7); }},
     {"it does something unknown with an operand",
