@@ -34,6 +34,13 @@ void requireName(const std::string &where, const flatbuffers::String *name, bool
 /// What is wrong with a type that the schema does not have.
 std::string unknownType(DType dtype);
 
+/// Vectors of structs and of 8-byte numbers: the FlatBuffers verifier looks at where a vector
+/// begins, not at where its elements do.
+template <class Vector> bool isAligned(const Vector *vector) {
+  return !vector || vector->size() == 0 ||
+         reinterpret_cast<uintptr_t>(vector->Data()) % alignof(int64_t) == 0;
+}
+
 /// Throws Failure{Exit::model} with `where: what` and the advice to compile again.
 [[noreturn]] void reject(const std::string &where, const std::string &what);
 

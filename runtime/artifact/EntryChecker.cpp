@@ -67,6 +67,7 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
     auto [owner, isFirst] = ratios.emplace(port->name()->string_view(), ratio);
     require(isNew && (isFirst || (ratio && owner->second)), name + " is there twice");
     require(input == (port->kind() == PortKind::input), name + ": its kind is another's");
+    require(isAligned(port->shape()), name + ": its shape is not aligned in the file");
     uint64_t size;
     require(tensorSize(port->dtype(), *port->shape(), size),
             name + ": its shape is not positive or too large");
@@ -93,13 +94,6 @@ void EntryChecker::checkActions(const flatbuffers::Vector<flatbuffers::Offset<Ac
       ++current;
     }
   }
-}
-
-/// Vectors of structs and of 8-byte numbers: the FlatBuffers verifier looks at where a vector
-/// begins, not at where its elements do.
-template <class Vector> static bool isAligned(const Vector *vector) {
-  return !vector || vector->size() == 0 ||
-         reinterpret_cast<uintptr_t>(vector->Data()) % alignof(int64_t) == 0;
 }
 
 void EntryChecker::checkAction(const Action &action, uint32_t depth) {

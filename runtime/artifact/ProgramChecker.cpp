@@ -193,6 +193,7 @@ void ProgramChecker::checkVariables() {
             where, "the name is reserved");
     require(variable->dtype() <= DType::MAX, where, unknownType(variable->dtype()));
     require(variable->role() <= Role::MAX, where, "its role is unknown");
+    require(isAligned(variable->shape()), where, "its shape is not aligned in the file");
     uint64_t size;
     require(tensorSize(variable->dtype(), *variable->shape(), size), where,
             "its shape is not positive or too large");
@@ -281,6 +282,7 @@ void ProgramChecker::checkKernels() {
             "its number of tasks is out of range");
     require(kernel->thread_scratch() <= deviceOf(program).thread_scratch(), where,
             "it needs more scratch than the program states");
+    require(isAligned(kernel->operands()), where, "its operands are not aligned in the file");
     require(kernel->operands()->size() <= maxOperands, where, "it takes too many operands");
     require(kernel->blob() < (program.blobs() ? program.blobs()->size() : 0), where,
             "its code is missing");

@@ -372,6 +372,45 @@ static const Fault faults[] = {
      }},
 };
 
+/// The payload with a vector of a table moved by 4 bytes, and an element less in it.
+template <class Vector>
+static std::vector<std::byte> moved(std::vector<std::byte> payload, const void *table,
+                                    flatbuffers::voffset_t field, const Vector *vector,
+                                    const std::byte *origin) {
+  auto *bytes = reinterpret_cast<const uint8_t *>(origin);
+  auto write = [&](const void *place, uint32_t value) {
+    std::memcpy(&payload[static_cast<const uint8_t *>(place) - bytes], &value, sizeof value);
+  };
+  const uint8_t *link = static_cast<const flatbuffers::Table *>(table)->GetAddressOf(field);
+  auto *from = reinterpret_cast<const uint8_t *>(vector);
+  write(link, from + 4 - link);
+  write(from + 4, vector->size() - 1);
+  return payload;
+}
+
+TEST(Reader, RefusesVectorsThatAreNotAligned) {
+  const std::vector<std::byte> payload = whole().payload();
+  const Program &program = *GetProgram(payload.data());
+  const Kernel &kernel = *program.kernels()->Get(0);
+  const Variable &variable = *program.variables()->Get(0);
+  const Entry &step = *program.entries()->Get(1);
+  const Port &port = *step.inputs()->Get(0);
+  const Action &call = *step.actions()->Get(1);
+  auto refused = [&](const void *table, flatbuffers::voffset_t field, const auto *vector) {
+    return messageOf(wrap(moved(payload, table, field, vector, payload.data())));
+  };
+  for (const auto &[message, expected] :
+       {std::pair(refused(&kernel, Kernel::VT_OPERANDS, kernel.operands()),
+                  "kernel 'k': its operands are not aligned"),
+        std::pair(refused(&variable, Variable::VT_SHAPE, variable.shape()),
+                  "variable 'w': its shape is not aligned"),
+        std::pair(refused(&port, Port::VT_SHAPE, port.shape()),
+                  "input 'x': its shape is not aligned"),
+        std::pair(refused(&call, Action::VT_OPERANDS, call.operands()),
+                  "action 1 (Call): its operands are not aligned")})
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+}
+
 /// With eval and eval_one, which read and give what step does.
 static Builder evaluated() {
   Builder test = whole();
