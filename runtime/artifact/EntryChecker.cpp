@@ -73,7 +73,7 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
             name + ": its shape is not positive or too large");
     checkRef(name, *port->ref());
     if (port->kind() != PortKind::input && port->kind() != PortKind::tensor)
-      require(size == 4, name + " must be one number");
+      require(size == 4 && sizeOf(elementOf(port->dtype())) == 4, name + " must be one number");
     require(std::isfinite(port->weight()), name + ": its weight is not finite");
     require(port->limit() >= 0, name + ": its limit is negative");
     bool counts = rowOf(elementOf(port->dtype())).kind != ElementKind::real;

@@ -292,6 +292,11 @@ static const Fault faults[] = {
     {"input 'x': its kind", [](Builder &t) { t.step().inputs[0]->kind = PortKind::scalar; }},
     {"output 'loss': its kind", [](Builder &t) { t.step().outputs[0]->kind = PortKind::input; }},
     {"output 'loss' must be one number", [](Builder &t) { t.step().outputs[0]->shape = {2}; }},
+    {"output 'loss' must be one number",
+     [](Builder &t) {
+       t.step().outputs[0]->shape = {2, 2};
+       t.step().outputs[0]->dtype = DType::u8;
+     }},
     {"output 'loss': its weight is not finite",
      [](Builder &t) { t.step().outputs[0]->weight = 1.0 / 0.0; }},
     {"alive in actions 1 to 7, is used at 0", [](Builder &t) { buffer(t, 0).first = 1; }},
