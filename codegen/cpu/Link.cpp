@@ -64,16 +64,25 @@ class Collector {
 public:
   Collector() {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+      reason = errno;
       return;
+    }
     readEnd = ends[0];
     writeEnd = ends[1];
-    thread = std::thread([this] { collect(); });
+    try {
+      thread = std::thread([this] { collect(); });
+    } catch (const std::system_error &error) {
+      reason = error.code().value();
+      close(writeEnd);
+      close(readEnd);
+    }
   }
   ~Collector() { finish(); }
   Collector(const Collector &) = delete;
 
-  bool valid() const { return writeEnd >= 0; }
+  /// Why there is no pipe, or no thread; 0 where there is.
+  int error() const { return reason; }
   std::string path() const { return "/proc/self/fd/" + std::to_string(writeEnd); }
 
   /// All that was written; nothing may be written after.
@@ -98,7 +107,7 @@ private:
     }
   }
 
-  int readEnd = -1, writeEnd = -1;
+  int readEnd = -1, writeEnd = -1, reason = 0;
   std::vector<char> bytes;
   std::thread thread;
 };
@@ -108,8 +117,8 @@ private:
 FailureOr<std::vector<char>> linkObjects(ArrayRef<ObjectBytes> objects, Location loc) {
   constexpr llvm::StringLiteral what = "cannot link the kernels";
   Collector output;
-  if (!output.valid())
-    return emitSystemError(loc, errno, what);
+  if (output.error())
+    return emitSystemError(loc, output.error(), what);
   std::vector<std::unique_ptr<MemoryFile>> inputs;
   for (const ObjectBytes &object : objects) {
     inputs.push_back(std::make_unique<MemoryFile>());
