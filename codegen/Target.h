@@ -32,8 +32,9 @@ struct LaunchPlan {
 
 struct KernelPlan {
   llvm::SmallVector<LaunchPlan> launches; ///< to be run one after the other
-  llvm::SmallVector<int64_t>
-      workspaces; ///< bytes of each scratch operand; their contents pass from launch to launch
+  /// Bytes of a scratch operand behind the results, whose contents pass from launch to launch; 0:
+  /// there is none.
+  int64_t workspace = 0;
   int64_t threadScratch = 0; ///< bytes per thread
   /// (result, input): the result may be stored in the input's buffer: every element is read before
   /// it is written, by the same task.

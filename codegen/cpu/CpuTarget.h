@@ -10,7 +10,7 @@
 //
 //   void f(void *const *operands, int64_t lo, int64_t hi, void *threadScratch)
 //
-// operands: the kernel's inputs, then its results, then its workspaces, each a row-major tensor
+// operands: the kernel's inputs, then its results, then its workspace, each a row-major tensor
 // (ui8 and i1 one byte per element) whose address is a multiple of 64. [lo, hi) is a range of the
 // launch's tasks. A task's work and the order of all sums are the plan's, which depends on the
 // kernel and the target alone: the number of threads changes no bit. threadScratch is

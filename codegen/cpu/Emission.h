@@ -44,7 +44,7 @@ public:
            mlir::ModuleOp module);
 
   /// Starts a function: [lo, hi), the elements of the inputs, the pointers of results and
-  /// workspaces.
+  /// of the workspace.
   void open(llvm::StringRef suffix, int64_t tasks);
   void close();
   /// Takes back the last function opened, and its launch.

@@ -106,8 +106,7 @@ void RowEmitter::layOutWorkspace() {
       bytes += llvm::alignTo(sum.width * storedBytes(elementOf(sum)), 64);
     }
   }
-  if (bytes)
-    e.plan.workspaces.push_back(bytes);
+  e.plan.workspace = bytes;
 }
 
 Buffer RowEmitter::finalOf(Sum &sum) {
@@ -187,7 +186,6 @@ LogicalResult RowEmitter::run() {
 /// for each column { for each row { sum; full results }; results per column }
 void RowEmitter::emitByColumns() {
   tasks = llvm::divideCeil(space.columns, grain);
-  layOutWorkspace();
   e.open("", tasks);
   auto [begin, end] = e.range(e.lo, e.hi, grain, space.columns);
   scf::ForOp columnLoop = e.loop(begin, end);

@@ -77,8 +77,8 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
     take(plan::Mode::read, storageBytes(type));
   for (Type type : kernel.getResultTypes())
     take(plan::Mode::write, storageBytes(type));
-  for (int64_t bytes : schedule->workspaces)
-    take(plan::Mode::write, bytes);
+  if (schedule->workspace)
+    take(plan::Mode::write, schedule->workspace);
   std::string symbol = "kernel_" + std::to_string(entries.size());
   entry.op = plan::KernelOp::create(builder, kernel.getLoc(), builder.getStringAttr(symbol),
                                     kernel.getShapeAttr(), builder.getArrayAttr(parts),
@@ -368,7 +368,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
     return kernels.call(builder, kernel, {inputs, results.front()});
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, results);
-  for (int64_t size : (*entry)->schedule.workspaces)
+  if (int64_t size = (*entry)->schedule.workspace)
     operands.push_back(plan::AllocOp::create(builder, kernel.getLoc(), size, "partial sums"));
   SmallVector<Location> locations;
   for (Operation &op : kernel.getBody().front().without_terminator())

@@ -32,7 +32,7 @@ void verifySemantics(const Program &program);
 /// Bytes that an artifact may ask for.
 constexpr uint64_t maxArena = uint64_t(1) << 40;
 
-/// What a launch may take at most: inputs, results and workspaces.
+/// What a launch may take at most: inputs, results and a workspace.
 constexpr uint32_t maxOperands = 1024;
 
 /// What a training run relies on besides: `eval` and `eval_one` take the rows that `step` takes,

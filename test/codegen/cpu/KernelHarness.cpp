@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <optional>
 #include <random>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ struct CompiledKernel::State {
   KernelOp kernel;
   void *library = nullptr;
   std::vector<std::pair<void (*)(void *const *, int64_t, int64_t, void *), int64_t>> launches;
-  std::vector<Bytes> workspaces;
+  std::optional<Bytes> workspace;
   std::shared_ptr<void> scratch;
 
   void launch(const std::vector<void *> &operands, int pieces) {
@@ -61,8 +62,8 @@ struct CompiledKernel::State {
       results.emplace_back(storageBytes(result.getType()));
       operands.push_back(results.back().data());
     }
-    for (const Bytes &workspace : workspaces)
-      operands.push_back(workspace.data());
+    if (workspace)
+      operands.push_back(workspace->data());
     return operands;
   }
 };
@@ -121,8 +122,8 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
         {reinterpret_cast<void (*)(void *const *, int64_t, int64_t, void *)>(symbol),
          launch.tasks});
   }
-  for (int64_t bytes : plan.workspaces)
-    state->workspaces.emplace_back(bytes);
+  if (plan.workspace)
+    state->workspace.emplace(plan.workspace);
   state->scratch =
       Bytes(plan.threadScratch + 64).data()
           ? std::shared_ptr<void>(std::aligned_alloc(64, (plan.threadScratch + 127) / 64 * 64),

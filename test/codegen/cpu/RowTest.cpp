@@ -193,6 +193,22 @@ TEST_P(Rows, columnSumWithRelu) {
   EXPECT_TRUE(first[0].intact() && first[1].intact());
 }
 
+TEST(Columns, NeedNoWorkspace) {
+  CompiledKernel kernel(R"(
+    func.func @f(%x: tensor<512x4096xf32>) -> tensor<4096xf32> {
+      %k = weir.kernel row over #weir.rows<512 x 4096>(%x) : (tensor<512x4096xf32>) -> tensor<4096xf32> {
+      ^bb0(%a: tensor<512x4096xf32>):
+        %s = weir.reduce sum %a {axes = array<i64: 0>} : tensor<512x4096xf32> -> tensor<4096xf32>
+        weir.yield %s : tensor<4096xf32>
+      }
+      return %k : tensor<4096xf32>
+    })");
+  ASSERT_TRUE(kernel.valid);
+  ASSERT_EQ(kernel.plan.launches.size(), 1u);
+  EXPECT_GT(kernel.plan.launches[0].tasks, 1);
+  EXPECT_EQ(kernel.plan.workspace, 0);
+}
+
 TEST_P(Rows, totalAndWhatFollows) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
