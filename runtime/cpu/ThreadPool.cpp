@@ -93,7 +93,7 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::run(int64_t newTasks, Call newCall, void *newContext) {
-  assert(newTasks >= 0 && newTasks < INT32_MAX && "task numbers are 31 bits");
+  assert(newTasks >= 0 && newTasks <= INT32_MAX && "task numbers are 31 bits");
   if (newTasks == 0)
     return;
   if (newTasks == 1 || count == 1)

@@ -34,6 +34,16 @@ TEST(ThreadPool, EveryTaskOnce) {
   }
 }
 
+TEST(ThreadPool, AsManyTasksAsAnArtifactMayHave) {
+  constexpr int64_t most = (int64_t(1) << 31) - 1;
+  for (int threads : {1, 3}) {
+    cpu::ThreadPool pool(threads);
+    std::atomic<int64_t> done = 0;
+    pool.parallelFor(most, [&](int64_t lo, int64_t hi, int) { done += hi - lo; });
+    EXPECT_EQ(done, most);
+  }
+}
+
 TEST(ThreadPool, ManyShortLoops) {
   cpu::ThreadPool pool(4);
   std::vector<int64_t> sums(4 * 16);
