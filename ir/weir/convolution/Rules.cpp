@@ -38,6 +38,8 @@ static LogicalResult verifyConvolution(Operation *op, StringRef what, Value inpu
     return op->emitOpError("needs two strides and two paddings");
   if (strides[0] <= 0 || strides[1] <= 0 || padding[0] < 0 || padding[1] < 0)
     return op->emitOpError("needs positive strides, and padding that is not negative");
+  if (padding[0] > INT32_MAX || padding[1] > INT32_MAX)
+    return op->emitOpError("has padding that is larger than any tensor");
   // C2 of convolution
   if (shapeOf(input)[1] != shapeOf(weight)[1])
     return op->emitOpError() << "has " << shapeOf(input)[1] << " channels in the image, but "

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -74,7 +75,7 @@ LogicalResult SplitDimOp::verify() {
     return failure();
   // C2
   int64_t size = shapeOf(getInput())[getDimension()];
-  if (llvm::product_of(getSizes()) != size)
+  if (!fits(getSizes()) || llvm::product_of(getSizes()) != size)
     return emitOpError() << "cannot split size " << size << " into " << printed(getSizes());
   return expectInferred(*this);
 }
@@ -101,11 +102,15 @@ static LogicalResult verifyStrided(Operation *op, Value small, Value large,
   if (llvm::any_of(strides, [](int64_t stride) { return stride <= 0; }))
     return op->emitOpError("needs positive strides");
   // C2
-  for (size_t i = 0; i < inner.size(); ++i)
-    if (offsets[i] < 0 || (inner[i] > 0 && offsets[i] + (inner[i] - 1) * strides[i] >= outer[i]))
-      return op->emitOpError() << "reaches from " << offsets[i] << " to "
-                               << offsets[i] + (inner[i] - 1) * strides[i] << " in dimension " << i
-                               << " of size " << outer[i];
+  for (size_t i = 0; i < inner.size(); ++i) {
+    int64_t last;
+    if (__builtin_mul_overflow(inner[i] - 1, strides[i], &last) ||
+        __builtin_add_overflow(offsets[i], last, &last))
+      last = std::numeric_limits<int64_t>::max();
+    if (offsets[i] < 0 || (inner[i] > 0 && last >= outer[i]))
+      return op->emitOpError() << "reaches from " << offsets[i] << " to " << last
+                               << " in dimension " << i << " of size " << outer[i];
+  }
   // C3
   return expectSameElements(op, small, large);
 }

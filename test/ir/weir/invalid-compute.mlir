@@ -80,6 +80,14 @@ func.func @convolution_c1_strides(%x: tensor<1x2x5x5xf32>, %w: tensor<3x2x3x3xf3
 
 // -----
 
+func.func @convolution_c1_padding(%x: tensor<1x2x6x6xf32>, %w: tensor<3x2x3x3xf32>) {
+  // expected-error @below {{has padding that is larger than any tensor}}
+  weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 9223372036854775807, 0>} : tensor<1x2x6x6xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
 func.func @convolution_c1_count(%x: tensor<1x2x5x5xf32>, %w: tensor<3x2x3x3xf32>, %g: tensor<1x3x3x3xf32>) {
   // expected-error @below {{needs two strides and two paddings}}
   weir.convolution %x, %w {strides = array<i64: 1>, padding = array<i64: 0, 0>} : tensor<1x2x5x5xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x3x3xf32>

@@ -208,6 +208,30 @@ func.func @slice_c2_offset(%x: tensor<2x6xf32>) {
 
 // -----
 
+func.func @slice_c2_far(%x: tensor<5xf32>) {
+  // expected-error @below {{reaches from 0 to 9223372036854775807 in dimension 0 of size 5}}
+  weir.slice %x {offsets = array<i64: 0>, strides = array<i64: 4611686018427387904>} : tensor<5xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_c2_far(%x: tensor<2xf32>) {
+  // expected-error @below {{reaches from 9223372036854775807 to 9223372036854775807 in dimension 0 of size 5}}
+  weir.pad %x {offsets = array<i64: 9223372036854775807>, strides = array<i64: 1>} : tensor<2xf32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @split_dim_c2_large(%x: tensor<2x4xf32>) {
+  // expected-error @below {{cannot split size 4 into 4611686018427387905x4}}
+  weir.split_dim %x {dimension = 1 : i64, sizes = array<i64: 4611686018427387905, 4>} : tensor<2x4xf32> -> tensor<2x1x4xf32>
+  return
+}
+
+// -----
+
 func.func @slice_c3(%x: tensor<2x6xf32>) {
   // expected-error @below {{needs equal element types, but has 'i32' and 'f32'}}
   weir.slice %x {offsets = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2x6xf32> -> tensor<2x6xi32>
