@@ -147,6 +147,11 @@ struct CutMicrobatches : weir::impl::CutMicrobatchesBase<CutMicrobatches> {
   void runOnOperation() override {
     if (count == 0)
       return markAllAnalysesPreserved();
+    if (count < 0) {
+      emitError(getOperation().getLoc())
+          << "a step cannot be cut into " << count.getValue() << " microbatches";
+      return signalPassFailure();
+    }
     SmallVector<MicrobatchesOp> all;
     getOperation().walk([&](MicrobatchesOp op) { all.push_back(op); });
     for (MicrobatchesOp op : all)

@@ -1,4 +1,7 @@
 // RUN: weir-opt --weir-cut-microbatches=count=4 --split-input-file --verify-diagnostics %s
+// RUN: not weir-opt --weir-cut-microbatches=count=-2 --split-input-file %s 2>&1 | FileCheck %s
+
+// CHECK: error: a step cannot be cut into -2 microbatches
 
 // Batch statistics are over the recipe's batch.
 func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
