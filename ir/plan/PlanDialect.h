@@ -13,6 +13,7 @@
 #define WEIR_IR_PLAN_PLANDIALECT_H
 
 #include "ir/weir/WeirDialect.h"
+#include "runtime/base/Limits.h"
 #include "runtime/spec/Call.h"
 #include "llvm/ADT/Hashing.h"
 
@@ -83,7 +84,7 @@ void setCode(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
 llvm::ArrayRef<char> codeOf(mlir::ModuleOp plan);
 
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.
-constexpr int64_t alignment = 64;
+constexpr int64_t alignment = limits::alignment;
 
 } // namespace weir::plan
 

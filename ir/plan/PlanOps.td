@@ -187,7 +187,7 @@ def Plan_CopyOp : Plan_ActionOp<"copy"> {
 
 def Plan_LoopOp : Plan_ActionOp<"loop", [SingleBlock, NoTerminator]> {
   let summary = "the body, `count` times; the block's argument is the round, which the buffer holds as an i32";
-  let description = "C1: it has a round, and at most 4294967295.  C2: the block takes one index.  C3: only ops of this dialect stand in it.";
+  let description = "C1: it has a round, and at most 65536.  C2: the block takes one index.  C3: only ops of this dialect stand in it.";
   let arguments = (ins I64Attr:$count, Plan_Buffer:$round, Plan_Queue:$queue);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count `round` $round attr-dict-with-keyword `:` type($round) $body";

@@ -241,8 +241,8 @@ LogicalResult CopyOp::verify() {
 LogicalResult LoopOp::verify() {
   if (getCount() == 0)
     return emitOpError("has no round");
-  if (failed(requireNumber(*this, "has a count of", getCount())))
-    return failure();
+  if (getCount() > limits::rounds)
+    return emitOpError() << "has " << getCount() << " rounds: expected at most " << limits::rounds;
   Block &block = getBody().front();
   if (block.getNumArguments() != 1 || !isa<IndexType>(block.getArgument(0).getType()))
     return emitOpError("has a body that takes other than one !plan.index");

@@ -15,16 +15,14 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Limits.h"
 #include <string>
 
 namespace weir::artifact {
 
-constexpr uint64_t alignment = 64;
 constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
 constexpr uint64_t maxDim = uint64_t(1) << 31;
 constexpr uint64_t maxTasks = uint64_t(1) << 31;
-constexpr uint32_t maxRounds = 65536;
-constexpr uint32_t maxNesting = 4, maxQueues = 64;
 constexpr uint64_t maxSteps = (uint64_t(1) << 31) - 1;
 
 /// Throws Failure{Exit::model} unless the name is of characters of which none is a control: it is

@@ -103,7 +103,7 @@ void EntryChecker::checkAction(const Action &action, uint32_t depth) {
   require(action.queue() < deviceOf(program).queues(), "it is on an unknown queue");
   require(isAligned(action.operands()) && isAligned(action.moves()),
           "its operands are not aligned in the file");
-  require(depth <= maxNesting, "it stands in too many loops");
+  require(depth <= limits::loops, "it stands in too many loops");
   checkWork(action);
   size_t operands = action.operands() ? action.operands()->size() : 0;
   size_t expected = footprintsOf(program, action).size();
@@ -136,7 +136,7 @@ void EntryChecker::checkWork(const Action &action) {
     std::string why;
     require(readSpec(*call, why).has_value(), why);
   } else if (const Loop *loop = action.work_as_Loop()) {
-    require(loop->count() >= 1 && loop->count() <= maxRounds, "its count is out of range");
+    require(loop->count() >= 1 && loop->count() <= limits::rounds, "its count is out of range");
     require(loop->body()->size() > 0, "its body is empty");
   } else if (const Copy *copy = action.work_as_Copy()) {
     require(copy->size() > 0, "it is empty");

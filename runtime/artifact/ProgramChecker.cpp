@@ -35,7 +35,7 @@ static std::string quoted(const flatbuffers::String *name) { return "'" + name->
 void ProgramChecker::check() {
   checkDevices();
   require(program.batch() >= 1 && program.batch() < maxDim, "batch", "it is out of range");
-  require(program.accumulate() >= 1 && program.accumulate() <= maxRounds, "accumulate",
+  require(program.accumulate() >= 1 && program.accumulate() <= limits::rounds, "accumulate",
           "it is out of range");
   require((program.steps() != 0) != (program.epochs() != 0), "recipe",
           "exactly one of steps and epochs must be set");
@@ -69,7 +69,8 @@ void ProgramChecker::checkDevices() {
           "it is for " + std::to_string(program.devices()->size()) +
               " devices, where this Weir runs programs of one");
   const Device &device = deviceOf(program);
-  require(device.queues() >= 1 && device.queues() <= maxQueues, "queues", "they are out of range");
+  require(device.queues() >= 1 && device.queues() <= limits::queues, "queues",
+          "they are out of range");
   require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
   require(device.persistent() <= device.arena(), "arena",
           "the persistent segment is larger than the arena");
@@ -200,7 +201,8 @@ void ProgramChecker::checkVariables() {
     require(size == variable->size(), where,
             "its shape needs " + std::to_string(size) + " bytes, it has " +
                 std::to_string(variable->size()));
-    require(variable->offset() % alignment == 0, where, "its offset is not a multiple of 64");
+    require(variable->offset() % limits::alignment == 0, where,
+            "its offset is not a multiple of 64");
     require(variable->offset() <= deviceOf(program).persistent() &&
                 size <= deviceOf(program).persistent() - variable->offset(),
             where, "it lies outside the persistent segment");
@@ -248,7 +250,7 @@ void ProgramChecker::checkActions(const std::string &where,
       for (uint16_t line : *action->lines())
         require(line < count || line == noLine, where, "the line of an op of a launch is unknown");
     // Deeper ones are refused by EntryChecker.
-    if (const auto *body = bodyOf(*action); body && depth < int(maxNesting))
+    if (const auto *body = bodyOf(*action); body && depth < int(limits::loops))
       checkActions(where, *body, depth + 1);
   }
 }

@@ -8,17 +8,15 @@
 #include "runtime/core/Walk.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Limits.h"
 #include <map>
 
 namespace weir {
 
-// More than are ever around one another.
-static constexpr size_t mostLoops = 16;
-
 Walk::Walk(const artifact::Program &program, uint32_t index, Workshop &workshop, bool poison)
     : program(program), entry(*program.entries()->Get(index)), index(index), workshop(workshop),
       poison(poison), steps(prepare(*entry.actions(), {})) {
-  rounds.reserve(mostLoops);
+  rounds.reserve(limits::loops);
   placed.reserve(artifact::maxOperands);
 }
 

@@ -12,7 +12,6 @@
 namespace weir::planned {
 namespace {
 
-constexpr uint64_t alignment = 64;
 /// So that a distance between two bytes of a space is an int64_t.
 constexpr uint64_t maxSpace = uint64_t(1) << 62;
 
@@ -54,9 +53,9 @@ Finding checkBuffer(const Entry &entry, uint32_t index) {
   };
   if (buffer.size == 0)
     return fail(FaultKind::emptyBuffer, "it has no bytes");
-  if (buffer.offset % alignment)
+  if (buffer.offset % limits::alignment)
     return fail(FaultKind::misaligned,
-                concat("its offset ", buffer.offset, " is no multiple of ", alignment));
+                concat("its offset ", buffer.offset, " is no multiple of ", limits::alignment));
   if (room > maxSpace)
     return fail(FaultKind::bufferOutsideSpace, "its space is larger than 2^62 bytes");
   if (buffer.offset > room || buffer.size > room - buffer.offset)

@@ -18,9 +18,9 @@ public:
   explicit Builder(Outline &outline) : outline(outline), entry(outline.entry) {}
 
   Finding build() {
-    if (entry.queues > maxQueues)
+    if (entry.queues > limits::queues)
       return Fault{FaultKind::tooManyQueues,
-                   concat(entry.queues, " queues; there may be ", maxQueues)};
+                   concat(entry.queues, " queues; there may be ", limits::queues)};
     for (size_t i = 0; i < entry.buffers.size(); ++i)
       if (unsigned(entry.buffers[i].space) >= spaceCount)
         return Fault{FaultKind::unknownKind, concat(bufferWords(entry, i), ": there is no space ",
@@ -69,8 +69,8 @@ private:
       return fail(FaultKind::misplaced, "only a loop has a body");
     if (isLoop && action.count == 0)
       return fail(FaultKind::emptyLoop, "a loop has a round at least");
-    if (isLoop && loops.size() == maxDepth)
-      return fail(FaultKind::nestingTooDeep, concat("loops nest ", maxDepth, " deep at most"));
+    if (isLoop && loops.size() == limits::loops)
+      return fail(FaultKind::nestingTooDeep, concat("loops nest ", limits::loops, " deep at most"));
     outline.steps[number].records = outline.records.size();
     if (action.kind == Action::Kind::record)
       outline.records.push_back(action.event);
@@ -129,7 +129,7 @@ private:
     placed.space = buffer.space;
     placed.address = buffer.offset + uint64_t(access.offset);
     placed.reach = reachOf(access.bytes, access.dims);
-    std::array<bool, maxDepth> seen = {};
+    std::array<bool, limits::loops> seen = {};
     for (const Stride &stride : access.strides) {
       if (stride.loop >= loops.size())
         return fail(FaultKind::unknownLoop, concat("a stride of the loop at depth ", stride.loop,

@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_PLANNED_OUTLINE_H
 #define WEIR_RUNTIME_PLANNED_OUTLINE_H
 
+#include "runtime/base/Limits.h"
 #include "runtime/planned/Fault.h"
 #include "runtime/planned/Plan.h"
 #include "runtime/planned/Reach.h"
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace weir::planned {
-
-constexpr uint32_t maxDepth = 4;
-constexpr uint32_t maxQueues = 32;
 
 /// Stand where an action's number would, for what the host does.
 constexpr uint32_t beforeEntry = UINT32_MAX;
@@ -44,7 +42,7 @@ struct Placed {
   bool writes = false;
   Space space = Space::scratch;
   uint64_t address = 0; ///< in its first round; what Access calls offset, from the space's start
-  std::array<Motion, maxDepth> motions = {}; ///< by the loops' depth
+  std::array<Motion, limits::loops> motions = {}; ///< by the loops' depth
   Reach reach;
 
   /// The action's number; none for what the host does.

@@ -15,7 +15,7 @@ namespace weir::planned {
 
 uint64_t addressIn(const Placed &placed, const Rounds &rounds) {
   uint64_t address = placed.address;
-  for (uint32_t depth = 0; depth < maxDepth; ++depth) {
+  for (uint32_t depth = 0; depth < limits::loops; ++depth) {
     const Motion &motion = placed.motions[depth];
     if (motion.bytes == 0)
       continue;
@@ -28,7 +28,7 @@ uint64_t addressIn(const Placed &placed, const Rounds &rounds) {
 
 Reach reachIn(const Placed &placed, const Rounds &rounds) {
   std::vector<Dim> more;
-  for (uint32_t depth = 0; depth < maxDepth; ++depth)
+  for (uint32_t depth = 0; depth < limits::loops; ++depth)
     if (rounds[depth].leftOut && placed.motions[depth].travels())
       more.push_back({rounds[depth].leftOut + 1, placed.motions[depth].bytes});
   if (more.empty())
@@ -57,12 +57,12 @@ void widen(uint64_t &begin, uint64_t &end, const Motion &motion) {
 
 Sweep sweepOf(const Placed &placed, uint32_t depth, const Rounds &around) {
   Rounds rounds = around;
-  for (uint32_t inner = depth; inner < maxDepth; ++inner)
+  for (uint32_t inner = depth; inner < limits::loops; ++inner)
     rounds[inner] = {};
   uint64_t address = addressIn(placed, rounds);
   auto rangeOf = [&](const Reach &reach) {
     uint64_t begin = address + reach.begin, end = begin + reach.span();
-    for (uint32_t inner = depth + 1; inner < maxDepth; ++inner)
+    for (uint32_t inner = depth + 1; inner < limits::loops; ++inner)
       widen(begin, end, placed.motions[inner]);
     return std::pair(begin, end);
   };

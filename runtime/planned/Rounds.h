@@ -40,6 +40,7 @@
 #ifndef WEIR_RUNTIME_PLANNED_ROUNDS_H
 #define WEIR_RUNTIME_PLANNED_ROUNDS_H
 
+#include "runtime/base/Limits.h"
 #include "runtime/planned/Memory.h"
 
 namespace weir::planned {
@@ -50,7 +51,7 @@ struct Round {
   uint64_t index = 0;
   uint64_t leftOut = 0;
 };
-using Rounds = std::array<Round, maxDepth>; // by depth
+using Rounds = std::array<Round, limits::loops>; // by depth
 
 /// Where the access lies in its space in these rounds.
 uint64_t addressIn(const Placed &placed, const Rounds &rounds);

@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_PLANNED_WALK_H
 #define WEIR_RUNTIME_PLANNED_WALK_H
 
+#include "runtime/base/Limits.h"
 #include "runtime/planned/Rounds.h"
 #include "runtime/planned/Verify.h"
 
@@ -39,8 +40,9 @@ private:
   Memory memory;
   Rounds rounds = {};
   uint64_t leftOut = 0;
-  std::vector<uint32_t> lastWork;              // by queue
-  std::array<std::string, maxDepth> obstacles; // why a loop's rounds are all followed, by depth
+  std::vector<uint32_t> lastWork; // by queue
+  std::array<std::string, limits::loops>
+      obstacles; // why a loop's rounds are all followed, by depth
 };
 
 } // namespace weir::planned

@@ -328,8 +328,8 @@ plan.entry @loop_c1 {
 
 plan.entry @loop_c1_large {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
-  // expected-error @below {{has a count of 4294967296: expected a number from 0 to 4294967295}}
-  plan.loop 4294967296 round %a : !plan.buffer<scratch> {
+  // expected-error @below {{has 65537 rounds: expected at most 65536}}
+  plan.loop 65537 round %a : !plan.buffer<scratch> {
   ^bb0(%i: !plan.index):
     plan.copy %a to %a 4 : !plan.buffer<scratch> to !plan.buffer<scratch>
   }
