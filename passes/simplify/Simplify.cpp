@@ -63,15 +63,6 @@ mlir::LogicalResult subNeg(SubOp op, mlir::PatternRewriter &rewriter) {
   return mlir::success();
 }
 
-/// -(-x) -> x.
-mlir::LogicalResult negNeg(NegOp op, mlir::PatternRewriter &rewriter) {
-  auto inner = op.getInput().getDefiningOp<NegOp>();
-  if (!inner)
-    return mlir::failure();
-  rewriter.replaceOp(op, inner.getInput());
-  return mlir::success();
-}
-
 /// The ops that read what was replaced.
 class Changed : public mlir::RewriterBase::Listener {
 public:
@@ -98,7 +89,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       dialect->getCanonicalizationPatterns(patterns);
     for (mlir::RegisteredOperationName name : context->getRegisteredOperations())
       name.getCanonicalizationPatterns(patterns, context);
-    patterns.add(mulMinusOne).add(addNeg).add(subNeg).add(negNeg);
+    patterns.add(mulMinusOne).add(addNeg).add(subNeg);
     frozen = std::move(patterns);
     return mlir::success();
   }
