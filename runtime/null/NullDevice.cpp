@@ -12,17 +12,10 @@
 namespace weir::null {
 namespace {
 
-/// Knows where its operands lie, and touches none.
 class NoWork : public Work {
 public:
-  explicit NoWork(size_t operands) : places(operands) {}
-  void bind(std::span<const Address> operands) override {
-    std::copy(operands.begin(), operands.end(), places.begin());
-  }
+  void bind(std::span<const Address>) override {}
   void run() override {}
-
-private:
-  std::vector<Address> places;
 };
 
 class CopyWork : public Work {
@@ -53,7 +46,7 @@ private:
   std::unique_ptr<Work> make(const artifact::Action &action) override {
     if (const artifact::Copy *copy = action.work_as_Copy())
       return std::make_unique<CopyWork>(arena.data(), copy->size());
-    return std::make_unique<NoWork>(action.operands() ? action.operands()->size() : 0);
+    return std::make_unique<NoWork>();
   }
 
   std::vector<std::byte> arena;
