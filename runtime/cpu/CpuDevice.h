@@ -21,6 +21,9 @@ namespace weir::cpu {
 /// Whether a program of that target is for a processor of the x86-64 family.
 bool serves(std::string_view target);
 
+/// What programs for it are compiled for, for messages.
+constexpr std::string_view targets = "cpu, cpu:x86-64-v3 or cpu:x86-64-v4";
+
 /// A MakeDevice.
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/Isa.h"
 #include "runtime/base/Error.h"
+#include "runtime/cpu/CpuDevice.h"
 #include <dnnl.h>
 #include <mutex>
 
@@ -23,8 +24,8 @@ std::string_view nativeLevel() {
 
 static void requireKnown(std::string_view level) {
   if (level != "x86-64-v3" && level != "x86-64-v4")
-    throw Failure(Exit::model, "the target '" + std::string(level) +
-                                   "' is unknown: compile for cpu, cpu:x86-64-v3 or cpu:x86-64-v4");
+    throw Failure(Exit::model, "the target '" + std::string(level) + "' is unknown: compile for " +
+                                   std::string(targets));
 }
 
 void requireLevel(std::string_view level) {

@@ -16,8 +16,8 @@ namespace weir {
 
 std::span<const DeviceKind> deviceKinds() {
   static constexpr DeviceKind kinds[] = {
-      {"cpu", cpu::serves, cpu::makeDevice, cpu::checkCode},
-      {"null", [](std::string_view) { return false; }, null::makeDevice,
+      {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode},
+      {"null", [](std::string_view) { return false; }, "", null::makeDevice,
        [](const artifact::Program &) {}},
   };
   return kinds;
@@ -28,8 +28,12 @@ static const DeviceKind &kindFor(const artifact::Program &program) {
   for (const DeviceKind &kind : deviceKinds())
     if (kind.serves(target))
       return kind;
-  throw Failure(Exit::model, "the target '" + std::string(target) +
-                                 "' is unknown: compile for cpu, cpu:x86-64-v3 or cpu:x86-64-v4");
+  std::string known;
+  for (const DeviceKind &kind : deviceKinds())
+    if (!kind.targets.empty())
+      known += (known.empty() ? "" : "; ") + std::string(kind.targets);
+  throw Failure(Exit::model,
+                "the target '" + std::string(target) + "' is unknown: compile for " + known);
 }
 
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {

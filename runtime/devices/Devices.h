@@ -22,6 +22,7 @@ namespace weir {
 struct DeviceKind {
   std::string_view name; ///< "cpu"
   bool (*serves)(std::string_view target);
+  std::string_view targets; ///< what may be compiled for it, for messages; "" for none
   std::unique_ptr<Device> (*make)(const artifact::Program &program, const DeviceOptions &options);
   /// Whether the program's code is whole, which needs no such device. Throws as `make` does.
   void (*checkCode)(const artifact::Program &program);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/targets/Targets.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -71,7 +72,7 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--target", options.target, "cpu (this machine), cpu:x86-64-v3 or cpu:x86-64-v4")
+  app.add_option("--target", options.target, "What to compile for: " + targetOptions())
       ->type_name("TARGET");
   app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
       ->type_name("DIR");
