@@ -186,30 +186,6 @@ func.func @microbatches_c3(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @kernel_c6_result(%x: tensor<4xf32>) -> tensor<0xf32> {
-  // expected-error @below {{has nothing to do for 'tensor<0xf32>', which has no elements}}
-  %0 = weir.kernel map(%x) : (tensor<4xf32>) -> tensor<0xf32> {
-  ^bb0(%a: tensor<4xf32>):
-    %1 = weir.slice %a {offsets = array<i64: 0>, strides = array<i64: 1>} : tensor<4xf32> -> tensor<0xf32>
-    weir.yield %1 : tensor<0xf32>
-  }
-  return %0 : tensor<0xf32>
-}
-
-// -----
-
-func.func @kernel_c6_operand(%x: tensor<0x4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{has nothing to do for 'tensor<0x4xf32>', which has no elements}}
-  %0 = weir.kernel nest(%x) : (tensor<0x4xf32>) -> tensor<4xf32> {
-  ^bb0(%a: tensor<0x4xf32>):
-    %1 = weir.reduce sum %a {axes = array<i64: 0>} : tensor<0x4xf32> -> tensor<4xf32>
-    weir.yield %1 : tensor<4xf32>
-  }
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 func.func @yield_c1(%x: tensor<4xf32>) {
   // expected-error @below {{expects parent op to be one of 'weir.microbatches, weir.kernel'}}
   weir.yield %x : tensor<4xf32>
