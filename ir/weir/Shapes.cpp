@@ -21,9 +21,14 @@ bool fits(ArrayRef<int64_t> shape) {
   return elements <= INT32_MAX;
 }
 
+/// A tensor of no elements is nothing to compute, and would be divided by.
+static bool hasElements(ArrayRef<int64_t> shape) {
+  return !llvm::is_contained(shape, 0) && fits(shape);
+}
+
 bool isWhole(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && fits(tensor.getShape());
+  return tensor && tensor.hasStaticShape() && hasElements(tensor.getShape());
 }
 
 std::string missingOfTensor(Type type) {
@@ -35,7 +40,7 @@ std::string missingOfTensor(Type type) {
   Type element = tensor.getElementType();
   if (!elementOf(element))
     return "elements of type " + elementTypes(type.getContext());
-  return fits(tensor.getShape()) ? "" : "at most 2147483647 elements";
+  return hasElements(tensor.getShape()) ? "" : "from 1 to 2147483647 elements";
 }
 
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape) {
