@@ -24,6 +24,9 @@ static Location locationsOf(KernelOp kernel) {
   return FusedLoc::get(kernel.getContext(), lines);
 }
 
+/// No machine has as much for each of its threads.
+constexpr int64_t mostScratch = int64_t(1) << 40;
+
 /// Packed copies of a tile's operands, and a little.
 static int64_t boundOf(const spec::Product &s) {
   int64_t operands = s.tileM * s.k + s.k * s.tileN + s.tileM * s.tileN;
@@ -31,8 +34,11 @@ static int64_t boundOf(const spec::Product &s) {
 }
 
 /// The tile's tensors in blocks of sixteen channels, and one image's patches as the columns of a
-/// product, and half as much again.
+/// product, and half as much again; at least mostScratch where it is more.
 static int64_t boundOf(const spec::Convolution &s) {
+  auto times = [](int64_t a, int64_t b) {
+    return std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(a, b), mostScratch);
+  };
   auto blocked = [](int64_t channels) { return (channels + 15) / 16 * 16; };
   int64_t taps = 1, places = 1;
   for (int64_t size : s.window)
@@ -41,9 +47,9 @@ static int64_t boundOf(const spec::Convolution &s) {
     places *= size;
   int64_t input = s.imageElements() / s.channels * blocked(s.channels);
   int64_t output = places * blocked(s.filters);
-  int64_t weight = taps * blocked(s.filters) * blocked(s.channels / s.groups);
-  int64_t patches = s.channels * taps * places;
-  return 6 * (s.tileImages * (input + output) + weight + patches) + (512 << 10);
+  int64_t weight = times(taps * blocked(s.filters), blocked(s.channels / s.groups));
+  int64_t patches = times(s.channels * taps, places);
+  return 6 * (times(s.tileImages, input + output) + weight + patches) + (512 << 10);
 }
 
 /// The tile's tensors in blocks of sixteen planes, and a little.
@@ -128,30 +134,23 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
 
 constexpr int64_t convolutionTiles = 8;
 
-static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
-                                          const CallBuffers &operands) {
-  Operation &op = kernel.getBody().front().front();
-  Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
-  Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
+/// Of a convolution or one of its gradients.
+static spec::Convolution specOf(Operation *root) {
   spec::Convolution spec;
-  // Input, weight and output.
-  SmallVector<Value> buffers = {first, second, operands.result};
-  ArrayRef<int64_t> image = shapeOf(op.getOperand(0)), filter = shapeOf(op.getOperand(1));
+  ArrayRef<int64_t> image = shapeOf(root->getOperand(0)), filter = shapeOf(root->getOperand(1));
   ArrayRef<int64_t> strides, padding;
-  if (auto forward = dyn_cast<ConvolutionOp>(op)) {
+  if (auto forward = dyn_cast<ConvolutionOp>(root)) {
     strides = forward.getStrides();
     padding = forward.getPadding();
-  } else if (auto backward = dyn_cast<ConvolutionInputGradOp>(op)) {
+  } else if (auto backward = dyn_cast<ConvolutionInputGradOp>(root)) {
     spec.computes = spec::ConvolutionKind::backwardInput;
-    image = shapeOf(op.getResult(0));
-    buffers = {operands.result, second, first};
+    image = shapeOf(root->getResult(0));
     strides = backward.getStrides();
     padding = backward.getPadding();
   } else {
-    auto gradient = cast<ConvolutionWeightGradOp>(op);
+    auto gradient = cast<ConvolutionWeightGradOp>(root);
     spec.computes = spec::ConvolutionKind::backwardWeight;
-    filter = shapeOf(op.getResult(0));
-    buffers = {first, operands.result, second};
+    filter = shapeOf(root->getResult(0));
     strides = gradient.getStrides();
     padding = gradient.getPadding();
   }
@@ -162,6 +161,21 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
   spec.padding.assign(padding.begin(), padding.end());
   spec.dilation.assign(spec.size.size(), 1);
   spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
+  return spec;
+}
+
+static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
+                                          const CallBuffers &operands) {
+  Operation &op = kernel.getBody().front().front();
+  spec::Convolution spec = specOf(&op);
+  Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
+  Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
+  // Input, weight and output.
+  SmallVector<Value> buffers = {first, second, operands.result};
+  if (spec.computes == spec::ConvolutionKind::backwardInput)
+    buffers = {operands.result, second, first};
+  else if (spec.computes == spec::ConvolutionKind::backwardWeight)
+    buffers = {first, operands.result, second};
   if (spec.isPartial())
     buffers.push_back(plan::AllocOp::create(builder, kernel.getLoc(),
                                             spec.tiles() * spec.weightElements() * spec::floatBytes,
@@ -198,19 +212,13 @@ static std::string declinesNothing(Operation *) { return ""; }
 
 /// What no position of the window reaches may not be padding alone.
 static std::string declinesConvolution(Operation *root) {
-  auto reach = [](ArrayRef<int64_t> padding, Value weight) -> std::string {
-    for (auto [before, size] : llvm::zip_equal(padding, shapeOf(weight).drop_front(2)))
-      if (before >= size)
-        return "padding of " + std::to_string(before) + " beside a window of " +
-               std::to_string(size);
-    return "";
-  };
-  if (auto forward = dyn_cast<ConvolutionOp>(root))
-    return reach(forward.getPadding(), forward.getWeight());
-  if (auto backward = dyn_cast<ConvolutionInputGradOp>(root))
-    return reach(backward.getPadding(), backward.getWeight());
-  auto gradient = cast<ConvolutionWeightGradOp>(root);
-  return reach(gradient.getPadding(), gradient.getResult());
+  spec::Convolution spec = specOf(root);
+  for (auto [before, size] : llvm::zip_equal(spec.padding, spec.window))
+    if (before >= size)
+      return "padding of " + std::to_string(before) + " beside a window of " + std::to_string(size);
+  if (scratchBound(spec) >= mostScratch)
+    return "windows and images that take a terabyte of scratch and more";
+  return "";
 }
 
 /// What measures slower than kernels of our own, at one CPU level at least (docs/benchmarks.md), or
