@@ -41,6 +41,12 @@ mlir::LogicalResult verifyAction(mlir::Operation *op);
 
 namespace weir::plan {
 
+/// Of a planned module: what it demands of a device, and bytes, those of scratch per thread.
+inline constexpr llvm::StringLiteral targetAttrName = "plan.target",
+                                     persistentAttrName = "plan.persistent",
+                                     arenaAttrName = "plan.arena",
+                                     threadScratchAttrName = "plan.thread_scratch";
+
 /// The memory behind a buffer value, and where in it the value begins.
 struct Place {
   mlir::Operation *memory; ///< a plan.alloc or plan.use

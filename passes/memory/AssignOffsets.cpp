@@ -95,6 +95,13 @@ private:
   llvm::MapVector<Operation *, Lifetime> lifetimes;
 };
 
+/// A buffer that no action uses, and parts of it.
+void eraseWithParts(Operation *buffer) {
+  for (Operation *part : llvm::make_early_inc_range(buffer->getUsers()))
+    eraseWithParts(part);
+  buffer->erase();
+}
+
 struct AssignOffsets : weir::impl::AssignOffsetsBase<AssignOffsets> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -112,11 +119,10 @@ struct AssignOffsets : weir::impl::AssignOffsetsBase<AssignOffsets> {
         if (!buffer.getOffset())
           unused.push_back(buffer);
       });
-      for (Operation *op : unused)
-        op->erase();
+      llvm::for_each(unused, eraseWithParts);
     }
-    module->setAttr("plan.persistent", builder.getI64IntegerAttr(persistent));
-    module->setAttr("plan.arena", builder.getI64IntegerAttr(arena));
+    module->setAttr(plan::persistentAttrName, builder.getI64IntegerAttr(persistent));
+    module->setAttr(plan::arenaAttrName, builder.getI64IntegerAttr(arena));
   }
 };
 

@@ -49,8 +49,8 @@ private:
 };
 
 LogicalResult Converter::addBuffers(plan::EntryOp entry) {
-  auto persistent = module->getAttrOfType<IntegerAttr>("plan.persistent");
-  auto arena = module->getAttrOfType<IntegerAttr>("plan.arena");
+  auto persistent = module->getAttrOfType<IntegerAttr>(plan::persistentAttrName);
+  auto arena = module->getAttrOfType<IntegerAttr>(plan::arenaAttrName);
   if (!persistent || !arena || persistent.getInt() < 0 || arena.getInt() < persistent.getInt())
     return module.emitError("is no placed plan: expected plan.persistent and plan.arena, in bytes");
   result.sizes[size_t(planned::Space::persistent)] = persistent.getInt();
@@ -136,6 +136,9 @@ planned::Action Converter::convert(plan::Action action) {
     converted.kind = planned::Action::Kind::wait;
     converted.event = events.at(wait.getEvent());
   }
+  assert((action.engine() == plan::Engine::control) ==
+             (converted.kind != planned::Action::Kind::work) &&
+         "an action of control that is proven as work");
   return converted;
 }
 

@@ -18,6 +18,11 @@ module {
     %c = plan.alloc 64 "c" : !plan.buffer<scratch>
     // CHECK: plan.alloc 4 "round" at 128 from 3 to 5
     %round = plan.alloc 4 "round" : !plan.buffer<scratch>
+    // A buffer that no action uses is none, nor are parts of it.
+    // CHECK-NOT: unused
+    %unused = plan.alloc 4096 "unused" : !plan.buffer<scratch>
+    %part = plan.part %unused at 64 : !plan.buffer<scratch>
+    plan.part %part at 64 : !plan.buffer<scratch>
     plan.copy %p to %a 16 : !plan.buffer<persistent> to !plan.buffer<scratch>
     plan.copy %a to %b 64 : !plan.buffer<scratch> to !plan.buffer<scratch>
     plan.copy %b to %c 64 : !plan.buffer<scratch> to !plan.buffer<scratch>
