@@ -16,7 +16,7 @@ void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayR
 }
 
 ArenaMemory::ArenaMemory(mlir::ModuleOp plan)
-    : bytes(plan->getAttrOfType<mlir::IntegerAttr>("plan.arena").getInt()) {
+    : bytes(plan->getAttrOfType<mlir::IntegerAttr>(plan::arenaAttrName).getInt()) {
   for (auto variable : plan.getOps<plan::VariableOp>())
     variables[variable.getSymName()] = *variable.getOffset();
 }

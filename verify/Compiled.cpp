@@ -7,6 +7,7 @@
 
 #include "verify/Compiled.h"
 #include "codegen/targets/Targets.h"
+#include "ir/weir/Names.h"
 #include "passes/Pipeline.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/devices/Devices.h"
@@ -28,7 +29,7 @@ size_t bytesOf(const artifact::Port &port) {
 
 /// The name in the IR: the artifact's run scalars have none of its prefix.
 std::string nameOf(const TensorView &variable) {
-  return (variable.role == artifact::Role::run ? "run/" : "") + variable.name;
+  return (variable.role == artifact::Role::run ? runPrefix : "") + variable.name;
 }
 
 } // namespace
@@ -37,14 +38,14 @@ void nameEntryPorts(mlir::ModuleOp module) {
   mlir::Builder builder(module.getContext());
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (!function.getArgAttr(i, "weir.input"))
-        function.setArgAttr(i, "weir.input", builder.getStringAttr("input" + std::to_string(i)));
+      if (!function.getArgAttr(i, inputAttrName))
+        function.setArgAttr(i, inputAttrName, builder.getStringAttr("input" + std::to_string(i)));
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      if (!function.getResultAttr(i, "weir.output"))
-        function.setResultAttr(i, "weir.output",
+      if (!function.getResultAttr(i, outputAttrName))
+        function.setResultAttr(i, outputAttrName,
                                builder.getStringAttr("output" + std::to_string(i)));
-      if (!function.getResultAttr(i, "weir.part"))
-        function.setResultAttr(i, "weir.part", builder.getStringAttr("tensor"));
+      if (!function.getResultAttr(i, partAttrName))
+        function.setResultAttr(i, partAttrName, builder.getStringAttr("tensor"));
     }
   }
 }

@@ -88,33 +88,33 @@ Type PlanReader::tensor(fb::DType dtype, const flatbuffers::Vector<int64_t> &sha
 
 void PlanReader::readAttributes() {
   auto set = [&](StringRef name, Attribute value) { (*module)->setAttr(name, value); };
-  set("weir.model", builder.getStringAttr(text(program.model())));
+  set(modelAttrName, builder.getStringAttr(text(program.model())));
   SmallVector<NamedAttribute> configs;
   if (program.configs())
     for (const fb::Config *config : *program.configs())
       configs.push_back(
           builder.getNamedAttr(text(config->name()), builder.getStringAttr(text(config->value()))));
-  set("weir.configs", builder.getDictionaryAttr(configs));
+  set(configsAttrName, builder.getDictionaryAttr(configs));
   SmallVector<NamedAttribute> tied;
   if (program.tied())
     for (const fb::Tied *one : *program.tied())
       tied.push_back(
           builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
   if (!tied.empty())
-    set("weir.tied", builder.getDictionaryAttr(tied));
-  set("weir.batch", number(program.batch()));
-  set("weir.accumulate", number(program.accumulate()));
-  set("weir.steps", number(program.steps()));
-  set("weir.epochs", number(program.epochs()));
+    set(tiedAttrName, builder.getDictionaryAttr(tied));
+  set(batchAttrName, number(program.batch()));
+  set(accumulateAttrName, number(program.accumulate()));
+  set(stepsAttrName, number(program.steps()));
+  set(epochsAttrName, number(program.epochs()));
   if (program.training_digest())
-    set("weir.training_digest", number(program.training_digest()));
+    set(trainingDigestAttrName, number(program.training_digest()));
   if (program.predict_digest())
-    set("weir.predict_digest", number(program.predict_digest()));
+    set(predictDigestAttrName, number(program.predict_digest()));
   const fb::Device &device = fb::deviceOf(program);
-  set("plan.target", builder.getStringAttr(text(device.target())));
-  set("plan.persistent", number(device.persistent()));
-  set("plan.arena", number(device.arena()));
-  set("plan.thread_scratch", number(device.thread_scratch()));
+  set(plan::targetAttrName, builder.getStringAttr(text(device.target())));
+  set(plan::persistentAttrName, number(device.persistent()));
+  set(plan::arenaAttrName, number(device.arena()));
+  set(plan::threadScratchAttrName, number(device.thread_scratch()));
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {

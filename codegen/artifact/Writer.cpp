@@ -48,27 +48,27 @@ public:
   explicit Writer(ModuleOp module) : module(module) {}
 
   std::vector<std::byte> write() {
-    program.model = text("weir.model");
-    program.batch = number("weir.batch");
-    program.accumulate = number("weir.accumulate");
-    program.steps = number("weir.steps");
-    program.epochs = number("weir.epochs");
-    program.training_digest = number("weir.training_digest");
-    program.predict_digest = number("weir.predict_digest");
+    program.model = text(modelAttrName);
+    program.batch = number(batchAttrName);
+    program.accumulate = number(accumulateAttrName);
+    program.steps = number(stepsAttrName);
+    program.epochs = number(epochsAttrName);
+    program.training_digest = number(trainingDigestAttrName);
+    program.predict_digest = number(predictDigestAttrName);
     auto device = std::make_unique<fb::DeviceT>();
-    device->target = text("plan.target");
-    device->persistent = number("plan.persistent");
-    device->arena = number("plan.arena");
-    device->thread_scratch = number("plan.thread_scratch");
+    device->target = text(plan::targetAttrName);
+    device->persistent = number(plan::persistentAttrName);
+    device->arena = number(plan::arenaAttrName);
+    device->thread_scratch = number(plan::threadScratchAttrName);
     program.devices.push_back(std::move(device));
-    if (auto configs = module->getAttrOfType<DictionaryAttr>("weir.configs"))
+    if (auto configs = module->getAttrOfType<DictionaryAttr>(configsAttrName))
       for (NamedAttribute config : configs) {
         auto entry = std::make_unique<fb::ConfigT>();
         entry->name = config.getName().str();
         entry->value = cast<StringAttr>(config.getValue()).str();
         program.configs.push_back(std::move(entry));
       }
-    if (auto tied = module->getAttrOfType<DictionaryAttr>("weir.tied"))
+    if (auto tied = module->getAttrOfType<DictionaryAttr>(tiedAttrName))
       for (NamedAttribute one : tied) {
         auto entry = std::make_unique<fb::TiedT>();
         entry->entry = one.getName().str();

@@ -41,14 +41,14 @@ void Elaborator::describeModule() {
   for (const auto &[name, text] : configTexts)
     configs.push_back(opBuilder.getNamedAttr(name, opBuilder.getStringAttr(text)));
   mlir::Operation *op = module->getOperation();
-  op->setAttr("weir.model", opBuilder.getStringAttr(modelName));
-  op->setAttr("weir.configs", opBuilder.getDictionaryAttr(configs));
-  op->setAttr("weir.batch", opBuilder.getI64IntegerAttr(recipe.batch));
-  op->setAttr("weir.accumulate", opBuilder.getI64IntegerAttr(recipe.accumulate));
-  op->setAttr("weir.steps", opBuilder.getI64IntegerAttr(recipe.steps));
-  op->setAttr("weir.epochs", opBuilder.getI64IntegerAttr(recipe.epochs));
+  op->setAttr(modelAttrName, opBuilder.getStringAttr(modelName));
+  op->setAttr(configsAttrName, opBuilder.getDictionaryAttr(configs));
+  op->setAttr(batchAttrName, opBuilder.getI64IntegerAttr(recipe.batch));
+  op->setAttr(accumulateAttrName, opBuilder.getI64IntegerAttr(recipe.accumulate));
+  op->setAttr(stepsAttrName, opBuilder.getI64IntegerAttr(recipe.steps));
+  op->setAttr(epochsAttrName, opBuilder.getI64IntegerAttr(recipe.epochs));
   if (!tiedEntries.empty())
-    op->setAttr("weir.tied", opBuilder.getDictionaryAttr(tiedEntries));
+    op->setAttr(tiedAttrName, opBuilder.getDictionaryAttr(tiedEntries));
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
+#include "runtime/base/Limits.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
@@ -155,9 +156,6 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets)
   return holdAll;
 }
 
-/// What an artifact may repeat (runtime/artifact/Checker.h).
-constexpr int64_t maxMicrobatches = 65536;
-
 //===----------------------------------------------------------------------===//
 // What the recipe says before anything runs
 //===----------------------------------------------------------------------===//
@@ -232,7 +230,7 @@ void Elaborator::readRecipe() {
         recipe.learningRate = entry;
         break;
       case ast::Kind::accumulate:
-        positive(*entry, recipe.accumulate, maxMicrobatches);
+        positive(*entry, recipe.accumulate, limits::rounds);
         break;
       case ast::Kind::steps:
         positive(*entry, recipe.steps);

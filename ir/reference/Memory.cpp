@@ -47,7 +47,7 @@ CellMemory::CellMemory(mlir::ModuleOp plan, bool offsets) : plan(plan), offsets(
   for (auto variable : plan.getOps<plan::VariableOp>())
     base(variable);
   if (offsets)
-    scratch = plan->getAttrOfType<mlir::IntegerAttr>("plan.persistent").getInt() / 4;
+    scratch = plan->getAttrOfType<mlir::IntegerAttr>(plan::persistentAttrName).getInt() / 4;
   else
     scratch = words.size();
 }

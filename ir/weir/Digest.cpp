@@ -149,8 +149,8 @@ void setDigests(ModuleOp module) {
     if (auto function = module.lookupSymbol<func::FuncOp>(entry))
       module->setAttr(name, builder.getI64IntegerAttr(static_cast<int64_t>(digest(function))));
   };
-  set("weir.training_digest", "step", digestOfWrites);
-  set("weir.predict_digest", "predict", digestOfResults);
+  set(trainingDigestAttrName, "step", digestOfWrites);
+  set(predictDigestAttrName, "predict", digestOfResults);
 }
 
 } // namespace weir

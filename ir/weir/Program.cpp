@@ -16,6 +16,13 @@ using namespace mlir;
 
 namespace weir {
 
+mlir::LogicalResult requireBody(mlir::func::FuncOp entry) {
+  if (!entry.getBody().hasOneBlock() ||
+      !llvm::isa<mlir::func::ReturnOp>(entry.getBody().front().back()))
+    return entry.emitError("is no entry: expected a body of one block");
+  return mlir::success();
+}
+
 std::string missingLoss(func::FuncOp entry) {
   struct Parts {
     unsigned sums = 0, counts = 0;

@@ -19,6 +19,10 @@
 
 namespace weir {
 
+/// An error at a function that is not one block with a func.return: what passes on whole entries
+/// expect.
+mlir::LogicalResult requireBody(mlir::func::FuncOp entry);
+
 /// What an entry that computes a loss lacks ("`step` has no loss"), or "": a loss has at least one
 /// term, and each term its sum and its count, once.
 std::string missingLoss(mlir::func::FuncOp entry);

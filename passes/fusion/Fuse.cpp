@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
@@ -373,6 +374,9 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (failed(requireBody(function)))
+        return signalPassFailure();
     SmallVector<Block *> blocks;
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())

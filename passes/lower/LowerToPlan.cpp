@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
@@ -249,13 +251,13 @@ LogicalResult EntryLowering::run() {
   for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
     Value buffer = allocate(argument, "input");
     bufferOf[argument] = buffer;
-    auto name = function.getArgAttrOfType<StringAttr>(i, "weir.input");
-    auto limit = function.getArgAttrOfType<IntegerAttr>(i, "weir.limit");
+    auto name = function.getArgAttrOfType<StringAttr>(i, inputAttrName);
+    auto limit = function.getArgAttrOfType<IntegerAttr>(i, limitAttrName);
     plan::PortOp::create(builder, argument.getLoc(),
                          plan::PortKindAttr::get(builder.getContext(), plan::PortKind::input), name,
                          TypeAttr::get(argument.getType()), buffer, builder.getI64IntegerAttr(0),
                          builder.getF64FloatAttr(1.0), limit ? limit : builder.getI64IntegerAttr(0),
-                         function.getArgAttrOfType<StringAttr>(i, "weir.limit_config"));
+                         function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName));
   }
   findTargets(block);
   if (failed(lowerBlock(block)))
@@ -292,13 +294,13 @@ LogicalResult EntryLowering::run() {
 
   for (auto [i, buffer] : llvm::enumerate(outputs)) {
     auto attribute = [&](StringRef name) { return function.getResultAttr(i, name); };
-    auto kind = plan::symbolizePortKind(cast<StringAttr>(attribute("weir.part")).getValue());
-    auto term = dyn_cast_or_null<IntegerAttr>(attribute("weir.term"));
-    auto weight = dyn_cast_or_null<FloatAttr>(attribute("weir.weight"));
+    auto kind = plan::symbolizePortKind(cast<StringAttr>(attribute(partAttrName)).getValue());
+    auto term = dyn_cast_or_null<IntegerAttr>(attribute(termAttrName));
+    auto weight = dyn_cast_or_null<FloatAttr>(attribute(weightAttrName));
     plan::PortOp::create(
         builder, result.getOperand(i).getLoc(),
         plan::PortKindAttr::get(builder.getContext(), *kind),
-        cast<StringAttr>(attribute("weir.output")), TypeAttr::get(result.getOperand(i).getType()),
+        cast<StringAttr>(attribute(outputAttrName)), TypeAttr::get(result.getOperand(i).getType()),
         buffer, term ? term : builder.getI64IntegerAttr(0),
         weight ? weight : builder.getF64FloatAttr(1.0), builder.getI64IntegerAttr(0), StringAttr());
   }
@@ -383,7 +385,8 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
 /// Carried values live in buffers of their own from round to round; slices are parts of their
 /// operand.
 LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
-  assert(op.numSums() == 0 && "sums are carried by now");
+  if (op.numSums() > 0)
+    return op.emitError("cannot be planned before its sums are carried (weir-carry-sums)");
   Block &body = op.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   Location loc = op.getLoc();
@@ -431,17 +434,31 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   return success();
 }
 
-/// What an entry takes and returns may have passed through no op of the dialect.
-LogicalResult checkTypes(func::FuncOp function) {
+/// What an entry takes and returns may have passed through no op of the dialect, and what is known
+/// of it through no frontend.
+LogicalResult checkEntry(func::FuncOp function) {
+  if (failed(requireBody(function)))
+    return failure();
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (std::string missing = missingOfTensor(type); !missing.empty())
       return function.emitError() << "takes or returns " << type << ": expected " << missing;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!function.getArgAttrOfType<StringAttr>(i, inputAttrName))
+      return function.emitError() << "cannot be planned: its argument " << i << " has no "
+                                  << inputAttrName;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto part = function.getResultAttrOfType<StringAttr>(i, partAttrName);
+    if (!function.getResultAttrOfType<StringAttr>(i, outputAttrName) || !part ||
+        !plan::symbolizePortKind(part.getValue()))
+      return function.emitError() << "cannot be planned: its result " << i << " has no "
+                                  << outputAttrName << ", or no " << partAttrName;
+  }
   return success();
 }
 
 LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(checkTypes(function)))
+    if (failed(checkEntry(function)))
       return failure();
   OpBuilder builder(module.getContext());
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
@@ -460,8 +477,8 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
       return failure();
     function.erase();
   }
-  module->setAttr("plan.target", builder.getStringAttr(target.requirement()));
-  module->setAttr("plan.thread_scratch", builder.getI64IntegerAttr(kernels.threadScratch));
+  module->setAttr(plan::targetAttrName, builder.getStringAttr(target.requirement()));
+  module->setAttr(plan::threadScratchAttrName, builder.getI64IntegerAttr(kernels.threadScratch));
   return success();
 }
 

@@ -237,7 +237,7 @@ FailureOr<Tensors> RunPass::execute(ModuleOp module, const Entry &entry, ArrayRe
     if (!variables.count(name.str()))
       return complain("a plan has all its variables in memory: give " + name +
                       " a value, --variable=" + name + "=" + shapeText(type) + "=...");
-  CellMemory memory(module, module->hasAttr("plan.arena"));
+  CellMemory memory(module, module->hasAttr(plan::arenaAttrName));
   PlanInterpreter machine(module, memory, interpreter);
   return runEntry(machine, memory, planned, inputs, variables);
 }

@@ -11,6 +11,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
+#include "ir/weir/Names.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "tools/weir/WorkProgress.h"
@@ -75,7 +76,7 @@ std::string whatShortens(const CompileOptions &options, ModuleOp module, double 
                          bool full) {
   std::string best;
   double least = seconds / 2;
-  for (NamedAttribute config : module->getAttrOfType<DictionaryAttr>("weir.configs")) {
+  for (NamedAttribute config : module->getAttrOfType<DictionaryAttr>(configsAttrName)) {
     std::string name = config.getName().str();
     int64_t value;
     if (cast<StringAttr>(config.getValue()).getValue().getAsInteger(10, value) || value < 2)

@@ -7,14 +7,14 @@ func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// expected-error@+1 {{expected at most 2147483647 elements}}
+// expected-error@+1 {{expected from 1 to 2147483647 elements}}
 func.func @huge(%a: tensor<4294967296x4294967296xf32>) {
   return
 }
 
 // -----
 
-func.func @computes(%a: tensor<4xf32>) -> tensor<4xf32> {
+func.func @computes(%a: tensor<4xf32> {weir.input = "a"}) -> (tensor<4xf32> {weir.output = "y", weir.part = "tensor"}) {
   %0 = weir.kernel map(%a) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     // expected-error@+1 {{'weir.exp' op is to compute in 'bf16': processors work in f32 alone}}
@@ -26,7 +26,7 @@ func.func @computes(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @accumulates(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+func.func @accumulates(%a: tensor<4x4xf32> {weir.input = "a"}) -> (tensor<4x4xf32> {weir.output = "y", weir.part = "tensor"}) {
   %0 = weir.kernel product over #weir.epilogue<>(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
   ^bb0(%x: tensor<4x4xf32>):
     // expected-error@+1 {{'weir.matmul' op is to accumulate in 'f16': processors work in f32 alone}}

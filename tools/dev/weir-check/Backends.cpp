@@ -12,6 +12,7 @@
 
 #include "tools/dev/weir-check/Backends.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/Names.h"
 #include "passes/Pipeline.h"
 #include "runtime/cpu/Isa.h"
 #include "verify/Compiled.h"
@@ -100,7 +101,7 @@ LogicalResult prepareKernels(ModuleOp module) {
 /// An artifact is one of a training run: it has a recipe, and entries that begin and make a step.
 void makeTrainable(ModuleOp module) {
   OpBuilder builder(module.getBodyRegion());
-  for (StringRef name : {"weir.batch", "weir.accumulate", "weir.steps"})
+  for (StringRef name : {batchAttrName, accumulateAttrName, stepsAttrName})
     module->setAttr(name, builder.getI64IntegerAttr(1));
   for (StringRef name : {"init", "step"}) {
     if (module.lookupSymbol(name))

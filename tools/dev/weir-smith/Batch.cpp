@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Batch.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"
@@ -390,10 +391,10 @@ static std::string missingOfRecipe(ModuleOp module) {
     return value && value.getInt() >= 1;
   };
   SmallVector<StringRef> missing;
-  for (StringRef name : {"weir.batch", "weir.accumulate"})
+  for (StringRef name : {batchAttrName, accumulateAttrName})
     if (!given(name))
       missing.push_back(name);
-  if (given("weir.steps") == given("weir.epochs"))
+  if (given(stepsAttrName) == given(epochsAttrName))
     missing.push_back("one of weir.steps and weir.epochs");
   return llvm::join(missing, ", ");
 }

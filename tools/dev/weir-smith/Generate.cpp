@@ -107,7 +107,7 @@ void makePlainStep(Scope &top) {
 }
 
 void makeStepInRounds(Scope &top) {
-  top.program.module->getOperation()->setAttr("weir.accumulate", top.builder.getI64IntegerAttr(2));
+  top.program.module->getOperation()->setAttr(accumulateAttrName, top.builder.getI64IntegerAttr(2));
   int64_t count = 2 + top.random().below(2);
   grow(top, top.random().below(4));
   auto body = std::make_unique<Scope>(top, count);

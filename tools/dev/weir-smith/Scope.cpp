@@ -24,11 +24,11 @@ Program::Program(MLIRContext &context, uint64_t seed)
   OpBuilder builder(&context);
   Operation *op = module->getOperation();
   op->setAttr("smith.seed", builder.getI64IntegerAttr(static_cast<int64_t>(seed)));
-  op->setAttr("weir.model", builder.getStringAttr("smith"));
-  op->setAttr("weir.configs", builder.getDictionaryAttr({}));
-  for (StringRef one : {"weir.batch", "weir.accumulate", "weir.steps"})
+  op->setAttr(modelAttrName, builder.getStringAttr("smith"));
+  op->setAttr(configsAttrName, builder.getDictionaryAttr({}));
+  for (StringRef one : {batchAttrName, accumulateAttrName, stepsAttrName})
     op->setAttr(one, builder.getI64IntegerAttr(1));
-  op->setAttr("weir.epochs", builder.getI64IntegerAttr(0));
+  op->setAttr(epochsAttrName, builder.getI64IntegerAttr(0));
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   variable(runSeedName, Role::run, scalar, 0, 1 << 20);
   variable(runStepName, Role::run, scalar, 0, 30);
