@@ -128,11 +128,15 @@ Attribute SpecAttr::parse(AsmParser &parser, Type) {
     parser.emitError(at) << "no library call is called '" << kind << "'";
     return {};
   }
+  SmallVector<StringRef> given;
   auto field = [&]() -> ParseResult {
     StringRef name;
     SMLoc place = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
+    if (llvm::is_contained(given, name))
+      return parser.emitError(place) << "a " << kind << " is given '" << name << "' twice";
+    given.push_back(name);
     FieldParser one{parser, name};
     spec::forEachField(*call, one);
     if (!one.found)

@@ -302,6 +302,11 @@ module attributes {field = #plan.spec<product rows = 2>} {}
 
 // -----
 
+// expected-error @below {{a product is given 'm' twice}}
+module attributes {twice = #plan.spec<product m = 2, m = 4>} {}
+
+// -----
+
 // expected-error @below {{unknown computes 'sideways'}}
 module attributes {choice = #plan.spec<convolution computes = sideways>} {}
 
