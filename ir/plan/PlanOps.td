@@ -73,9 +73,9 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
   }];
 }
 
-def Plan_BlobOp : Plan_Op<"blob"> {
+def Plan_BlobOp : Plan_Op<"blob", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "the code of all kernels, as the target's devices load it";
-  let description = "C1: it is a resource of as many bytes, at least one, as its type says.  C2: a module has one.";
+  let description = "C1: it is a resource of as many bytes, at least one, as its type says.  C2: a module has one.  C3: it stands in the module itself.";
   let arguments = (ins ElementsAttr:$bytes);
   let assemblyFormat = "$bytes attr-dict";
   let hasVerifier = 1;

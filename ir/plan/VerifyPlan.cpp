@@ -133,7 +133,7 @@ LogicalResult BlobOp::verify() {
   if (!type || type.getRank() != 1 || !type.getElementType().isUnsignedInteger(8) ||
       code().empty() || int64_t(code().size()) != type.getDimSize(0))
     return emitOpError("holds no code: expected a dense_resource of one or more ui8");
-  // C2
+  // C2, of all there are: C3 has been verified.
   for (Operation *other = (*this)->getPrevNode(); other; other = other->getPrevNode())
     if (isa<BlobOp>(other))
       return emitOpError("is the second of its module");

@@ -414,3 +414,20 @@ module @blob_c2 {
     }
   }
 #-}
+
+// -----
+
+module @blob_c3 {
+  plan.entry @e {
+    // expected-error @below {{expects parent op 'builtin.module'}}
+    plan.blob dense_resource<blob_c3> : tensor<4xui8>
+  }
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob_c3: "0x1000000001020304"
+    }
+  }
+#-}
