@@ -26,8 +26,9 @@ def Weir_Dialect : Dialect {
     Tensors are row-major values of static shape, with 1 to 2147483647 elements. A whole entry (init, step, eval,
     predict) is one function over tensors; what persists between steps is a `weir.variable`. Types of storage,
     computation and accumulation are apart: the tensor's element type is what is stored, the attribute `compute` what
-    elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent. A rewrite gives what it
-    builds for an op that op's types; where it finds that nothing is to be computed, nothing is rounded.
+    elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent, and no op has one that it
+    does not declare. A rewrite gives what it builds for an op that op's types; where it finds that nothing is to be computed,
+    nothing is rounded.
   }];
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
@@ -53,7 +54,13 @@ def Weir_FloatScalar : 0DTensorOf<[F32]>;
 def Weir_IntScalar : 0DTensorOf<[I32]>;
 def Weir_BoolScalar : 0DTensorOf<[I1]>, BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI1Type())">;
 
-class Weir_Op<string mnemonic, list<Trait> traits = []> : Op<Weir_Dialect, mnemonic, traits>;
+// What is not declared is checked by no constraint and read by no rewrite, and would be lost with the op.
+def Weir_DeclaresWorkTypes : PredOpTrait<
+    "`compute` and `accumulate` are of an op that declares them",
+    CPred<"!$_op.getDiscardableAttr(\"compute\") && !$_op.getDiscardableAttr(\"accumulate\")">>;
+
+class Weir_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Weir_Dialect, mnemonic, !listconcat(traits, [Weir_DeclaresWorkTypes])>;
 
 // The type of elementwise work and that of sums; f32 where absent.
 def Weir_WorkType : TypeAttrOf<AnyTypeOf<[F32, F16, BF16], "f32, f16 or bf16">>;

@@ -32,6 +32,39 @@ func.func @reduce_c3_type(%x: tensor<2x6xf32>) {
 
 // -----
 
+func.func @matmul_declares_no_compute(%x: tensor<4x4xf32>) {
+  // expected-error @below {{failed to verify that `compute` and `accumulate` are of an op that declares them}}
+  weir.matmul %x, %x {compute = bf16} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @log_softmax_declares_no_compute(%x: tensor<4x4xf32>) {
+  // expected-error @below {{failed to verify that `compute` and `accumulate` are of an op that declares them}}
+  weir.log_softmax %x {compute = "bf16"} : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @exp_declares_no_accumulate(%x: tensor<4xf32>) {
+  // expected-error @below {{failed to verify that `compute` and `accumulate` are of an op that declares them}}
+  weir.exp %x {accumulate = f16} : tensor<4xf32>
+  return
+}
+
+// -----
+
+weir.variable parameter @w : tensor<4xf32>
+func.func @read_declares_no_compute() {
+  // expected-error @below {{failed to verify that `compute` and `accumulate` are of an op that declares them}}
+  weir.read @w {compute = f32} : tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @argmax_c1(%x: tensor<2x6xf32>) {
   // expected-error @below {{has no axis 2 among 2}}
   weir.argmax %x {axis = 2 : i64} : tensor<2x6xf32> -> tensor<2xi32>
