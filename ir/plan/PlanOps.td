@@ -197,8 +197,9 @@ def Plan_LoopOp : Plan_ActionOp<"loop", [SingleBlock, NoTerminator]> {
   }];
 }
 
-def Plan_EventOp : Plan_Op<"event", [Pure]> {
+def Plan_EventOp : Plan_Op<"event", [Pure, HasParent<"::weir::plan::EntryOp">]> {
   let summary = "an event of the entry; it has not happened when the entry begins";
+  let description = "C1: it stands in the entry itself, in no loop.";
   let results = (outs Plan_Event:$result);
   let assemblyFormat = "attr-dict";
 }

@@ -363,6 +363,18 @@ plan.entry @loop_c3 {
 
 // -----
 
+plan.entry @event_c1 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  plan.loop 2 round %a : !plan.buffer<scratch> {
+  ^bb0(%i: !plan.index):
+    // expected-error @below {{expects parent op 'plan.entry'}}
+    %e = plan.event
+    plan.record %e
+  }
+}
+
+// -----
+
 func.func @record_c1(%e: !plan.event) {
   // expected-error @below {{names an event that no plan.event makes}}
   plan.record %e
