@@ -10,10 +10,13 @@
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
 #include "tools/weir-opt/TensorText.h"
 #include "llvm/Support/CommandLine.h"
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 using namespace mlir;
 
@@ -224,6 +227,17 @@ LogicalResult RunPass::readVariables() {
   return success();
 }
 
+/// The interpreter's memory believes every place that the plan says. Where there are none yet, some
+/// are chosen to prove the rest with.
+LogicalResult prove(ModuleOp plan) {
+  OwningOpRef<ModuleOp> proven(plan.clone());
+  PassManager passes(plan.getContext());
+  if (!plan->hasAttr("plan.arena"))
+    passes.addPass(createAssignOffsets());
+  passes.addPass(createVerifyPlanned());
+  return passes.run(*proven);
+}
+
 FailureOr<Tensors> RunPass::execute(ModuleOp module, const Entry &entry, ArrayRef<Tensor> inputs) {
   Interpreter interpreter;
   if (auto function = dyn_cast<func::FuncOp>(entry.op)) {
@@ -237,6 +251,8 @@ FailureOr<Tensors> RunPass::execute(ModuleOp module, const Entry &entry, ArrayRe
     if (!variables.count(name.str()))
       return complain("a plan has all its variables in memory: give " + name +
                       " a value, --variable=" + name + "=" + shapeText(type) + "=...");
+  if (failed(prove(module)))
+    return failure();
   CellMemory memory(module, module->hasAttr(plan::arenaAttrName));
   PlanInterpreter machine(module, memory, interpreter);
   return runEntry(machine, memory, planned, inputs, variables);
@@ -244,11 +260,16 @@ FailureOr<Tensors> RunPass::execute(ModuleOp module, const Entry &entry, ArrayRe
 
 /// With a message where the memory ends.
 LogicalResult RunPass::runInMemory(ModuleOp module) {
+  auto tooLarge = [] {
+    return complain("--run: out of memory: the interpreter holds every element as f64; run it with "
+                    "smaller shapes");
+  };
   try {
     return run(module);
   } catch (const std::bad_alloc &) {
-    return complain("--run: out of memory: the interpreter holds every element as f64; run it with "
-                    "smaller shapes");
+    return tooLarge();
+  } catch (const std::length_error &) { // more than a vector can hold
+    return tooLarge();
   }
 }
 
