@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs last: the plan is proven before the time is spent.
+// Runs last: the plan is proven before the time is spent. What the plan says of a kernel's launches
+// the target decided when the kernel was planned; a plan may have been read as text since.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/lower/Schedule.h"
 
 namespace weir {
 #define GEN_PASS_DEF_COMPILEKERNELS
@@ -21,6 +23,37 @@ using namespace mlir;
 using namespace weir;
 
 namespace {
+
+LogicalResult checkTarget(ModuleOp plan, const Target &target) {
+  auto planned = plan->getAttrOfType<StringAttr>("plan.target");
+  if (planned && planned.getValue() == target.requirement())
+    return success();
+  auto error = plan.emitError() << "is planned for ";
+  if (planned)
+    error << planned.getValue();
+  else
+    error << "no target (plan.target)";
+  error << ", but its kernels are to be compiled for " << target.requirement();
+  return error;
+}
+
+/// Whether the kernel's code is what the plan launches.
+LogicalResult checkSchedule(plan::KernelOp kernel, Target &target) {
+  FailureOr<KernelPlan> planned = target.planKernel(kernel.meaning());
+  if (failed(planned))
+    return failure();
+  Schedule code = scheduleOf(kernel.meaning(), *planned);
+  auto check = [&](StringRef what, Attribute said, Attribute needed) -> LogicalResult {
+    if (said == needed)
+      return success();
+    return kernel.emitOpError() << "has " << what << " " << said << ", but its code for "
+                                << target.requirement() << " needs " << needed;
+  };
+  return success(
+      succeeded(check("parts", kernel.getParts(), code.parts)) &&
+      succeeded(check("operands", kernel.getTakes(), code.takes)) &&
+      succeeded(check("scratch per thread", kernel.getThreadScratchAttr(), code.threadScratch)));
+}
 
 struct CompileKernels : weir::impl::CompileKernelsBase<CompileKernels> {
   CompileKernels() = default;
@@ -38,8 +71,13 @@ struct CompileKernels : weir::impl::CompileKernelsBase<CompileKernels> {
 
   void runOnOperation() override {
     std::vector<NamedKernel> kernels;
-    for (auto kernel : getOperation().getOps<plan::KernelOp>())
+    for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
+      if (kernels.empty() && failed(checkTarget(getOperation(), *made)))
+        return signalPassFailure();
+      if (failed(checkSchedule(kernel, *made)))
+        return signalPassFailure();
       kernels.push_back({kernel.meaning(), kernel.getSymName().str()});
+    }
     DumpKernels see;
     if (dump)
       see = dump;

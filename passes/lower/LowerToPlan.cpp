@@ -12,6 +12,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/lower/Schedule.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -69,25 +70,12 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   entry.schedule = *schedule;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
-  SmallVector<Attribute> parts, takes;
-  for (const LaunchPlan &launch : schedule->launches)
-    parts.push_back(plan::PartAttr::get(builder.getContext(), launch.suffix, launch.tasks));
-  auto take = [&](plan::Mode mode, int64_t bytes) {
-    takes.push_back(plan::OperandAttr::get(builder.getContext(), mode, bytes));
-  };
-  for (Type type : kernel.getOperandTypes())
-    take(plan::Mode::read, storageBytes(type));
-  for (Type type : kernel.getResultTypes())
-    take(plan::Mode::write, storageBytes(type));
-  if (schedule->workspace)
-    take(plan::Mode::write, schedule->workspace);
+  Schedule said = scheduleOf(kernel, *schedule);
   std::string symbol = "kernel_" + std::to_string(entries.size());
-  entry.op = plan::KernelOp::create(builder, kernel.getLoc(), builder.getStringAttr(symbol),
-                                    kernel.getShapeAttr(), builder.getArrayAttr(parts),
-                                    builder.getArrayAttr(takes),
-                                    builder.getI64IntegerAttr(schedule->threadScratch),
-                                    builder.getI64IntegerAttr(costOf(kernel, false)),
-                                    builder.getI64IntegerAttr(costOf(kernel, true)));
+  entry.op = plan::KernelOp::create(
+      builder, kernel.getLoc(), builder.getStringAttr(symbol), kernel.getShapeAttr(), said.parts,
+      said.takes, said.threadScratch, builder.getI64IntegerAttr(costOf(kernel, false)),
+      builder.getI64IntegerAttr(costOf(kernel, true)));
   // A variable may have that name: the kernel takes another then.
   symbols.insert(entry.op);
   Block *body = builder.createBlock(&entry.op.getBody());
