@@ -25,7 +25,7 @@ using namespace weir;
 namespace {
 
 LogicalResult checkTarget(ModuleOp plan, const Target &target) {
-  auto planned = plan->getAttrOfType<StringAttr>("plan.target");
+  auto planned = plan->getAttrOfType<StringAttr>(plan::targetAttrName);
   if (planned && planned.getValue() == target.requirement())
     return success();
   auto error = plan.emitError() << "is planned for ";

@@ -232,7 +232,7 @@ LogicalResult RunPass::readVariables() {
 LogicalResult prove(ModuleOp plan) {
   OwningOpRef<ModuleOp> proven(plan.clone());
   PassManager passes(plan.getContext());
-  if (!plan->hasAttr("plan.arena"))
+  if (!plan->hasAttr(plan::arenaAttrName))
     passes.addPass(createAssignOffsets());
   passes.addPass(createVerifyPlanned());
   return passes.run(*proven);
