@@ -102,6 +102,21 @@ private:
   IRMapping mapping;
 };
 
+/// What outside of a kernel uses a value that it does not yield: cheap ops that only the kernel
+/// needed, which has copies of them.
+void eraseCopied(Value value, KernelOp kernel) {
+  auto user = [&]() -> Operation * {
+    auto outside =
+        llvm::find_if(value.getUsers(), [&](Operation *op) { return op->getParentOp() != kernel; });
+    return outside == value.user_end() ? nullptr : *outside;
+  };
+  while (Operation *op = user()) {
+    for (Value result : op->getResults())
+      eraseCopied(result, kernel);
+    op->erase();
+  }
+}
+
 /// A map kernel of its own for a cheap value.
 Value inMemory(Value value, Block &block) {
   OpBuilder builder(value.getContext());
@@ -345,6 +360,9 @@ void outlineBlock(Block &block, const Target &target) {
     for (auto [old, made] : llvm::zip(results, kernel.getResults()))
       old.replaceUsesWithIf(
           made, [&](OpOperand &use) { return use.getOwner()->getParentOp() != kernel; });
+    for (Operation *op : ops)
+      for (Value result : op->getResults())
+        eraseCopied(result, kernel);
   }
   assert(done == units.size() && "groups wait for each other");
 }

@@ -242,3 +242,17 @@ func.func @computed_once(%p: tensor<6x4xf32>, %x: tensor<6x4xf32>, %y: tensor<6x
   %o = weir.select %w, %n, %p : tensor<6x4xi1>, tensor<6x4xf32>
   return %o : tensor<6x4xf32>
 }
+
+// -----
+
+// What nothing needs is in no kernel; %wide, of which the first kernel had a copy, does not outlast it.
+// CHECK-LABEL: func.func @dead
+// CHECK-NEXT: return
+func.func @dead(%x: tensor<4x4xf32>) {
+  %e = weir.exp %x : tensor<4x4xf32>
+  %sum = weir.reduce sum %e {axes = array<i64: 1>} : tensor<4x4xf32> -> tensor<4xf32>
+  %wide = weir.broadcast %sum {dimensions = array<i64: 0>} : tensor<4xf32> -> tensor<4x4xf32>
+  %share = weir.div %e, %wide : tensor<4x4xf32>
+  %product = weir.matmul %share, %x : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
