@@ -133,8 +133,8 @@ def LowerToPlan : Pass<"weir-lower-to-plan", "::mlir::ModuleOp"> {
 def CompileKernels : Pass<"weir-compile-kernels", "::mlir::ModuleOp"> {
   let summary = "compiles the kernels of a plan to code";
   let description = [{
-    Adds the plan.blob that holds every launch, where there are kernels. The plan stays as it is: one for another target, or a
-    kernel with other launches, operands or scratch than its code has, is an error.
+    Where there are kernels, adds the plan.blob that holds every launch. The plan stays as it is: that its kernels are planned
+    for another target, or one with other launches, operands or scratch than its code has, is an error.
   }];
   let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::plan::PlanDialect"];

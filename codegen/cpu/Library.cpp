@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
+#include "runtime/base/Limits.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,9 +25,6 @@ static Location locationsOf(KernelOp kernel) {
   return FusedLoc::get(kernel.getContext(), lines);
 }
 
-/// No machine has as much for each of its threads.
-constexpr int64_t mostScratch = int64_t(1) << 40;
-
 /// Packed copies of a tile's operands, and a little.
 static int64_t boundOf(const spec::Product &s) {
   int64_t operands = s.tileM * s.k + s.k * s.tileN + s.tileM * s.tileN;
@@ -34,10 +32,10 @@ static int64_t boundOf(const spec::Product &s) {
 }
 
 /// The tile's tensors in blocks of sixteen channels, and one image's patches as the columns of a
-/// product, and half as much again; at least mostScratch where it is more.
+/// product, and half as much again; too much for an artifact where it would wrap.
 static int64_t boundOf(const spec::Convolution &s) {
   auto times = [](int64_t a, int64_t b) {
-    return std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(a, b), mostScratch);
+    return std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(a, b), 2 * limits::threadScratch);
   };
   auto blocked = [](int64_t channels) { return (channels + 15) / 16 * 16; };
   int64_t taps = 1, places = 1;
@@ -216,8 +214,8 @@ static std::string declinesConvolution(Operation *root) {
   for (auto [before, size] : llvm::zip_equal(spec.padding, spec.window))
     if (before >= size)
       return "padding of " + std::to_string(before) + " beside a window of " + std::to_string(size);
-  if (scratchBound(spec) >= mostScratch)
-    return "windows and images that take a terabyte of scratch and more";
+  if (uint64_t(scratchBound(spec)) > limits::threadScratch)
+    return "windows and images that take more than 16 GiB of scratch";
   return "";
 }
 

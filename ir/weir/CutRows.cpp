@@ -98,7 +98,8 @@ private:
     };
     if (has(BatchRows::Kind::rows))
       cutShared(op, operands);
-    else if (isa<AddOp, SubOp>(op) && has(BatchRows::Kind::sum))
+    else if (auto shardable = dyn_cast<Shardable>(op);
+             shardable && shardable.linearity() == Linearity::together && has(BatchRows::Kind::sum))
       for (auto [made, operand] : llvm::zip_equal(operands, op->getOperands()))
         if (whole.kindOf(operand) == BatchRows::Kind::shared)
           made = part(operand);

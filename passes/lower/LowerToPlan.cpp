@@ -436,10 +436,12 @@ LogicalResult checkEntry(func::FuncOp function) {
                                   << inputAttrName;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     auto part = function.getResultAttrOfType<StringAttr>(i, partAttrName);
-    if (!function.getResultAttrOfType<StringAttr>(i, outputAttrName) || !part ||
-        !plan::symbolizePortKind(part.getValue()))
+    auto kind = part ? plan::symbolizePortKind(part.getValue()) : std::nullopt;
+    if (!function.getResultAttrOfType<StringAttr>(i, outputAttrName) || !kind ||
+        *kind == plan::PortKind::input)
       return function.emitError() << "cannot be planned: its result " << i << " has no "
-                                  << outputAttrName << ", or no " << partAttrName;
+                                  << outputAttrName << ", or no " << partAttrName
+                                  << " of an output";
   }
   return success();
 }

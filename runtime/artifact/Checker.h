@@ -20,7 +20,6 @@
 
 namespace weir::artifact {
 
-constexpr uint64_t maxThreadScratch = uint64_t(1) << 34;
 constexpr uint64_t maxDim = uint64_t(1) << 31;
 constexpr uint64_t maxTasks = uint64_t(1) << 31;
 constexpr uint64_t maxSteps = (uint64_t(1) << 31) - 1;

@@ -74,7 +74,7 @@ void ProgramChecker::checkDevices() {
   require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
   require(device.persistent() <= device.arena(), "arena",
           "the persistent segment is larger than the arena");
-  require(device.thread_scratch() <= maxThreadScratch, "thread scratch",
+  require(device.thread_scratch() <= limits::threadScratch, "thread scratch",
           "more than 16 GiB per thread are asked for");
   require(!program.blobs() || program.blobs()->size() <= 1, "code",
           "it is in several pieces, where this Weir loads one");

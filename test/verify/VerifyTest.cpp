@@ -356,6 +356,7 @@ TEST(Compare, SubnormalNumbersAreZero) {
   EXPECT_TRUE(compare(tensor({0, 0}), tensor({6e-40, -1e-38}), 1e-6, 0).agrees);
   EXPECT_TRUE(compare(tensor({0, 1}), tensor({6e-40, 1}), 1e-6, 0).agrees);
   EXPECT_FALSE(compare(tensor({0, 0}), tensor({0, 1e-36}), 1e-6, 0).agrees);
+  EXPECT_FALSE(compare(tensor({0, 0}), tensor({6e-40, 0}), 0, 0).agrees);
 }
 
 TEST(Verify, AFaultlessCompileIsFaultless) {

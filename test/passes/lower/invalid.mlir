@@ -21,8 +21,15 @@ func.func @unnamed_input(%x: tensor<4xf32>) {
 
 // -----
 
-// expected-error@+1 {{cannot be planned: its result 0 has no weir.output, or no weir.part}}
+// expected-error@+1 {{cannot be planned: its result 0 has no weir.output, or no weir.part of an output}}
 func.func @unnamed_output(%x: tensor<4xf32> {weir.input = "x"}) -> (tensor<4xf32> {weir.output = "y"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{cannot be planned: its result 0 has no weir.output, or no weir.part of an output}}
+func.func @output_that_is_an_input(%x: tensor<4xf32> {weir.input = "x"}) -> (tensor<4xf32> {weir.output = "y", weir.part = "input"}) {
   return %x : tensor<4xf32>
 }
 

@@ -119,3 +119,16 @@ module {
     return
   }
 }
+
+// -----
+
+// A convolution whose scratch no artifact may ask for is a kernel of plain loops.
+// CHECK-LABEL: plan.entry @wide_window
+// CHECK-NOT: plan.call
+// CHECK: plan.launch
+module {
+  func.func @wide_window(%x: tensor<1x64x1024x1024xf32> {weir.input = "x"}, %w: tensor<8x64x7x7xf32> {weir.input = "w"}) -> (tensor<1x8x1024x1024xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %y = weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 3, 3>} : tensor<1x64x1024x1024xf32>, tensor<8x64x7x7xf32> -> tensor<1x8x1024x1024xf32>
+    return %y : tensor<1x8x1024x1024xf32>
+  }
+}
