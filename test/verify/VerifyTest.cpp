@@ -347,18 +347,6 @@ FailureOr<VerifyReport> verified(int microbatches, bool full,
   return verifyProgram(*result.module, options);
 }
 
-TEST(Compare, SubnormalNumbersAreZero) {
-  auto tensor = [](std::vector<double> values) {
-    Tensor made(std::vector<int64_t>{int64_t(values.size())});
-    made.values = std::move(values);
-    return made;
-  };
-  EXPECT_TRUE(compare(tensor({0, 0}), tensor({6e-40, -1e-38}), 1e-6, 0).agrees);
-  EXPECT_TRUE(compare(tensor({0, 1}), tensor({6e-40, 1}), 1e-6, 0).agrees);
-  EXPECT_FALSE(compare(tensor({0, 0}), tensor({0, 1e-36}), 1e-6, 0).agrees);
-  EXPECT_FALSE(compare(tensor({0, 0}), tensor({6e-40, 0}), 0, 0).agrees);
-}
-
 TEST(Verify, AFaultlessCompileIsFaultless) {
   for (auto [microbatches, full] : {std::pair(1, false), {1, true}, {2, false}, {2, true}}) {
     FailureOr<VerifyReport> report = verified(microbatches, full);

@@ -338,6 +338,16 @@ void completeProgram(mlir::ModuleOp program) {
   }
 }
 
+Tensors variedInputs(mlir::func::FuncOp function) {
+  Tensors inputs;
+  for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+    inputs.emplace_back(shapeOf(argument));
+    for (auto [j, value] : llvm::enumerate(inputs.back().values))
+      value = std::sin(double(7 * i + j + 1));
+  }
+  return inputs;
+}
+
 std::string testTarget() {
   const char *level = std::getenv("WEIR_TEST_TARGET");
   return level ? level : "cpu";

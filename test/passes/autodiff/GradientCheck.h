@@ -22,6 +22,8 @@
 #ifndef WEIR_TEST_PASSES_AUTODIFF_GRADIENTCHECK_H
 #define WEIR_TEST_PASSES_AUTODIFF_GRADIENTCHECK_H
 
+#include "ir/reference/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <string>
@@ -58,6 +60,9 @@ std::string lines(const std::vector<std::string> &faults);
 
 /// Adds what every artifact has, where the module has none: a batch, and entries init and step.
 void completeProgram(mlir::ModuleOp program);
+
+/// A function's inputs, which stay within (-1, 1) and differ.
+Tensors variedInputs(mlir::func::FuncOp function);
 
 /// This machine, or what WEIR_TEST_TARGET names: "cpu:x86-64-v3".
 std::string testTarget();

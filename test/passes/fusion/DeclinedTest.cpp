@@ -17,7 +17,6 @@
 #include "passes/Pipeline.h"
 #include "test/passes/autodiff/GradientCheck.h"
 #include "verify/Compiled.h"
-#include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -80,17 +79,6 @@ func.func @f(%q: tensor<1x2x5x4xf32>, %k: tensor<1x2x7x4xf32>, %v: tensor<1x2x7x
         tensor<6x3xf32>, tensor<4x3xf32>, tensor<2x4x4x4xf32>
 })";
 
-/// Inputs that stay within (-1, 1) and differ.
-Tensors inputsOf(func::FuncOp f) {
-  Tensors inputs;
-  for (auto [i, argument] : llvm::enumerate(f.getArguments())) {
-    inputs.emplace_back(shapeOf(argument));
-    for (auto [j, value] : llvm::enumerate(inputs.back().values))
-      value = std::sin(double(7 * i + j + 1));
-  }
-  return inputs;
-}
-
 /// The kernels that the program becomes, by shape; what it computes is compared on the way.
 std::map<KernelShape, int> kernelsOn(const std::shared_ptr<Less> &target) {
   MLIRContext context;
@@ -101,7 +89,7 @@ std::map<KernelShape, int> kernelsOn(const std::shared_ptr<Less> &target) {
     return {};
   }
   auto f = module->lookupSymbol<func::FuncOp>("f");
-  Tensors inputs = inputsOf(f);
+  Tensors inputs = variedInputs(f);
   auto expected = Interpreter().run(f, inputs);
   EXPECT_TRUE(succeeded(expected));
   completeProgram(*module);

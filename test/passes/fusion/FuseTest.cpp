@@ -17,7 +17,6 @@
 #include "passes/Pipeline.h"
 #include "test/passes/autodiff/GradientCheck.h"
 #include "verify/Compiled.h"
-#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace weir;
@@ -64,17 +63,6 @@ size_t kernelsOf(mlir::ModuleOp module) {
   return count;
 }
 
-/// Inputs that stay within (-1, 1) and differ.
-Tensors inputsOf(mlir::func::FuncOp f) {
-  Tensors inputs;
-  for (auto [i, argument] : llvm::enumerate(f.getArguments())) {
-    inputs.emplace_back(shapeOf(argument));
-    for (auto [j, value] : llvm::enumerate(inputs.back().values))
-      value = std::sin(double(7 * i + j + 1));
-  }
-  return inputs;
-}
-
 /// How many kernels the program becomes; its results are compared on the way.
 size_t check(const Text &text) {
   mlir::MLIRContext context;
@@ -86,7 +74,7 @@ size_t check(const Text &text) {
   }
   mlir::OwningOpRef<mlir::ModuleOp> copy = module->clone();
   auto f = module->lookupSymbol<mlir::func::FuncOp>("f");
-  Tensors inputs = inputsOf(f);
+  Tensors inputs = variedInputs(f);
   auto expected = Interpreter().run(f, inputs);
   EXPECT_TRUE(mlir::succeeded(expected));
   completeProgram(*copy);
