@@ -73,3 +73,13 @@ func.func @of_constants() {
   check.expect %d, dense<0> : tensor<2xui8>
   return
 }
+
+// Nothing is stored behind the last element of a row.
+func.func @row_of_one_more_than_a_vector() {
+  %x = check.input dense<5> : tensor<64x33xi32>
+  %behind = check.input dense<7> : tensor<32xi32>
+  %low = weir.cast %x : tensor<64x33xi32> -> tensor<64x33xui8>
+  check.expect %low, dense<5> : tensor<64x33xui8>
+  check.expect %behind, dense<7> : tensor<32xi32>
+  return
+}
