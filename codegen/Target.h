@@ -76,6 +76,10 @@ public:
   /// is taken apart where its elements are no formula: every target runs maps, rows and nests.
   virtual std::string declines(KernelShape shape, mlir::Operation *root) const = 0;
 
+  /// What is multiplied where an op that multiplies (Castable) has operands of this type of low
+  /// precision: the same, or a wider one that holds each of its numbers.
+  virtual mlir::Type factorType(mlir::Type low) const = 0;
+
   /// Whether a product's kernel may end so; else its parts are kernels of their own.
   virtual bool takes(mlir::Operation *product, Epilogue epilogue) const = 0;
 

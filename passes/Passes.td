@@ -60,6 +60,27 @@ def VerifyRecipe : Pass<"weir-verify-recipe", "mlir::func::FuncOp"> {
   let description = "Fusion and planning know no weir.loss, weir.clip, weir.all_finite and no write under a condition.";
 }
 
+// precision/
+
+def MixedPrecision : Pass<"weir-mixed-precision", "mlir::func::FuncOp"> {
+  let summary = "multiplies floats of low precision, summed up in f32";
+  let description = [{
+    Operands and results of products, convolutions and attention are rounded to `type`, and what composites read (Castable);
+    all else computes in f32 from what was rounded. A value is rounded once, where it is defined, or behind the bias and
+    the activation that follow it alone; a parameter so once a step. Gradients of parameters leave their products in f32, and
+    what is computed of gradients, which weir.clip names, stays as it is. With f32 nothing changes.
+  }];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16 or f16">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def WidenFactors : Pass<"weir-widen-factors", "::mlir::ModuleOp"> {
+  let summary = "widens the operands of products that the target does not multiply as they are";
+  let description = "A wider type holds each of their numbers: no product changes a bit. Each product has a copy of its own.";
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // simplify/
 
 def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {

@@ -11,6 +11,8 @@
 
 #include "passes/Pipeline.h"
 #include "codegen/artifact/Writer.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -41,6 +43,16 @@ static constexpr PipelinePass differentiatePasses[] = {
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
 };
 
+static constexpr PipelinePass precisionPasses[] = {
+    // On the whole step at once: what is kept for the backward computation is rounded once.
+    {"mixed-precision", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addNestedPass<func::FuncOp>(
+           createMixedPrecision({std::string(nameOf(options.precision))}));
+     },
+     /*changesNumbers=*/true},
+};
+
 static constexpr PipelinePass recipePasses[] = {
     // Behind autodiff, so that passes on the whole step still see one norm and one decision. The
     // norm first: it is one of the values that decide.
@@ -56,6 +68,10 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
+    {"widen-factors", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createWidenFactors(options.target));
+     }},
     // The first to ask the target: a kernel's shape is one that it runs.
     {"fuse", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
@@ -90,6 +106,7 @@ ArrayRef<Phase> phases() {
       {"microbatch", "how many microbatches a step takes, each with its gradient",
        microbatchPasses},
       {"differentiate", "gradients become ops", differentiatePasses},
+      {"precision", "products of floats of low precision, if any are asked for", precisionPasses},
       {"recipe", "clipping and the decision to skip become ops", recipePasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
       {"fuse", "everything that computes is in a kernel", fusePasses},
@@ -125,6 +142,9 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
 LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last) {
   // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
   // behind the last of those, and behind each that follows.
+  if (isLow(options.precision))
+    module->setAttr(precisionAttrName,
+                    TypeAttr::get(typeOf(module.getContext(), options.precision)));
   StringRef lastOnTensors = phasesOnTensors().back().name;
   bool onTensors = true;
   for (const Phase &phase : phases()) {

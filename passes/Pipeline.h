@@ -9,6 +9,7 @@
 #define WEIR_PASSES_PIPELINE_H
 
 #include "codegen/Target.h"
+#include "ir/weir/ElementTypes.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <functional>
@@ -17,6 +18,7 @@ namespace weir {
 
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
+  Element precision = Element::f32;             ///< what products multiply: f32, bf16 or f16
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
@@ -31,6 +33,8 @@ struct PipelinePass {
   llvm::StringRef name; ///< tells the places apart where a pass stands in several
   bool optional;        ///< the program compiles, to the same results, without it
   void (*add)(mlir::OpPassManager &, const PipelineOptions &);
+  /// The program computes other numbers behind it, on purpose.
+  bool changesNumbers = false;
 };
 
 /// A stretch of the compile with a name one can stop after.

@@ -40,6 +40,8 @@ private:
   /// What the module computes at this point, gradient ops or not.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> runnable();
   mlir::LogicalResult add(llvm::StringRef pass);
+  /// Takes the last form for what is true, behind a pass that changes numbers.
+  mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.
   mlir::LogicalResult check(size_t number);
 

@@ -23,6 +23,7 @@ struct Verification {
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
         pipeline{.target = makeTarget(options.target),
+                 .precision = options.precision,
                  .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels) {
                    if (step == "emitted")
                      tamper("codegen", kernels);

@@ -21,6 +21,7 @@
 #define WEIR_VERIFY_VERIFY_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/base/Element.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,8 +29,9 @@
 namespace weir {
 
 struct VerifyOptions {
-  std::string target; ///< one that makeTarget() takes (codegen/targets)
-  unsigned seed = 1;  ///< of the random numbers the program is run on
+  std::string target;               ///< one that makeTarget() takes (codegen/targets)
+  Element precision = Element::f32; ///< what the program's products multiply
+  unsigned seed = 1;                ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.

@@ -55,6 +55,8 @@ public:
     program.epochs = number(epochsAttrName);
     program.training_digest = number(trainingDigestAttrName);
     program.predict_digest = number(predictDigestAttrName);
+    if (auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName))
+      program.precision = fb::DType(*elementOf(precision.getValue()));
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);
     device->persistent = number(plan::persistentAttrName);

@@ -157,6 +157,7 @@ public:
   std::string declines(KernelShape shape, Operation *root) const override {
     return libraryDeclines(shape, root);
   }
+  Type factorType(Type low) const override { return Float32Type::get(low.getContext()); }
   bool takes(Operation *, Epilogue) const override { return true; }
   bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
@@ -250,6 +251,7 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
 
   step = time.nest("lower");
   approximateMath(*module);
+  expandSmallFloats(*module);
   if (failed(lowerToLLVM(*module)))
     return failure();
   for (const KernelFamily &family : *families)

@@ -20,6 +20,10 @@ using ObjectBytes = llvm::SmallVector<char, 0>;
 /// for a mathematics library. Then the flags that allow sums in any order.
 void approximateMath(mlir::ModuleOp module);
 
+/// Replaces conversions between f32 and floats of low precision by arithmetic on their bits, where
+/// processors have no instruction.
+void expandSmallFloats(mlir::ModuleOp module);
+
 /// To the LLVM dialect.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 

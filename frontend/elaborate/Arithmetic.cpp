@@ -92,6 +92,9 @@ Tensor Elaborator::broadcast(const Tensor &tensor, const Dims &dims, Range range
 Tensor Elaborator::cast(const Tensor &tensor, mlir::Type element, Range range) {
   if (tensor.element() == element)
     return tensor;
+  bool byF32 = tensor.isLow() || (isLow(element) && !tensor.isFloat());
+  if (byF32 && !element.isF32())
+    return cast(cast(tensor, f32(), range), element, range);
   return {CastOp::create(opBuilder, location(range), type(tensor.dims, element), tensor.value),
           tensor.dims};
 }
@@ -352,7 +355,8 @@ static mlir::Value untransposed(mlir::Value value) {
 }
 
 Value Elaborator::matmul(const Tensor &lhs, const Tensor &rhs, Range range) {
-  if (!lhs.isFloat() || !rhs.isFloat()) {
+  auto multiplies = [](const Tensor &tensor) { return tensor.isFloat() || tensor.isLow(); };
+  if (!multiplies(lhs) || !multiplies(rhs)) {
     error(range, "`@` wants floats, not " + describe(lhs) + " and " + describe(rhs))
         .help("`f32(x)` converts");
     return {};

@@ -92,6 +92,11 @@ const Tensor *BuiltinCall::floats(unsigned i) {
   return nullptr;
 }
 
+const Tensor *BuiltinCall::factors(unsigned i) {
+  const auto *result = values[i].get<Tensor>();
+  return result && result->isLow() ? result : floats(i);
+}
+
 std::optional<int64_t> BuiltinCall::integer(unsigned i, std::optional<int64_t> otherwise) {
   if (!given[i])
     return otherwise;

@@ -30,7 +30,8 @@ public:
   Range rangeOf(unsigned i) const { return ranges[i]; }
 
   const Tensor *tensor(unsigned i);
-  const Tensor *floats(unsigned i); ///< a tensor of f32
+  const Tensor *floats(unsigned i);  ///< a tensor of f32
+  const Tensor *factors(unsigned i); ///< one of f32, or of floats of low precision
   std::optional<int64_t> integer(unsigned i, std::optional<int64_t> otherwise = std::nullopt);
   std::optional<double> number(unsigned i, std::optional<double> otherwise = std::nullopt);
   std::optional<bool> truth(unsigned i, bool otherwise);

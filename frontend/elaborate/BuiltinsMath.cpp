@@ -116,6 +116,13 @@ static Value toInt(BuiltinCall &call) {
   return call.wrong(0, "a number or a tensor");
 }
 
+template <Element element> static Value toLow(BuiltinCall &call) {
+  const Tensor *tensor = call.tensor(0);
+  return tensor ? Value(call.elaborator.cast(*tensor, typeOf(call.builder().getContext(), element),
+                                             call.range))
+                : Value();
+}
+
 static Value select(BuiltinCall &call) {
   if (const bool *truth = call.value(0).get<bool>())
     return call.value(*truth ? 1 : 2);
@@ -167,6 +174,10 @@ const std::vector<Builtin> mathBuiltins = {
     {"div", "a, b", divide},
     {"f32", "x", toFloat},
     {"i32", "x", toInt},
+    {"bf16", "x", toLow<Element::bf16>},
+    {"f16", "x", toLow<Element::f16>},
+    {"f8e4m3", "x", toLow<Element::f8e4m3>},
+    {"f8e5m2", "x", toLow<Element::f8e5m2>},
     {"select", "condition, a, b", select},
     {"is_finite", "x", isFinite},
 };

@@ -112,7 +112,7 @@ static bool checkWindow(BuiltinCall &call, unsigned i,
 }
 
 static Value convolution(BuiltinCall &call) {
-  const Tensor *x = call.floats(0), *w = call.floats(1);
+  const Tensor *x = call.factors(0), *w = call.factors(1);
   auto stride = call.pair(2, 1), padding = call.pair(3, 0);
   if (!x || !w || !checkWindow(call, 2, stride, 1) || !checkWindow(call, 3, padding, 0))
     return {};

@@ -163,7 +163,7 @@ bool Elaborator::evaluateGlobals(const std::map<std::string, std::string> &sets)
 Recipe::Input Elaborator::readInput(const ast::InputEntry &entry) {
   Recipe::Input input{&entry, nullptr, {}};
   const auto *type = llvm::dyn_cast<ast::TensorType>(entry.type.get());
-  if (!type || type->element == Element::b8 || type->dims.empty()) {
+  if (!type || type->element == Element::b8 || isLow(type->element) || type->dims.empty()) {
     error(entry.type->range,
           "an input is a tensor of f32, i32 or u8 whose first dimension is the batch");
     return input;

@@ -15,6 +15,7 @@
 #define WEIR_FRONTEND_ELABORATE_VALUE_H
 
 #include "frontend/AST.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/WeirDialect.h"
 
 #include <memory>
@@ -41,6 +42,7 @@ struct Tensor {
 
   mlir::Type element() const { return tensorType(value).getElementType(); }
   bool isFloat() const { return element().isF32(); }
+  bool isLow() const { return weir::isLow(element()); }
   bool isInt() const { return element().isInteger(32); }
   bool isByte() const { return element().isInteger(8); }
   bool isBool() const { return element().isInteger(1); }

@@ -33,7 +33,7 @@ static std::set<std::string> variablesBehind(llvm::ArrayRef<mlir::Value> values,
     if (smoothly && !passesGradient(open[i]))
       continue;
     for (mlir::Value operand : open[i]->getOperands())
-      if (!smoothly || tensorType(operand).getElementType().isF32())
+      if (!smoothly || llvm::isa<mlir::FloatType>(tensorType(operand).getElementType()))
         add(operand);
   }
   return variables;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/ElementTypes.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -195,6 +196,9 @@ Tensors select(SelectOp, Inputs in) {
 }
 
 Tensors cast(CastOp op, Inputs in) {
+  mlir::Type to = tensorType(op.getResult()).getElementType();
+  if (isLow(to))
+    return map(in[0], [element = *elementOf(to)](double x) { return rounded(element, x); });
   if (!isInteger(op.getResult()))
     return {in[0]};
   unsigned width = tensorType(op.getResult()).getElementTypeBitWidth();

@@ -105,15 +105,18 @@ static double fromBytes(const uint8_t *bytes, bool isFloat) {
 void CellMemory::loadAt(int64_t address, mlir::Type element,
                         llvm::MutableArrayRef<double> to) const {
   int64_t size = storedBytes(element), end = 4 * words.size();
-  assert((size == 1 || size == 4) && "a word is one element of four bytes or four of one");
+  assert((size == 4 || 4 % size == 0) && "a word is one element, or a few");
   bool isFloat = llvm::isa<mlir::FloatType>(element);
   for (double &value : to) {
     value = NAN;
     if (address >= 0 && address + size <= end) {
       const Word &word = words[address / 4];
-      if (size == 1 && word.known[address % 4] != Byte::unknown)
-        value = word.bytes[address % 4];
-      else if (size == 4 && address % 4 == 0 && word.whole)
+      if (size < 4) {
+        auto known = llvm::ArrayRef(word.known).slice(address % 4, size);
+        if (!llvm::is_contained(known, Byte::unknown))
+          loadNumbers(*elementOf(element),
+                      reinterpret_cast<const std::byte *>(word.bytes) + address % 4, {&value, 1});
+      } else if (size == 4 && address % 4 == 0 && word.whole)
         value = word.value;
       else if (size == 4 && address % 4 == 0 &&
                llvm::all_of(word.known, [](Byte byte) { return byte == Byte::raw; }))
@@ -127,14 +130,18 @@ void CellMemory::storeAt(int64_t address, mlir::Type element, llvm::ArrayRef<dou
   int64_t size = storedBytes(element);
   makeRoom(address + size * from.size());
   for (double value : from) {
-    if (size == 1 && value >= 0 && value <= UINT8_MAX)
-      setByte(address, Byte::element, static_cast<uint8_t>(value));
-    else if (size == 1) // NaN: not known
-      setByte(address, Byte::unknown, 0);
-    else if (address % 4 != 0) // which nothing in a plan is
+    if (size < 4) {
+      std::byte bytes[4] = {};
+      Byte known = std::isnan(value) ? Byte::unknown : Byte::element;
+      if (known == Byte::element)
+        storeNumbers(*elementOf(element), {&value, 1}, bytes);
+      for (int64_t i = 0; i < size; ++i)
+        setByte(address + i, known, static_cast<uint8_t>(bytes[i]));
+    } else if (address % 4 != 0) { // which nothing in a plan is
       forgetAt(address, size);
-    else
+    } else {
       words[address / 4] = {.value = value, .writer = writer, .whole = true};
+    }
     address += size;
   }
 }

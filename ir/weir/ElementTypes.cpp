@@ -30,6 +30,14 @@ const Row rows[] = {
      }},
     {Element::b8, [](Type type) { return type.isSignlessInteger(1); },
      [](MLIRContext *context) -> Type { return IntegerType::get(context, 1); }},
+    {Element::bf16, [](Type type) { return type.isBF16(); },
+     [](MLIRContext *context) -> Type { return BFloat16Type::get(context); }},
+    {Element::f16, [](Type type) { return type.isF16(); },
+     [](MLIRContext *context) -> Type { return Float16Type::get(context); }},
+    {Element::f8e4m3, [](Type type) { return isa<Float8E4M3FNType>(type); },
+     [](MLIRContext *context) -> Type { return Float8E4M3FNType::get(context); }},
+    {Element::f8e5m2, [](Type type) { return isa<Float8E5M2Type>(type); },
+     [](MLIRContext *context) -> Type { return Float8E5M2Type::get(context); }},
 };
 static_assert(std::size(rows) == programElements, "every element of programs has a type");
 } // namespace
@@ -46,6 +54,18 @@ std::optional<Element> elementOf(Type element) {
     if (row.is(element))
       return row.element;
   return std::nullopt;
+}
+
+bool isLow(Type type) {
+  std::optional<Element> element = elementOf(type);
+  return element && isLow(*element);
+}
+
+RankedTensorType cotangentType(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return isLow(type.getElementType())
+             ? cast<RankedTensorType>(type.clone(Float32Type::get(type.getContext())))
+             : type;
 }
 
 int64_t storedBytes(Type scalar) { return llvm::divideCeil(scalar.getIntOrFloatBitWidth(), 8); }

@@ -12,7 +12,8 @@
 #ifndef WEIR_IR_WEIR_ELEMENTTYPES_H
 #define WEIR_IR_WEIR_ELEMENTTYPES_H
 
-#include "mlir/IR/Types.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 #include "runtime/base/Element.h"
 #include <optional>
 
@@ -24,11 +25,17 @@ mlir::Type typeOf(mlir::MLIRContext *context, Element element);
 /// The element of that type; nothing where a program has none.
 std::optional<Element> elementOf(mlir::Type element);
 
+/// Whether it is a float of low precision.
+bool isLow(mlir::Type element);
+
+/// The type of a value's cotangents: its own, or f32 where it is of low precision.
+mlir::RankedTensorType cotangentType(mlir::Value value);
+
 /// Bytes of a scalar as stored, of a tensor's element or of scalarType() of one: a truth value and
 /// a byte take one.
 int64_t storedBytes(mlir::Type scalar);
 
-/// "f32, i32, ui8 or i1": the types of all elements of programs.
+/// "f32, i32, ui8 ... or f8E5M2": the types of all elements of programs.
 std::string elementTypes(mlir::MLIRContext *context);
 
 } // namespace weir

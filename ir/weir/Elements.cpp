@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
+#include "ir/weir/ElementTypes.h"
 
 using namespace mlir;
 
@@ -14,6 +15,8 @@ namespace weir {
 Type scalarType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(element.getContext(), integer.getWidth());
+  if (isLow(element))
+    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
   return element;
 }
 
@@ -59,6 +62,17 @@ Value Scalars::mulf(Value a, Value b) { return arith::MulFOp::create(builder, lo
 Value Scalars::divf(Value a, Value b) { return arith::DivFOp::create(builder, loc, a, b); }
 Value Scalars::exp(Value a) { return math::ExpOp::create(builder, loc, a); }
 Value Scalars::log(Value a) { return math::LogOp::create(builder, loc, a); }
+
+Value Scalars::widened(Value scalar, Type element) {
+  if (!isLow(element))
+    return scalar;
+  Value real = arith::BitcastOp::create(builder, loc, element, scalar);
+  return arith::ExtFOp::create(builder, loc, builder.getF32Type(), real);
+}
+Value Scalars::product(Operation *op, Value left, Value right) {
+  return mulf(widened(left, tensorType(op->getOperand(0)).getElementType()),
+              widened(right, tensorType(op->getOperand(1)).getElementType()));
+}
 
 Value Scalars::add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
 Value Scalars::sub(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }

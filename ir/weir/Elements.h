@@ -50,6 +50,10 @@ struct Scalars {
   mlir::Value subf(mlir::Value a, mlir::Value b);
   mlir::Value mulf(mlir::Value a, mlir::Value b);
   mlir::Value divf(mlir::Value a, mlir::Value b);
+  /// The f32 that a scalar of a tensor of `element` is: of a float of low precision, from its bits.
+  mlir::Value widened(mlir::Value scalar, mlir::Type element);
+  /// Of elements of the first two operands of an op.
+  mlir::Value product(mlir::Operation *op, mlir::Value left, mlir::Value right);
   mlir::Value exp(mlir::Value a);
   mlir::Value log(mlir::Value a);
 

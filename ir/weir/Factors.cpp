@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Factors.h"
+#include "ir/weir/ElementTypes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -143,7 +144,10 @@ LogicalResult inferByFactors(StringRef factors, ValueRange operands, SmallVector
     std::optional<Shape> shape = sizes.shapeOf(side);
     if (!shape)
       return failure();
-    types.push_back(typeLike(operands[0], *shape));
+    Type element = tensorType(operands[0]).getElementType();
+    if (isLow(element))
+      element = Float32Type::get(element.getContext());
+    types.push_back(RankedTensorType::get(*shape, element));
   }
   return success();
 }

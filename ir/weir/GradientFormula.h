@@ -15,6 +15,7 @@
 #ifndef WEIR_IR_WEIR_GRADIENTFORMULA_H
 #define WEIR_IR_WEIR_GRADIENTFORMULA_H
 
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/WeirDialect.h"
 
 namespace weir {
@@ -73,6 +74,8 @@ private:
 };
 
 /// The values of one vjp as terms.
+///
+/// Cotangents of floats of low precision are f32: nothing is rounded that the model does not round.
 class Formula {
 public:
   Formula(mlir::OpBuilder &builder, mlir::Operation *op)
@@ -89,6 +92,17 @@ public:
   const mlir::Location location;
   const mlir::TypeAttr compute;
 };
+
+/// What a product multiplies a cotangent as, beside a factor: where that is of low precision the
+/// cotangent is rounded to its type, or to f8E5M2, since gradients want its range.
+inline mlir::Value asFactor(Formula t, mlir::Value cotangent, mlir::Value factor) {
+  mlir::Type element = tensorType(factor).getElementType();
+  if (!isLow(element))
+    return cotangent;
+  if (element.getIntOrFloatBitWidth() == 8)
+    element = mlir::Float8E5M2Type::get(element.getContext());
+  return t.build<CastOp>(tensorType(cotangent).clone(element), cotangent);
+}
 
 /// Repeats a value along the axes that a reduction of a `shaped` tensor removed.
 inline Term spread(Formula t, mlir::Value value, mlir::ShapedType shaped,

@@ -23,13 +23,15 @@ inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName
 /// Of an entry's results.
 inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
-/// Of a module: the model, its recipe and what its digests are (Digest.h).
+/// Of a module: the model, its recipe, what its digests are (Digest.h), and what its products
+/// multiply where that is not f32.
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
                                      stepsAttrName = "weir.steps", epochsAttrName = "weir.epochs",
                                      trainingDigestAttrName = "weir.training_digest",
-                                     predictDigestAttrName = "weir.predict_digest";
+                                     predictDigestAttrName = "weir.predict_digest",
+                                     precisionAttrName = "weir.precision";
 
 } // namespace weir
 

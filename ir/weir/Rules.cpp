@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace weir {
 
-CastRule floatsBut(Operation *op, bool accumulates, ArrayRef<unsigned> operands,
-                   ArrayRef<unsigned> results) {
+CastRule floatsBut(Operation *op, bool accumulates, Multiplies multiplies,
+                   ArrayRef<unsigned> operands, ArrayRef<unsigned> results) {
   auto isFloat = [](Type type) {
     return isa<FloatType>(cast<RankedTensorType>(type).getElementType());
   };
@@ -22,6 +22,7 @@ CastRule floatsBut(Operation *op, bool accumulates, ArrayRef<unsigned> operands,
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
     rule.results.push_back(isFloat(type) && !llvm::is_contained(results, i));
   rule.accumulates = accumulates;
+  rule.multiplies = multiplies;
   return rule;
 }
 

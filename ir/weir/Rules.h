@@ -18,8 +18,8 @@
 namespace weir {
 
 /// A rule by which every float may be low but the operands and results named by position.
-CastRule floatsBut(mlir::Operation *op, bool accumulates, llvm::ArrayRef<unsigned> operands,
-                   llvm::ArrayRef<unsigned> results);
+CastRule floatsBut(mlir::Operation *op, bool accumulates, Multiplies multiplies,
+                   llvm::ArrayRef<unsigned> operands, llvm::ArrayRef<unsigned> results);
 
 /// An elementwise operation counts one for each element, whatever it is; a product of matrices two
 /// for each multiplication. Layout ops move bytes only. Bytes are those of operands and results,

@@ -29,6 +29,10 @@ def Weir_Dialect : Dialect {
     elementwise work is done in, and `accumulate` what sums are kept in; both are f32 where absent, and no op has one that it
     does not declare. A rewrite gives what it builds for an op that op's types; where it finds that nothing is to be computed,
     nothing is rounded.
+
+    Floats of low precision (bf16, f16, f8E4M3FN, f8E5M2) are moved, chosen, multiplied by products and convolutions, and
+    nothing else: all arithmetic is in f32. `weir.cast` alone rounds to them, so that a value has the same bits wherever it is
+    computed, stored or not.
   }];
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
@@ -44,8 +48,10 @@ class Weir_TensorOf<list<Type> elements>
   let summary = StaticShapeTensorOf<elements>.summary # ", with 1 to 2147483647 elements";
 }
 
-def Weir_Tensor : Weir_TensorOf<[F32, I32, UI8, I1]>;
+def Weir_Tensor : Weir_TensorOf<[F32, I32, UI8, I1, BF16, F16, F8E4M3FN, F8E5M2]>;
 def Weir_FloatTensor : Weir_TensorOf<[F32]>;
+// What products take: they are exact, and summed up in f32.
+def Weir_FactorTensor : Weir_TensorOf<[F32, BF16, F16, F8E4M3FN, F8E5M2]>;
 def Weir_IntTensor : Weir_TensorOf<[I32]>;
 def Weir_BoolTensor : Weir_TensorOf<[I1]>;
 def Weir_NumberTensor : Weir_TensorOf<[F32, I32]>;
@@ -82,6 +88,7 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
   // castRule(): values that are multiplied, moved or compared may be of low precision; statistics (means, log-sum-exps,
   // losses) and sums may not, since a small term would vanish beside them. All floats may but these, by position.
   string accumulates = "false";
+  string multiplies = "nothing"; // one of Multiplies
   list<int> highOperands = [];
   list<int> highResults = [];
   // rounding(), one of RoundingKind.
@@ -122,7 +129,7 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
     !if(!empty(linear), "",
         "::weir::Linearity $cppClass::linearity() { return ::weir::Linearity::" # linear # "; }\n") #
     !if(!empty(accumulates), "",
-        "::weir::CastRule $cppClass::castRule() { return ::weir::floatsBut(*this, " # accumulates # ", {" #
+        "::weir::CastRule $cppClass::castRule() { return ::weir::floatsBut(*this, " # accumulates # ", ::weir::Multiplies::" # multiplies # ", {" #
             !interleave(highOperands, ", ") # "}, {" # !interleave(highResults, ", ") # "}); }\n") #
     !if(!empty(rounding), "",
         "::weir::RoundingKind $cppClass::rounding() { return ::weir::RoundingKind::" # rounding # "; }\n") #

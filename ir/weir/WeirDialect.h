@@ -36,6 +36,13 @@ struct Cost {
   int64_t bytes = 0;
 };
 
+/// Whether an op's work is products of its operands, and of which.
+enum class Multiplies {
+  nothing,
+  wide, ///< of f32: operands of low precision are widened before
+  low,  ///< of floats of low precision as they are
+};
+
 /// What may be stored as a low-precision float (never whole numbers, truth values or statistics);
 /// the work itself is done in the op's `compute` type. Sums of an op that accumulates are kept in
 /// its `accumulate` type, whatever its operands are.
@@ -43,6 +50,7 @@ struct CastRule {
   llvm::SmallVector<bool> operands;
   llvm::SmallVector<bool> results;
   bool accumulates = false;
+  Multiplies multiplies = Multiplies::nothing;
 };
 
 /// How an op's results differ from what exact arithmetic gives.

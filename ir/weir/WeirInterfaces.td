@@ -36,7 +36,7 @@ def Lowerable : OpInterface<"Lowerable"> {
   let description = [{
     The loop nest of an op, in pull form: builds the scalar value of result `result` at `indices` (index-typed, one per
     dimension), asking `operand(i, indices)` for elements of its operands. Reductions build their own loops. The scalar is
-    of the result's element type; ui8 and i1 elements are i8 and i1. Schedules (rows, vectors, tasks) belong to codegen.
+    of the result's element type; ui8 and i1 elements are i8 and i1, floats of low precision an integer of their bits. Schedules (rows, vectors, tasks) belong to codegen.
   }];
   let methods = [InterfaceMethod<"", "::mlir::Value", "element",
       (ins "::mlir::OpBuilder &":$builder, "unsigned":$result, "::mlir::ValueRange":$indices,

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/ElementTypes.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -143,11 +144,11 @@ private:
   void passThrough(mlir::Operation *op) {
     for (mlir::Value operand : op->getOperands())
       if (active.contains(operand) && !cotangents.count(operand))
-        cotangents[operand] = constant(op->getLoc(), operand.getType(), 0);
+        cotangents[operand] = constant(op->getLoc(), cotangentType(operand), 0);
   }
 
   void add(mlir::Value value, mlir::Value cotangent) {
-    assert(cotangent.getType() == value.getType() && "a cotangent has its value's type");
+    assert(cotangent.getType() == cotangentType(value));
     mlir::Value &sum = cotangents[value];
     sum = sum ? AddOp::create(builder, value.getLoc(), sum, cotangent) : cotangent;
   }

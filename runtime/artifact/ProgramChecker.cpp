@@ -68,6 +68,7 @@ void ProgramChecker::checkDevices() {
   require(program.devices()->size() == 1, "devices",
           "it is for " + std::to_string(program.devices()->size()) +
               " devices, where this Weir runs programs of one");
+  require(program.precision() <= DType::MAX, "precision", unknownType(program.precision()));
   const Device &device = deviceOf(program);
   require(device.queues() >= 1 && device.queues() <= limits::queues, "queues",
           "they are out of range");

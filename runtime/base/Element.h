@@ -14,6 +14,7 @@
 #ifndef WEIR_RUNTIME_BASE_ELEMENT_H
 #define WEIR_RUNTIME_BASE_ELEMENT_H
 
+#include "runtime/base/SmallFloat.h"
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +30,12 @@ enum class Element : uint8_t {
   f32,
   i32,
   u8,
-  b8, // as the schema's DType
-  f64,
-  f16,
+  b8,
   bf16,
+  f16,
   f8e4m3,
-  f8e5m2,
+  f8e5m2, // as the schema's DType
+  f64,
   c64,
   i64,
   u64,
@@ -44,7 +45,7 @@ enum class Element : uint8_t {
   i8
 };
 
-constexpr size_t programElements = 4;
+constexpr size_t programElements = 8;
 
 enum class ElementKind : uint8_t { real, complex, integer, natural, truth };
 
@@ -63,11 +64,11 @@ constexpr ElementRow elementRows[] = {
     {Element::i32, "i32", 4, ElementKind::integer, Element::i32, "i4", "I32"},
     {Element::u8, "u8", 1, ElementKind::natural, Element::i32, "u1", "U8"},
     {Element::b8, "bool", 1, ElementKind::truth, Element::b8, "b1", "BOOL"}, // a byte, 0 or 1
-    {Element::f64, "f64", 8, ElementKind::real, Element::f64, "f8", "F64"},
-    {Element::f16, "f16", 2, ElementKind::real, Element::f32, nullptr, "F16"},
     {Element::bf16, "bf16", 2, ElementKind::real, Element::f32, nullptr, "BF16"},
+    {Element::f16, "f16", 2, ElementKind::real, Element::f32, "f2", "F16"},
     {Element::f8e4m3, "f8e4m3", 1, ElementKind::real, Element::f32, nullptr, "F8_E4M3"},
     {Element::f8e5m2, "f8e5m2", 1, ElementKind::real, Element::f32, nullptr, "F8_E5M2"},
+    {Element::f64, "f64", 8, ElementKind::real, Element::f64, "f8", "F64"},
     {Element::c64, "c64", 8, ElementKind::complex, Element::c64, nullptr, "C64"},
     {Element::i64, "i64", 8, ElementKind::integer, Element::i64, "i8", "I64"},
     {Element::u64, "u64", 8, ElementKind::natural, Element::u64, nullptr, "U64"},
@@ -90,6 +91,11 @@ static_assert(
 constexpr const ElementRow &rowOf(Element element) { return elementRows[size_t(element)]; }
 constexpr size_t sizeOf(Element element) { return rowOf(element).bytes; }
 constexpr const char *nameOf(Element element) { return rowOf(element).name; }
+
+/// Whether tensors of it are stored alone: arithmetic on it is done in a wider type.
+constexpr bool isLow(Element element) {
+  return rowOf(element).kind == ElementKind::real && rowOf(element).work != element;
+}
 
 /// Whether its numbers are whole; a truth value is none.
 constexpr bool isInteger(Element element) {
@@ -122,8 +128,8 @@ constexpr const ElementRow *findNumpy(std::string_view name) {
   return nullptr;
 }
 
-/// Calls body(T()) with the C++ type of the element's numbers, which those have that NumPy's files
-/// are read of.
+/// Calls body(T()) with the C++ type of the element's numbers, which programs' elements have and
+/// those that NumPy's files are read of.
 template <typename Body> decltype(auto) visitNumber(Element element, Body body) {
   switch (element) {
   case Element::f32:
@@ -145,10 +151,14 @@ template <typename Body> decltype(auto) visitNumber(Element element, Body body) 
     return body(int32_t{});
   case Element::i64:
     return body(int64_t{});
-  case Element::f16:
   case Element::bf16:
+    return body(BFloat16{});
+  case Element::f16:
+    return body(Float16{});
   case Element::f8e4m3:
+    return body(Float8E4M3{});
   case Element::f8e5m2:
+    return body(Float8E5M2{});
   case Element::c64:
   case Element::u64:
     break;

@@ -41,6 +41,8 @@ std::string Manifest::write() const {
                {"configs", configs},
                {"data", Json::object()},
                {"files", Json::object()}};
+  if (precision != Manifest().precision)
+    json["precision"] = precision;
   if (!training.empty())
     json["training"] = training;
   if (!prediction.empty())
@@ -99,6 +101,8 @@ Manifest Manifest::read(std::string_view text) {
   Fields configs = all.object("configs"), data = all.object("data"), files = all.object("files");
   for (const std::string &name : configs.names())
     manifest.configs[name] = configs.text(name);
+  if (all.has("precision"))
+    manifest.precision = all.text("precision");
   if (all.has("training"))
     manifest.training = all.hash("training");
   if (all.has("prediction"))

@@ -39,6 +39,7 @@ struct Manifest {
   std::string model;                      ///< its name
   std::string target;                     ///< of the artifact
   std::map<std::string, std::string> configs; ///< of the artifact
+  std::string precision = "f32";              ///< what its products multiply
   std::string training, prediction;           ///< the artifact's digests; "": not known
   std::optional<double> holdout;              ///< the fraction held out; nothing: not known
   std::optional<bool> shuffle;                ///< nothing: not known

@@ -34,9 +34,10 @@ template <typename From, typename To, bool write>
 int64_t each(const Array &array, int64_t first, int64_t count, Element to, int64_t limit,
              std::byte *out) {
   const std::byte *from = array.data + first * sizeof(From);
-  if constexpr (std::is_floating_point_v<From>) {
+  if constexpr (!std::is_integral_v<From>) {
     for (int64_t i = 0; write && i < count; ++i) {
-      To value = static_cast<To>(load<From>(from + i * sizeof(From), array.swapped));
+      auto value =
+          static_cast<To>(static_cast<double>(load<From>(from + i * sizeof(From), array.swapped)));
       std::memcpy(out + i * sizeof(To), &value, sizeof(To));
     }
     return -1;
@@ -62,7 +63,7 @@ int64_t dispatch(const Array &array, int64_t first, int64_t count, Element to, i
   assert(converts(array.element, to) && first >= 0 && first + count <= array.count());
   return visitNumber(array.element, [&](auto from) {
     using From = decltype(from);
-    if constexpr (std::is_floating_point_v<From>)
+    if constexpr (!std::is_integral_v<From>)
       return each<From, float, write>(array, first, count, to, limit, out);
     else if (to == Element::i32)
       return each<From, int32_t, write>(array, first, count, to, limit, out);
@@ -92,8 +93,11 @@ std::optional<int64_t> elementCount(const std::vector<int64_t> &shape, size_t el
 
 int64_t integerAt(const Array &array, int64_t index) {
   return visitNumber(array.element, [&](auto type) {
-    return static_cast<int64_t>(
-        load<decltype(type)>(array.data + index * sizeof(type), array.swapped));
+    if constexpr (std::is_integral_v<decltype(type)>)
+      return static_cast<int64_t>(
+          load<decltype(type)>(array.data + index * sizeof(type), array.swapped));
+    assert(false && "an array of integers");
+    return int64_t(0);
   });
 }
 
@@ -101,7 +105,7 @@ bool converts(Element from, Element to) {
   if (to == Element::i32)
     return isInteger(from);
   if (to == Element::f32)
-    return from == Element::f32 || from == Element::f64;
+    return rowOf(from).kind == ElementKind::real;
   return from == to && (to == Element::u8 || to == Element::b8);
 }
 

@@ -56,6 +56,13 @@ std::string compareModels(const Manifest &before, const Manifest &now) {
                       "is not known)");
 }
 
+std::string comparePrecision(const Manifest &before, const Manifest &now) {
+  if (before.precision == now.precision)
+    return "";
+  return concat("it was --precision ", shownName(before.precision), ", now it is --precision ",
+                now.precision);
+}
+
 std::string compareData(const Manifest &before, const Manifest &now) {
   std::vector<std::string> lines;
   for (const auto &[input, data] : now.data) {
@@ -103,6 +110,7 @@ bool knowsData(const Manifest &manifest) {
 constexpr Fact facts[] = {
     {"model", Exit::model, [](const Manifest &m) { return !m.training.empty(); }, compareModels},
     {"configs", Exit::model, [](const Manifest &) { return true; }, compareConfigs},
+    {"precision", Exit::model, [](const Manifest &) { return true; }, comparePrecision},
     {"data", Exit::usage, knowsData, compareData},
     {"holdout", Exit::usage, [](const Manifest &m) { return m.holdout.has_value(); },
      compareHoldout},

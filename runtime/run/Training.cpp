@@ -7,6 +7,7 @@
 
 #include "runtime/run/Training.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/devices/Devices.h"
@@ -243,6 +244,7 @@ Manifest Training::manifest() const {
   if (plan.configs())
     for (const artifact::Config *config : *plan.configs())
       manifest.configs[config->name()->str()] = config->value()->str();
+  manifest.precision = nameOf(artifact::elementOf(plan.precision()));
   auto digest = [](uint64_t value) { return value ? hexText(value) : ""; };
   manifest.training = digest(plan.training_digest());
   manifest.prediction = digest(plan.predict_digest());

@@ -74,12 +74,64 @@ func.func @of_constants() {
   return
 }
 
+// To nearest, ties to even; what is too large is infinite.
+func.func @rounds_to_bf16() {
+  %x = check.input dense<[1.0, 1.00390625, 1.01171875, 1.00390637, -1.00390625, 3.38953139e38, 3.4e38, 0x7F800000, 0xFF800000,
+      0x7FC00000, -0.0, 0.1, 65504.0, 1.0e-30, 255.5, 256.5, 257.0]> : tensor<17xf32>
+  %low = weir.cast %x : tensor<17xf32> -> tensor<17xbf16>
+  %r = weir.cast %low : tensor<17xbf16> -> tensor<17xf32>
+  check.expect %r, dense<[1.0, 1.0, 1.015625, 1.0078125, -1.0, 3.38953139e38, 0x7F800000, 0x7F800000, 0xFF800000,
+      0x7FC00000, -0.0, 0.100097656, 65536.0, 9.98402083e-31, 256.0, 256.0, 256.0]> : tensor<17xf32> exactly
+  return
+}
+
+// Its least number is 2^-24.
+func.func @rounds_to_f16() {
+  %x = check.input dense<[1.0, 1.00048828125, 1.00146484375, 65504.0, 65519.0, 65520.0, -1.0e6, 0x7F800000, 0x7FC00000,
+      5.96046448e-8, 2.98023224e-8, 3.0e-8, -8.94069672e-8, 6.10351563e-5, 6.1e-5, 0.1, -0.0]> : tensor<17xf32>
+  %low = weir.cast %x : tensor<17xf32> -> tensor<17xf16>
+  %r = weir.cast %low : tensor<17xf16> -> tensor<17xf32>
+  check.expect %r, dense<[1.0, 1.0, 1.001953125, 65504.0, 65504.0, 0x7F800000, 0xFF800000, 0x7F800000, 0x7FC00000,
+      5.96046448e-8, 0.0, 5.96046448e-8, -1.1920929e-7, 6.10351563e-5, 6.09755516e-5, 0.0999755859, -0.0]> : tensor<17xf32> exactly
+  return
+}
+
+// There is no infinity: what is too large is no number. Its least number is 2^-9.
+func.func @rounds_to_f8e4m3() {
+  %x = check.input dense<[1.0, 17.0, 19.0, 448.0, 464.0, 465.0, -1.0e6, 0x7F800000, 0x7FC00000, 0.001953125, 0.0009765625,
+      0.00097656256, -0.0029296875, 0.015625, 0.0146484375, 0.1, -0.0]> : tensor<17xf32>
+  %low = weir.cast %x : tensor<17xf32> -> tensor<17xf8E4M3FN>
+  %r = weir.cast %low : tensor<17xf8E4M3FN> -> tensor<17xf32>
+  check.expect %r, dense<[1.0, 16.0, 20.0, 448.0, 448.0, 0x7FC00000, 0x7FC00000, 0x7FC00000, 0x7FC00000, 0.001953125, 0.0,
+      0.001953125, -0.00390625, 0.015625, 0.015625, 0.1015625, -0.0]> : tensor<17xf32> exactly
+  return
+}
+
+func.func @rounds_to_f8e5m2() {
+  %x = check.input dense<[1.0, 1.125, 1.375, 57344.0, 61439.0, 61440.0, -1.0e6, 0x7F800000, 0x7FC00000, 1.52587891e-5, 7.62939453e-6,
+      7.7e-6, -2.28881836e-5, 6.10351563e-5, 0.1, 3.0, -0.0]> : tensor<17xf32>
+  %low = weir.cast %x : tensor<17xf32> -> tensor<17xf8E5M2>
+  %r = weir.cast %low : tensor<17xf8E5M2> -> tensor<17xf32>
+  check.expect %r, dense<[1.0, 1.0, 1.5, 57344.0, 57344.0, 0x7F800000, 0xFF800000, 0x7F800000, 0x7FC00000, 1.52587891e-5, 0.0,
+      1.52587891e-5, -3.05175781e-5, 6.10351563e-5, 0.09375, 3.0, -0.0]> : tensor<17xf32> exactly
+  return
+}
+
 // Nothing is stored behind the last element of a row.
 func.func @row_of_one_more_than_a_vector() {
   %x = check.input dense<5> : tensor<64x33xi32>
   %behind = check.input dense<7> : tensor<32xi32>
   %low = weir.cast %x : tensor<64x33xi32> -> tensor<64x33xui8>
   check.expect %low, dense<5> : tensor<64x33xui8>
+  check.expect %behind, dense<7> : tensor<32xi32>
+  return
+}
+func.func @row_of_low_precision_of_one_more_than_a_vector() {
+  %x = check.input dense<1.5> : tensor<32x33xf32>
+  %behind = check.input dense<7> : tensor<32xi32>
+  %low = weir.cast %x : tensor<32x33xf32> -> tensor<32x33xbf16>
+  %r = weir.cast %low : tensor<32x33xbf16> -> tensor<32x33xf32>
+  check.expect %r, dense<1.5> : tensor<32x33xf32>
   check.expect %behind, dense<7> : tensor<32xi32>
   return
 }

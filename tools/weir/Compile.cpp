@@ -15,9 +15,11 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
+#include "ir/weir/ElementTypes.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/precision/Precision.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
@@ -122,6 +124,15 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
+/// Says so where a precision gains nothing on the target.
+static void noteWidened(MLIRContext *context, const Target &target, Element precision) {
+  Type low = typeOf(context, precision);
+  if (isLow(precision) && target.factorType(low) != low)
+    llvm::errs() << "note: " << target.requirement() << " multiplies no " << nameOf(precision)
+                 << ": what is rounded to it is multiplied in f32, which is slower than "
+                    "--precision f32\n";
+}
+
 Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
@@ -134,8 +145,11 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     printTo(output);
     return Exit::ok;
   }
+  Element precision = *precisionNamed(options.precision);
+  noteWidened(module->getContext(), *target, precision);
   PipelineOptions pipeline{
       .target = std::move(target),
+      .precision = precision,
       .watch = [&](PassManager &manager) { dump.watch(manager); },
       .dumpKernels = [&](llvm::StringRef step,
                          ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
@@ -166,6 +180,8 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::shared_ptr<Target> target = makeTarget(options.target);
   if (!target)
     return usage("--target " + options.target + ": expected " + targetOptions());
+  if (!precisionNamed(options.precision))
+    return usage("--precision " + options.precision + ": expected " + precisionOptions());
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();

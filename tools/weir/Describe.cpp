@@ -249,6 +249,7 @@ ordered_json Describer::describe() {
 
   return {{"model", text(program.model())},
           {"target", text(device.target())},
+          {"precision", nameOf(artifact::elementOf(program.precision()))},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},

@@ -218,8 +218,10 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   auto line = [&](const char *name, const std::string &text) {
     out << name << std::string(12 - std::string_view(name).size(), ' ') << text << "\n";
   };
+  std::string precision = facts["precision"];
+  precision = precision == "f32" ? "" : " in " + precision;
   line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +
-                    "; an artifact is machine code: running it is running a program");
+                    precision + "; an artifact is machine code: running it is running a program");
   std::string configs;
   for (const auto &[name, value] : facts["configs"].items())
     configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();

@@ -12,6 +12,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
+#include "passes/precision/Precision.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "tools/weir/WorkProgress.h"
@@ -135,6 +136,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
   verify.target = options.target;
+  verify.precision = *precisionNamed(options.precision);
   verify.seed = work.how.seed;
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };
@@ -166,6 +168,11 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   if (!makeTarget(options.target)) {
     llvm::errs() << "error: --target " << options.target << ": expected " << targetOptions()
                  << "\n";
+    return Exit::usage;
+  }
+  if (!precisionNamed(options.precision)) {
+    llvm::errs() << "error: --precision " << options.precision << ": expected "
+                 << precisionOptions() << "\n";
     return Exit::usage;
   }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
+#include "passes/precision/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -74,6 +75,11 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--target", options.target, "What to compile for: " + targetOptions())
       ->type_name("TARGET");
+  app.add_option("--precision", options.precision,
+                 "What products multiply: " + precisionOptions() +
+                     "; sums, the optimizer and the parameters stay in f32")
+      ->type_name("TYPE")
+      ->capture_default_str();
   app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
       ->type_name("DIR");
 }

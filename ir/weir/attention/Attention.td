@@ -28,6 +28,7 @@ def Weir_AttendOp : Weir_TensorOp<"attend", [Differentiated, Decomposed, InferTy
                causal ? $_builder.getUnitAttr() : ::mlir::UnitAttr(), ::mlir::TypeAttr()); }]>];
   let flops = "";
   let accumulates = "true";
+  let multiplies = "wide";
   let highResults = [1];
   let rounding = "composite";
   let shape = "attention";
@@ -46,6 +47,7 @@ def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<
   let hasVerifier = 1;
   let flops = "";
   let accumulates = "true";
+  let multiplies = "wide";
   let highOperands = [4];
   let rounding = "composite";
   let shape = "attention";

@@ -14,6 +14,7 @@ include "ir/weir/WeirBase.td"
 class Weir_ConvolutionFamilyOp<string mnemonic, list<Trait> traits> : Weir_TensorOp<mnemonic, !listconcat(traits, [Lowered])> {
   let flops = "2";
   let accumulates = "true";
+  let multiplies = "low";
   let rounding = "products";
   let linear = "any";
   let hasVerifier = 1;
@@ -25,7 +26,7 @@ def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated
     C1: four dimensions each; strides positive, padding not negative, two of each.  C2: channels agree.
     C3: the result is [n, o, (h + 2 ph - kh) / sh + 1, (w + 2 pw - kw) / sw + 1], rounded down, not empty.
   }];
-  let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$weight, DenseI64ArrayAttr:$strides,
+  let arguments = (ins Weir_FactorTensor:$input, Weir_FactorTensor:$weight, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight) `->` type($result)";
@@ -38,7 +39,7 @@ def Weir_ConvolutionOp : Weir_ConvolutionFamilyOp<"convolution", [Differentiated
 def Weir_ConvolutionInputGradOp : Weir_ConvolutionFamilyOp<"convolution_input_grad", [Differentiated]> {
   let summary = "the cotangent of a convolution's input from that of its result";
   let description = "C1: a convolution of the result with the weight has the cotangent's shape.";
-  let arguments = (ins Weir_FloatTensor:$cotangent, Weir_FloatTensor:$weight, DenseI64ArrayAttr:$strides,
+  let arguments = (ins Weir_FactorTensor:$cotangent, Weir_FactorTensor:$weight, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $weight attr-dict `:` type($cotangent) `,` type($weight) `->` type($result)";
@@ -48,7 +49,7 @@ def Weir_ConvolutionInputGradOp : Weir_ConvolutionFamilyOp<"convolution_input_gr
 def Weir_ConvolutionWeightGradOp : Weir_ConvolutionFamilyOp<"convolution_weight_grad", [Differentiated]> {
   let summary = "the cotangent of a convolution's weight from its input and the cotangent of its result";
   let description = "C1: a convolution of the input with the result has the cotangent's shape.";
-  let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$cotangent, DenseI64ArrayAttr:$strides,
+  let arguments = (ins Weir_FactorTensor:$input, Weir_FactorTensor:$cotangent, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$padding, OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent) `->` type($result)";

@@ -45,7 +45,7 @@ Value ConvolutionOp::element(OpBuilder &builder, unsigned, ValueRange indices, E
     Value y = imagePosition(s, indices[2], at[1], getStrides()[0], getPadding()[0]);
     Value x = imagePosition(s, indices[3], at[2], getStrides()[1], getPadding()[1]);
     Value element = operand(0, {indices[0], at[0], y, x});
-    return s.mulf(element, operand(1, {indices[1], at[0], at[1], at[2]}));
+    return s.product(*this, element, operand(1, {indices[1], at[0], at[1], at[2]}));
   });
 }
 
@@ -74,7 +74,7 @@ Value ConvolutionInputGradOp::element(OpBuilder &builder, unsigned, ValueRange i
       tap.push_back(s.sub(s.add(indices[2 + d], s.index(getPadding()[d])),
                           s.mul(at[1 + d], getStrides()[d])));
     Value element = operand(0, {indices[0], at[0], at[1], at[2]});
-    return s.mulf(element, operand(1, {at[0], indices[1], tap[0], tap[1]}));
+    return s.product(*this, element, operand(1, {at[0], indices[1], tap[0], tap[1]}));
   });
 }
 
@@ -90,7 +90,7 @@ Value ConvolutionWeightGradOp::element(OpBuilder &builder, unsigned, ValueRange 
     Value y = imagePosition(s, at[1], indices[2], getStrides()[0], getPadding()[0]);
     Value x = imagePosition(s, at[2], indices[3], getStrides()[1], getPadding()[1]);
     Value element = operand(0, {at[0], indices[1], y, x});
-    return s.mulf(element, operand(1, {at[0], indices[0], at[1], at[2]}));
+    return s.product(*this, element, operand(1, {at[0], indices[0], at[1], at[2]}));
   });
 }
 

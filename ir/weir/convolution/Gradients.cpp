@@ -21,10 +21,12 @@ LogicalResult ConvolutionOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                  SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.assign(
-      {t.build<ConvolutionInputGradOp>(getInput().getType(), cotangents[0], getWeight(),
+      {t.build<ConvolutionInputGradOp>(cotangentType(getInput()),
+                                       asFactor(t, cotangents[0], getWeight()), getWeight(),
                                        getStrides(), getPadding(), getAccumulateAttr()),
-       t.build<ConvolutionWeightGradOp>(getWeight().getType(), getInput(), cotangents[0],
-                                        getStrides(), getPadding(), getAccumulateAttr())});
+       t.build<ConvolutionWeightGradOp>(cotangentType(getWeight()), getInput(),
+                                        asFactor(t, cotangents[0], getInput()), getStrides(),
+                                        getPadding(), getAccumulateAttr())});
   return success();
 }
 
@@ -32,9 +34,11 @@ LogicalResult ConvolutionInputGradOp::vjp(OpBuilder &builder, ArrayRef<Value> co
                                           SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.assign(
-      {t.build<ConvolutionOp>(getCotangent().getType(), cotangents[0], getWeight(), getStrides(),
+      {t.build<ConvolutionOp>(cotangentType(getCotangent()),
+                              asFactor(t, cotangents[0], getWeight()), getWeight(), getStrides(),
                               getPadding(), getAccumulateAttr()),
-       t.build<ConvolutionWeightGradOp>(getWeight().getType(), cotangents[0], getCotangent(),
+       t.build<ConvolutionWeightGradOp>(cotangentType(getWeight()),
+                                        asFactor(t, cotangents[0], getCotangent()), getCotangent(),
                                         getStrides(), getPadding(), getAccumulateAttr())});
   return success();
 }
@@ -43,10 +47,12 @@ LogicalResult ConvolutionWeightGradOp::vjp(OpBuilder &builder, ArrayRef<Value> c
                                            SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.assign(
-      {t.build<ConvolutionInputGradOp>(getInput().getType(), getCotangent(), cotangents[0],
-                                       getStrides(), getPadding(), getAccumulateAttr()),
-       t.build<ConvolutionOp>(getCotangent().getType(), getInput(), cotangents[0], getStrides(),
-                              getPadding(), getAccumulateAttr())});
+      {t.build<ConvolutionInputGradOp>(cotangentType(getInput()), getCotangent(),
+                                       asFactor(t, cotangents[0], getCotangent()), getStrides(),
+                                       getPadding(), getAccumulateAttr()),
+       t.build<ConvolutionOp>(cotangentType(getCotangent()), getInput(),
+                              asFactor(t, cotangents[0], getInput()), getStrides(), getPadding(),
+                              getAccumulateAttr())});
   return success();
 }
 

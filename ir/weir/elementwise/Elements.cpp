@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
+#include "ir/weir/ElementTypes.h"
 
 using namespace mlir;
 
@@ -186,6 +187,11 @@ Value CastOp::combine(OpBuilder &builder, ValueRange scalars) {
        to = tensorType(getResult()).getElementType();
   if (from == to)
     return x;
+  if (isLow(from))
+    return s.widened(x, from);
+  if (isLow(to))
+    return arith::BitcastOp::create(builder, loc, scalarType(to),
+                                    arith::TruncFOp::create(builder, loc, to, x));
   if (to.isInteger(1)) {
     Value zero = s.constant(x.getType(), 0);
     return from.isF32() ? s.compare(arith::CmpFPredicate::UNE, x, zero)

@@ -129,9 +129,15 @@ def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
   let rounding = "none";
   let linear = "";
   let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
-  let description = "C1: the operand and the result have one shape.";
+  let description = [{
+    To a float of low precision it rounds once, to nearest, ties to even; what is too large for one becomes infinite, or NaN in
+    f8E4M3FN, which has no infinity.
+    C1: the operand and the result have one shape.  C2: beside a float of low precision the other element type is f32 or the
+    same.
+  }];
   let arguments = (ins Weir_Tensor:$input);
   let results = (outs Weir_Tensor:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 

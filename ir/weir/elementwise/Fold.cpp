@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Elements.h"
 
 #include "mlir/IR/Matchers.h"
@@ -20,8 +21,14 @@ using namespace mlir;
 
 namespace weir {
 
-// An integer attribute with the signedness of `type`, which is of the same width.
+// The same bits as a constant of `type`: an integer of another signedness, or what stands for a
+// float of low precision.
 static Attribute retyped(Attribute value, Type type) {
+  if (auto real = dyn_cast<FloatAttr>(value); real && isa<IntegerType>(type))
+    return IntegerAttr::get(type, real.getValue().bitcastToAPInt());
+  if (auto bits = dyn_cast<IntegerAttr>(value); bits && isa<FloatType>(type))
+    return FloatAttr::get(type,
+                          APFloat(cast<FloatType>(type).getFloatSemantics(), bits.getValue()));
   if (auto integer = dyn_cast<IntegerAttr>(value); integer && integer.getType() != type)
     return IntegerAttr::get(type, integer.getValue());
   return value;
@@ -142,8 +149,14 @@ OpFoldResult SelectOp::identity(ArrayRef<Attribute> operands) {
   return getOnTrue() == getOnFalse() ? OpFoldResult(getOnTrue()) : OpFoldResult();
 }
 
+// What was widened is narrowed to itself. What was narrowed was rounded, and is not what it was.
 OpFoldResult CastOp::identity(ArrayRef<Attribute>) {
-  return getInput().getType() == getType() ? OpFoldResult(getInput()) : OpFoldResult();
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<CastOp>())
+    if (inner.getInput().getType() == getType() && isLow(getType().getElementType()))
+      return inner.getInput();
+  return {};
 }
 
 namespace {

@@ -198,7 +198,9 @@ LogicalResult CastOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   Formula t(builder, *this);
   if (!llvm::isa<mlir::FloatType>(tensorType(getInput()).getElementType()))
     return none(*this, operandCotangents);
-  return give(operandCotangents, {t.build<CastOp>(getInput().getType(), cotangents[0])});
+  if (cotangentType(getInput()) == cotangents[0].getType())
+    return give(operandCotangents, {cotangents[0]});
+  return give(operandCotangents, {t.build<CastOp>(cotangentType(getInput()), cotangents[0])});
 }
 
 } // namespace weir

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Rules.h"
+#include "ir/weir/ElementTypes.h"
 
 using namespace mlir;
 
@@ -32,8 +33,20 @@ static bool isFloat(Value value) { return isa<FloatType>(tensorType(value).getEl
 /// Integers are rounded towards zero.
 Linearity DivOp::linearity() { return isFloat(getResult()) ? Linearity::first : Linearity::none; }
 
+LogicalResult CastOp::verify() {
+  Type from = tensorType(getInput()).getElementType(),
+       to = tensorType(getResult()).getElementType();
+  auto serves = [](Type low, Type other) { return !isLow(low) || low == other || other.isF32(); };
+  if (!serves(from, to) || !serves(to, from))
+    return emitOpError("C2: ") << from << " is not cast to " << to << " but by way of f32";
+  return success();
+}
+
+/// One to a float of low precision rounds.
 Linearity CastOp::linearity() {
-  return isFloat(getResult()) ? Linearity::together : Linearity::none;
+  return isFloat(getResult()) && !isLow(tensorType(getResult()).getElementType())
+             ? Linearity::together
+             : Linearity::none;
 }
 
 ShardRule elementwiseShardRule(Operation *op) {

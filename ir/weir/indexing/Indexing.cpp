@@ -59,7 +59,7 @@ LogicalResult GatherOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.assign(
-      {t.build<SegmentSumOp>(getTable().getType(), cotangents[0], getIndices(), TypeAttr()),
+      {t.build<SegmentSumOp>(cotangentType(getTable()), cotangents[0], getIndices(), TypeAttr()),
        Value()});
   return success();
 }

@@ -55,13 +55,14 @@ LogicalResult MatmulOp::verify() {
 LogicalResult MatmulOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                             SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
-  Value a = getLhs(), b = getRhs(), g = cotangents[0];
+  Value a = getLhs(), b = getRhs();
+  Value toA = asFactor(t, cotangents[0], b), toB = asFactor(t, cotangents[0], a);
   bool ta = getTransposeLhs(), tb = getTransposeRhs();
   auto product = [&](Value lhs, Value rhs, bool transposeLhs, bool transposeRhs) {
     return t.build<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs, getAccumulateAttr());
   };
-  operandCotangents.push_back(ta ? product(b, g, tb, true) : product(g, b, false, !tb));
-  operandCotangents.push_back(tb ? product(g, a, true, ta) : product(a, g, !ta, false));
+  operandCotangents.push_back(ta ? product(b, toA, tb, true) : product(toA, b, false, !tb));
+  operandCotangents.push_back(tb ? product(toB, a, true, ta) : product(a, toB, !ta, false));
   return success();
 }
 
@@ -78,8 +79,9 @@ Value MatmulOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
     return source;
   };
   return s.sum(inner, [&](ValueRange k) {
-    return s.mulf(operand(0, at(row, k[0], getTransposeLhs())),
-                  operand(1, at(k[0], column, getTransposeRhs())));
+    Value left = operand(0, at(row, k[0], getTransposeLhs())),
+          right = operand(1, at(k[0], column, getTransposeRhs()));
+    return s.product(*this, left, right);
   });
 }
 

@@ -17,7 +17,7 @@ def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered, InferTypeO
     C1: both have the same rank of at least 2 and the same leading dimensions.  C2: the inner sizes agree.
     C3: the result is [.., m, n].
   }];
-  let arguments = (ins Weir_FloatTensor:$lhs, Weir_FloatTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
+  let arguments = (ins Weir_FactorTensor:$lhs, Weir_FactorTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
                        OptionalAttr<Weir_WorkType>:$accumulate);
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
@@ -26,6 +26,7 @@ def Weir_MatmulOp : Weir_TensorOp<"matmul", [Differentiated, Lowered, InferTypeO
       [{ build($_builder, $_state, lhs, rhs, transposeLhs, transposeRhs, ::mlir::TypeAttr()); }]>];
   let flops = "2";
   let accumulates = "true";
+  let multiplies = "low";
   let rounding = "products";
   let shape = "product";
   let linear = "any";

@@ -83,8 +83,8 @@ Linearity ReduceOp::linearity() {
 
 CastRule ReduceOp::castRule() {
   if (getKind() == Reduction::sum)
-    return floatsBut(*this, true, {}, {0});
-  return floatsBut(*this, false, {}, {});
+    return floatsBut(*this, true, Multiplies::nothing, {}, {0});
+  return floatsBut(*this, false, Multiplies::nothing, {}, {});
 }
 
 RoundingKind ReduceOp::rounding() {

@@ -17,6 +17,9 @@ Value ConstantOp::element(OpBuilder &builder, unsigned, ValueRange, ElementOf) {
   Type type = scalarType(getValue().getType());
   if (auto integer = dyn_cast<IntegerAttr>(getValue()))
     return arith::ConstantOp::create(builder, getLoc(), IntegerAttr::get(type, integer.getValue()));
+  if (auto real = dyn_cast<FloatAttr>(getValue()); real && isa<IntegerType>(type))
+    return arith::ConstantOp::create(builder, getLoc(),
+                                     IntegerAttr::get(type, real.getValue().bitcastToAPInt()));
   return arith::ConstantOp::create(builder, getLoc(), getValue());
 }
 

@@ -75,7 +75,7 @@ LogicalResult SliceOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                            SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.push_back(
-      t.build<PadOp>(getInput().getType(), cotangents[0], getOffsets(), getStrides()));
+      t.build<PadOp>(cotangentType(getInput()), cotangents[0], getOffsets(), getStrides()));
   return mlir::success();
 }
 
@@ -83,7 +83,7 @@ LogicalResult PadOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                          SmallVectorImpl<Value> &operandCotangents) {
   Formula t(builder, *this);
   operandCotangents.push_back(
-      t.build<SliceOp>(getInput().getType(), cotangents[0], getOffsets(), getStrides()));
+      t.build<SliceOp>(cotangentType(getInput()), cotangents[0], getOffsets(), getStrides()));
   return mlir::success();
 }
 
@@ -93,8 +93,9 @@ LogicalResult ConcatOp::vjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   size_t rank = shapeOf(getResult()).size();
   llvm::SmallVector<int64_t> offsets(rank, 0), strides(rank, 1);
   for (Value input : getInputs()) {
-    operandCotangents.push_back(t.build<SliceOp>(
-        input.getType(), cotangents[0], ArrayRef<int64_t>(offsets), ArrayRef<int64_t>(strides)));
+    operandCotangents.push_back(t.build<SliceOp>(cotangentType(input), cotangents[0],
+                                                 ArrayRef<int64_t>(offsets),
+                                                 ArrayRef<int64_t>(strides)));
     offsets[getDimension()] += shapeOf(input)[getDimension()];
   }
   return mlir::success();

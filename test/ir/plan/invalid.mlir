@@ -74,7 +74,7 @@ plan.entry @entry_c2 {
 
 plan.entry @port_c1 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
-  // expected-error @below {{is of type 'tensor<2xf64>': expected elements of type f32, i32, ui8 or i1}}
+  // expected-error @below {{is of type 'tensor<2xf64>': expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2}}
   plan.port tensor "y" %a : tensor<2xf64> in !plan.buffer<scratch>
 }
 

@@ -330,12 +330,13 @@ TEST(ElementTypes, AreRowsOfTheTable) {
     EXPECT_EQ(storedBytes(type), int64_t(row.bytes)) << row.name;
   }
   mlir::Builder builder(&context);
-  for (mlir::Type type : {mlir::Type(builder.getF64Type()), mlir::Type(builder.getBF16Type()),
-                          mlir::Type(builder.getI8Type()), mlir::Type(builder.getI64Type()),
-                          mlir::Type(builder.getIntegerType(32, /*isSigned=*/true)),
-                          mlir::Type(builder.getIndexType())})
+  for (mlir::Type type :
+       {mlir::Type(builder.getF64Type()), mlir::Type(mlir::Float8E5M2FNUZType::get(&context)),
+        mlir::Type(builder.getI8Type()), mlir::Type(builder.getI64Type()),
+        mlir::Type(builder.getIntegerType(32, /*isSigned=*/true)),
+        mlir::Type(builder.getIndexType())})
     EXPECT_EQ(elementOf(type), std::nullopt);
-  EXPECT_EQ(elementTypes(&context), "f32, i32, ui8 or i1");
+  EXPECT_EQ(elementTypes(&context), "f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2");
 }
 
 } // namespace

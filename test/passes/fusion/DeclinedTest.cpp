@@ -36,6 +36,7 @@ public:
   std::string declines(KernelShape shape, Operation *root) const override {
     return shape == declined ? "a shape that is not run" : whole->declines(shape, root);
   }
+  Type factorType(Type low) const override { return whole->factorType(low); }
   bool takes(Operation *product, Epilogue epilogue) const override {
     return epilogue.bias <= most.bias && epilogue.relu <= most.relu &&
            whole->takes(product, epilogue);

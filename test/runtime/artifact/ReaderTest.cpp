@@ -204,7 +204,8 @@ static const Fault faults[] = {
     {"kernel 'k': there are two", [](Builder &t) { addPart(t).part = 0; }},
 
     {"variable 'w': there are two", [](Builder &t) { variable(t, 1).name = "w"; }},
-    {"variable 'v': its element type is number 9, expected one of f32, i32, u8, bool",
+    {"variable 'v': its element type is number 9, expected one of f32, i32, u8, bool, "
+     "bf16, f16, f8e4m3, f8e5m2",
      [](Builder &t) { variable(t, 1).dtype = DType(9); }},
     {"variable 'v': its role is unknown", [](Builder &t) { variable(t, 1).role = Role(9); }},
     {"its shape is not positive", [](Builder &t) { variable(t, 1).shape = {-64}; }},
@@ -271,8 +272,9 @@ static const Fault faults[] = {
      }},
 
     {"input 'x': its kind is unknown", [](Builder &t) { t.step().inputs[0]->kind = PortKind(8); }},
-    {"input 'x': its element type is number 4, expected one of f32, i32, u8, bool",
-     [](Builder &t) { t.step().inputs[0]->dtype = DType(4); }},
+    {"input 'x': its element type is number 8, expected one of f32, i32, u8, bool, "
+     "bf16, f16, f8e4m3, f8e5m2",
+     [](Builder &t) { t.step().inputs[0]->dtype = DType(8); }},
     {"input 'x': its shape", [](Builder &t) { t.step().inputs[0]->shape = {0}; }},
     {"it takes bytes [0, 4100) of 4096", [](Builder &t) { t.step().inputs[0]->shape = {1025}; }},
     {"input 'x': its limit is negative", [](Builder &t) { t.step().inputs[0]->limit = -1; }},

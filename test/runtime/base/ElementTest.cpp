@@ -26,7 +26,7 @@ TEST(ElementTable, NamesAreOneRowsEach) {
     EXPECT_EQ(findNumpy(row.numpy), &row);
   }
   EXPECT_EQ(findSafetensors("F4"), nullptr);
-  EXPECT_EQ(findNumpy("f2"), nullptr);
+  EXPECT_EQ(findNumpy("f3"), nullptr);
 }
 
 TEST(ElementTable, WorkIsDoneInItsOwnTypeOrAWiderOne) {

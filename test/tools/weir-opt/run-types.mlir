@@ -9,15 +9,13 @@
 // RUN: not weir-opt %s --run --entry large --input=200000x200000xf32=1 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: error: @large: image is tensor<200000x200000xf32>, expected from 1 to 2147483647 elements
 // RUN: not weir-opt %s --run --entry double --input=2xf64=1 2>&1 | FileCheck %s --check-prefix=F64
-// F64: error: @double: input0 is tensor<2xf64>, expected elements of type f32, i32, ui8 or i1
-// RUN: not weir-opt %s --run --entry bfloat --input=2xbf16=1 2>&1 | FileCheck %s --check-prefix=BF16
-// BF16: error: @bfloat: input0 is tensor<2xbf16>, expected elements of type f32, i32, ui8 or i1
+// F64: error: @double: input0 is tensor<2xf64>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry long --input=2xi64=1 2>&1 | FileCheck %s --check-prefix=I64
-// I64: error: @long: input0 is tensor<2xi64>, expected elements of type f32, i32, ui8 or i1
+// I64: error: @long: input0 is tensor<2xi64>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry index --input=2xindex=1 2>&1 | FileCheck %s --check-prefix=INDEX
-// INDEX: error: @index: input0 is tensor<2xindex>, expected elements of type f32, i32, ui8 or i1
+// INDEX: error: @index: input0 is tensor<2xindex>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry complex 2>&1 | FileCheck %s --check-prefix=COMPLEX
-// COMPLEX: error: @complex: output0 is tensor<2xcomplex<f32>>, expected elements of type f32, i32, ui8 or i1
+// COMPLEX: error: @complex: output0 is tensor<2xcomplex<f32>>, expected elements of type f32, i32, ui8, i1, bf16, f16, f8E4M3FN or f8E5M2
 // RUN: not weir-opt %s --run --entry number --input=f32=1 2>&1 | FileCheck %s --check-prefix=SCALAR
 // SCALAR: error: @number: input0 is f32, expected a tensor
 
@@ -42,10 +40,6 @@ func.func @large(%a: tensor<200000x200000xf32> {weir.input = "image"}) {
 }
 
 func.func @double(%a: tensor<2xf64>) {
-  return
-}
-
-func.func @bfloat(%a: tensor<2xbf16>) {
   return
 }
 

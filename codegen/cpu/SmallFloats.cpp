@@ -1,0 +1,172 @@
+//===- SmallFloats.cpp - Conversions of floats of low precision -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM would call a function for each lane of bf16 and has no f8 at all. Behind vectorizing, so
+// that what is vectorized is one op a conversion. f16 stays: every level has its instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Lower.h"
+
+#include "ir/weir/ElementTypes.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// f32's own format.
+constexpr int wideSignificand = 23, wideBias = 127;
+
+/// Builds arithmetic on i32 scalars or vectors, and f32 ones with their bits.
+struct Bits {
+  OpBuilder &builder;
+  Location loc;
+  Type shaped; ///< scalar or vector: its shape is that of all values
+
+  Type typeOf(Type scalar) const {
+    auto vector = dyn_cast<VectorType>(shaped);
+    return vector ? Type(vector.clone(scalar)) : scalar;
+  }
+  Type i32() const { return typeOf(builder.getI32Type()); }
+  Type f32() const { return typeOf(builder.getF32Type()); }
+
+  Value constant(int64_t number) const {
+    return arith::ConstantOp::create(
+        builder, loc,
+        isa<VectorType>(shaped)
+            ? TypedAttr(
+                  DenseElementsAttr::get(cast<VectorType>(i32()), APInt(32, uint32_t(number))))
+            : TypedAttr(builder.getIntegerAttr(i32(), APInt(32, uint32_t(number)))));
+  }
+  Value bits(Value real) const { return arith::BitcastOp::create(builder, loc, i32(), real); }
+  Value real(Value bits) const { return arith::BitcastOp::create(builder, loc, f32(), bits); }
+  Value add(Value a, Value b) const { return arith::AddIOp::create(builder, loc, a, b); }
+  Value sub(Value a, Value b) const { return arith::SubIOp::create(builder, loc, a, b); }
+  Value both(Value a, int64_t mask) const {
+    return arith::AndIOp::create(builder, loc, a, constant(mask));
+  }
+  Value either(Value a, Value b) const { return arith::OrIOp::create(builder, loc, a, b); }
+  Value left(Value a, int by) const { return arith::ShLIOp::create(builder, loc, a, constant(by)); }
+  Value right(Value a, int by) const {
+    return arith::ShRUIOp::create(builder, loc, a, constant(by));
+  }
+  /// Of numbers that are not negative as i32.
+  Value select(Value a, arith::CmpIPredicate predicate, int64_t b, Value onTrue,
+               Value onFalse) const {
+    Value condition = arith::CmpIOp::create(builder, loc, predicate, a, constant(b));
+    return arith::SelectOp::create(builder, loc, condition, onTrue, onFalse);
+  }
+};
+
+/// A format, in whole numbers. An `infinite` one has infinity and NaN at its highest exponent, the
+/// others NaN alone, as all ones.
+struct Format {
+  int width, significand, bias;
+  bool infinite;
+
+  static Format of(Type type) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+    return {int(APFloat::semanticsSizeInBits(semantics)),
+            int(APFloat::semanticsPrecision(semantics)) - 1,
+            1 - APFloat::semanticsMinExponent(semantics), APFloat::semanticsHasInf(semantics)};
+  }
+  int narrower() const { return wideSignificand - significand; }
+  int64_t sign() const { return int64_t(1) << (width - 1); }
+  /// Where what is not finite begins.
+  int64_t over() const { return infinite ? sign() - (int64_t(1) << significand) : sign() - 1; }
+  int64_t nan() const { return infinite ? over() | (int64_t(1) << (significand - 1)) : over(); }
+  /// The bits of the f32 that is the least normal number.
+  int64_t leastNormal() const { return int64_t(1 - bias + wideBias) << wideSignificand; }
+};
+
+/// To nearest, ties to even. Normal numbers are rounded as integers, which carries into the
+/// exponent; subnormal ones by adding a number whose last bit is theirs.
+Value narrowed(Bits b, Value real, Format format) {
+  Value whole = b.bits(real), magnitude = b.both(whole, 0x7fffffff);
+  int shift = format.narrower();
+  Value odd = b.both(b.right(magnitude, shift), 1);
+  Value up = b.add(magnitude, b.add(odd, b.constant((int64_t(1) << (shift - 1)) - 1)));
+  int64_t exponents = int64_t(wideBias - format.bias) << format.significand;
+  Value result = exponents ? b.sub(b.right(up, shift), b.constant(exponents)) : b.right(up, shift);
+  if (exponents) {
+    int64_t last = int64_t(1 - format.bias + wideBias + shift) << wideSignificand;
+    Value sum =
+        arith::AddFOp::create(b.builder, b.loc, b.real(magnitude), b.real(b.constant(last)));
+    Value small = b.sub(b.bits(sum), b.constant(last));
+    result = b.select(magnitude, arith::CmpIPredicate::ult, format.leastNormal(), small, result);
+    result = b.select(result, arith::CmpIPredicate::ugt, format.over(), b.constant(format.over()),
+                      result);
+  }
+  int64_t infinity = int64_t(0xff) << wideSignificand;
+  result =
+      b.select(magnitude, arith::CmpIPredicate::ugt, infinity, b.constant(format.nan()), result);
+  Value sign = b.both(b.right(whole, 32 - format.width), format.sign());
+  return b.either(result, sign);
+}
+
+/// Exact. `whole` has zeros above the format's bits.
+Value widened(Bits b, Value whole, Format format) {
+  Value magnitude = b.both(whole, format.sign() - 1);
+  Value sign = b.left(b.both(whole, format.sign()), 32 - format.width);
+  int shift = format.narrower();
+  Value result = b.left(magnitude, shift);
+  int exponents = wideBias - format.bias;
+  if (exponents) {
+    result = b.add(result, b.constant(int64_t(exponents) << wideSignificand));
+    // Subnormal numbers have no leading one: it is taken away from what has one.
+    int64_t one = format.leastNormal();
+    Value spare = b.add(b.left(magnitude, shift), b.constant(one));
+    Value small =
+        b.bits(arith::SubFOp::create(b.builder, b.loc, b.real(spare), b.real(b.constant(one))));
+    result = b.select(magnitude, arith::CmpIPredicate::ult, int64_t(1) << format.significand, small,
+                      result);
+    int64_t infinity = int64_t(0xff) << wideSignificand;
+    if (format.infinite) {
+      Value special = b.either(b.left(magnitude, shift), b.constant(infinity));
+      result = b.select(magnitude, arith::CmpIPredicate::uge, format.over(), special, result);
+    } else {
+      result = b.select(magnitude, arith::CmpIPredicate::eq, format.nan(),
+                        b.constant(infinity | (infinity >> 1)), result);
+    }
+  }
+  return b.real(b.either(result, sign));
+}
+
+bool isServed(Type element) { return element.isF16(); }
+
+} // namespace
+
+void expandSmallFloats(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
+      return;
+    bool narrows = isa<arith::TruncFOp>(op);
+    Type low = narrows ? op->getResult(0).getType() : op->getOperand(0).getType();
+    Type element = getElementTypeOrSelf(low);
+    if (!isLow(element) || isServed(element))
+      return;
+    OpBuilder builder(op);
+    Bits b{builder, op->getLoc(), low};
+    Format format = Format::of(element);
+    Type stored = b.typeOf(builder.getIntegerType(format.width));
+    Value result;
+    if (narrows) {
+      Value whole = narrowed(b, op->getOperand(0), format);
+      whole = arith::TruncIOp::create(builder, op->getLoc(), stored, whole);
+      result = arith::BitcastOp::create(builder, op->getLoc(), low, whole);
+    } else {
+      Value whole = arith::BitcastOp::create(builder, op->getLoc(), stored, op->getOperand(0));
+      whole = arith::ExtUIOp::create(builder, op->getLoc(), b.i32(), whole);
+      result = widened(b, whole, format);
+    }
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
+  });
+}
+
+} // namespace weir

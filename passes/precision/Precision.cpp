@@ -1,0 +1,32 @@
+//===- Precision.cpp - What a program's products multiply -----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/precision/Precision.h"
+#include <iterator>
+
+namespace weir {
+
+static constexpr Element precisions[] = {Element::f32, Element::bf16, Element::f16};
+
+std::optional<Element> precisionNamed(std::string_view name) {
+  for (Element element : precisions)
+    if (name == nameOf(element))
+      return element;
+  return std::nullopt;
+}
+
+std::string precisionOptions() {
+  std::string text;
+  for (const Element &element : precisions)
+    text += (&element == precisions                 ? ""
+             : &element == std::end(precisions) - 1 ? " or "
+                                                    : ", ") +
+            std::string(nameOf(element));
+  return text;
+}
+
+} // namespace weir

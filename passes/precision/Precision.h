@@ -1,0 +1,25 @@
+//===- Precision.h - What a program's products multiply -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_PRECISION_PRECISION_H
+#define WEIR_PASSES_PRECISION_PRECISION_H
+
+#include "ir/weir/ElementTypes.h"
+#include <optional>
+#include <string>
+
+namespace weir {
+
+/// What `--precision` names; nothing where it names none.
+std::optional<Element> precisionNamed(std::string_view name);
+
+/// "f32, bf16 or f16": what it may be.
+std::string precisionOptions();
+
+} // namespace weir
+
+#endif

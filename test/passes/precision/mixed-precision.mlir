@@ -1,0 +1,61 @@
+// RUN: weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision{type=bf16}))" %s | FileCheck %s
+// RUN: weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision))" %s | FileCheck %s --check-prefix=F32
+// RUN: not weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision{type=f12}))" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: error: precision f12: expected f32, bf16 or f16
+
+// F32-NOT: bf16
+
+// Operands are rounded where they are defined, the result behind the bias that follows it alone.
+// CHECK-LABEL: func @linear
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<8x6xf32>, %[[B:.*]]: tensor<6xf32>)
+func.func @linear(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
+  // CHECK-DAG: %[[XL:.*]] = weir.cast %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK-DAG: %[[WL:.*]] = weir.cast %[[W]] : tensor<8x6xf32> -> tensor<8x6xbf16>
+  // CHECK: %[[Y:.*]] = weir.matmul %[[XL]], %[[WL]] : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xf32>
+  %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %bias = weir.broadcast %b {dimensions = array<i64: 1>} : tensor<6xf32> -> tensor<4x6xf32>
+  // CHECK: %[[Z:.*]] = weir.add %[[Y]]
+  %z = weir.add %y, %bias : tensor<4x6xf32>
+  // CHECK: %[[ZL:.*]] = weir.cast %[[Z]] : tensor<4x6xf32> -> tensor<4x6xbf16>
+  // CHECK: %[[R:.*]] = weir.cast %[[ZL]] : tensor<4x6xbf16> -> tensor<4x6xf32>
+  // CHECK: return %[[R]]
+  return %z : tensor<4x6xf32>
+}
+
+// A parameter is cast once, whatever uses it, and what moves its elements moves low ones.
+// CHECK-LABEL: func @twice
+func.func @twice(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[WL:.*]] = weir.cast %arg1 : tensor<4x4xf32> -> tensor<4x4xbf16>
+  // CHECK-NOT: weir.cast %arg1
+  %t = weir.transpose %w {permutation = array<i64: 1, 0>} : tensor<4x4xf32> -> tensor<4x4xf32>
+  // CHECK: %[[T:.*]] = weir.transpose %[[WL]] {{.*}}bf16
+  %y = weir.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  // CHECK: weir.matmul {{.*}}, %[[T]]
+  %z = weir.matmul %y, %t : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}
+
+// A gradient leaves its product in f32, and the optimizer's products are as they were.
+// CHECK-LABEL: func @gradient
+func.func @gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<8x8xf32>, tensor<f32>) {
+  // CHECK: %[[W:.*]] = weir.matmul {{.*}} {transpose_lhs} : tensor<4x8xbf16>, tensor<4x8xbf16> -> tensor<8x8xf32>
+  %w = weir.matmul %x, %g {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  // CHECK-NEXT: weir.clip(%[[W]])
+  %norm = weir.clip (%w) : (tensor<8x8xf32>) -> tensor<f32>
+  // CHECK-NEXT: weir.matmul %[[W]], %[[W]] : tensor<8x8xf32>
+  %next = weir.matmul %w, %w : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  // CHECK-NEXT: return
+  return %next, %norm : tensor<8x8xf32>, tensor<f32>
+}
+
+// What a composite reads is rounded, what it computes is not.
+// CHECK-LABEL: func @composite
+func.func @composite(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[L:.*]] = weir.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK: %[[X:.*]] = weir.cast %[[L]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+  // CHECK: %[[Y:[^,:]*]]{{.*}} = weir.normalize %[[X]]
+  // CHECK-NEXT: return %[[Y]]
+  %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
+  return %y : tensor<4x8xf32>
+}
