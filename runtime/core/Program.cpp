@@ -85,9 +85,13 @@ void Program::run(const artifact::Entry &entry) {
   assert(false && "the entry is of another program");
 }
 
-void Program::trace(size_t capacity) {
+void Program::trace(size_t capacity, bool sums) {
   impl->device->trace(nullptr);
-  impl->trace = capacity ? std::make_unique<Trace>(capacity) : nullptr;
+  std::vector<Trace::Sums> empty;
+  if (sums)
+    for (const artifact::Entry *entry : *impl->plan->entries())
+      empty.emplace_back(artifact::actionsOf(*entry).size());
+  impl->trace = capacity || sums ? std::make_unique<Trace>(capacity, std::move(empty)) : nullptr;
   impl->device->trace(impl->trace.get());
 }
 

@@ -71,8 +71,9 @@ public:
   /// What the device holds besides the arena.
   DeviceFacts facts() const;
 
-  /// From now on records when each action runs, the newest `capacity` of them; 0 stops.
-  void trace(size_t capacity);
+  /// From now on records when each action runs: the newest `capacity` of them and, with `sums`, how
+  /// often and how long each ran in all. 0 without sums stops.
+  void trace(size_t capacity, bool sums = false);
 
   /// What was recorded; null when not tracing. An event's action is numbered as in the artifact,
   /// within `Event::entry`.

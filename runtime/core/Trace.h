@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A ring of fixed size, so that tracing allocates nothing in a step and a long run keeps its newest
-// events.
+// events; and, of all events, a sum for each action.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 namespace weir {
@@ -30,7 +31,17 @@ public:
     int64_t end;
   };
 
-  explicit Trace(size_t capacity) : ring(capacity) {}
+  /// All runs of one action together.
+  struct Sum {
+    uint64_t runs = 0;
+    int64_t time = 0; ///< nanoseconds
+  };
+  /// Of one entry, at each action's number.
+  using Sums = std::vector<Sum>;
+
+  /// Keeps the newest `capacity` events. `sums` are empty ones for all actions of all entries, or
+  /// none: nothing is summed then.
+  Trace(size_t capacity, std::vector<Sums> sums) : ring(capacity), summed(std::move(sums)) {}
 
   static int64_t now() {
     timespec time;
@@ -38,7 +49,16 @@ public:
     return time.tv_sec * int64_t(1'000'000'000) + time.tv_nsec;
   }
 
-  void record(const Event &event) { ring[recorded++ % ring.size()] = event; }
+  void record(const Event &event) {
+    if (!ring.empty())
+      ring[recorded % ring.size()] = event;
+    ++recorded;
+    if (!summed.empty()) {
+      Sum &sum = summed[event.entry][event.action];
+      ++sum.runs;
+      sum.time += event.end - event.start;
+    }
+  }
 
   /// Events recorded in all, those included that newer ones have replaced.
   uint64_t total() const { return recorded; }
@@ -52,8 +72,12 @@ public:
     return result;
   }
 
+  /// Of the entry of that number; not asked where nothing is summed.
+  const Sums &sums(uint32_t entry) const { return summed.at(entry); }
+
 private:
   std::vector<Event> ring;
+  std::vector<Sums> summed;
   uint64_t recorded = 0;
 };
 

@@ -23,6 +23,8 @@ struct StepRecord {
   Values values;      ///< loss, lr, grad_norm, each metric: what the model's step gives
   double seconds = 0; ///< of this step
   double units = 0;   ///< tokens or samples of this step
+  double ran = 0;     ///< of the seconds, those of the step's actions
+  double waited = 0;  ///< seconds before them, for the step's data
 };
 
 } // namespace weir

@@ -15,6 +15,8 @@ Reports::Reports(Program &program, const artifact::Entry &step, const RunOptions
     : program(program), options(options) {
   if (!options.gradients.empty())
     gradients.emplace(program, step, options.gradients);
+  if (options.profile)
+    profiler.emplace(program, step);
 }
 
 void Reports::open(const std::string &unit, int64_t done, int64_t total) {
@@ -27,9 +29,10 @@ void Reports::open(const std::string &unit, int64_t done, int64_t total) {
     // Written now as well, so that a place that cannot be written is known before the run, not
     // after.
     writeChromeTrace(options.trace, program.plan(), {});
-    constexpr size_t newestEvents = 1 << 16;
-    program.trace(newestEvents);
   }
+  constexpr size_t newestEvents = 1 << 16;
+  if (!options.trace.empty() || profiler)
+    program.trace(options.trace.empty() ? 0 : newestEvents, /*sums=*/profiler.has_value());
   if (gradients)
     gradients->create();
   progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
@@ -54,9 +57,16 @@ void Reports::keepGradients() {
 }
 
 void Reports::step(const StepRecord &record) {
+  if (profiler)
+    profiler->step(record);
   progress->step(record);
   attempt(metrics, [&](MetricsFile &file) { file.step(record, unit); });
   attempt(tensorboard, [&](TensorBoard &file) { file.scalars(record.step, record.values); });
+}
+
+void Reports::told(double seconds) {
+  if (profiler)
+    profiler->told(seconds);
 }
 
 void Reports::evaluation(int64_t step, const Values &figures, double seconds) {
@@ -79,15 +89,28 @@ bool Reports::writeLast() {
     }
   };
   write([&] {
-    if (const Trace *trace = program.trace())
-      writeChromeTrace(options.trace, program.plan(), trace->events());
+    if (!options.trace.empty())
+      writeChromeTrace(options.trace, program.plan(), program.trace()->events());
   });
   write([&] {
     if (gradients && !gradients->write())
       progress->say(concat("--gradients ", options.gradients,
                            ": there was no step left to run, so there are none and no file"));
   });
+  if (profiler) {
+    std::optional<Profile> profile = profiler->profile();
+    if (!profile)
+      progress->say("--profile: there was no step left to run, so there is none");
+    else
+      for (const std::string &line : profileText(*profile))
+        progress->say(line);
+  }
   return all;
+}
+
+std::string Reports::profileJson() const {
+  std::optional<Profile> profile = profiler ? profiler->profile() : std::nullopt;
+  return profile ? weir::profileJson(*profile) : "";
 }
 
 } // namespace weir

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Standard error, --metrics, --tensorboard, --trace and --gradients. Of the metrics and the events
-// a file that cannot be written any more is told of once and let go: a run is worth more than what
-// is told of it.
+// Standard error, --metrics, --tensorboard, --trace, --profile and --gradients. Of the metrics and
+// the events a file that cannot be written any more is told of once and let go: a run is worth more
+// than what is told of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,7 @@
 #include "runtime/report/Progress.h"
 #include "runtime/report/TensorBoard.h"
 #include "runtime/run/Gradients.h"
+#include "runtime/run/Profiler.h"
 #include "runtime/run/RunOptions.h"
 #include <optional>
 
@@ -37,6 +38,8 @@ public:
   /// Right after the entry was run, before another is.
   void keepGradients();
   void step(const StepRecord &record);
+  /// The seconds that telling of the step, and what else comes after it, took.
+  void told(double seconds);
   /// The figures of held-out data, after `step` steps.
   void evaluation(int64_t step, const Values &figures, double seconds);
   /// How the run ended: "stop", "done".
@@ -44,9 +47,12 @@ public:
   /// A line of its own on standard error.
   void say(const std::string &line) { progress->say(line); }
 
-  /// Writes what --trace and --gradients ask for; what cannot be written is told of. Whether all
-  /// was.
+  /// Writes what --trace and --gradients ask for, and says what --profile does; what cannot be
+  /// written is told of. Whether all was.
   bool writeLast();
+
+  /// What --profile asks for as a JSON object; "" without it, and where no step was run.
+  std::string profileJson() const;
 
   /// Nothing more is told: the last line is left as it is.
   void close() { progress.reset(); }
@@ -60,6 +66,7 @@ private:
   std::optional<MetricsFile> metrics;
   std::optional<TensorBoard> tensorboard;
   std::optional<Gradients> gradients;
+  std::optional<Profiler> profiler;
   std::optional<Progress> progress;
 };
 

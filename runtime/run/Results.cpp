@@ -36,11 +36,13 @@ std::string shownFigure(const std::string &name, double value, const char *forma
   return formatted(isCount(name) ? "%.0f" : format, value);
 }
 
-void printResults(const Values &results, bool json, double seconds) {
+void printResults(const Values &results, bool json, double seconds, const std::string &profile) {
   std::string text;
   if (json) {
     for (const auto &[name, value] : results)
       text += concat(text.empty() ? "{" : ",", "\"", name, "\":", jsonNumber(value));
+    if (!profile.empty())
+      text += concat(",\"profile\":", profile);
     text += concat(",\"seconds\":", jsonNumber(seconds), "}\n");
   } else {
     for (const auto &[name, value] : results)

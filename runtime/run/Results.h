@@ -15,9 +15,10 @@ namespace weir {
 /// A figure as people read it: counts as such, averages with `format`, "%.4f".
 std::string shownFigure(const std::string &name, double value, const char *format);
 
-/// Prints the results and, in JSON, the seconds the run took: on standard output, or, where its
-/// reader has gone, with everything else.
-void printResults(const Values &results, bool json, double seconds);
+/// Prints the results and, in JSON, the seconds the run took and the profile, which is JSON or "":
+/// on standard output, or, where its reader has gone, with everything else.
+void printResults(const Values &results, bool json, double seconds,
+                  const std::string &profile = "");
 
 } // namespace weir
 

@@ -187,6 +187,10 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                  "write where the time of some steps went, for chrome://tracing or Perfetto")
       ->type_name("FILE.json")
       ->group(reports);
+  app.add_flag("--profile", options.profile,
+               "say at the end what the time of a step went to: each kernel and library call with "
+               "its time, GFLOP/s, GB/s and lines of the model")
+      ->group(reports);
   app.add_option("--gradients", options.gradients,
                  "write the gradients of the last step, before clipping; `weir run` needs an "
                  "artifact that was compiled with --gradients")

@@ -47,6 +47,7 @@ struct RunOptions {
   std::string metrics, tensorboard, trace;
   std::string gradients; ///< a safetensors file for those of the last step; "": none
   int threads = 0;       ///< 0: the cores this process may use
+  bool profile = false;
   bool poison = false;
   bool json = false; ///< results as one JSON object
 

@@ -139,7 +139,9 @@ Exit Training::run(const Signals &signals) {
 int Training::train(const Signals &signals) {
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
   while (done < total) {
-    step(prefetcher.next());
+    Clock::time_point asked = Clock::now();
+    const Batch &batch = prefetcher.next();
+    step(batch, secondsSince(asked));
     if (done == total)
       break;
     // Who asks for the end waits for a step, not for an evaluation.
@@ -165,21 +167,25 @@ std::string Training::savedAsItStands() {
   }
 }
 
-void Training::step(const Batch &batch) {
+/// `waited` are the seconds that it took to get the batch.
+void Training::step(const Batch &batch, double waited) {
+  StepRecord record;
   Clock::time_point start = Clock::now();
   writeInputs(program, stepEntry, data.trainedOn(), batch);
+  Clock::time_point ready = Clock::now();
   program.run(stepEntry);
+  record.ran = secondsSince(ready);
   outputs.clear();
   outputs.add();
   reports.keepGradients();
   ++done;
 
-  StepRecord record;
   record.step = done;
   record.values = outputs.ratios();
   for (auto &scalar : outputs.scalars())
     record.values.push_back(std::move(scalar));
   record.seconds = secondsSince(start);
+  record.waited = waited;
   record.units = data.unitsPerStep();
   last = record.values;
   reports.step(record);
@@ -187,6 +193,7 @@ void Training::step(const Batch &batch) {
   if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
     throw Failure(Exit::internal,
                   concat("step ", done, " left the run's step counter at ", *counted));
+  reports.told(secondsSince(start) - record.seconds);
 }
 
 std::string Training::newestCheckpoint() const {
@@ -293,7 +300,7 @@ Exit Training::finish(bool reported) {
   if (store)
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
   reports.close();
-  printResults(results, options.json, seconds);
+  printResults(results, options.json, seconds, reports.profileJson());
   skips.requireLearnt(done);
   return reported ? Exit::ok : Exit::storage;
 }

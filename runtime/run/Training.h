@@ -39,7 +39,7 @@ private:
   void initialize();
   void announce() const;
   int train(const Signals &signals);
-  void step(const Batch &batch);
+  void step(const Batch &batch, double waited);
   void checkFinite(const StepRecord &record);
   int evaluate(const Signals &signals);
   Manifest manifest() const;

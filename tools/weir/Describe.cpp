@@ -8,10 +8,10 @@
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/report/Lines.h"
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 using nlohmann::ordered_json;
@@ -20,7 +20,6 @@ namespace weir {
 namespace {
 
 using Actions = flatbuffers::Vector<flatbuffers::Offset<artifact::Action>>;
-using Locations = flatbuffers::Vector<const artifact::Location *>;
 
 std::string text(const flatbuffers::String *s) { return s ? s->str() : std::string(); }
 
@@ -33,7 +32,6 @@ public:
 
 private:
   std::string place(const artifact::Location *location) const;
-  ordered_json places(const std::set<std::pair<uint32_t, uint32_t>> &lines) const;
   ordered_json variables() const;
   ordered_json memory() const;
   ordered_json entryMemory(const artifact::Entry &entry) const;
@@ -42,8 +40,8 @@ private:
 
   const artifact::Program &program;
   const artifact::Device &device;
-  std::vector<std::map<std::string, uint64_t>> launches;            // per kernel: entry -> times
-  std::vector<std::set<std::pair<uint32_t, uint32_t>>> kernelLines; // per kernel: (file, line)
+  std::vector<std::map<std::string, uint64_t>> launches; // per kernel: entry -> times
+  std::vector<Lines> kernelLines;                        // per kernel
   ordered_json calls = ordered_json::array();
 };
 
@@ -51,22 +49,6 @@ std::string Describer::place(const artifact::Location *location) const {
   if (!location || location->line() == 0)
     return "";
   return program.files()->Get(location->file())->str() + ":" + std::to_string(location->line());
-}
-
-ordered_json Describer::places(const std::set<std::pair<uint32_t, uint32_t>> &lines) const {
-  ordered_json result = ordered_json::array();
-  for (auto [file, line] : lines)
-    result.push_back(program.files()->Get(file)->str() + ":" + std::to_string(line));
-  return result;
-}
-
-std::set<std::pair<uint32_t, uint32_t>> modelLines(const Locations *locations) {
-  std::set<std::pair<uint32_t, uint32_t>> lines;
-  if (locations)
-    for (const artifact::Location *location : *locations)
-      if (location->line() != 0)
-        lines.emplace(location->file(), location->line());
-  return lines;
 }
 
 ordered_json Describer::variables() const {
@@ -143,13 +125,13 @@ void Describer::add(ordered_json call, const Locations *at, uint64_t times) {
     if (std::all_of(call.items().begin(), call.items().end(),
                     [&](const auto &item) { return known[item.key()] == item.value(); })) {
       known["times"] = known["times"].get<uint64_t>() + times;
-      for (const auto &line : places(modelLines(at)))
+      for (const std::string &line : placesOf(program, linesOf(at)))
         if (std::find(known["at"].begin(), known["at"].end(), line) == known["at"].end())
           known["at"].push_back(line);
       return;
     }
   call["times"] = times;
-  call["at"] = places(modelLines(at));
+  call["at"] = placesOf(program, linesOf(at));
   calls.push_back(std::move(call));
 }
 
@@ -157,7 +139,7 @@ void Describer::walk(const std::string &entry, const Actions &actions, uint64_t 
   for (const artifact::Action *action : actions) {
     if (const artifact::Launch *launch = action->work_as_Launch()) {
       launches[launch->kernel()][entry] += times;
-      kernelLines[launch->kernel()].merge(modelLines(action->locations()));
+      kernelLines[launch->kernel()].merge(linesOf(action->locations()));
     } else if (const artifact::Call *call = action->work_as_Call()) {
       spec::Call spec = artifact::specOf(*call);
       spec::Cost cost = spec::costOf(spec);
@@ -239,7 +221,7 @@ ordered_json Describer::describe() {
                        {"shape", text(kernel.shape())},
                        {"tasks", kernel.tasks()},
                        {"ops", ops},
-                       {"at", places(kernelLines[i])},
+                       {"at", placesOf(program, kernelLines[i])},
                        {"launches", launches[i]},
                        {"flops", kernel.flops()},
                        {"bytes", kernel.bytes()}});

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/base/Text.h"
+#include "runtime/report/Lines.h"
+#include "runtime/report/Table.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
 #include <algorithm>
@@ -64,47 +66,10 @@ std::string opCounts(const ordered_json &ops) {
   return result;
 }
 
-/// "a.weir:3", "a.weir:7", "b.weir:1" as "a.weir:3,7 b.weir:1".
-std::string lines(const ordered_json &places) {
-  std::string result, last;
-  for (const ordered_json &place : places) {
-    std::string at = place;
-    size_t colon = at.rfind(':');
-    std::string file = at.substr(0, colon);
-    result += file == last ? "," + at.substr(colon + 1) : (result.empty() ? "" : " ") + at;
-    last = file;
-  }
-  return result;
+void print(const Table &table, std::ostream &out) {
+  for (const std::string &line : table.lines())
+    out << line << "\n";
 }
-
-/// Columns as wide as their widest cell; numbers (columns named in `right`) end together.
-class Table {
-public:
-  explicit Table(std::vector<std::string> head, std::vector<bool> right)
-      : rows{std::move(head)}, right(std::move(right)) {}
-
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-
-  void print(std::ostream &out) const {
-    std::vector<size_t> widths(right.size());
-    for (const auto &row : rows)
-      for (size_t i = 0; i < row.size(); ++i)
-        widths[i] = std::max(widths[i], row[i].size());
-    for (const auto &row : rows) {
-      std::string line;
-      for (size_t i = 0; i < row.size(); ++i) {
-        std::string pad(widths[i] - row[i].size(), ' ');
-        line += "  " + (right[i] ? pad + row[i] : row[i] + pad);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out << line << "\n";
-    }
-  }
-
-private:
-  std::vector<std::vector<std::string>> rows;
-  std::vector<bool> right;
-};
 
 /// Variables that are alike but for numbers in their paths, as those of repeated layers are.
 struct Folded {
@@ -270,7 +235,7 @@ void printVariables(const ordered_json &facts, std::ostream &out) {
   for (const Folded &v : foldLayers(shown))
     table.add({v.name, v.first["role"], v.first["type"], dims(v.first["shape"]),
                grouped(v.first["bytes"]), std::to_string(v.times), v.first["at"]});
-  table.print(out);
+  print(table, out);
   out << "\n";
 }
 
@@ -286,7 +251,7 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
     if (!largest || live > (*largest)["largest_live"].get<uint64_t>())
       largest = &entry;
   }
-  entries.print(out);
+  print(entries, out);
   if (!largest || (*largest)["peak"].empty()) {
     out << "\n";
     return;
@@ -306,7 +271,7 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
   Table alive({"bytes each", "times", "what", "at"}, {true, true, false, false});
   for (auto &[buffer, count] : counts)
     alive.add({grouped(buffer["bytes"]), std::to_string(count), buffer["label"], buffer["at"]});
-  alive.print(out);
+  print(alive, out);
   out << "\n";
 }
 
@@ -323,9 +288,9 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
                std::to_string(kernel["tasks"].get<uint64_t>()), times,
                fixed(kernel["flops"].get<uint64_t>() / 1e3, 1),
                fixed(kernel["bytes"].get<uint64_t>() / 1e3, 1), opCounts(kernel["ops"]),
-               lines(kernel["at"])});
+               linesText(kernel["at"])});
   }
-  table.print(out);
+  print(table, out);
   out << "\n";
 }
 
@@ -339,9 +304,9 @@ void printCalls(const ordered_json &calls, std::ostream &out) {
     const ordered_json &c = *call;
     table.add({shareText(c), c["entry"], std::to_string(c["times"].get<uint64_t>()),
                mega(c["flops"]), fixed(c["bytes"].get<uint64_t>() / 1e3, 1), c["what"],
-               lines(c["at"])});
+               linesText(c["at"])});
   }
-  table.print(out);
+  print(table, out);
   out << "\n";
 }
 

@@ -213,6 +213,7 @@ void addTrainingOptions(CLI::App &app, State &state) {
   addRunOptions(app, state.run);
   app.add_flag("--check-every-op", state.checkEveryOp,
                "compare everything that is computed with the reference interpreter; slow")
+      ->excludes(app.get_option("--profile")) // would be of the comparing
       ->group("Reports");
 }
 

@@ -176,6 +176,33 @@ TEST(Program, LoopsWithStrides) {
   EXPECT_LE(events[10].start, events[0].start);
 }
 
+TEST(Program, SumsWithoutEvents) {
+  Builder test;
+  uint32_t x = test.variable("x", {5}), y = test.variable("y", {5}),
+           round = test.variable("round", {}, artifact::DType::i32);
+  test.add(Builder::loop(5, Builder::var(round),
+                         Builder::copy(Builder::var(x, 0, 4), Builder::var(y, 0, 4), 4)));
+  test.add(Builder::copy(Builder::var(y), Builder::var(x), 20));
+  for (size_t capacity : {0, 3}) {
+    Program program(test.file(), makeDevice, {.threads = 2});
+    program.trace(capacity, /*sums=*/true);
+    step(program);
+    step(program);
+    EXPECT_EQ(program.trace()->events().size(), capacity);
+    EXPECT_EQ(program.trace()->total(), 14u);
+    const Trace::Sums &sums = program.trace()->sums(1);
+    ASSERT_EQ(sums.size(), 3u);
+    EXPECT_EQ(sums[0].runs, 2u);
+    EXPECT_EQ(sums[1].runs, 10u);
+    EXPECT_EQ(sums[2].runs, 2u);
+    EXPECT_GT(sums[1].time, 0);
+    EXPECT_GE(sums[0].time, sums[1].time);
+    EXPECT_TRUE(program.trace()->sums(0).empty()) << "init has no actions";
+    program.trace(0);
+    EXPECT_EQ(program.trace(), nullptr);
+  }
+}
+
 TEST(Program, PortsOfAnEntry) {
   Builder test;
   uint32_t w = test.variable("w", {4});

@@ -7,6 +7,7 @@
 
 #include "test/runtime/run/TrainFixture.h"
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,72 @@ TEST_F(Train, LostEventsEndNoRun) {
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+/// What the profile in the JSON results says of a step's milliseconds.
+double milliseconds(const nlohmann::json &profile, bool actions, bool rest) {
+  double sum = 0;
+  if (actions)
+    for (const nlohmann::json &action : profile["actions"])
+      sum += action["ms"].get<double>();
+  if (rest)
+    for (const auto &part : profile["no_action"])
+      sum += part.get<double>();
+  return sum;
+}
+
+TEST_F(Train, Profiles) {
+  RunOptions all = options("a");
+  all.profile = all.json = true;
+  all.holdout = 0.1;
+  all.evalEvery = 5; // no part of a step
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(
+      err, {"Profile of 29 steps, all but the first: ", " step, map", "no action  ", " a step\n"}));
+  nlohmann::json profile = nlohmann::json::parse(out)["profile"];
+  EXPECT_EQ(profile["steps"], 29);
+  EXPECT_EQ(profile["actions"].at(0)["runs"], 1);
+  double step = profile["step_ms"];
+  EXPECT_NEAR(milliseconds(profile, true, true), step, 0.001 * step);
+  EXPECT_LT(milliseconds(profile, true, false), step);
+  // The steps' own times, of which those of waiting and reporting are no part.
+  std::istringstream lines(readAll(all.metrics));
+  double measured = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (auto record = nlohmann::json::parse(line); record.contains("step_ms") && record["step"] > 1)
+      measured += record["step_ms"].get<double>() / 29;
+  EXPECT_GT(measured, 0);
+  EXPECT_LT(measured, 1.05 * step);
+  EXPECT_LT(milliseconds(profile, true, false), 1.05 * measured);
+}
+
+TEST_F(Train, ProfilesASingleStep) {
+  RunOptions all = options("a");
+  all.profile = true;
+  all.steps = 1;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(err, {"Profile of the first step, which takes longer than others: "}));
+  all.resume = true;
+  all.json = true;
+  EXPECT_EQ(run(all), Exit::ok);
+  EXPECT_TRUE(says(err, {"--profile: there was no step left to run, so there is none"}));
+  EXPECT_EQ(out.find("profile"), std::string::npos);
+}
+
+TEST_F(Train, ProfilesWhatEndsEarly) {
+  RunOptions all = withOddToken("a", 20, 9);
+  all.profile = true;
+  refused(Exit::numeric, all);
+  EXPECT_TRUE(says(err, {"Profile of ", " a step\n"}));
+}
+
+TEST_F(Train, TracesAndProfiles) {
+  RunOptions all = options("a");
+  all.trace = folder / "trace.json";
+  all.profile = true;
+  run(all);
+  EXPECT_TRUE(says(readAll(all.trace), {"\"cat\":\"step\"", "\"name\":\"launch of step, map\""}));
+  EXPECT_TRUE(says(err, {"Profile of 29 steps"}));
 }
 
 TEST_F(Train, Traces) {

@@ -1,0 +1,47 @@
+//===- Profiler.h - The time of a run's steps, added up -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The first step finds cold caches and memory that nothing has touched, so it is left out as soon
+// as there is another.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_PROFILER_H
+#define WEIR_RUNTIME_RUN_PROFILER_H
+
+#include "runtime/core/Program.h"
+#include "runtime/report/Profile.h"
+#include "runtime/report/Record.h"
+#include <optional>
+
+namespace weir {
+
+class Profiler {
+public:
+  /// Of the entry `step`, which `program` traces, with sums, from before the first step on. Both
+  /// outlive it.
+  Profiler(const Program &program, const artifact::Entry &step);
+
+  /// Right after the step, before another.
+  void step(const StepRecord &record);
+  /// The seconds from the record to the end of the step.
+  void told(double seconds) { all.around += seconds; }
+
+  /// Of all steps but the first; of the first where there is no other; none without steps.
+  std::optional<Profile> profile() const;
+
+private:
+  const Program &program;
+  const artifact::Entry &entry;
+  uint32_t index = 0;    // of the entry
+  StepTimes all, first;  // first: as long as there is no other step, empty
+  Trace::Sums firstSums; // of the first step
+};
+
+} // namespace weir
+
+#endif
