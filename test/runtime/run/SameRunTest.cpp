@@ -211,8 +211,8 @@ TEST(ChangeOption, NamesAreKnown) {
     parse("data,hold-out");
     FAIL();
   } catch (const CLI::ParseError &error) {
-    EXPECT_TRUE(says(error.what(), {"model, configs, data, holdout, order", "found 'hold-out'",
-                                    "did you mean 'holdout'?"}));
+    EXPECT_TRUE(says(error.what(), {"model, configs, precision, data, holdout, order",
+                                    "found 'hold-out'", "did you mean 'holdout'?"}));
   }
 }
 

@@ -72,7 +72,7 @@ class OpReference(unittest.TestCase):
     def test_every_op_has_its_section_and_interfaces(self):
         self.assertEqual(self.faults(), [])
         matmul = self.text.split("### weir.matmul\n")[1].split("\n### ")[0]
-        self.assertIn("| `lhs` | operand | tensor of f32 |", matmul)
+        self.assertIn("| `lhs` | operand | tensor of f32 or bf16 or f16 or f8E4M3FN or f8E5M2 |", matmul)
         self.assertIn("- **C2** the inner sizes agree. (`matmul_c2`)", matmul)
         self.assertIn("Differentiable, Fusible, Interpretable, Lowerable", matmul)
         argmax = self.text.split("### weir.argmax\n")[1].split("\n### ")[0]
