@@ -234,6 +234,10 @@ func.func @select_c2(%x: tensor<2xf32>, %i: tensor<3xi1>) {
 
 func.func @cast_c1(%x: tensor<2xf32>) {
   // expected-error @below {{requires the same shape for all operands and results}}
+  weir.cast %x : tensor<2xf32> -> tensor<3xi32>
+  return
+}
+
 // -----
 
 func.func @cast_c2(%x: tensor<2xi32>) {
@@ -247,10 +251,6 @@ func.func @cast_c2(%x: tensor<2xi32>) {
 func.func @cast_c2_between_low(%x: tensor<2xf16>) {
   // expected-error @below {{C2: 'f16' is not cast to 'bf16' but by way of f32}}
   weir.cast %x : tensor<2xf16> -> tensor<2xbf16>
-  return
-}
-
-  weir.cast %x : tensor<2xf32> -> tensor<3xi32>
   return
 }
 

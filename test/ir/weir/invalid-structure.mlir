@@ -267,7 +267,7 @@ func.func @gather_c1_empty(%x: tensor<0x6xf32>, %i: tensor<4xi32>) {
 // Every op's tensors have the dialect's limit; one more element, and a product of sizes that wraps to 0.
 func.func @broadcast_too_large(%x: tensor<f32>) {
   weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<2147483647x1xf32>
-  // expected-error @below {{result #0 must be statically shaped tensor of 32-bit float or 32-bit signless integer or 8-bit unsigned integer or 1-bit signless integer values, with 1 to 2147483647 elements, but got 'tensor<65536x32768xf32>'}}
+  // expected-error @below {{result #0 must be statically shaped tensor of 32-bit float or 32-bit signless integer or 8-bit unsigned integer or 1-bit signless integer or bfloat16 type or 16-bit float or f8E4M3FN type or f8E5M2 type values, with 1 to 2147483647 elements, but got 'tensor<65536x32768xf32>'}}
   weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<65536x32768xf32>
   return
 }
