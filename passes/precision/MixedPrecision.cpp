@@ -119,9 +119,7 @@ public:
   /// Makes all that use the value use what it is rounded to.
   void round(Value value) {
     Value source = rounded(value), again = widened(value);
-    value.replaceUsesWithIf(again, [&](OpOperand &use) {
-      return use.getOwner() != source.getDefiningOp() && !isa<CastOp>(use.getOwner());
-    });
+    value.replaceAllUsesExcept(again, source.getDefiningOp());
   }
 
 private:
