@@ -53,10 +53,11 @@ struct CallBuffers {
   mlir::Value result;
 };
 
-/// What a product's kernel does with the product, in this order.
+/// What a library call's kernel does with what the library computes, in this order.
 struct Epilogue {
   bool bias = false; ///< adds a vector to every row
   bool relu = false; ///< takes what is above zero
+  mlir::Type result; ///< rounds to it; null for none
 };
 
 /// Sees the module of all kernels after a phase of compiling them; the names are the target's.
@@ -80,8 +81,9 @@ public:
   /// precision: the same, or a wider one that holds each of its numbers.
   virtual mlir::Type factorType(mlir::Type low) const = 0;
 
-  /// Whether a product's kernel may end so; else its parts are kernels of their own.
-  virtual bool takes(mlir::Operation *product, Epilogue epilogue) const = 0;
+  /// Whether the kernel of an op that is a library call may end so; else its parts are kernels of
+  /// their own.
+  virtual bool takes(mlir::Operation *root, Epilogue epilogue) const = 0;
 
   /// Whether kernels of this shape are library calls: planned by planCall, no code of ours.
   virtual bool isCall(KernelShape shape) const = 0;

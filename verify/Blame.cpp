@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Blame.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "verify/Compare.h"
@@ -216,12 +217,12 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
       for (auto [i, input] : llvm::enumerate(meaning.getInputs()))
         add(launch.getOperands()[i], input.getType());
   } else if (auto call = llvm::dyn_cast<plan::CallOp>(action)) {
-    mlir::Type f32 = mlir::Float32Type::get(action->getContext());
     for (auto [i, footprint] : llvm::enumerate(spec::footprints(call.getCall())))
       if (spec::writes(footprint.mode) == written && !footprint.workspace)
         add(call.getOperands()[i],
             mlir::RankedTensorType::get(
-                {static_cast<int64_t>(footprint.extent() / spec::floatBytes)}, f32));
+                {static_cast<int64_t>(footprint.extent() / sizeOf(footprint.element))},
+                typeOf(action->getContext(), footprint.element)));
   }
   return list;
 }

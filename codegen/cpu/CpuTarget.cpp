@@ -157,8 +157,10 @@ public:
   std::string declines(KernelShape shape, Operation *root) const override {
     return libraryDeclines(shape, root);
   }
-  Type factorType(Type low) const override { return Float32Type::get(low.getContext()); }
-  bool takes(Operation *, Epilogue) const override { return true; }
+  Type factorType(Type low) const override;
+  bool takes(Operation *root, Epilogue epilogue) const override {
+    return libraryTakes(root, epilogue);
+  }
   bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
@@ -178,6 +180,13 @@ private:
   /// What is planned is compiled later, from the same functions.
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
 };
+
+Type CpuTarget::factorType(Type low) const {
+  // bf16 holds all numbers of eight bits.
+  if (processor.multipliesBf16 && (low.isBF16() || storedBytes(low) == 1))
+    return BFloat16Type::get(low.getContext());
+  return Float32Type::get(low.getContext());
+}
 
 /// A kernel is emitted once, whatever the keys of its random numbers.
 FailureOr<EmittedKernel *> CpuTarget::emittedOf(KernelOp kernel) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
+#include "ir/weir/ElementTypes.h"
 #include "runtime/base/Limits.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -92,6 +93,8 @@ static void chooseTiles(spec::Product &spec) {
   spec.tileN = tileOf(spec.n, tiles / rows, 256);
 }
 
+static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }
+
 static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
                                       const CallBuffers &operands) {
   auto matmul = *kernel.getBody().getOps<MatmulOp>().begin();
@@ -121,6 +124,8 @@ static FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel,
   spec.cRow = spec.n;
   spec.bias = epilogue.getBias().has_value();
   spec.relu = epilogue.getRelu();
+  spec.factors = elementAt(matmul.getLhs());
+  spec.result = elementAt(kernel.getResult(0));
   chooseTiles(spec);
   SmallVector<Value> buffers = {a, b, operands.result};
   if (epilogue.getBias())
@@ -159,6 +164,7 @@ static spec::Convolution specOf(Operation *root) {
   spec.padding.assign(padding.begin(), padding.end());
   spec.dilation.assign(spec.size.size(), 1);
   spec.tileImages = (spec.images + convolutionTiles - 1) / convolutionTiles;
+  spec.factors = elementAt(root->getOperand(0));
   return spec;
 }
 
@@ -166,6 +172,7 @@ static FailureOr<int64_t> emitConvolution(OpBuilder &builder, KernelOp kernel,
                                           const CallBuffers &operands) {
   Operation &op = kernel.getBody().front().front();
   spec::Convolution spec = specOf(&op);
+  spec.result = elementAt(kernel.getResult(0));
   Value first = operands.inputs[cast<BlockArgument>(op.getOperand(0)).getArgNumber()];
   Value second = operands.inputs[cast<BlockArgument>(op.getOperand(1)).getArgNumber()];
   // Input, weight and output.
@@ -245,6 +252,8 @@ namespace {
 struct Rule {
   StringRef root;
   KernelShape shape;
+  bool multipliesBf16;      ///< where both operands are of bf16
+  bool bias, relu, narrows; ///< what it does behind that: `narrows` to bf16, of bf16 alone
   std::string (*declines)(Operation *root);
   FailureOr<int64_t> (*emit)(OpBuilder &, KernelOp, const CallBuffers &);
 };
@@ -253,13 +262,16 @@ struct Rule {
 
 static ArrayRef<Rule> rules() {
   static const Rule all[] = {
-      {MatmulOp::getOperationName(), KernelShape::product, declinesNothing, emitProduct},
-      {ConvolutionOp::getOperationName(), KernelShape::call, declinesConvolution, emitConvolution},
-      {ConvolutionInputGradOp::getOperationName(), KernelShape::call, declinesConvolution,
-       emitConvolution},
-      {ConvolutionWeightGradOp::getOperationName(), KernelShape::call, declinesConvolution,
-       emitConvolution},
-      {MaxPoolOp::getOperationName(), KernelShape::call, declinesPooling, emitPooling},
+      {MatmulOp::getOperationName(), KernelShape::product, true, true, true, true, declinesNothing,
+       emitProduct},
+      {ConvolutionOp::getOperationName(), KernelShape::call, true, false, false, true,
+       declinesConvolution, emitConvolution},
+      {ConvolutionInputGradOp::getOperationName(), KernelShape::call, true, false, false, true,
+       declinesConvolution, emitConvolution},
+      {ConvolutionWeightGradOp::getOperationName(), KernelShape::call, true, false, false, false,
+       declinesConvolution, emitConvolution},
+      {MaxPoolOp::getOperationName(), KernelShape::call, false, false, false, false,
+       declinesPooling, emitPooling},
   };
   return all;
 }
@@ -281,10 +293,25 @@ std::string libraryDeclines(KernelShape shape, Operation *root) {
   const Rule *rule = ruleOf(shape, root);
   if (!rule)
     return "no op of the library's";
-  for (Type type : llvm::concat<const Type>(root->getOperandTypes(), root->getResultTypes()))
-    if (!cast<RankedTensorType>(type).getElementType().isF32())
-      return "tensors of other elements than f32";
+  Type factor = tensorType(root->getOperand(0)).getElementType();
+  if (!factor.isF32() && !(factor.isBF16() && rule->multipliesBf16))
+    return "tensors of other elements than f32" +
+           std::string(rule->multipliesBf16 ? " and bf16" : "");
+  for (Value operand : root->getOperands())
+    if (tensorType(operand).getElementType() != factor)
+      return "operands of different elements";
+  for (Value result : root->getResults())
+    if (!tensorType(result).getElementType().isF32())
+      return "results of other elements than f32";
   return rule->declines(root);
+}
+
+bool libraryTakes(Operation *root, Epilogue epilogue) {
+  const Rule *rule = ruleOf(cast<Fusible>(root).kernelShape(), root);
+  if (!rule || epilogue.bias > rule->bias || epilogue.relu > rule->relu)
+    return false;
+  return !epilogue.result || (rule->narrows && epilogue.result.isBF16() &&
+                              tensorType(root->getOperand(0)).getElementType().isBF16());
 }
 
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of what oneDNN does for the CPU: products with bias and relu, and convolutions. Tiles
-// are chosen here, from sizes alone, so that bits depend on neither the machine nor the number of
-// threads.
+// The table of what oneDNN does for the CPU: products with bias and relu, convolutions, pooling.
+// Tiles are chosen here, from sizes alone, so that bits depend on neither the machine nor the
+// number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,9 @@ bool isLibraryShape(KernelShape shape);
 /// Why the library cannot serve a kernel of this shape with this op at its root; empty if it can,
 /// or if the shape is none of its.
 std::string libraryDeclines(KernelShape shape, mlir::Operation *root);
+
+/// Whether it can end so what it serves with this op at its root.
+bool libraryTakes(mlir::Operation *root, Epilogue epilogue);
 
 /// Bytes of scratch per thread that the library takes at most to serve the call, from its tiles
 /// alone: neither the library nor the machine is asked, so that an artifact is the same wherever it

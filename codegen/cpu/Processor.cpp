@@ -9,34 +9,56 @@
 
 #include "llvm/TargetParser/Host.h"
 
-#include <set>
+#include <vector>
 
 using namespace llvm;
 
 namespace weir {
 
-std::optional<Processor> Processor::parse(StringRef option) {
-  if (option == "cpu:x86-64-v3")
-    return Processor{"x86-64-v3", "", "x86-64-v3", 256};
-  if (option == "cpu:x86-64-v4")
-    return Processor{"x86-64-v4", "", "x86-64-v4", 512};
-  if (option != "cpu")
-    return std::nullopt;
+namespace {
 
-  StringMap<bool> features = sys::getHostCPUFeatures();
-  auto hasAll = [&](std::initializer_list<StringRef> names) {
-    return all_of(names, [&](StringRef name) { return features.lookup(name); });
+struct Level {
+  Processor processor;
+  std::vector<StringRef> needs; ///< LLVM's names of what it has beyond the level before it
+};
+
+} // namespace
+
+/// In order. Code may use what its level has, and nothing else that the machine which compiles has:
+/// equal models give equal bytes, and what an artifact says that it needs is true.
+static ArrayRef<Level> levels() {
+  static const Level all[] = {
+      {{"x86-64-v3", "", "x86-64-v3", 256, false},
+       {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}},
+      {{"x86-64-v4", "", "x86-64-v4", 512, false},
+       {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}},
+      {{"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16", 512, true},
+       {"avx512bf16", "avx512vnni"}},
+      {{"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16+amx", 512, true},
+       {"amx-tile", "amx-int8", "amx-bf16"}},
   };
-  if (!hasAll({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}))
+  return all;
+}
+
+std::optional<Processor> Processor::parse(StringRef option) {
+  if (!option.consume_front("cpu"))
     return std::nullopt;
-  bool wide = hasAll({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  // A virtual machine may hide features that the processor's name implies. Sorted, so that equal
-  // machines give equal code.
-  std::set<std::string> list;
-  for (auto &feature : features)
-    list.insert((feature.second ? "+" : "-") + feature.first().str());
-  return Processor{sys::getHostCPUName().str(), join(list, ","), wide ? "x86-64-v4" : "x86-64-v3",
-                   wide ? 512 : 256};
+  std::optional<Processor> found;
+  if (option.consume_front(":")) {
+    for (const Level &level : levels())
+      if (level.processor.level == option)
+        found = level.processor;
+    return found;
+  }
+  if (!option.empty())
+    return std::nullopt;
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  for (const Level &level : levels()) {
+    if (!all_of(level.needs, [&](StringRef name) { return features.lookup(name); }))
+      break;
+    found = level.processor;
+  }
+  return found;
 }
 
 } // namespace weir

@@ -22,7 +22,8 @@ struct TargetKind {
 
 constexpr TargetKind kinds[] = {
     {makeCpuTarget, registerCpuDialects,
-     "cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3"},
+     "cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16 or cpu:x86-64-v4+bf16+amx, or cpu on a "
+     "machine with at least x86-64-v3"},
 };
 
 } // namespace

@@ -16,7 +16,8 @@ namespace weir {
 /// description of this machine, such as "cpu", where there is no target for it.
 std::unique_ptr<Target> makeTarget(llvm::StringRef option);
 
-/// What makeTarget takes, for messages: "cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on ...".
+/// What makeTarget takes, for messages: "cpu:x86-64-v3, ... or cpu:x86-64-v4+bf16+amx, or cpu on
+/// ...".
 std::string targetOptions();
 
 /// The dialects of the code that targets emit.

@@ -13,6 +13,7 @@
 #include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/ElementTypes.h"
 
 namespace weir {
 namespace {
@@ -40,27 +41,26 @@ mlir::LogicalResult execute(plan::LaunchOp op, PlanInterpreter &machine) {
 }
 
 /// The elements of a buffer up to the last that sizes and strides reach.
-std::vector<double> loadRange(PlanInterpreter &machine, mlir::Value buffer,
+std::vector<double> loadRange(PlanInterpreter &machine, mlir::Value buffer, Element element,
                               llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides) {
   int64_t count = 1;
   for (auto [size, stride] : llvm::zip(sizes, strides))
     count += (size - 1) * stride;
-  mlir::Type f32 = mlir::Float32Type::get(buffer.getContext());
   std::vector<double> values(count);
-  machine.memory.load(buffer, f32, 0, values);
+  machine.memory.load(buffer, typeOf(buffer.getContext(), element), 0, values);
   return values;
 }
 
 mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter &machine) {
   auto operands = op.getOperands();
-  std::vector<double> a =
-      loadRange(machine, operands[0], {s.batch, s.m, s.k}, {s.aBatch, s.aRow, s.aColumn});
-  std::vector<double> b =
-      loadRange(machine, operands[1], {s.batch, s.k, s.n}, {s.bBatch, s.bRow, s.bColumn});
+  std::vector<double> a = loadRange(machine, operands[0], s.factors, {s.batch, s.m, s.k},
+                                    {s.aBatch, s.aRow, s.aColumn});
+  std::vector<double> b = loadRange(machine, operands[1], s.factors, {s.batch, s.k, s.n},
+                                    {s.bBatch, s.bRow, s.bColumn});
   std::vector<double> bias(s.n, 0.0);
   if (s.bias)
-    bias = loadRange(machine, operands[3], {s.n}, {1});
-  mlir::Type f32 = mlir::Float32Type::get(op.getContext());
+    bias = loadRange(machine, operands[3], Element::f32, {s.n}, {1});
+  mlir::Type result = typeOf(op.getContext(), s.result);
   std::vector<double> row(s.n), lhs(s.k), rhs(s.k * s.n);
   for (int64_t i = 0; i < s.batch; ++i) {
     for (int64_t j = 0; j < s.k; ++j)
@@ -76,7 +76,7 @@ mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter
         for (double &sum : row)
           if (sum < 0)
             sum = 0;
-      machine.memory.store(operands[2], f32, i * s.cBatch + r * s.cRow, row);
+      machine.memory.store(operands[2], result, i * s.cBatch + r * s.cRow, row);
     }
   }
   return mlir::success();
@@ -88,15 +88,14 @@ mlir::LogicalResult run(const spec::Convolution &s, plan::CallOp op, PlanInterpr
     return op.emitOpError("is of a kind the reference does not know: ") << spec::describe(s);
   reference::ConvolutionSizes of{s.images,    s.channels,  s.size[0], s.size[1], s.filters,
                                  s.window[0], s.window[1], s.strides, s.padding};
-  mlir::Type f32 = mlir::Float32Type::get(op.getContext());
-  auto tensor = [&](llvm::ArrayRef<int64_t> shape) {
-    return mlir::RankedTensorType::get(shape, f32);
+  const Kind written[] = {Kind::backwardInput, Kind::backwardWeight, Kind::forward};
+  auto tensor = [&](llvm::ArrayRef<int64_t> shape, Kind writer) {
+    return mlir::RankedTensorType::get(shape, typeOf(op.getContext(), s.elementOf(writer)));
   };
   const mlir::RankedTensorType types[] = {
-      tensor({of.images, of.channels, of.height, of.width}),
-      tensor({of.filters, of.channels, of.windowHeight, of.windowWidth}),
-      tensor({of.images, of.filters, of.outHeight(), of.outWidth()})};
-  const Kind written[] = {Kind::backwardInput, Kind::backwardWeight, Kind::forward};
+      tensor({of.images, of.channels, of.height, of.width}, written[0]),
+      tensor({of.filters, of.channels, of.windowHeight, of.windowWidth}, written[1]),
+      tensor({of.images, of.filters, of.outHeight(), of.outWidth()}, written[2])};
   Tensors tensors;
   for (int i = 0; i < 3; ++i)
     tensors.push_back(s.computes == written[i]
@@ -120,8 +119,8 @@ mlir::LogicalResult run(const spec::Convolution &s, plan::CallOp op, PlanInterpr
 
 mlir::LogicalResult run(const spec::Pooling &s, plan::CallOp op, PlanInterpreter &machine) {
   int64_t height = s.size[0], width = s.size[1];
-  std::vector<double> in = loadRange(machine, op.getOperands()[0], {s.planes, s.inputElements()},
-                                     {s.inputElements(), 1});
+  std::vector<double> in = loadRange(machine, op.getOperands()[0], Element::f32,
+                                     {s.planes, s.inputElements()}, {s.inputElements(), 1});
   std::vector<double> out;
   for (int64_t plane = 0; plane < s.planes; ++plane)
     for (int64_t y = 0; y < s.outSize(0); ++y)

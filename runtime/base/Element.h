@@ -15,6 +15,7 @@
 #define WEIR_RUNTIME_BASE_ELEMENT_H
 
 #include "runtime/base/SmallFloat.h"
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -91,6 +92,14 @@ static_assert(
 constexpr const ElementRow &rowOf(Element element) { return elementRows[size_t(element)]; }
 constexpr size_t sizeOf(Element element) { return rowOf(element).bytes; }
 constexpr const char *nameOf(Element element) { return rowOf(element).name; }
+
+/// The names of a program's elements, in their order.
+constexpr auto programElementNames = [] {
+  std::array<std::string_view, programElements> names;
+  for (size_t i = 0; i < programElements; ++i)
+    names[i] = elementRows[i].name;
+  return names;
+}();
 
 /// Whether tensors of it are stored alone: arithmetic on it is done in a wider type.
 constexpr bool isLow(Element element) {

@@ -50,9 +50,12 @@ struct Binding {
 
 } // namespace
 
+/// The kinds that write the input, the weight and the output.
+constexpr std::array<Kind, 3> writers = {Kind::backwardInput, Kind::backwardWeight, Kind::forward};
+
 /// Which tensor the primitive writes; the others it reads.
 static int written(Kind kind) {
-  return kind == Kind::forward ? outputAt : kind == Kind::backwardInput ? inputAt : weightAt;
+  return static_cast<int>(std::find(writers.begin(), writers.end(), kind) - writers.begin());
 }
 
 static std::array<int, 3> arguments(Kind kind) {
@@ -70,15 +73,17 @@ static memory::dims join(std::initializer_list<int64_t> first, const std::vector
 }
 
 /// Row-major.
-static memory::desc plainDesc(const memory::dims &dims) {
+static memory::desc plainDesc(Element element, const memory::dims &dims) {
   memory::dims strides(dims.size(), 1);
   for (size_t i = dims.size() - 1; i-- > 0;)
     strides[i] = strides[i + 1] * dims[i + 1];
-  return memory::desc(dims, memory::data_type::f32, strides);
+  return memory::desc(dims, dataType(element), strides);
 }
 
 static Chunk makeChunk(const spec::Convolution &s, int64_t images) try {
-  const auto f32 = memory::data_type::f32;
+  std::array<Element, 3> elements;
+  std::transform(writers.begin(), writers.end(), elements.begin(),
+                 [&](Kind writer) { return s.elementOf(writer); });
   std::array<memory::dims, 3> dims = {
       join({images, s.channels}, s.size),
       s.groups == 1 ? join({s.filters, s.channels}, s.window)
@@ -87,11 +92,12 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images) try {
   // The library's own layouts are the fastest inside. But the gradient of an input with a few
   // channels wastes most lanes of them: products on the plain layout are six times as fast.
   bool plainInside = s.computes == Kind::backwardInput && s.channels / s.groups <= 4;
-  auto activation = [&](const memory::dims &dims) {
-    return plainInside ? plainDesc(dims) : memory::desc(dims, f32, Tag::any);
+  auto plain = [&](int i) { return plainDesc(elements[i], dims[i]); };
+  auto inside = [&](int i) {
+    return plainInside && i != weightAt ? plain(i)
+                                        : memory::desc(dims[i], dataType(elements[i]), Tag::any);
   };
-  memory::desc input = activation(dims[0]), weight(dims[1], f32, Tag::any),
-               output = activation(dims[2]);
+  memory::desc input = inside(inputAt), weight = inside(weightAt), output = inside(outputAt);
   memory::dims strides = s.strides, before = s.padding, after, gaps;
   // What the strides do not reach is not padding.
   for (size_t i = 0; i < s.size.size(); ++i) {
@@ -104,7 +110,7 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images) try {
 
   requireMemoryForPrimitive();
   Chunk chunk;
-  chunk.plain = {plainDesc(dims[0]), plainDesc(dims[1]), plainDesc(dims[2])};
+  chunk.plain = {plain(inputAt), plain(weightAt), plain(outputAt)};
   const auto direct = dnnl::algorithm::convolution_direct;
   auto finish = [&](const auto &desc, auto make, Descs blocked) {
     chunk.blocked = std::move(blocked);
@@ -112,9 +118,15 @@ static Chunk makeChunk(const spec::Convolution &s, int64_t images) try {
     chunk.implementation = desc.impl_info_str();
     chunk.primitive = make(desc);
   };
+  // The gradients' hint: the convolution whose gradients they are reads and writes factors.
+  auto hint = [&](const memory::desc &desc, int i) {
+    return s.computes == Kind::forward || desc.data_type() == dataType(s.factors)
+               ? desc
+               : memory::desc(dims[i], dataType(s.factors), Tag::any);
+  };
   dnnl::convolution_forward::primitive_desc forward({dnnl::prop_kind::forward_training, direct,
-                                                     input, weight, output, strides, gaps, before,
-                                                     after},
+                                                     hint(input, inputAt), hint(weight, weightAt),
+                                                     output, strides, gaps, before, after},
                                                     attributes, engine());
   if (s.computes == Kind::forward) {
     finish(forward, [](auto &desc) { return dnnl::convolution_forward(desc); },
@@ -229,10 +241,13 @@ void Convolution::run(int64_t lo, int64_t hi, int worker, const Operands &operan
     int size = s.images > s.tileImages && s.images - image < s.tileImages;
     Binding &binding = state.bindings[size];
     bool partial = s.isPartial();
-    std::array<float *, 3> data = {operands.input + image * impl->imageElements,
-                                   partial ? operands.partials + task * impl->weightElements
-                                           : operands.weight,
-                                   operands.output + image * impl->outputElements};
+    auto at = [&](void *tensor, Kind kind, int64_t elements) -> void * {
+      return static_cast<std::byte *>(tensor) + elements * int64_t(sizeOf(s.elementOf(kind)));
+    };
+    std::array<void *, 3> data = {
+        at(operands.input, Kind::backwardInput, image * impl->imageElements),
+        partial ? operands.partials + task * impl->weightElements : operands.weight,
+        at(operands.output, Kind::forward, image * impl->outputElements)};
     bind(binding.scratch, scratch + impl->places[size].library);
     for (int i = 0; i < 3; ++i) {
       bind(binding.plain[i], data[i]);
@@ -258,7 +273,7 @@ void Convolution::sum(int64_t lo, int64_t hi, const Operands &operands) const {
   const int64_t weights = impl->weightElements, tiles = tasks();
   for (int64_t block = lo; block < hi; ++block) {
     int64_t begin = block * sumBlock, end = std::min(weights, begin + sumBlock);
-    float *__restrict sums = operands.weight;
+    float *__restrict sums = static_cast<float *>(operands.weight);
     const float *__restrict partial = operands.partials;
     std::copy(partial + begin, partial + end, sums + begin);
     for (int64_t tile = 1; tile < tiles; ++tile) {

@@ -24,10 +24,11 @@ namespace weir::cpu {
 
 class Convolution {
 public:
-  /// Values or cotangents; the kind says which is written. Partial weight gradients, [tiles,
-  /// weights], where there are several tiles; null otherwise.
+  /// Values or cotangents, of the spec's elements; the kind says which is written. Partial weight
+  /// gradients, [tiles, weights], where there are several tiles; null otherwise.
   struct Operands {
-    float *input, *weight, *output, *partials;
+    void *input, *weight, *output;
+    float *partials;
   };
 
   Convolution(const spec::Convolution &spec, int workers);

@@ -22,7 +22,8 @@ namespace weir::cpu {
 bool serves(std::string_view target);
 
 /// What programs for it are compiled for, for messages.
-constexpr std::string_view targets = "cpu, cpu:x86-64-v3 or cpu:x86-64-v4";
+constexpr std::string_view targets =
+    "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16 or cpu:x86-64-v4+bf16+amx";
 
 /// A MakeDevice.
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options);

@@ -13,38 +13,68 @@
 
 namespace weir::cpu {
 
-std::string_view nativeLevel() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4"))
-    return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3"))
-    return "x86-64-v3";
-  return __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : "x86-64";
+namespace {
+
+struct Level {
+  std::string_view name;
+  dnnl_cpu_isa_t library; ///< what oneDNN may use
+  bool (*isHere)();
+};
+
+/// In order: a processor of one runs the code of those before it.
+constexpr Level levels[] = {
+    {"x86-64-v3", dnnl_cpu_isa_avx2, [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
+    {"x86-64-v4", dnnl_cpu_isa_avx512_core,
+     [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
+    {"x86-64-v4+bf16", dnnl_cpu_isa_avx512_core_bf16,
+     [] {
+       return __builtin_cpu_supports("avx512bf16") != 0 &&
+              __builtin_cpu_supports("avx512vnni") != 0;
+     }},
+    {"x86-64-v4+bf16+amx", dnnl_cpu_isa_avx512_core_amx,
+     [] {
+       return __builtin_cpu_supports("amx-tile") != 0 && __builtin_cpu_supports("amx-int8") != 0 &&
+              __builtin_cpu_supports("amx-bf16") != 0;
+     }},
+};
+
+const Level &levelNamed(std::string_view name) {
+  for (const Level &level : levels)
+    if (level.name == name)
+      return level;
+  throw Failure(Exit::model, "the target '" + std::string(name) + "' is unknown: compile for " +
+                                 std::string(targets));
 }
 
-static void requireKnown(std::string_view level) {
-  if (level != "x86-64-v3" && level != "x86-64-v4")
-    throw Failure(Exit::model, "the target '" + std::string(level) + "' is unknown: compile for " +
-                                   std::string(targets));
+} // namespace
+
+std::string_view nativeLevel() {
+  __builtin_cpu_init();
+  std::string_view native = __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : "x86-64";
+  for (const Level &level : levels) {
+    if (!level.isHere())
+      break;
+    native = level.name;
+  }
+  return native;
 }
 
 void requireLevel(std::string_view level) {
-  requireKnown(level);
-  std::string_view native = nativeLevel();
-  // Levels are ordered, and their names with them.
-  if (native >= level)
+  std::string_view needed = levelNamed(level).name, native = nativeLevel();
+  if (native >= needed)
     return;
   std::string message = "the artifact needs a CPU of level " + std::string(level) +
                         ", this one has " + std::string(native);
-  if (native == "x86-64-v3")
-    message += ": compile the model again with `--target cpu:x86-64-v3`";
+  if (native >= levels[0].name)
+    message += ": compile the model again with `--target cpu:" + std::string(native) + "`";
   else
-    message += "; Weir compiles for x86-64-v3 and above: use another machine";
+    message +=
+        "; Weir compiles for " + std::string(levels[0].name) + " and above: use another machine";
   throw Failure(Exit::model, message);
 }
 
 void boundLibrary(std::string_view level) {
-  requireKnown(level);
+  const Level &wanted = levelNamed(level);
   static std::mutex mutex;
   static std::string bound;
   std::lock_guard lock(mutex);
@@ -54,8 +84,7 @@ void boundLibrary(std::string_view level) {
     throw Failure(Exit::usage, "this process already runs code for " + bound +
                                    ", and the library cannot change to " + std::string(level) +
                                    ": use a process for each");
-  if (dnnl_set_max_cpu_isa(level == "x86-64-v4" ? dnnl_cpu_isa_avx512_core : dnnl_cpu_isa_avx2) !=
-      dnnl_success)
+  if (dnnl_set_max_cpu_isa(wanted.library) != dnnl_success)
     throw Failure(Exit::internal, "oneDNN was used before its CPU level was set");
   bound = level;
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An artifact names the x86-64 level (psABI) its code needs. The same level bounds oneDNN, so that
-// a newer CPU computes the same bits. The library takes its bound once per process.
+// An artifact names the level its code needs: an x86-64 level (psABI), and behind it what
+// multiplies bf16. The same level bounds oneDNN, so that a newer CPU computes the same bits. The
+// library takes its bound once per process. Levels are ordered, and their names with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +19,12 @@
 
 namespace weir::cpu {
 
-/// "x86-64-v4", "x86-64-v3", "x86-64-v2" or "x86-64": the highest level this CPU has.
+/// The highest level this CPU has: one that Weir compiles for ("x86-64-v3", "x86-64-v4",
+/// "x86-64-v4+bf16", "x86-64-v4+bf16+amx"), or "x86-64-v2" or "x86-64" below those.
 std::string_view nativeLevel();
 
 /// Throws Failure{Exit::model} if this CPU lacks `level`, naming both and the remedy, or if `level`
-/// is none that Weir compiles for (x86-64-v3, x86-64-v4).
+/// is none that Weir compiles for.
 void requireLevel(std::string_view level);
 
 /// Bounds oneDNN by `level`; to be called before anything of runtime/cpu is made. Throws

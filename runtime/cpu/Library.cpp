@@ -27,6 +27,16 @@ dnnl::engine &engine() {
   return engine;
 }
 
+dnnl::memory::data_type dataType(Element element) {
+  if (element == Element::f32)
+    return dnnl::memory::data_type::f32;
+  if (element == Element::bf16)
+    return dnnl::memory::data_type::bf16;
+  throw Failure(Exit::model,
+                std::string("oneDNN multiplies f32 and bf16, and the artifact asks for ") +
+                    nameOf(element) + ": compile the model again");
+}
+
 void libraryFailure(const std::string &what, const dnnl::error &error) {
   if (error.status == dnnl_out_of_memory)
     throw std::bad_alloc();

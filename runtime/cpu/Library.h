@@ -14,6 +14,7 @@
 #ifndef WEIR_RUNTIME_CPU_LIBRARY_H
 #define WEIR_RUNTIME_CPU_LIBRARY_H
 
+#include "runtime/base/Element.h"
 #include <cstddef>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -33,6 +34,10 @@ private:
 };
 
 dnnl::engine &engine();
+
+/// What the library calls an element. Throws Failure{Exit::model} for one that it does not multiply
+/// on processors.
+dnnl::memory::data_type dataType(Element element);
 
 /// The library cannot do what a program asks for: one of the compiler's it can. Throws
 /// Failure{Exit::model}, std::bad_alloc where memory was the reason.

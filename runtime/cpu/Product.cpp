@@ -34,14 +34,14 @@ struct Binding {
 
 // A dimension of size 1 gets the stride a dense tensor would have: the library tells layouts by
 // their strides.
-static memory::desc describe(Dims dims, Dims strides) {
+static memory::desc describe(Element element, Dims dims, Dims strides) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (dims[i] == 1) {
       strides[i] = 1;
       for (size_t j = i + 1; j < dims.size(); ++j)
         strides[i] = std::max(strides[i], dims[j] * strides[j]);
     }
-  return memory::desc(dims, memory::data_type::f32, strides);
+  return memory::desc(dims, dataType(element), strides);
 }
 
 static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t batch, int64_t m,
@@ -49,16 +49,18 @@ static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t
   // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of
   // kernels larger.
   auto cut = [&](Dims dims) { return batch == 1 ? Dims(dims.begin() + 1, dims.end()) : dims; };
-  auto tensor = [&](Dims dims, Dims strides) { return describe(cut(dims), cut(strides)); };
-  memory::desc a = tensor({s.aBatch ? batch : 1, m, s.k}, {s.aBatch, s.aRow, s.aColumn});
-  memory::desc b = tensor({s.bBatch ? batch : 1, s.k, n}, {s.bBatch, s.bRow, s.bColumn});
-  memory::desc c = tensor({batch, m, n}, {s.cBatch, s.cRow, 1});
+  auto tensor = [&](Element element, Dims dims, Dims strides) {
+    return describe(element, cut(dims), cut(strides));
+  };
+  memory::desc a = tensor(s.factors, {s.aBatch ? batch : 1, m, s.k}, {s.aBatch, s.aRow, s.aColumn});
+  memory::desc b = tensor(s.factors, {s.bBatch ? batch : 1, s.k, n}, {s.bBatch, s.bRow, s.bColumn});
+  memory::desc c = tensor(s.result, {batch, m, n}, {s.cBatch, s.cRow, 1});
 
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (!s.bias)
     return {dnnl::matmul::desc(a, b, c), attributes, engine()};
-  memory::desc bias = tensor({1, 1, n}, {n, n, 1});
+  memory::desc bias = tensor(Element::f32, {1, 1, n}, {n, n, 1});
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
 } catch (const dnnl::error &error) {
   libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
@@ -150,6 +152,21 @@ static void relu(float *row, int64_t size) {
     row[i] = 0 > row[i] ? 0 : row[i];
 }
 
+/// The same of bf16, whose bits are those of a small integer of the same sign.
+static void relu(uint16_t *row, int64_t size) {
+  constexpr uint16_t infinity = 0x7f80, sign = 0x8000;
+  for (int64_t i = 0; i < size; ++i)
+    row[i] = row[i] > sign && row[i] <= (sign | infinity) ? 0 : row[i];
+}
+
+/// `elements` behind `tensor`, bytes with a size of `element`'s.
+static std::byte *at(void *tensor, Element element, int64_t elements) {
+  return static_cast<std::byte *>(tensor) + elements * int64_t(sizeOf(element));
+}
+static const std::byte *at(const void *tensor, Element element, int64_t elements) {
+  return static_cast<const std::byte *>(tensor) + elements * int64_t(sizeOf(element));
+}
+
 void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
                   std::byte *scratch) {
   const spec::Product &s = impl->spec;
@@ -161,9 +178,9 @@ void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
     int index =
         (s.batch - batch < s.tileBatch) | (s.m - m < s.tileM) << 1 | (s.n - n < s.tileN) << 2;
     Binding &binding = state.bindings[index];
-    bind(binding.a, operands.a + batch * s.aBatch + m * s.aRow);
-    bind(binding.b, operands.b + batch * s.bBatch + n * s.bColumn);
-    bind(binding.c, operands.c + batch * s.cBatch + m * s.cRow + n);
+    bind(binding.a, at(operands.a, s.factors, batch * s.aBatch + m * s.aRow));
+    bind(binding.b, at(operands.b, s.factors, batch * s.bBatch + n * s.bColumn));
+    bind(binding.c, at(operands.c, s.result, batch * s.cBatch + m * s.cRow + n));
     bind(binding.scratch, scratch);
     if (s.bias)
       bind(binding.bias, operands.bias + n);
@@ -171,8 +188,14 @@ void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
     if (!s.relu)
       continue;
     for (int64_t i = batch; i < std::min(batch + s.tileBatch, s.batch); ++i)
-      for (int64_t row = m; row < std::min(m + s.tileM, s.m); ++row)
-        relu(operands.c + i * s.cBatch + row * s.cRow + n, std::min(s.tileN, s.n - n));
+      for (int64_t row = m; row < std::min(m + s.tileM, s.m); ++row) {
+        std::byte *first = at(operands.c, s.result, i * s.cBatch + row * s.cRow + n);
+        int64_t columns = std::min(s.tileN, s.n - n);
+        if (s.result == Element::f32)
+          relu(reinterpret_cast<float *>(first), columns);
+        else
+          relu(reinterpret_cast<uint16_t *>(first), columns);
+      }
   }
 }
 

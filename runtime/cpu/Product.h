@@ -23,8 +23,8 @@ namespace weir::cpu {
 class Product {
 public:
   struct Operands {
-    const float *a, *b;
-    float *c;
+    const void *a, *b; ///< of the spec's factors
+    void *c;           ///< of its result
     const float *bias; ///< null without bias
   };
 

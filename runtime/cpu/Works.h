@@ -70,8 +70,8 @@ private:
   std::vector<void *> operands;
 };
 
-/// A library call that `Made` computes: its Operands are pointers to f32, in the order of the
-/// spec's operands, the last null where it is absent. Its tasks, and its tasks of a sum behind them
+/// A library call that `Made` computes: its Operands are pointers, in the order of the spec's
+/// operands, the last null where it is absent. Its tasks, and its tasks of a sum behind them
 /// where there are such, are run in parallel.
 template <class Made> class CallWork : public Work {
 public:
@@ -79,7 +79,7 @@ public:
 
   void bind(std::span<const Address> places) override {
     for (size_t i = 0; i < places.size(); ++i)
-      operands[i] = reinterpret_cast<float *>(machine.arena + places[i]);
+      operands[i] = machine.arena + places[i];
   }
 
   void run() override {
@@ -95,7 +95,7 @@ public:
 private:
   Machine &machine;
   Made &made;
-  std::array<float *, sizeof(typename Made::Operands) / sizeof(float *)> operands = {};
+  std::array<void *, sizeof(typename Made::Operands) / sizeof(void *)> operands = {};
 };
 
 class CopyWork : public Work {

@@ -46,6 +46,8 @@ struct Decoder {
   }
   template <class Enum, class Names>
   void operator()(const char *, Enum &value, const Names &names) {
+    if (rest.empty())
+      return;
     value = static_cast<Enum>(take(static_cast<int64_t>(names.size())));
   }
 };

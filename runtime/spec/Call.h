@@ -10,7 +10,7 @@
 //
 //   kind          its name in plans, artifacts and reports
 //   fields()      visits (name, field) of each field: int64_t, bool, a list of int64_t, or
-//                 (name, enum, names)
+//                 (name, enum, names). What is added later is an enum, and stands last
 //   check()       what is wrong with it, or "". Nothing else is asked of one that fails
 //   footprints()  of its operands, in their order
 //   cost(), describe()
@@ -50,7 +50,8 @@ std::string_view opOf(const Call &call);
 std::vector<int64_t> encode(const Call &call);
 
 /// Sets the fields of `call`; false where there are too few or too many numbers, or one that a
-/// field cannot hold.
+/// field cannot hold. Enums at the end may be left out, which leaves them as they are: files are
+/// read that were written before there were such.
 bool decode(std::span<const int64_t> numbers, Call &call);
 
 /// Visits (name, field[, names]) of each field.

@@ -14,6 +14,7 @@
 
 #include "runtime/spec/Footprint.h"
 #include <span>
+#include <string>
 
 namespace weir::spec {
 
@@ -35,6 +36,9 @@ inline bool isAddressable(std::span<const Dim> dims, int64_t elementBytes) {
   return true;
 }
 
+/// Whether a library multiplies tensors of it, or has them for a result.
+inline bool isReal(Element element) { return rowOf(element).kind == ElementKind::real; }
+
 /// Multiplies dimensions, none of them negative, up to the largest memory; -1 beyond.
 inline int64_t elements(std::initializer_list<std::span<const int64_t>> factors) {
   int64_t count = 1;
@@ -43,6 +47,13 @@ inline int64_t elements(std::initializer_list<std::span<const int64_t>> factors)
       if (__builtin_mul_overflow(count, factor, &count) || count >= mostBytes)
         return -1;
   return count;
+}
+
+/// How a description ends where the elements are other than f32: ", bf16 to f32".
+inline std::string ofElements(Element factors, Element result) {
+  if (factors == Element::f32 && result == Element::f32)
+    return "";
+  return std::string(", ") + nameOf(factors) + " to " + nameOf(result);
 }
 
 } // namespace weir::spec

@@ -54,6 +54,10 @@ std::string Convolution::check() const {
   }
   if (tileImages <= 0 || tileImages > images)
     return "its tile is out of range";
+  if (!isReal(factors) || !isReal(result))
+    return "its elements are no floats";
+  if (isPartial() && result != Element::f32)
+    return "its partial sums are f32, and their sum is not";
   for (int64_t count : {imageElements(), outputElements(), weightElements()})
     if (count < 0 || count > mostBytes / int64_t(floatBytes) / std::max(images, tiles()))
       return "a tensor is larger than any memory";
@@ -63,13 +67,13 @@ std::string Convolution::check() const {
 std::vector<Footprint> Convolution::footprints() const {
   using Kind = ConvolutionKind;
   auto mode = [&](Kind written) { return computes == written ? Mode::write : Mode::read; };
-  auto dense = [](const char *name, Mode mode, int64_t count) {
-    return Footprint{name, mode, static_cast<uint64_t>(count) * floatBytes, {}, false};
+  auto dense = [&](const char *name, Kind kind, int64_t count) {
+    return Footprint{name, mode(kind), static_cast<uint64_t>(count) * sizeOf(elementOf(kind)),
+                     {},   false,      elementOf(kind)};
   };
-  std::vector<Footprint> list = {
-      dense("input", mode(Kind::backwardInput), images * imageElements()),
-      dense("weight", mode(Kind::backwardWeight), weightElements()),
-      dense("output", mode(Kind::forward), images * outputElements())};
+  std::vector<Footprint> list = {dense("input", Kind::backwardInput, images * imageElements()),
+                                 dense("weight", Kind::backwardWeight, weightElements()),
+                                 dense("output", Kind::forward, images * outputElements())};
   if (isPartial())
     list.push_back({"partials",
                     Mode::write,
@@ -82,9 +86,11 @@ std::vector<Footprint> Convolution::footprints() const {
 Cost Convolution::cost() const {
   uint64_t perOutput = 2 * static_cast<uint64_t>(weightElements() / filters);
   uint64_t outputs = static_cast<uint64_t>(images * outputElements());
-  return {outputs * perOutput,
-          floatBytes *
-              (static_cast<uint64_t>(images * imageElements() + weightElements()) + outputs)};
+  uint64_t bytes = 0;
+  for (const Footprint &operand : footprints())
+    if (!operand.workspace)
+      bytes += operand.bytes;
+  return {outputs * perOutput, bytes};
 }
 
 std::string_view Convolution::op() const {
@@ -103,7 +109,8 @@ std::string Convolution::describe() const {
     return joined;
   };
   return "convolution, " + std::string(kindNames[static_cast<size_t>(computes)]) + ", " +
-         text({images, channels}, size) + " by " + text({filters, channels / groups}, window);
+         text({images, channels}, size) + " by " + text({filters, channels / groups}, window) +
+         ofElements(factors, result);
 }
 
 } // namespace weir::spec

@@ -17,15 +17,16 @@ uint64_t Footprint::extent() const {
   return end;
 }
 
-Footprint strided(std::string name, Mode mode, uint64_t elementBytes,
+Footprint strided(std::string name, Mode mode, Element element,
                   std::initializer_list<Dim> dimensions) {
+  uint64_t elementBytes = sizeOf(element);
   std::vector<Dim> dims;
   for (Dim dim : dimensions)
     if (dim.count > 1 && dim.stride != 0)
       dims.push_back({dim.count, dim.stride * static_cast<int64_t>(elementBytes)});
   std::stable_sort(dims.begin(), dims.end(),
                    [](const Dim &a, const Dim &b) { return a.stride < b.stride; });
-  Footprint footprint{std::move(name), mode, elementBytes, {}, false};
+  Footprint footprint{std::move(name), mode, elementBytes, {}, false, element};
   for (const Dim &dim : dims) {
     uint64_t stride = static_cast<uint64_t>(dim.stride);
     if (footprint.dims.empty() && stride == footprint.bytes)

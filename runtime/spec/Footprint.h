@@ -16,7 +16,7 @@
 
 namespace weir::spec {
 
-/// Of an operand of a library call: all are of f32.
+/// Of an operand that is of f32, whatever the others are.
 constexpr uint64_t floatBytes = sizeOf(Element::f32);
 
 /// What an action does with an operand. `update` reads and writes.
@@ -39,7 +39,8 @@ struct Footprint {
   Mode mode;
   uint64_t bytes;
   std::vector<Dim> dims;
-  bool workspace = false; ///< what is in it before and after is nobody's business
+  bool workspace = false;         ///< what is in it before and after is nobody's business
+  Element element = Element::f32; ///< of a library call's operand
 
   /// From the first byte to behind the last. Strides are not negative, and what checked the spec
   /// has seen to it that nothing wraps.
@@ -48,10 +49,10 @@ struct Footprint {
   bool operator==(const Footprint &) const = default;
 };
 
-/// A tensor of elements of `elementBytes`, its dimensions' strides in elements and not negative, as
+/// A tensor of such elements, its dimensions' strides in elements and not negative, as
 /// few dimensions as say the same: those without gaps between them are one, and those of stride 0
 /// are none.
-Footprint strided(std::string name, Mode mode, uint64_t elementBytes,
+Footprint strided(std::string name, Mode mode, Element element,
                   std::initializer_list<Dim> dimensions);
 
 /// What an action has to do: operations on numbers, and bytes read and written once each.

@@ -49,16 +49,23 @@ std::string Product::check() const {
     if (tile <= 0 || tile > size)
       return std::string("the tile of ") + name + " is out of range";
   }
+  if (!isReal(factors) || !isReal(result))
+    return "its elements are no floats";
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
   if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)
     return "it has too many tiles";
-  for (auto [name, dims] :
-       {std::pair<const char *, std::vector<Dim>>{
-            "a", {{uint64_t(batch), aBatch}, {uint64_t(m), aRow}, {uint64_t(k), aColumn}}},
-        {"b", {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
-        {"c", {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
-    if (!isAddressable(dims, floatBytes))
+  struct Tensor {
+    const char *name;
+    Element element;
+    std::vector<Dim> dims;
+  };
+  for (const auto &[name, element, dims] :
+       {Tensor{
+            "a", factors, {{uint64_t(batch), aBatch}, {uint64_t(m), aRow}, {uint64_t(k), aColumn}}},
+        {"b", factors, {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
+        {"c", result, {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
+    if (!isAddressable(dims, sizeOf(element)))
       return std::string(name) + " is larger than any memory, or has a negative stride";
   if (std::string why = overlapInC(*this); !why.empty())
     return why;
@@ -72,17 +79,18 @@ std::string Product::check() const {
 std::vector<Footprint> Product::footprints() const {
   uint64_t rows = m, columns = n, depth = k, all = batch;
   std::vector<Footprint> list = {
-      strided("a", Mode::read, floatBytes, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
-      strided("b", Mode::read, floatBytes, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
-      strided("c", Mode::write, floatBytes, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
+      strided("a", Mode::read, factors, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
+      strided("b", Mode::read, factors, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
+      strided("c", Mode::write, result, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
   if (bias)
-    list.push_back(strided("bias", Mode::read, floatBytes, {{columns, 1}}));
+    list.push_back(strided("bias", Mode::read, Element::f32, {{columns, 1}}));
   return list;
 }
 
 Cost Product::cost() const {
   uint64_t c = uint64_t(batch) * m * n;
-  return {2 * c * k, floatBytes * (uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n) + c)};
+  uint64_t operands = uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n);
+  return {2 * c * k, sizeOf(factors) * operands + sizeOf(result) * c};
 }
 
 std::string Product::describe() const {
@@ -90,7 +98,7 @@ std::string Product::describe() const {
       "product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
   if (batch > 1)
     text += " of " + std::to_string(batch);
-  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "");
+  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "") + ofElements(factors, result);
 }
 
 } // namespace weir::spec

@@ -135,3 +135,18 @@ func.func @as_products() {
   check.expect_close %y, %r : tensor<3x19x3x5xf32>
   return
 }
+
+// Multiplied as they are, and rounded once behind, ties to even.
+func.func @low() {
+  %x = check.input dense<[[[[1.25, 2.0, -1.0], [-1.25, 1.25, 1.5],
+      [0.0, -1.5, 1.5]]]]> : tensor<1x1x3x3xf32>
+  %w = check.input dense<[[[[1.75, -1.0], [-1.0, -0.2578125]]]]> : tensor<1x1x2x2xf32>
+  %a = weir.cast %x : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xbf16>
+  %b = weir.cast %w : tensor<1x1x2x2xf32> -> tensor<1x1x2x2xbf16>
+  %y = weir.convolution %a, %b {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<1x1x3x3xbf16>, tensor<1x1x2x2xbf16> -> tensor<1x1x2x2xf32>
+  check.expect %y, dense<[[[[1.115234375, 2.86328125], [-3.05078125, 1.80078125]]]]> : tensor<1x1x2x2xf32> exactly
+  %n = weir.cast %y : tensor<1x1x2x2xf32> -> tensor<1x1x2x2xbf16>
+  %r = weir.cast %n : tensor<1x1x2x2xbf16> -> tensor<1x1x2x2xf32>
+  check.expect %r, dense<[[[[1.1171875, 2.859375], [-3.046875, 1.796875]]]]> : tensor<1x1x2x2xf32> exactly
+  return
+}

@@ -78,3 +78,16 @@ func.func @is_the_transpose() {
   check.expect_close %b, %a within 1.0e-4 : tensor<f32>
   return
 }
+
+func.func @low() {
+  %g = check.input dense<[[[[-1.75, -1.0], [1.0, -0.25]]]]> : tensor<1x1x2x2xf32>
+  %w = check.input dense<[[[[1.75, -1.0], [-1.0, -0.25]]]]> : tensor<1x1x2x2xf32>
+  %a = weir.cast %g : tensor<1x1x2x2xf32> -> tensor<1x1x2x2xbf16>
+  %b = weir.cast %w : tensor<1x1x2x2xf32> -> tensor<1x1x2x2xbf16>
+  %d = weir.convolution_input_grad %a, %b {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<1x1x2x2xbf16>, tensor<1x1x2x2xbf16> -> tensor<1x1x3x3xf32>
+  %n = weir.cast %d : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xbf16>
+  %r = weir.cast %n : tensor<1x1x3x3xbf16> -> tensor<1x1x3x3xf32>
+  check.expect %r, dense<[[[[-3.0625, 0.0, 1.0], [3.5, 0.0, 0.5],
+      [-1.0, 0.0, 0.0625]]]]> : tensor<1x1x3x3xf32> exactly
+  return
+}

@@ -79,3 +79,14 @@ func.func @is_the_transpose() {
   check.expect_close %b, %a within 1.0e-4 : tensor<f32>
   return
 }
+
+func.func @low() {
+  %x = check.input dense<[[[[1.25, 2.0, -1.0], [-1.25, 1.25, 1.5],
+      [0.0, -1.5, 1.5]]]]> : tensor<1x1x3x3xf32>
+  %g = check.input dense<[[[[-1.75, -1.0], [1.0, -0.25]]]]> : tensor<1x1x2x2xf32>
+  %a = weir.cast %x : tensor<1x1x3x3xf32> -> tensor<1x1x3x3xbf16>
+  %b = weir.cast %g : tensor<1x1x2x2xf32> -> tensor<1x1x2x2xbf16>
+  %d = weir.convolution_weight_grad %a, %b {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<1x1x3x3xbf16>, tensor<1x1x2x2xbf16> -> tensor<1x1x2x2xf32>
+  check.expect %d, dense<[[[[-5.75, -1.625], [1.3125, -5.5625]]]]> : tensor<1x1x2x2xf32> exactly
+  return
+}

@@ -83,3 +83,21 @@ func.func @as_sums_of_products() {
   check.expect_close %r, %s : tensor<2x17x33xf32>
   return
 }
+
+// What is narrowed behind a product, its bias and relu is narrowed once.
+func.func @low() {
+  %x = check.input dense<[[1.5, -2.0], [0.25, 1.0]]> : tensor<2x2xf32>
+  %w = check.input dense<[[2.0, 0.0078125], [1.0, -1.0]]> : tensor<2x2xf32>
+  %bias = check.input dense<[0.015625, -0.0078125]> : tensor<2xf32>
+  %a = weir.cast %x : tensor<2x2xf32> -> tensor<2x2xbf16>
+  %b = weir.cast %w : tensor<2x2xf32> -> tensor<2x2xbf16>
+  %p = weir.matmul %a, %b : tensor<2x2xbf16>, tensor<2x2xbf16> -> tensor<2x2xf32>
+  %wide = weir.broadcast %bias {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<2x2xf32>
+  %sum = weir.add %p, %wide : tensor<2x2xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<2x2xf32>
+  %relu = weir.max %zero, %sum : tensor<2x2xf32>
+  %n = weir.cast %relu : tensor<2x2xf32> -> tensor<2x2xbf16>
+  %r = weir.cast %n : tensor<2x2xbf16> -> tensor<2x2xf32>
+  check.expect %r, dense<[[1.015625, 2.0], [1.515625, 0.0]]> : tensor<2x2xf32> exactly
+  return
+}

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Rules.h"
+#include "ir/weir/ElementTypes.h"
 
 using namespace mlir;
 
@@ -13,9 +14,9 @@ namespace weir {
 
 LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
                                               SmallVectorImpl<Type> &types) {
-  types.push_back(
-      typeLike(op.getInput(), convolutionShape(shapeOf(op.getInput()), shapeOf(op.getWeight()),
-                                               op.getStrides(), op.getPadding())));
+  types.push_back(cotangentType(op.getInput())
+                      .clone(convolutionShape(shapeOf(op.getInput()), shapeOf(op.getWeight()),
+                                              op.getStrides(), op.getPadding())));
   return success();
 }
 

@@ -43,6 +43,8 @@ spec::Product aProduct(Numbers &numbers) {
   s.bRow = transposeB ? 1 : s.n, s.bColumn = transposeB ? s.k : 1;
   s.cRow = s.n;
   s.bias = numbers.below(2);
+  s.factors = numbers.of({0, 1}) ? Element::f32 : Element::bf16;
+  s.result = s.factors == Element::bf16 && numbers.below(2) ? Element::bf16 : Element::f32;
   s.tileBatch = (s.batch + 1) / 2;
   s.tileM = std::min<int64_t>(s.m, 32 + numbers.below(100));
   s.tileN = std::min<int64_t>(s.n, 256);
@@ -64,6 +66,9 @@ spec::Convolution aConvolution(Numbers &numbers) {
     s.strides.push_back(1 + numbers.below(2));
     s.padding.push_back(numbers.below(s.window.back()));
   }
+  s.factors = numbers.of({0, 1}) ? Element::f32 : Element::bf16;
+  s.result = s.factors == Element::bf16 && !s.isPartial() && numbers.below(2) ? Element::bf16
+                                                                              : Element::f32;
   return s;
 }
 

@@ -1,7 +1,7 @@
 // RUN: weir-opt --weir-fuse --weir-lower-to-plan --weir-assign-offsets --weir-compile-kernels %s | FileCheck %s
 // RUN: not weir-opt --weir-compile-kernels=target=cpu:x86-64-v9 %s 2>&1 | FileCheck --check-prefix=UNKNOWN %s
 
-// UNKNOWN: target cpu:x86-64-v9: expected cpu:x86-64-v3 or cpu:x86-64-v4, or cpu on a machine with at least x86-64-v3
+// UNKNOWN: target cpu:x86-64-v9: expected cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16 or cpu:x86-64-v4+bf16+amx, or cpu on a machine with at least x86-64-v3
 
 // The code of all kernels, an ELF object, is one resource of the module.
 // CHECK: plan.kernel map @kernel_0

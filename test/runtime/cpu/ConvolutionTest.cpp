@@ -33,7 +33,11 @@ struct Data {
   explicit Data(const Spec &s)
       : input(randoms(s.images * s.imageElements(), 1)), weight(randoms(s.weightElements(), 2)),
         output(randoms(s.images * s.outputElements(), 3)),
-        partials(s.tiles() * s.weightElements(), NAN) {}
+        partials(s.tiles() * s.weightElements(), NAN) {
+    for (std::vector<float> *values : {&input, &weight, &output})
+      for (float &value : *values)
+        value = static_cast<float>(rounded(s.factors, value));
+  }
   std::vector<float> input, weight, output, partials;
 
   std::vector<float> &written(Kind kind) {
@@ -94,6 +98,15 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   cpu::boundLibrary(cpu::nativeLevel());
   Data data(s);
   std::fill(data.written(s.computes).begin(), data.written(s.computes).end(), NAN);
+  auto stored = [&](Kind kind) {
+    std::vector<float> &values = data.written(kind);
+    std::vector<std::byte> bytes(values.size() * sizeOf(s.elementOf(kind)));
+    storeNumbers(s.elementOf(kind), std::vector<double>(values.begin(), values.end()),
+                 bytes.data());
+    return bytes;
+  };
+  std::vector<std::byte> input = stored(Kind::backwardInput), weight = stored(Kind::backwardWeight),
+                         output = stored(Kind::forward);
   cpu::ThreadPool pool(threads);
   cpu::Convolution convolution(s, threads);
   // What models have today is served by fast code.
@@ -105,7 +118,7 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   cpu::ComputeThread state;
-  cpu::Convolution::Operands operands = {data.input.data(), data.weight.data(), data.output.data(),
+  cpu::Convolution::Operands operands = {input.data(), weight.data(), output.data(),
                                          data.partials.data()};
   for (int i = 0; i < (time ? 10 : 1); ++i) {
     auto start = std::chrono::steady_clock::now();
@@ -118,13 +131,20 @@ static std::vector<float> compute(const Spec &s, int threads, double *time = nul
     if (time)
       *time = i ? std::min(*time, took.count()) : took.count();
   }
-  return data.written(s.computes);
+  const std::vector<std::byte> &written = s.computes == Kind::forward         ? output
+                                          : s.computes == Kind::backwardInput ? input
+                                                                              : weight;
+  std::vector<double> numbers(data.written(s.computes).size());
+  loadNumbers(s.result, written.data(), numbers);
+  return {numbers.begin(), numbers.end()};
 }
 
 static void check(Spec s) {
   EXPECT_EQ(s.check(), "");
   for (Kind kind : {Kind::forward, Kind::backwardInput, Kind::backwardWeight}) {
     s.computes = kind;
+    if (s.isPartial())
+      s.result = Element::f32;
     SCOPED_TRACE(s.describe());
     std::vector<double> want = expected(s);
     std::vector<float> got = compute(s, 1);
@@ -133,7 +153,8 @@ static void check(Spec s) {
       worst = std::max(worst, std::isnan(got[i]) ? HUGE_VAL : std::abs(want[i] - got[i]));
       largest = std::max(largest, std::abs(want[i]));
     }
-    EXPECT_LE(worst, 1e-5 * largest);
+    // What is rounded to a narrower result is off by half of its last place.
+    EXPECT_LE(worst, (s.result == Element::f32 ? 1e-5 : 0x1p-8) * largest);
     for (int threads : {2, 8}) {
       std::vector<float> other = compute(s, threads);
       EXPECT_EQ(std::memcmp(got.data(), other.data(), got.size() * sizeof(float)), 0) << threads;
@@ -185,6 +206,16 @@ TEST(Convolution, Dilation) {
   s = cube(1, 3, 4, 20, 6, 3, 2, 2);
   s.dilation = {4}, s.groups = 2;
   check(s);
+}
+
+// A processor without such instructions is served too, more slowly.
+TEST(Convolution, LowPrecision) {
+  for (Element result : {Element::f32, Element::bf16})
+    for (Spec s : {square(5, 1, 12, 32, 3, 1, 2), square(6, 32, 7, 64, 3, 1, 4),
+                   square(3, 5, 9, 7, 3, 0, 3), cube(1, 4, 6, 33, 10, 5, 2, 3)}) {
+      s.factors = Element::bf16, s.result = result;
+      check(s);
+    }
 }
 
 // Not a check: what the compiler's choice of tile rests on. WEIR_BENCH=1 prints it.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
+#include "runtime/base/Element.h"
 #include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/ThreadPool.h"
@@ -44,9 +45,20 @@ struct Data {
   explicit Data(const ProductSpec &s)
       : a(randoms((s.batch - 1) * s.aBatch + (s.m - 1) * s.aRow + (s.k - 1) * s.aColumn + 1, 1)),
         b(randoms((s.batch - 1) * s.bBatch + (s.k - 1) * s.bRow + (s.n - 1) * s.bColumn + 1, 2)),
-        c(randoms((s.batch - 1) * s.cBatch + (s.m - 1) * s.cRow + s.n, 3)), bias(randoms(s.n, 4)) {}
+        c(randoms((s.batch - 1) * s.cBatch + (s.m - 1) * s.cRow + s.n, 3)), bias(randoms(s.n, 4)) {
+    for (auto [values, element] : {std::pair(&a, s.factors), {&b, s.factors}, {&c, s.result}})
+      for (float &value : *values)
+        value = static_cast<float>(rounded(element, value));
+  }
   std::vector<float> a, b, c, bias;
 };
+
+/// The numbers as they are stored.
+static std::vector<std::byte> stored(Element element, const std::vector<float> &values) {
+  std::vector<std::byte> bytes(values.size() * sizeOf(element));
+  storeNumbers(element, std::vector<double>(values.begin(), values.end()), bytes.data());
+  return bytes;
+}
 
 static std::vector<float> compute(const ProductSpec &s, int threads) {
   cpu::boundLibrary(cpu::nativeLevel());
@@ -58,12 +70,16 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   std::vector<std::byte> scratch(stride * threads + 64);
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  std::vector<std::byte> a = stored(s.factors, data.a), b = stored(s.factors, data.b),
+                         c = stored(s.result, data.c);
   cpu::ComputeThread state;
   pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-    product.run(lo, hi, worker, {data.a.data(), data.b.data(), data.c.data(), data.bias.data()},
+    product.run(lo, hi, worker, {a.data(), b.data(), c.data(), data.bias.data()},
                 base + worker * stride);
   });
-  return data.c;
+  std::vector<double> numbers(data.c.size());
+  loadNumbers(s.result, c.data(), numbers);
+  return {numbers.begin(), numbers.end()};
 }
 
 static std::vector<float> expected(const ProductSpec &s) {
@@ -89,9 +105,10 @@ static void check(const ProductSpec &s) {
                                   << s.bColumn << " bias " << s.bias << " relu " << s.relu
                                   << " tile " << s.tileBatch << " " << s.tileM << "x" << s.tileN);
   std::vector<float> want = expected(s), got = compute(s, 1);
-  float worst = 0;
+  // What is rounded to a narrower result is off by half of its last place.
+  float worst = 0, place = s.result == Element::f32 ? 0 : 0x1p-8f;
   for (size_t i = 0; i < want.size(); ++i)
-    worst = std::max(worst, std::abs(want[i] - got[i]));
+    worst = std::max(worst, std::abs(want[i] - got[i]) - place * std::abs(want[i]));
   EXPECT_LE(worst, 1e-5 * std::sqrt(s.k) + 1e-6);
   for (int threads : {2, 8}) {
     std::vector<float> other = compute(s, threads);
@@ -104,6 +121,34 @@ TEST(Product, SizesAndTransposes) {
                          std::tuple(7, 17, 33), std::tuple(96, 65, 128), std::tuple(64, 128, 1)})
     for (int transposes = 0; transposes < 4; ++transposes)
       check(dense(1, m, n, k, transposes & 1, transposes & 2));
+}
+
+// A processor without such instructions is served too, more slowly.
+TEST(Product, LowPrecision) {
+  for (auto [m, n, k] : {std::tuple(1, 1, 1), std::tuple(7, 17, 33), std::tuple(96, 65, 128)})
+    for (int transposes = 0; transposes < 4; ++transposes)
+      for (Element result : {Element::f32, Element::bf16}) {
+        ProductSpec s = dense(1, m, n, k, transposes & 1, transposes & 2);
+        s.factors = Element::bf16, s.result = result;
+        check(s);
+        s.bias = s.relu = true;
+        s.tileM = (m + 1) / 2, s.tileN = std::min(n, 16);
+        check(s);
+      }
+}
+
+TEST(Product, ElementsThatNoProcessorMultiplies) {
+  ProductSpec s = dense(1, 4, 16, 8);
+  s.factors = Element::f8e4m3;
+  EXPECT_EQ(s.check(), "");
+  try {
+    cpu::Product product(s, 1);
+    FAIL() << "the library has no such products";
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::model);
+  }
+  s.factors = Element::i32;
+  EXPECT_EQ(s.check(), "its elements are no floats");
 }
 
 TEST(Product, RemaindersOfTiles) {
@@ -139,6 +184,19 @@ TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
     EXPECT_EQ(c[column], 2);
     EXPECT_TRUE(std::isnan(c[7 + column]));
     EXPECT_EQ(c[14 + column], 0);
+  }
+  s.result = s.factors = Element::bf16;
+  std::vector<std::byte> lowA = stored(s.factors, a), lowB = stored(s.factors, b), lowC(21 * 2);
+  cpu::Product low(s, 1);
+  scratch.resize(low.scratch() + 64);
+  base = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
+  low.run(0, low.tasks(), 0, {lowA.data(), lowB.data(), lowC.data(), nullptr}, base);
+  std::vector<double> found(21);
+  loadNumbers(s.result, lowC.data(), found);
+  for (int column = 0; column < 7; ++column) {
+    EXPECT_EQ(found[column], 2);
+    EXPECT_TRUE(std::isnan(found[7 + column]));
+    EXPECT_EQ(found[14 + column], 0);
   }
 }
 

@@ -125,7 +125,7 @@ std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   return std::make_unique<Compiled>(std::move(*artifact));
 }
 
-constexpr char v3[] = "cpu:x86-64-v3", v4[] = "cpu:x86-64-v4";
+constexpr char v3[] = "cpu:x86-64-v3", v4[] = "cpu:x86-64-v4", bf16[] = "cpu:x86-64-v4+bf16";
 
 template <const char *target> std::string missing() {
   std::string needed = StringRef(target).substr(4).str(), native(cpu::nativeLevel());
@@ -145,6 +145,8 @@ ArrayRef<Backend> backends() {
        compile<v4, Grouping::fused>},
       {"cpu:x86-64-v4:single", "the same, every op a kernel of its own", missing<v4>,
        compile<v4, Grouping::single>},
+      {"cpu:x86-64-v4+bf16", "compiled for AVX-512 that multiplies bf16, ops fused", missing<bf16>,
+       compile<bf16, Grouping::fused>},
   };
   return table;
 }
