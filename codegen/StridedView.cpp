@@ -91,6 +91,8 @@ std::optional<StridedView> destination(Value at, Value result, StridedView view)
     }
     return std::nullopt;
   }
+  if (auto cast = dyn_cast<CastOp>(op); cast && cast.narrows())
+    return destination(cast.getInput(), result, view);
   auto layout = dyn_cast<View>(op);
   if (!layout || !layout.retrace(view))
     return std::nullopt;
@@ -100,6 +102,8 @@ std::optional<StridedView> destination(Value at, Value result, StridedView view)
 } // namespace
 
 StridedView stridedView(Value value) {
+  if (auto cast = value.getDefiningOp<CastOp>(); cast && cast.widens())
+    return stridedView(cast.getInput());
   if (auto layout = value.getDefiningOp<View>()) {
     StridedView view = stridedView(layout->getOperand(0));
     if (layout.follow(view))

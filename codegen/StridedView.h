@@ -20,19 +20,19 @@
 
 namespace weir {
 
-/// Strides over `base`, which is row-major.
+/// Strides over `base`, which is row-major; its elements may be narrower than the value's.
 struct StridedView : Strides {
   mlir::Value base;
 };
 
-/// Follows `value` through layout ops as far as strides express them. At worst the base is `value`
-/// itself.
+/// Follows `value` through layout ops as far as strides express them, and through casts that widen.
+/// At worst the base is `value` itself.
 StridedView stridedView(mlir::Value value);
 
-/// Where to store `result` so that `outer`, which is made of it by layout ops alone, is complete in
-/// its memory (`base` is `outer`). With a concat on the way, or a sum of pads that do not overlap,
-/// the other parts complete it. None where strides do not express it, or `outer` is not made of
-/// `result` in that way.
+/// Where to store `result` so that `outer`, which is made of it by layout ops and casts that narrow
+/// alone, is complete in its memory (`base` is `outer`). With a concat on the way, or a sum of pads
+/// that do not overlap, the other parts complete it. None where strides do not express it, or
+/// `outer` is not made of `result` in that way.
 std::optional<StridedView> stridedDestination(mlir::Value outer, mlir::Value result);
 
 } // namespace weir

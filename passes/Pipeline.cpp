@@ -68,6 +68,8 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
+    // Behind all that merges equal ops: a product's wide copy is its own. Before the first to ask
+    // the target what it declines: it is asked about what is multiplied.
     {"widen-factors", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createWidenFactors(options.target));

@@ -36,8 +36,11 @@ static LogicalResult emitForward(Emission &e, AttendOp op) {
     views.push_back(&*logSumExp);
 
   using Values = AttentionTiles::Values;
-  Buffer keys, values, scores;
+  Buffer queries, keys, values, scores;
+  bool widens = !tensorType(e.kernel.getOperand(query->buffer.input)).getElementType().isF32();
   auto allocate = [&] {
+    if (widens)
+      queries = t.scratch(t.queries * t.paddedWidth);
     keys = t.scratch(t.width * t.paddedKeys);
     values = t.scratch(t.keys * t.paddedWidth);
     scores = t.scratch(t.tileRows * t.paddedKeys);
@@ -49,12 +52,17 @@ static LogicalResult emitForward(Emission &e, AttendOp op) {
   t.forEachHead(estimatedTime(e.kernel), views, allocate, [&] {
     t.packTransposed(*key, keys);
     t.packRows(*value, t.keys, values);
+    HeadView wideQuery = *query;
+    if (widens) { // once, not once a tile
+      t.packRows(*query, t.queries, queries);
+      wideQuery = t.packedView(queries);
+    }
     t.loop(0, t.queries, rows, {}, [&](Value first, ValueRange) -> Values {
       Values row = t.rowsFrom(first, rows);
       Value end = t.endOfTiles(row.back());
       Values largest(rows, t.splat(t.constant(lowest)));
       largest = t.loop(t.index(0), end, t.tileKeys, largest, [&](Value at, ValueRange carried) {
-        Values tile = t.tileProduct(*query, row, keys, at), next;
+        Values tile = t.tileProduct(wideQuery, row, keys, at), next;
         for (int64_t r = 0; r < rows; ++r) {
           Value most = carried[r], last = t.lastKeyOf(row[r]);
           for (int64_t v = 0; v < vectors; ++v) {

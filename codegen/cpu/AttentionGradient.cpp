@@ -94,7 +94,7 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
 
       t.loop(0, blockRows, rows, {}, [&](Value within, ValueRange) -> Values {
         Value first = t.add(firstOfBlock, within);
-        Values row = t.rowsFrom(first, rows), offset, shift, last;
+        Values row = t.rowsFrom(first, rows), rowOfBlock, offset, shift, last;
         for (int64_t r = 0; r < rows; ++r) {
           Values sum =
               t.loop(0, t.width, 1, t.constant(0), [&](Value column, ValueRange carried) -> Values {
@@ -104,6 +104,7 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
               });
           sum[0].getDefiningOp()->setAttr(lanesName, e.builder.getUnitAttr());
           offset.push_back(sum[0]);
+          rowOfBlock.push_back(t.add(within, r));
           shift.push_back(t.load(logSumExp->buffer, t.position(*logSumExp, row[r], Value())));
           // A row past the end sees no key.
           Value exists = arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::slt,
@@ -118,7 +119,7 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
           auto place = [&](int64_t r, int64_t v) {
             return t.add(t.add(t.mul(t.add(within, r), t.paddedKeys), at), v * lanes);
           };
-          Values scores = t.tileProduct(*query, row, transposedKeys, at);
+          Values scores = t.tileProduct(t.packedView(queries), rowOfBlock, transposedKeys, at);
           for (int64_t r = 0; r < rows; ++r)
             for (int64_t v = 0; v < vectors; ++v) {
               Value score = t.mulf(scores[r * vectors + v], t.splat(t.constant(scale)));
@@ -126,7 +127,8 @@ LogicalResult emitAttentionGradient(Emission &e, AttendGradOp op) {
               Value seen = t.lanesUpTo(t.add(at, v * lanes), last[r]);
               t.storeVector(weights, place(r, v), t.select(seen, weight, t.splat(t.constant(0))));
             }
-          Values products = t.tileProduct(*cotangent, row, transposedValues, at);
+          Values products =
+              t.tileProduct(t.packedView(cotangents), rowOfBlock, transposedValues, at);
           for (int64_t r = 0; r < rows; ++r)
             for (int64_t v = 0; v < vectors; ++v) {
               Value weight = t.mulf(t.loadVector(weights, place(r, v)), t.splat(t.constant(scale)));

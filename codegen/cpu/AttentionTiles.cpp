@@ -127,6 +127,22 @@ Value AttentionTiles::splat(Value scalar) {
                                      scalar);
 }
 
+Value AttentionTiles::widened(Value loaded) {
+  Type element = getElementTypeOrSelf(loaded);
+  if (element.isF32())
+    return loaded;
+  Type f32 = e.builder.getF32Type();
+  auto vector = dyn_cast<VectorType>(loaded.getType());
+  return arith::ExtFOp::create(e.builder, e.loc, vector ? Type(vector.clone(f32)) : f32, loaded);
+}
+Value AttentionTiles::narrowed(Value real, Type element) {
+  if (element.isF32())
+    return real;
+  auto vector = dyn_cast<VectorType>(real.getType());
+  return arith::TruncFOp::create(e.builder, e.loc, vector ? Type(vector.clone(element)) : element,
+                                 real);
+}
+
 static Value addressOf(Emission &e, const Buffer &buffer, Value position) {
   Value offset = arith::IndexCastOp::create(e.builder, e.loc, e.builder.getI64Type(), position);
   return LLVM::GEPOp::create(e.builder, e.loc, buffer.pointer.getType(), buffer.element,
@@ -136,10 +152,12 @@ static Value addressOf(Emission &e, const Buffer &buffer, Value position) {
 
 Value AttentionTiles::loadVector(const Buffer &buffer, Value position) {
   auto type = VectorType::get({lanes}, buffer.element);
-  return LLVM::LoadOp::create(e.builder, e.loc, type, addressOf(e, buffer, position), 4);
+  return widened(LLVM::LoadOp::create(e.builder, e.loc, type, addressOf(e, buffer, position),
+                                      storedBytes(buffer.element)));
 }
 void AttentionTiles::storeVector(const Buffer &buffer, Value position, Value vector) {
-  LLVM::StoreOp::create(e.builder, e.loc, vector, addressOf(e, buffer, position), 4);
+  LLVM::StoreOp::create(e.builder, e.loc, narrowed(vector, buffer.element),
+                        addressOf(e, buffer, position), storedBytes(buffer.element));
 }
 Value AttentionTiles::fma(Value a, Value b, Value c) {
   return math::FmaOp::create(e.builder, e.loc, a, b, c);
@@ -253,8 +271,10 @@ Value AttentionTiles::loadColumns(const HeadView &view, Value row, int64_t colum
   Value mask = vector::ConstantMaskOp::create(e.builder, e.loc,
                                               VectorType::get({lanes}, e.builder.getI1Type()),
                                               ArrayRef<int64_t>{width - column});
-  return LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at), mask,
-                                    splat(constant(0)), 4);
+  Value zeros =
+      arith::ConstantOp::create(e.builder, e.loc, cast<TypedAttr>(e.builder.getZeroAttr(type)));
+  return widened(LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at),
+                                            mask, zeros, storedBytes(view.buffer.element)));
 }
 
 void AttentionTiles::unpackRows(const Buffer &packed, int64_t rows, const HeadView &view) {

@@ -58,14 +58,14 @@ public:
   mlir::Value min(mlir::Value a, int64_t b);
   mlir::Value position(const HeadView &view, mlir::Value row, mlir::Value column);
 
-  // Floats: scalars and vectors of `lanes`.
+  // Floats: scalars and vectors of `lanes`, f32 whatever the buffer holds.
   mlir::Value constant(double value);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value load(const Buffer &buffer, mlir::Value position) {
-    return loadElement(e.builder, e.loc, buffer, position);
+    return widened(loadElement(e.builder, e.loc, buffer, position));
   }
   void store(const Buffer &buffer, mlir::Value position, mlir::Value scalar) {
-    storeElement(e.builder, e.loc, buffer, position, scalar);
+    storeElement(e.builder, e.loc, buffer, position, narrowed(scalar, buffer.element));
   }
   mlir::Value loadVector(const Buffer &buffer, mlir::Value position);
   void storeVector(const Buffer &buffer, mlir::Value position, mlir::Value vector);
@@ -87,6 +87,10 @@ public:
 
   /// packed[row * paddedWidth + column] = view[row, column], zero in the padding.
   void packRows(const HeadView &view, int64_t rows, const Buffer &packed);
+  /// What packRows packed, as the view of one (batch, head).
+  HeadView packedView(const Buffer &packed) {
+    return {packed, 0, {0, 0, paddedWidth, 1}, index(0)};
+  }
   /// packed[column * paddedKeys + row] = view[row, column], anything finite in the padding.
   void packTransposed(const HeadView &view, const Buffer &packed);
   /// One vector of a row's columns from `column` on, zero past the width. Columns must lie side by
@@ -117,6 +121,9 @@ public:
   int64_t paddedKeys, paddedWidth;
 
 private:
+  mlir::Value widened(mlir::Value loaded);
+  mlir::Value narrowed(mlir::Value real, mlir::Type element);
+
   llvm::SmallVector<bool> outputsFound;
   int64_t scratchBytes = 0;
 };

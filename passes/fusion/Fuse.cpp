@@ -136,9 +136,10 @@ void materializeAttended(OpOperand &operand) {
   OpOperand *use = &operand;
   bool merged = false;
   while (Operation *op = use->get().getDefiningOp()) {
-    if (!isa<View>(op))
+    auto cast = dyn_cast<CastOp>(op);
+    if (!isa<View>(op) && !(cast && cast.widens()))
       break;
-    if (merged && !moved && !isAlias(op))
+    if (merged && !moved && !cast && !isAlias(op))
       moved = use;
     merged |= isa<MergeDimsOp>(op) && op->getResult(0).getType() != op->getOperand(0).getType();
     use = &op->getOpOperand(0);

@@ -20,7 +20,7 @@ static void collectSources(Value value, bool direct, SmallVectorImpl<Source> &in
     return;
   }
   for (Value operand : op->getOperands())
-    collectSources(operand, direct && isa<BroadcastOp>(op), into);
+    collectSources(operand, direct && isa<BroadcastOp, CastOp>(op), into);
 }
 
 SmallVector<Source> sources(Operation *op) {

@@ -11,8 +11,9 @@
 // summed over rows (per column, or a scalar) is complete only when the kernel ends, so nothing of
 // the same group may use it. A group is no larger than a kernel may be (ir/weir/KernelLimits.h).
 //
-// Cheap ops (constants, broadcasts, iota, layout views) belong to no group: each group that needs
-// one clones it. Aliases (split_dim, merge_dims) change no memory and stay outside kernels.
+// Cheap ops (constants, broadcasts, iota, layout views, casts that widen) belong to no group: each
+// group that needs one clones it. Aliases (split_dim, merge_dims) change no memory and stay outside
+// kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +72,7 @@ private:
 };
 
 /// The op's operands, looking through the cheap ops it would clone: values that come from memory or
-/// from a group. `direct` is false where anything but a broadcast lies between.
+/// from a group. `direct` is false where anything but broadcasts and casts lies between.
 struct Source {
   mlir::Value value;
   bool direct;

@@ -14,9 +14,18 @@ using namespace mlir;
 
 namespace weir {
 
-static bool isView(Operation *op) {
+/// What attention reads through: the same numbers elsewhere, or in a narrower type.
+static bool isReadThrough(Operation *op) {
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return cast.widens();
   auto view = dyn_cast_or_null<View>(op);
   return view && view.use() != ViewUse::more;
+}
+
+/// The cast to a float of low precision that is a value's only use.
+static CastOp narrowing(Value value) {
+  auto cast = value.hasOneUse() ? dyn_cast<CastOp>(*value.user_begin()) : CastOp();
+  return cast && cast.narrows() ? cast : CastOp();
 }
 
 /// The vector that a value repeats along its last dimension, if it does.
@@ -61,6 +70,8 @@ static void sinkSplit(MatmulOp matmul) {
 /// through their inverses.
 static void oneLayout(AttendOp attend) {
   Value result = attend.getResult();
+  if (CastOp cast = narrowing(result))
+    result = cast.getResult();
   for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
     auto transpose = dyn_cast<TransposeOp>(user);
     if (!transpose || !transpose->hasOneUse())
@@ -79,12 +90,13 @@ static void oneLayout(AttendOp attend) {
         others.push_back(&use);
     if (others.empty())
       return;
+    for (OpOperand *use : others)
+      if (use->getOwner()->getBlock() != merge->getBlock())
+        return;
+    transpose->moveAfter(result.getDefiningOp());
+    merge->moveAfter(transpose);
     OpBuilder builder(merge->getContext());
     builder.setInsertionPointAfter(merge);
-    for (OpOperand *use : others)
-      if (use->getOwner()->getBlock() != merge->getBlock() ||
-          !merge->isBeforeInBlock(use->getOwner()))
-        return;
     Value apart = SplitDimOp::create(builder, merge.getLoc(), transpose.getType(),
                                      merge.getResult(), builder.getI64IntegerAttr(2),
                                      builder.getDenseI64ArrayAttr(shape.drop_front(2)));
@@ -137,6 +149,54 @@ static void nestConcat(ConcatOp concat) {
   concat.getInputsMutable().assign(parts);
 }
 
+/// A view of what is widened is the narrow one's view, widened: views move what is in memory, and
+/// whoever computes with it widens it on the way.
+static void widenBehindViews(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto cast = isa<View>(op) ? op.getOperand(0).getDefiningOp<CastOp>() : CastOp();
+    if (!cast || !cast.widens())
+      continue;
+    Value result = op.getResult(0);
+    Type wide = result.getType();
+    op.setOperand(0, cast.getInput());
+    result.setType(tensorType(result).clone(tensorType(cast.getInput()).getElementType()));
+    OpBuilder builder(op.getContext());
+    builder.setInsertionPointAfter(&op);
+    auto again = CastOp::create(builder, cast.getLoc(), wide, result);
+    result.replaceAllUsesExcept(again, again);
+    if (cast.use_empty())
+      cast.erase();
+  }
+}
+
+/// And what is narrowed is narrowed before it is viewed, where only that is looked at: whoever
+/// computes it stores it so.
+static void narrowBeforeViews(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    auto cast = dyn_cast<CastOp>(op);
+    if (!cast || !cast.narrows())
+      continue;
+    Value value = cast.getInput();
+    Type low = cast.getType().getElementType();
+    SmallVector<Operation *> views;
+    while (auto view = value.getDefiningOp<View>()) {
+      if (view.use() != ViewUse::each || !value.hasOneUse() || view->getBlock() != &block)
+        break;
+      views.push_back(view);
+      value = view->getOperand(0);
+    }
+    if (views.empty())
+      continue;
+    OpBuilder builder(views.back());
+    Value narrow = CastOp::create(builder, cast.getLoc(), tensorType(value).clone(low), value);
+    views.back()->setOperand(0, narrow);
+    for (Operation *view : views)
+      view->getResult(0).setType(tensorType(view->getResult(0)).clone(low));
+    cast.replaceAllUsesWith(views.front()->getResult(0));
+    cast.erase();
+  }
+}
+
 void decomposeDeclined(Block &block, const Target &target) {
   SmallVector<Decomposable> declined;
   for (Operation &op : block)
@@ -151,6 +211,7 @@ void decomposeDeclined(Block &block, const Target &target) {
 }
 
 void prepareRoots(Block &block) {
+  widenBehindViews(block);
   SmallVector<ConcatOp> concats;
   SmallVector<MatmulOp> products;
   SmallVector<AttendOp> attentions;
@@ -166,13 +227,14 @@ void prepareRoots(Block &block) {
   }
   llvm::for_each(concats, nestConcat);
   llvm::for_each(products, sinkSplit);
+  narrowBeforeViews(block);
   llvm::for_each(attentions, oneLayout);
 }
 
-/// Clones the views behind an operand for this op alone.
+/// Clones what an operand is read through for this op alone.
 static void absorbOperand(OpOperand &operand, llvm::SetVector<Operation *> &ops) {
   Operation *view = operand.get().getDefiningOp();
-  if (!isView(view))
+  if (!isReadThrough(view))
     return;
   OpBuilder builder(operand.getOwner());
   Operation *own = builder.clone(*view);
@@ -237,7 +299,11 @@ RootKernel attentionKernel(Operation *root) {
         break;
       }
   };
-  grow([](Operation *op) { return isa<TransposeOp, MergeDimsOp>(op); });
+  auto narrows = [](Operation *op) {
+    auto cast = dyn_cast<CastOp>(op);
+    return cast && cast.narrows();
+  };
+  grow([&](Operation *op) { return isa<TransposeOp, MergeDimsOp>(op) || narrows(op); });
   // Next to each other in one tensor: a sum of pads that leaves no gap.
   auto apart = std::pair(ops, ends);
   SmallVector<PadOp> pads;
@@ -250,6 +316,7 @@ RootKernel attentionKernel(Operation *root) {
   });
   if (!pads.empty() && (ends.size() != 1 || !tile(pads)))
     std::tie(ops, ends) = apart;
+  grow(narrows);
   for (Value end : ends)
     if (!end.use_empty())
       kernel.results.push_back(end);
@@ -311,18 +378,36 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
       absorbProducers(reduce, group, groups);
       continue;
     }
-    if (rootShape(root, target) != KernelShape::product || !root->hasOneUse() ||
-        shapeOf(root->getResult(0)).size() != 2)
+    if (rootShape(root, target) != cast<Fusible>(root).kernelShape())
       continue;
-    auto add = dyn_cast<AddOp>(*root->user_begin());
-    if (!add || !biasOf(add.getLhs() == root->getResult(0) ? add.getRhs() : add.getLhs()) ||
-        !target.takes(root, {.bias = true}))
-      continue;
-    groups.adopt(add, group);
-    auto relu = add->hasOneUse() ? dyn_cast<MaxOp>(*add->user_begin()) : MaxOp();
-    if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs())) &&
-        target.takes(root, {.bias = true, .relu = true}))
-      groups.adopt(relu, group);
+    Epilogue epilogue;
+    Value end = root->getResult(0);
+    auto next = [&] { return end.hasOneUse() ? *end.user_begin() : nullptr; };
+    // An op joins where the target takes the epilogue with it.
+    auto joins = [&](Operation *op) {
+      if (!target.takes(root, epilogue))
+        return false;
+      groups.adopt(op, group);
+      end = op->getResult(0);
+      return true;
+    };
+    auto add = dyn_cast_or_null<AddOp>(next());
+    if (add && shapeOf(end).size() == 2 &&
+        biasOf(add.getLhs() == end ? add.getRhs() : add.getLhs())) {
+      epilogue.bias = true;
+      if (!joins(add))
+        continue;
+      auto relu = dyn_cast_or_null<MaxOp>(next());
+      if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs()))) {
+        epilogue.relu = true;
+        if (!joins(relu))
+          continue;
+      }
+    }
+    if (CastOp cast = narrowing(end)) {
+      epilogue.result = cast.getType().getElementType();
+      joins(cast);
+    }
   }
 }
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product takes its bias and relu along as the library's post-ops; attention reads and writes
-// through layout views, so that heads are never copied together or apart.
+// A product takes its bias and relu along as the library's post-ops, and library calls the cast of
+// their result; attention reads and writes through layout views and casts, so that heads are never
+// copied together or apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@ namespace weir {
 /// declines. First of all, so that their parts are fused as any others.
 void decomposeDeclined(mlir::Block &block, const Target &target);
 
-/// Rewrites a block so that epilogues stand next to their products and attention's results have one
-/// layout.
+/// Rewrites a block so that epilogues stand next to their products, attention's results have one
+/// layout, and views move what is narrow: casts narrow before them and widen behind.
 void prepareRoots(mlir::Block &block);
 
 /// Gives tensors that one truth value decides about, and that others need before it is known, a
@@ -37,8 +38,8 @@ struct RootKernel {
   llvm::SmallVector<mlir::Value> results;
 };
 
-/// Attention (`root`) with the views it reads and writes through; those it reads through are cloned
-/// for it alone.
+/// Attention (`root`) with the views and casts it reads and writes through; those it reads through
+/// are cloned for it alone.
 RootKernel attentionKernel(mlir::Operation *root);
 
 /// The shape of the kernel around a root; the nest, which can be anything, where the target

@@ -18,6 +18,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "passes/Passes.h"
 #include "passes/precision/Precision.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {
@@ -76,8 +77,7 @@ llvm::DenseSet<Operation *> productsBefore(ValueRange gradients) {
 
 class Rounder {
 public:
-  Rounder(MLIRContext *context, Type low)
-      : low(low), wide(Float32Type::get(context)), builder(context) {}
+  Rounder(MLIRContext *context, Type low) : low(low), builder(context) {}
 
   /// The value in low precision, where it is defined. What moves it is done with what it was
   /// rounded to.
@@ -122,26 +122,48 @@ public:
     value.replaceAllUsesExcept(again, source.getDefiningOp());
   }
 
+  /// What else nothing but sums use is summed up as it was rounded: it need not be in memory as it
+  /// was.
+  void roundForSums() {
+    for (auto [value, narrow] : llvm::to_vector(lows)) {
+      auto isSum = [](Operation *user) { return isa<ReduceOp>(user); };
+      auto isElse = [&](Operation *user) {
+        bool isMoved = isa<View>(user) && user->use_empty(); // and has been replaced
+        return !isSum(user) && !isMoved && user != narrow.getDefiningOp();
+      };
+      if (isa_and_nonnull<ReadOp>(value.getDefiningOp()) ||
+          llvm::any_of(value.getUsers(), isElse) || llvm::none_of(value.getUsers(), isSum))
+        continue;
+      Value again = widened(value);
+      value.replaceUsesWithIf(again, [&](OpOperand &use) { return isSum(use.getOwner()); });
+    }
+  }
+
 private:
-  Type low, wide;
+  Type low;
   OpBuilder builder;
-  llvm::DenseMap<Value, Value> lows, wides;
+  llvm::MapVector<Value, Value> lows; ///< in the order in which they are made
+  llvm::DenseMap<Value, Value> wides;
 };
 
 /// Behind what is done to each element of it with no other tensor as large: a bias, an activation.
 Value endOfChain(Value value) {
+  Value end = value;
   while (value.hasOneUse()) {
     Operation *user = *value.getUsers().begin();
-    if (!isa<Pointwise>(user) || isa<CastOp>(user) || !isF32(user->getResult(0)))
-      return value;
+    auto view = dyn_cast<View>(user);
+    bool moves = view && view.use() == ViewUse::each;
+    if ((!moves && !isa<Pointwise>(user)) || isa<CastOp>(user) || !isF32(user->getResult(0)))
+      return end;
     for (Value other : user->getOperands()) {
       Operation *op = other.getDefiningOp();
       if (other != value && !isa_and_nonnull<BroadcastOp, ConstantOp>(op))
-        return value;
+        return end;
     }
     value = user->getResult(0);
+    end = moves ? end : value;
   }
-  return value;
+  return end;
 }
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
@@ -172,6 +194,8 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
         composites.push_back(op);
     });
 
+    llvm::DenseSet<Value> kept = readTwice(composites);
+
     Rounder rounder(&getContext(), low);
     for (Operation *op : products)
       if (!exact.contains(op))
@@ -180,7 +204,27 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
     for (Operation *op : products)
       roundOperands(op, rounder);
     for (Operation *op : composites)
-      roundOperands(op, rounder);
+      for (OpOperand &operand : op->getOpOperands())
+        if (mayBeLow(operand) && kept.contains(operand.get()))
+          operand.set(rounder.widened(operand.get()));
+    rounder.roundForSums();
+  }
+
+  /// The operands of composites that others of them read again: a normalisation's gradient reads
+  /// what was normalised, which is kept for it.
+  static llvm::DenseSet<Value> readTwice(ArrayRef<Operation *> composites) {
+    llvm::DenseSet<Value> once, twice;
+    for (Operation *op : composites)
+      for (Value operand : llvm::SmallSetVector<Value, 4>(op->operand_begin(), op->operand_end()))
+        if (!once.insert(operand).second)
+          twice.insert(operand);
+    return twice;
+  }
+
+  static bool mayBeLow(OpOperand &operand) {
+    auto castable = dyn_cast<Castable>(operand.getOwner());
+    return castable && castable.castRule().operands[operand.getOperandNumber()] &&
+           isF32(operand.get());
   }
 
   /// Those that may be low, and are wide.
@@ -194,11 +238,10 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
   }
 
   static void roundOperands(Operation *op, Rounder &rounder) {
-    CastRule rule = cast<Castable>(op).castRule();
-    for (auto [operand, may] : llvm::zip_equal(op->getOpOperands(), rule.operands))
-      if (may && isF32(operand.get()))
-        operand.set(rule.multiplies == Multiplies::low ? rounder.rounded(operand.get())
-                                                       : rounder.widened(operand.get()));
+    bool low = cast<Castable>(op).castRule().multiplies == Multiplies::low;
+    for (OpOperand &operand : op->getOpOperands())
+      if (mayBeLow(operand))
+        operand.set(low ? rounder.rounded(operand.get()) : rounder.widened(operand.get()));
   }
 };
 

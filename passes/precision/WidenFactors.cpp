@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs just before fusion, behind everything that merges equal ops: a product has a wide copy of
-// its own, which lives no longer than the product, and what is kept for it is the low one.
+// its own, which lives no longer than the product, and what is kept for it is the low one. Operands
+// of one product end in one type: f32 where nothing narrower is the target's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,16 +38,24 @@ struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
       auto castable = dyn_cast<Castable>(op);
       if (!castable || castable.castRule().multiplies != Multiplies::low)
         return;
+      Type factor;
+      for (Value operand : op->getOperands()) {
+        Type type = tensorType(operand).getElementType();
+        Type own = isLow(type) ? made->factorType(type) : type;
+        factor = !factor || factor == own ? own : Float32Type::get(&getContext());
+      }
+      OpBuilder builder(op);
       for (OpOperand &operand : op->getOpOperands()) {
-        auto tensor = tensorType(operand.get());
-        if (!isLow(tensor.getElementType()))
-          continue;
-        Type factor = made->factorType(tensor.getElementType());
-        if (factor == tensor.getElementType())
-          continue;
-        any = true;
-        OpBuilder builder(op);
-        operand.set(CastOp::create(builder, op->getLoc(), tensor.clone(factor), operand.get()));
+        auto to = [&](Type element) {
+          auto type = tensorType(operand.get());
+          if (type.getElementType() == element)
+            return;
+          any = true;
+          operand.set(CastOp::create(builder, op->getLoc(), type.clone(element), operand.get()));
+        };
+        if (tensorType(operand.get()).getElementType() != factor)
+          to(builder.getF32Type()); // by way of which all casts go
+        to(factor);
       }
     });
     if (!any)

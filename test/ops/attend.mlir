@@ -109,3 +109,28 @@ func.func @as_products() {
   check.expect_close %z, %l : tensor<2x2x33xf32>
   return
 }
+
+// Read and written as bf16, heads apart and together on the way.
+func.func @low() {
+  %x = check.input dense<[[[-1.5, -0.75, -0.25, -0.5, -0.25, 0.5], [-0.5, -2.0, 1.0, 1.25, 0.25, 1.0],
+      [2.0, -2.0, 0.0, 0.75, 1.25, 1.25]]]> : tensor<1x3x6xf32>
+  %n = weir.cast %x : tensor<1x3x6xf32> -> tensor<1x3x6xbf16>
+  %w = weir.cast %n : tensor<1x3x6xbf16> -> tensor<1x3x6xf32>
+  %q0 = weir.slice %w {offsets = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 1>} : tensor<1x3x6xf32> -> tensor<1x3x2xf32>
+  %k0 = weir.slice %w {offsets = array<i64: 0, 0, 2>, strides = array<i64: 1, 1, 1>} : tensor<1x3x6xf32> -> tensor<1x3x2xf32>
+  %v0 = weir.slice %w {offsets = array<i64: 0, 0, 4>, strides = array<i64: 1, 1, 1>} : tensor<1x3x6xf32> -> tensor<1x3x2xf32>
+  %q1 = weir.split_dim %q0 {dimension = 2 : i64, sizes = array<i64: 1, 2>} : tensor<1x3x2xf32> -> tensor<1x3x1x2xf32>
+  %k1 = weir.split_dim %k0 {dimension = 2 : i64, sizes = array<i64: 1, 2>} : tensor<1x3x2xf32> -> tensor<1x3x1x2xf32>
+  %v1 = weir.split_dim %v0 {dimension = 2 : i64, sizes = array<i64: 1, 2>} : tensor<1x3x2xf32> -> tensor<1x3x1x2xf32>
+  %q = weir.transpose %q1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<1x3x1x2xf32> -> tensor<1x1x3x2xf32>
+  %k = weir.transpose %k1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<1x3x1x2xf32> -> tensor<1x1x3x2xf32>
+  %v = weir.transpose %v1 {permutation = array<i64: 0, 2, 1, 3>} : tensor<1x3x1x2xf32> -> tensor<1x1x3x2xf32>
+  %o, %z = weir.attend %q, %k, %v {scale = 0.5 : f64} : tensor<1x1x3x2xf32>, tensor<1x1x3x2xf32> -> tensor<1x1x3xf32>
+  %t = weir.transpose %o {permutation = array<i64: 0, 2, 1, 3>} : tensor<1x1x3x2xf32> -> tensor<1x3x1x2xf32>
+  %m = weir.merge_dims %t {first = 2 : i64, count = 2 : i64} : tensor<1x3x1x2xf32> -> tensor<1x3x2xf32>
+  %l = weir.cast %m : tensor<1x3x2xf32> -> tensor<1x3x2xbf16>
+  %r = weir.cast %l : tensor<1x3x2xbf16> -> tensor<1x3x2xf32>
+  check.expect %r, dense<[[[0.26171875, 0.78515625], [0.08447265625, 0.69140625], [0.1826171875, 0.79296875]]]> : tensor<1x3x2xf32> exactly
+  check.expect %z, dense<[[[0.91846055, 0.8963131, 0.93026966]]]> : tensor<1x1x3xf32>
+  return
+}

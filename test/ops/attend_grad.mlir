@@ -121,3 +121,28 @@ func.func @as_products() {
   check.expect_close %dv, %ev : tensor<2x2x40x8xf32>
   return
 }
+
+// What is read as bf16 is as what is read as the same numbers in f32.
+func.func @low() {
+  %n = check.input dense<3> : tensor<i32>
+  %lowest = weir.constant -100.0 : f32 -> tensor<2x2x33x8xf32>
+  %q = weir.random normal seed %n step %n round %n {key = 1 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x33x8xf32>
+  %k = weir.random normal seed %n step %n round %n {key = 2 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x33x8xf32>
+  %g = weir.random normal seed %n step %n round %n {key = 4 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x2x33x8xf32>
+  %ql = weir.cast %q : tensor<2x2x33x8xf32> -> tensor<2x2x33x8xbf16>
+  %kl = weir.cast %k : tensor<2x2x33x8xf32> -> tensor<2x2x33x8xbf16>
+  %gl = weir.cast %g : tensor<2x2x33x8xf32> -> tensor<2x2x33x8xbf16>
+  %qw = weir.cast %ql : tensor<2x2x33x8xbf16> -> tensor<2x2x33x8xf32>
+  %kw = weir.cast %kl : tensor<2x2x33x8xbf16> -> tensor<2x2x33x8xf32>
+  %gw = weir.cast %gl : tensor<2x2x33x8xbf16> -> tensor<2x2x33x8xf32>
+  %qm = weir.max %qw, %lowest : tensor<2x2x33x8xf32>
+  %km = weir.max %kw, %lowest : tensor<2x2x33x8xf32>
+  %gm = weir.max %gw, %lowest : tensor<2x2x33x8xf32>
+  %o, %z = weir.attend %qm, %km, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32> -> tensor<2x2x33xf32>
+  %dq, %dk, %dv = weir.attend_grad %qw, %kw, %gw, %o, %z, %gw {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
+  %eq, %ek, %ev = weir.attend_grad %qm, %km, %gm, %o, %z, %gm {causal, scale = 0.5 : f64} : tensor<2x2x33x8xf32>, tensor<2x2x33x8xf32>, tensor<2x2x33xf32>
+  check.expect_close %dq, %eq : tensor<2x2x33x8xf32>
+  check.expect_close %dk, %ek : tensor<2x2x33x8xf32>
+  check.expect_close %dv, %ev : tensor<2x2x33x8xf32>
+  return
+}

@@ -49,6 +49,7 @@ def Weir_AttendGradOp : Weir_TensorOp<"attend_grad", [Decomposed, AllTypesMatch<
   let accumulates = "true";
   let multiplies = "wide";
   let highOperands = [4];
+  let highResults = [0, 1, 2]; // put together, they are rounded as the operands of products
   let rounding = "composite";
   let shape = "attention";
   // The queries' contributions meet in the cotangents of keys and values.

@@ -128,6 +128,13 @@ def Weir_SelectOp : Weir_ElementwiseOp<"select", [Differentiated, Simplified, Al
 def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
   let rounding = "none";
   let linear = "";
+  let fusion = "";
+  let members = [{
+    /// From a float of low precision: exact, and what is in memory is half as large, or less.
+    bool widens();
+    /// To a float of low precision.
+    bool narrows();
+  }];
   let summary = "another element type; to integers by truncation, at most their bounds, NaN to the lowest; from truth values 0 or 1";
   let description = [{
     To a float of low precision it rounds once, to nearest, ties to even; what is too large for one becomes infinite, or NaN in

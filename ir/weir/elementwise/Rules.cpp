@@ -42,6 +42,16 @@ LogicalResult CastOp::verify() {
   return success();
 }
 
+bool CastOp::widens() {
+  return getInput().getType() != getType() && isLow(tensorType(getInput()).getElementType());
+}
+bool CastOp::narrows() {
+  return getInput().getType() != getType() && isLow(tensorType(getResult()).getElementType());
+}
+
+/// Whoever needs the numbers widened reads the narrow ones.
+FusionClass CastOp::fusionClass() { return widens() ? FusionClass::cheap : FusionClass::fused; }
+
 /// One to a float of low precision rounds.
 Linearity CastOp::linearity() {
   return isFloat(getResult()) && !isLow(tensorType(getResult()).getElementType())

@@ -49,13 +49,47 @@ func.func @gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<8x8xf32
   return %next, %norm : tensor<8x8xf32>, tensor<f32>
 }
 
-// What a composite reads is rounded, what it computes is not.
+// What a composite reads is kept for another one as it was rounded; what it computes is as it was.
 // CHECK-LABEL: func @composite
-func.func @composite(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+func.func @composite(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   // CHECK: %[[L:.*]] = weir.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK: %[[X:.*]] = weir.cast %[[L]] : tensor<4x8xbf16> -> tensor<4x8xf32>
-  // CHECK: %[[Y:[^,:]*]]{{.*}} = weir.normalize %[[X]]
-  // CHECK-NEXT: return %[[Y]]
+  // CHECK: weir.normalize %[[X]]
+  // CHECK-NEXT: weir.normalize_grad %[[X]], {{.*}}, %arg1
+  // CHECK-NEXT: return
+  %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
+  %d = weir.normalize_grad %x, %mean, %rstd, %g : tensor<4x8xf32>, tensor<4xf32>
+  return %y, %d : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// What no other one reads is not rounded for it.
+// CHECK-LABEL: func @alone
+func.func @alone(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK-NEXT: weir.normalize %arg0
   %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
   return %y : tensor<4x8xf32>
+}
+
+// The chain behind a product goes on through views.
+// CHECK-LABEL: func @view
+func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<2x2x6xf32> {
+  %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  // CHECK: weir.split_dim {{.*}} : tensor<4x6xf32> -> tensor<2x2x6xf32>
+  %s = weir.split_dim %y {dimension = 0 : i64, sizes = array<i64: 2, 2>} : tensor<4x6xf32> -> tensor<2x2x6xf32>
+  %bias = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<2x2x6xf32>
+  // CHECK: %[[Z:.*]] = weir.add
+  // CHECK-NEXT: weir.cast %[[Z]] : tensor<2x2x6xf32> -> tensor<2x2x6xbf16>
+  %z = weir.add %s, %bias : tensor<2x2x6xf32>
+  return %z : tensor<2x2x6xf32>
+}
+
+// What is rounded for a product, and else only summed, is summed as it was rounded.
+// CHECK-LABEL: func @sums
+func.func @sums(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>) {
+  %e = weir.exp %x : tensor<4x8xf32>
+  %y = weir.matmul %e, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  // CHECK: %[[E:.*]] = weir.cast %{{.*}} : tensor<4x8xbf16> -> tensor<4x8xf32>
+  // CHECK: weir.reduce sum %[[E]]
+  %s = weir.reduce sum %e {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
+  return %y, %s : tensor<4x6xf32>, tensor<8xf32>
 }
