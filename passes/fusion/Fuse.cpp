@@ -270,6 +270,7 @@ struct Unit {
 void outlineBlock(Block &block, const Target &target) {
   decomposeDeclined(block, target);
   prepareRoots(block);
+  computeFromStatistics(block);
   outlineAttention(block);
   materialize(block);
   computeTwice(block);
