@@ -64,3 +64,39 @@ TEST(Rounding, LogarithmsOfSumsAreOffByTheSum) {
   })",
       {sure, tensor({1}, {0})});
 }
+
+// 1 + 2^-11 is the middle of two floats of 11 bits: what is within f32's reach of it may become
+// either.
+TEST(Rounding, AStepOfLowPrecisionIsAllowedBesideItsMiddleAlone) {
+  DialectRegistry registry;
+  registerReferenceInterpreter(registry);
+  MLIRContext context(registry);
+  context.loadDialect<WeirDialect, func::FuncDialect>();
+  auto module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf16> {
+      %0 = weir.kernel map (%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf16> {
+      ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+        %p = weir.mul %a, %b : tensor<3xf32>
+        %low = weir.cast %p : tensor<3xf32> -> tensor<3xf16>
+        weir.yield %low : tensor<3xf16>
+      }
+      return %0 : tensor<3xf16>
+    })",
+                                            ParserConfig(&context));
+  ASSERT_TRUE(module);
+  KernelOp kernel;
+  module->walk([&](KernelOp op) { kernel = op; });
+  // One and a half units of f32 above it and below it, and thirty.
+  Tensors inputs = {tensor({3}, {1.5, 1.5, 1.5}),
+                    tensor({3}, {11190274 * 0x1p-24, 11190270 * 0x1p-24, 11190312 * 0x1p-24})};
+  Interpreter interpreter;
+  FailureOr<Tensors> truth = evaluateExactly(kernel, inputs, interpreter);
+  ASSERT_TRUE(succeeded(truth));
+  EXPECT_EQ((*truth)[0].values, (std::vector<double>{1 + 0x1p-10, 1, 1 + 0x1p-10}));
+  FailureOr<Tensors> allowed = roundingAllowance(kernel, inputs, *truth, *truth, interpreter,
+                                                 [](const Tensors &) { return false; });
+  ASSERT_TRUE(succeeded(allowed));
+  EXPECT_GE((*allowed)[0].values[0], 0x1p-10);
+  EXPECT_GE((*allowed)[0].values[1], 0x1p-10);
+  EXPECT_EQ((*allowed)[0].values[2], 0);
+}
