@@ -62,6 +62,18 @@ def VerifyRecipe : Pass<"weir-verify-recipe", "mlir::func::FuncOp"> {
 
 // precision/
 
+def ScaleLoss : Pass<"weir-scale-loss", "::mlir::ModuleOp"> {
+  let summary = "multiplies what is differentiated by a power of two, and its gradients by the inverse";
+  let description = [{
+    Before: %g = weir.gradient %loss. After: %h = weir.gradient (%loss * scale), %g = %h * (1 / scale), wherever that stands. A dynamic
+    scale is a variable of the run, and the step ends with what it is next: half of it, and at least 1, where the loss is finite and the norm that
+    weir.clip gives is not; twice it, and at most 2^24, after 2000 steps with a finite norm. The step has the scale as an output. A program
+    that has been scaled stays as it is.
+  }];
+  let options = [Option<"scale", "scale", "std::string", "\"none\"", "none, dynamic, dynamic:N or N, a power of two">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def MixedPrecision : Pass<"weir-mixed-precision", "mlir::func::FuncOp"> {
   let summary = "multiplies floats of low precision, summed up in f32";
   let description = [{

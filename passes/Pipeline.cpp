@@ -37,6 +37,11 @@ static constexpr PipelinePass microbatchPasses[] = {
 };
 
 static constexpr PipelinePass differentiatePasses[] = {
+    // What is scaled has to be known to what differentiates it.
+    {"scale-loss", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createScaleLoss({nameOf(options.lossScale)}));
+     }},
     // Equal subexpressions first: what is merged is differentiated once.
     {"simplify-forward", true, onEntries<createSimplify>},
     {"autodiff", false, onEntries<createAutodiff>},

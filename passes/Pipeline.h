@@ -11,6 +11,7 @@
 #include "codegen/Target.h"
 #include "ir/weir/ElementTypes.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/base/LossScale.h"
 
 #include <functional>
 
@@ -19,6 +20,7 @@ namespace weir {
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
   Element precision = Element::f32;             ///< what products multiply: f32, bf16 or f16
+  LossScale lossScale = {};                     ///< what gradients are computed with
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;

@@ -8,6 +8,7 @@
 #include "verify/Feed.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "runtime/base/LossScale.h"
 #include <cmath>
 #include <random>
 
@@ -16,6 +17,9 @@ namespace {
 
 /// The schedule's middle: after any warmup, before the end.
 constexpr double atStep = 25, ofSteps = 60;
+
+/// Numbers of any size are no gradients of training: a scale that f16 bears with them too.
+constexpr double lossScale = 8;
 
 class Draw {
 public:
@@ -106,6 +110,8 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
       return mlir::failure();
   scalar(runStepName, moment == Moment::start ? 0 : atStep);
   scalar(runTotalStepsName, ofSteps);
+  scalar(runLossScaleName, lossScale);
+  scalar(runGoodStepsName, moment == Moment::start ? 0 : LossScale::goodSteps - 1);
   feed.variables = std::move(interpreter.variables);
   for (auto variable : module.getOps<VariableOp>()) {
     Tensor &tensor = feed.variables[variable.getSymName().str()];

@@ -25,10 +25,12 @@ FailureOr<VerifyReport> verifyProgram(ModuleOp module, const VerifyOptions &opti
     return nothing;
   }
   nameEntryPorts(module);
-  // Differences are of a loss that is computed where its gradient is.
-  PassManager accumulation(module.getContext());
-  accumulation.addNestedPass<func::FuncOp>(createAccumulateGradients());
-  if (failed(accumulation.run(module)))
+  // Differences are of a loss that is computed where its gradient is, and of what is differentiated
+  // of it; and what is looked at are the outputs and variables that there are from here on.
+  PassManager preparation(module.getContext());
+  preparation.addNestedPass<func::FuncOp>(createAccumulateGradients());
+  preparation.addPass(createScaleLoss({nameOf(options.lossScale)}));
+  if (failed(preparation.run(module)))
     return failure();
   Verification verification(module, options);
   Samples samples(verification);

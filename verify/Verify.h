@@ -22,6 +22,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/Element.h"
+#include "runtime/base/LossScale.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ namespace weir {
 struct VerifyOptions {
   std::string target;               ///< one that makeTarget() takes (codegen/targets)
   Element precision = Element::f32; ///< what the program's products multiply
+  LossScale lossScale = {};         ///< what its gradients are computed with
   unsigned seed = 1;                ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;

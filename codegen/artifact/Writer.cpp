@@ -57,6 +57,7 @@ public:
     program.predict_digest = number(predictDigestAttrName);
     if (auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName))
       program.precision = fb::DType(*elementOf(precision.getValue()));
+    program.loss_scale = text(lossScaleAttrName);
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);
     device->persistent = number(plan::persistentAttrName);

@@ -289,9 +289,9 @@ void Elaborator::readRecipe() {
 
 /// What metrics files, results and charts call something else.
 static bool isReserved(const std::string &metric) {
-  for (const char *name :
-       {"loss", "lr", "grad_norm", "skipped", "skipped_steps", "step", "steps", "step_ms", "event",
-        "seconds", "tokens_per_second", "samples_per_second", "rows", "windows", "rows_left_out"})
+  for (const char *name : {"loss", "lr", "grad_norm", "loss_scale", "skipped", "skipped_steps",
+                           "step", "steps", "step_ms", "event", "seconds", "tokens_per_second",
+                           "samples_per_second", "rows", "windows", "rows_left_out"})
     if (metric == name)
       return true;
   return llvm::StringRef(metric).starts_with("heldout_");

@@ -126,7 +126,8 @@ static const char *reservedFor(const std::string &path) {
     const char *name, *meaning;
   };
   constexpr const char *entry = "the name of an entry of the program",
-                       *counter = "the name of a counter of every run";
+                       *counter = "the name of a counter of every run",
+                       *scaling = "the name of what a run keeps of its loss scale";
   constexpr Reserved all[] = {
       {"init", entry},
       {"step", entry},
@@ -135,6 +136,8 @@ static const char *reservedFor(const std::string &path) {
       {"predict", entry},
       {"seed", counter},
       {"total_steps", counter},
+      {"loss_scale", scaling},
+      {"good_steps", scaling},
       {"__metadata__", "what checkpoint files call their own description"},
   };
   for (const Reserved &reserved : all)

@@ -23,15 +23,17 @@ inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName
 /// Of an entry's results.
 inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
-/// Of a module: the model, its recipe, what its digests are (Digest.h), and what its products
-/// multiply where that is not f32.
+/// Of a module: the model, its recipe, what its digests are (Digest.h), and where they
+/// are not the usual ones what its products multiply and the name of its loss scale
+/// (runtime/base/LossScale.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
                                      stepsAttrName = "weir.steps", epochsAttrName = "weir.epochs",
                                      trainingDigestAttrName = "weir.training_digest",
                                      predictDigestAttrName = "weir.predict_digest",
-                                     precisionAttrName = "weir.precision";
+                                     precisionAttrName = "weir.precision",
+                                     lossScaleAttrName = "weir.loss_scale";
 
 } // namespace weir
 

@@ -9,6 +9,7 @@
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/LossScale.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>
@@ -69,6 +70,8 @@ void ProgramChecker::checkDevices() {
           "it is for " + std::to_string(program.devices()->size()) +
               " devices, where this Weir runs programs of one");
   require(program.precision() <= DType::MAX, "precision", unknownType(program.precision()));
+  require(!program.loss_scale() || lossScaleNamed(program.loss_scale()->string_view()),
+          "loss scale", "it is not one of " + lossScaleOptions());
   const Device &device = deviceOf(program);
   require(device.queues() >= 1 && device.queues() <= limits::queues, "queues",
           "they are out of range");

@@ -15,6 +15,13 @@ inline constexpr char runPrefix[] = "run/";
 inline constexpr char runSeedName[] = "run/seed";
 inline constexpr char runStepName[] = "run/step";
 inline constexpr char runTotalStepsName[] = "run/total_steps";
+/// Where the loss scale is dynamic: what it is, and the steps without an overflow since it was made
+/// so.
+inline constexpr char runLossScaleName[] = "run/loss_scale";
+inline constexpr char runGoodStepsName[] = "run/good_steps";
+
+/// The output of `step` that is what its backward computation was multiplied by.
+inline constexpr char lossScaleOutput[] = "loss_scale";
 
 /// The output of `step` that is the gradient of the parameter whose name follows.
 inline constexpr char gradientPrefix[] = "gradient/";

@@ -43,6 +43,10 @@ std::string Manifest::write() const {
                {"files", Json::object()}};
   if (precision != Manifest().precision)
     json["precision"] = precision;
+  if (lossScale != Manifest().lossScale)
+    json["loss_scale"] = lossScale;
+  if (overflowsInARow)
+    json["overflows_in_a_row"] = overflowsInARow;
   if (!training.empty())
     json["training"] = training;
   if (!prediction.empty())
@@ -103,6 +107,10 @@ Manifest Manifest::read(std::string_view text) {
     manifest.configs[name] = configs.text(name);
   if (all.has("precision"))
     manifest.precision = all.text("precision");
+  if (all.has("loss_scale"))
+    manifest.lossScale = all.text("loss_scale");
+  if (all.has("overflows_in_a_row"))
+    manifest.overflowsInARow = all.whole("overflows_in_a_row", 0, manifest.skipped);
   if (all.has("training"))
     manifest.training = all.hash("training");
   if (all.has("prediction"))

@@ -36,10 +36,12 @@ struct Manifest {
   int64_t totalSteps = 0; ///< that the learning-rate schedule runs over
   int64_t seed = 0;
   int64_t skipped = 0, skippedInARow = 0; ///< steps that were not finite, and the last ones of them
+  int64_t overflowsInARow = 0;            ///< the last ones that overflowed for their loss scale
   std::string model;                      ///< its name
   std::string target;                     ///< of the artifact
   std::map<std::string, std::string> configs; ///< of the artifact
   std::string precision = "f32";              ///< what its products multiply
+  std::string lossScale = "none";             ///< what its gradients are computed with
   std::string training, prediction;           ///< the artifact's digests; "": not known
   std::optional<double> holdout;              ///< the fraction held out; nothing: not known
   std::optional<bool> shuffle;                ///< nothing: not known

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/Tensors.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include <cassert>
@@ -40,6 +41,16 @@ std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variab
 std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables) {
   return storedWhere(variables,
                      [](artifact::Role role) { return role != artifact::Role::parameter; });
+}
+
+std::vector<StoredTensor> storedLossScale() {
+  std::vector<StoredTensor> tensors;
+  for (std::string_view name : {runLossScaleName, runGoodStepsName}) {
+    name.remove_prefix(std::string_view(runPrefix).size());
+    tensors.push_back(
+        {std::string(name), rowOf(Element::i32).safetensors, {}, nullptr, sizeOf(Element::i32)});
+  }
+  return tensors;
 }
 
 std::string mismatch(const StoredTensor &one, const StoredTensor &other) {

@@ -24,6 +24,9 @@ StoredTensor stored(const TensorView &variable);
 std::vector<StoredTensor> storedParameters(const std::vector<TensorView> &variables);
 std::vector<StoredTensor> storedState(const std::vector<TensorView> &variables);
 
+/// The parts of such a state that a program has where its loss scale is dynamic, and no other.
+std::vector<StoredTensor> storedLossScale();
+
 /// To so many tensors that no model has it is added which of its own may be meant: each takes as
 /// long as there are names, and few are read.
 constexpr int mostHints = 20;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/report/Progress.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/report/Number.h"
@@ -58,7 +59,7 @@ std::string Progress::line(const StepRecord &record) const {
     // Of use in files and charts; here the line has to fit.
     if (name == "grad_norm" || name == "skipped")
       continue;
-    const char *format = name == "lr" ? "%.3g" : "%.4f";
+    const char *format = name == "lr" ? "%.3g" : name == lossScaleOutput ? "%.0f" : "%.4f";
     text += concat("  ", name, " ", formatted(format, value));
   }
   text +=

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Beginning.h"
+#include "runtime/base/LossScale.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
@@ -56,7 +57,13 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
   const Manifest &found = resumed->manifest;
   std::vector<std::string> lines =
       differences(storedParameters(program.variables()), resumed->model.tensors());
-  for (std::string &line : differences(storedState(program.variables()), resumed->state.tensors()))
+  // Another scale of the loss is another way to train the same model: of that, requireSameRun().
+  std::vector<StoredTensor> state = storedState(program.variables()), scaling = storedLossScale();
+  std::erase_if(state, [&](const StoredTensor &tensor) {
+    return std::any_of(scaling.begin(), scaling.end(),
+                       [&](const StoredTensor &part) { return part.name == tensor.name; });
+  });
+  for (std::string &line : differences(state, resumed->state.tensors(), scaling))
     lines.push_back(std::move(line));
   if (!lines.empty())
     throw Failure(Exit::model,
@@ -100,6 +107,10 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   set("seed", seed());
   set("step", 0);
   set("total_steps", totalSteps);
+  if (const flatbuffers::String *scale = program.plan().loss_scale()) {
+    set("loss_scale", lossScaleNamed(scale->string_view())->start);
+    set("good_steps", 0);
+  }
   if (resumed) {
     restore(program.variables(), resumed->model);
     restore(program.variables(), resumed->state);

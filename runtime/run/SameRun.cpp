@@ -63,6 +63,14 @@ std::string comparePrecision(const Manifest &before, const Manifest &now) {
                 now.precision);
 }
 
+std::string compareLossScales(const Manifest &before, const Manifest &now) {
+  // What another precision needs is said with it.
+  if (before.precision != now.precision || before.lossScale == now.lossScale)
+    return "";
+  return concat("it was --loss-scale ", shownName(before.lossScale), ", now it is --loss-scale ",
+                now.lossScale);
+}
+
 std::string compareData(const Manifest &before, const Manifest &now) {
   std::vector<std::string> lines;
   for (const auto &[input, data] : now.data) {
@@ -111,6 +119,7 @@ constexpr Fact facts[] = {
     {"model", Exit::model, [](const Manifest &m) { return !m.training.empty(); }, compareModels},
     {"configs", Exit::model, [](const Manifest &) { return true; }, compareConfigs},
     {"precision", Exit::model, [](const Manifest &) { return true; }, comparePrecision},
+    {"loss-scale", Exit::model, [](const Manifest &) { return true; }, compareLossScales},
     {"data", Exit::usage, knowsData, compareData},
     {"holdout", Exit::usage, [](const Manifest &m) { return m.holdout.has_value(); },
      compareHoldout},

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SkippedSteps.h"
+#include "runtime/base/LossScale.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Finite.h"
 #include "runtime/run/Ports.h"
@@ -16,7 +18,18 @@ namespace weir {
 void SkippedSteps::resume(const Manifest &before) {
   count = before.skipped;
   lastOnes = before.skippedInARow;
+  overflows = before.overflowsInARow;
   learnt = before.step - before.skipped;
+}
+
+static bool isDynamic(const Program &program) {
+  const flatbuffers::String *scale = program.plan().loss_scale();
+  return scale && lossScaleNamed(scale->string_view())->dynamic;
+}
+
+static const char *scaleAdvice(bool dynamic) {
+  return dynamic ? " A dynamic --loss-scale that starts lower may help"
+                 : " A lower --loss-scale may help, or a dynamic one";
 }
 
 std::string SkippedSteps::add(const StepRecord &record, const std::string &newest,
@@ -29,10 +42,19 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
     notFinite.clear();
   }
   if (!left && std::isfinite(loss) && std::isfinite(norm)) {
-    lastOnes = 0;
+    lastOnes = overflows = 0;
     return "";
   }
   ++count;
+  double scale = valueOf(record.values, lossScaleOutput, 1);
+  bool overflowed = left && scale > 1 && std::isfinite(loss) && !std::isfinite(norm);
+  overflows = overflowed ? overflows + 1 : 0;
+  if (overflowed && overflows <= LossScale::mostHalvings) {
+    advice = scaleAdvice(isDynamic(program));
+    return concat("step ", record.step, ": the gradients overflow at a loss scale of ",
+                  static_cast<int64_t>(scale), isDynamic(program) ? ", which is halved" : "",
+                  "; the step changed no weight");
+  }
   ++lastOnes;
   std::string found = concat("step ", record.step, ": loss ", loss, ", grad_norm ", norm);
   if (!std::isfinite(loss) || !std::isfinite(norm))
@@ -44,7 +66,8 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
                     largestValue(program.variables()), ")");
   std::optional<std::string> data = inData();
   advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
-                : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+           : overflowed ? scaleAdvice(isDynamic(program))
+                        : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
     throw Failure(Exit::numeric,

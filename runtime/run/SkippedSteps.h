@@ -9,6 +9,10 @@
 // whether a run goes on after it. One that began with a value that is not finite cannot, whatever
 // they say.
 //
+// A step whose gradients overflow for their loss scale is skipped too, but that is how a dynamic
+// scale finds its size: it is no failure, whatever they say, unless it goes on for longer than a
+// scale can be halved. One that is not dynamic is given as many steps.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_RUN_SKIPPEDSTEPS_H
@@ -46,11 +50,12 @@ public:
 
   int64_t skipped() const { return count; }
   int64_t inARow() const { return lastOnes; } ///< of the last steps
+  int64_t overflowsInARow() const { return overflows; }
 
 private:
   const Program &program;
   const RunOptions &options;
-  int64_t count = 0, lastOnes = 0;
+  int64_t count = 0, lastOnes = 0, overflows = 0;
   int64_t learnt = 0;    // steps that changed something
   std::string notFinite; // as long as no step has changed it
   std::string advice;    // what may help against the last step that was not finite

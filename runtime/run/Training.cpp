@@ -251,7 +251,10 @@ Manifest Training::manifest() const {
   if (plan.configs())
     for (const artifact::Config *config : *plan.configs())
       manifest.configs[config->name()->str()] = config->value()->str();
+  manifest.overflowsInARow = skips.overflowsInARow();
   manifest.precision = nameOf(artifact::elementOf(plan.precision()));
+  if (plan.loss_scale())
+    manifest.lossScale = plan.loss_scale()->str();
   auto digest = [](uint64_t value) { return value ? hexText(value) : ""; };
   manifest.training = digest(plan.training_digest());
   manifest.prediction = digest(plan.predict_digest());

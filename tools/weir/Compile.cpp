@@ -19,6 +19,7 @@
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/precision/LossScale.h"
 #include "passes/precision/Precision.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
@@ -90,7 +91,8 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, Element precision, LossScale scale,
+               std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
@@ -133,7 +135,8 @@ static void noteWidened(MLIRContext *context, const Target &target, Element prec
                     "--precision f32\n";
 }
 
-Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte> &output) {
+Exit Compilation::compile(std::shared_ptr<Target> target, Element precision, LossScale scale,
+                          std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   {
@@ -145,11 +148,11 @@ Exit Compilation::compile(std::shared_ptr<Target> target, std::vector<std::byte>
     printTo(output);
     return Exit::ok;
   }
-  Element precision = *precisionNamed(options.precision);
   noteWidened(module->getContext(), *target, precision);
   PipelineOptions pipeline{
       .target = std::move(target),
       .precision = precision,
+      .lossScale = scale,
       .watch = [&](PassManager &manager) { dump.watch(manager); },
       .dumpKernels = [&](llvm::StringRef step,
                          ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
@@ -180,12 +183,17 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::shared_ptr<Target> target = makeTarget(options.target);
   if (!target)
     return usage("--target " + options.target + ": expected " + targetOptions());
-  if (!precisionNamed(options.precision))
+  std::optional<Element> precision = precisionNamed(options.precision);
+  if (!precision)
     return usage("--precision " + options.precision + ": expected " + precisionOptions());
+  std::string problem;
+  std::optional<LossScale> scale = lossScaleFor(options.lossScale, *precision, problem);
+  if (!scale)
+    return usage(problem);
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(std::move(target), output);
+  Exit exit = compilation.compile(std::move(target), *precision, *scale, output);
   if (exit == Exit::ok)
     compilation.requireDumped();
   return written(exit);

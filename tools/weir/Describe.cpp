@@ -8,6 +8,7 @@
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/LossScale.h"
 #include "runtime/report/Lines.h"
 #include <algorithm>
 #include <functional>
@@ -232,6 +233,7 @@ ordered_json Describer::describe() {
   return {{"model", text(program.model())},
           {"target", text(device.target())},
           {"precision", nameOf(artifact::elementOf(program.precision()))},
+          {"loss_scale", program.loss_scale() ? text(program.loss_scale()) : nameOf(LossScale())},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},

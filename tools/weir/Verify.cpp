@@ -12,6 +12,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
+#include "passes/precision/LossScale.h"
 #include "passes/precision/Precision.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
@@ -45,6 +46,8 @@ std::string tooLarge(ModuleOp module) {
 struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
+  Element precision;
+  LossScale lossScale;
 };
 
 /// Seconds, as a person says them.
@@ -136,7 +139,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
   verify.target = options.target;
-  verify.precision = *precisionNamed(options.precision);
+  verify.precision = work.precision;
+  verify.lossScale = work.lossScale;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };
@@ -170,15 +174,22 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << "\n";
     return Exit::usage;
   }
-  if (!precisionNamed(options.precision)) {
+  std::optional<Element> precision = precisionNamed(options.precision);
+  if (!precision) {
     llvm::errs() << "error: --precision " << options.precision << ": expected "
                  << precisionOptions() << "\n";
+    return Exit::usage;
+  }
+  std::string problem;
+  std::optional<LossScale> scale = lossScaleFor(options.lossScale, *precision, problem);
+  if (!scale) {
+    llvm::errs() << "error: " << problem << "\n";
     return Exit::usage;
   }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, how};
+  Work work{options, how, *precision, *scale};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
+#include "passes/precision/LossScale.h"
 #include "passes/precision/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
@@ -80,6 +81,10 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                      "; sums, the optimizer and the parameters stay in f32")
       ->type_name("TYPE")
       ->capture_default_str();
+  app.add_option("--loss-scale", options.lossScale,
+                 "What gradients in f16 are computed times: " + lossScaleOptions() +
+                     " (default with f16: dynamic)")
+      ->type_name("SCALE");
   app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
       ->type_name("DIR");
 }

@@ -126,6 +126,10 @@ TEST_F(SameRun, WhatDiffersIsRefusedAndMayBeAllowed) {
        Exit::usage,
        [](RunOptions &o, auto &) { o.noShuffle = true; },
        {"were shuffled, now it is --no-shuffle"}},
+      {{"loss-scale"},
+       Exit::model,
+       [](auto &, artifact::ProgramT &p) { p.loss_scale = "1024"; },
+       {"it was --loss-scale none, now it is --loss-scale 1024"}},
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },
@@ -211,7 +215,7 @@ TEST(ChangeOption, NamesAreKnown) {
     parse("data,hold-out");
     FAIL();
   } catch (const CLI::ParseError &error) {
-    EXPECT_TRUE(says(error.what(), {"model, configs, precision, data, holdout, order",
+    EXPECT_TRUE(says(error.what(), {"model, configs, precision, loss-scale, data, holdout, order",
                                     "found 'hold-out'", "did you mean 'holdout'?"}));
   }
 }

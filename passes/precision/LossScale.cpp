@@ -1,0 +1,35 @@
+//===- LossScale.cpp - Which loss scale a precision has -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/precision/LossScale.h"
+
+namespace weir {
+
+std::optional<LossScale> lossScaleFor(std::string_view name, Element precision,
+                                      std::string &problem) {
+  // The others reach as far down as f32.
+  bool needed = precision == Element::f16;
+  if (name.empty())
+    name = needed ? "dynamic" : "none";
+  std::string given = "--loss-scale " + std::string(name);
+  std::optional<LossScale> scale = lossScaleNamed(name);
+  if (!scale) {
+    problem = given + ": expected " + lossScaleOptions();
+  } else if (scale->any() && !needed) {
+    std::string other = nameOf(precision);
+    problem = given +
+              ": gradients are scaled so that f16 holds the small ones, but this is "
+              "--precision " +
+              other +
+              ", which holds them as they are; leave the option out, or give "
+              "--precision f16";
+    scale.reset();
+  }
+  return scale;
+}
+
+} // namespace weir
