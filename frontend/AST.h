@@ -68,12 +68,15 @@ enum class Kind {
   steps,
   epochs,
   update,
+  // Entries of a plan.
+  pin,
   // Items of a file.
   config,
   require,
   constants,
   callable,
   train,
+  plan,
 };
 
 class Node {
@@ -488,6 +491,22 @@ public:
   /// In the order written: an AssignStmt or one of the entries above. What may occur how often is
   /// the elaborator's to say.
   std::vector<std::unique_ptr<Node>> entries;
+  Range keyword;
+};
+
+/// `precision f32 where contains(name, "router")`
+class PinEntry : public Node {
+public:
+  WEIR_AST_NODE(PinEntry, Node, pin)
+  Identifier precision;
+  ExprPtr where; ///< null: every op
+};
+
+/// `plan { … }`: choices that are otherwise the compiler's.
+class PlanItem : public Item {
+public:
+  WEIR_AST_NODE(PlanItem, Item, plan)
+  std::vector<std::unique_ptr<PinEntry>> entries;
   Range keyword;
 };
 

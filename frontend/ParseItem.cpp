@@ -36,8 +36,8 @@ std::unique_ptr<Module> Parser::parseModule() {
 
 /// False: reported, and everything up to the next item is to be skipped.
 bool Parser::parseItem(std::vector<ItemPtr> &into) {
-  static const std::vector<std::string> words = {"config", "require",   "const", "fn",
-                                                 "block",  "optimizer", "model", "train"};
+  static const std::vector<std::string> words = {"config",    "require", "const", "fn",  "block",
+                                                 "optimizer", "model",   "train", "plan"};
   ItemPtr item;
   switch (peek().kind) {
   case TokenKind::kwConfig:
@@ -58,13 +58,10 @@ bool Parser::parseItem(std::vector<ItemPtr> &into) {
     return parseTrain(into);
   default: {
     std::string_view word = rangeOf(peek()).text();
-    if (word == "plan" && peek(1).kind == TokenKind::leftBrace) {
-      fault("a `plan` block is not supported yet");
-      position = skipGroup(position + 1);
-      return true;
-    }
-    if (Diagnostic *report = expected("config, require, const, fn, block, optimizer, model or "
-                                      "train")) {
+    if (word == "plan" && peek(1).kind == TokenKind::leftBrace)
+      return parsePlan(into);
+    if (Diagnostic *report = expected("config, require, const, fn, block, optimizer, model, train "
+                                      "or plan")) {
       if (const ForeignName *foreign = foreignName(Foreign::statement, word))
         report->help(foreign->help());
       else
@@ -346,17 +343,60 @@ std::unique_ptr<Node> Parser::parseUpdate() {
     return nullptr;
   call->range = since(call->callee.range.begin);
   node->optimizer = std::move(call);
-  if (at(TokenKind::identifier)) {
-    std::string word(rangeOf(peek()).text());
-    if (word != "where") {
-      if (Diagnostic *report = expected("`where`, or the end of the line"))
-        report->suggest(nearest(word, {"where"}));
-      return nullptr;
-    }
-    ++position;
-    if (!(node->where = parseExpr()))
-      return nullptr;
+  if (!parseWhere(node->where))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+bool Parser::parseWhere(ExprPtr &where) {
+  if (!at(TokenKind::identifier))
+    return true;
+  std::string word(rangeOf(peek()).text());
+  if (word != "where") {
+    if (Diagnostic *report = expected("`where`, or the end of the line"))
+      report->suggest(nearest(word, {"where"}));
+    return false;
   }
+  ++position;
+  return (where = parseExpr()) != nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// `plan` is an ordinary name everywhere else.
+bool Parser::parsePlan(std::vector<ItemPtr> &into) {
+  auto node = std::make_unique<PlanItem>();
+  node->keyword = rangeOf(peek());
+  ++position;
+  bool braced = parseBraces(node->range, "plan", [&] {
+    std::unique_ptr<PinEntry> entry = parsePin();
+    if (!entry)
+      return false;
+    node->entries.push_back(std::move(entry));
+    return true;
+  });
+  if (!braced)
+    return false;
+  node->range = since(node->keyword.begin);
+  into.push_back(std::move(node));
+  return true;
+}
+
+std::unique_ptr<PinEntry> Parser::parsePin() {
+  auto node = std::make_unique<PinEntry>();
+  uint32_t begin = offset();
+  std::string word(rangeOf(peek()).text());
+  if (!at(TokenKind::identifier) || word != "precision") {
+    if (Diagnostic *report = expected("`precision`"))
+      report->suggest(nearest(word, {"precision"}));
+    return nullptr;
+  }
+  ++position;
+  if (!parseName(node->precision, "a precision") || !parseWhere(node->where))
+    return nullptr;
   node->range = since(begin);
   return node;
 }

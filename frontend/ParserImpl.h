@@ -120,6 +120,10 @@ private:
   std::unique_ptr<ast::Node> parseMetric();
   std::unique_ptr<ast::Node> parseValueEntry(ast::Kind kind);
   std::unique_ptr<ast::Node> parseUpdate();
+  /// `where` and what stands after it, if it is there.
+  bool parseWhere(ast::ExprPtr &where);
+  bool parsePlan(std::vector<ast::ItemPtr> &into);
+  std::unique_ptr<ast::PinEntry> parsePin();
 
   /// Bounds the parser's own recursion; counts as long as it lives.
   class Nesting {

@@ -52,8 +52,7 @@ static constexpr PipelinePass precisionPasses[] = {
     // On the whole step at once: what is kept for the backward computation is rounded once.
     {"mixed-precision", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addNestedPass<func::FuncOp>(
-           createMixedPrecision({std::string(nameOf(options.precision))}));
+       pm.addPass(createMixedPrecision({std::string(nameOf(options.precision))}));
      },
      /*changesNumbers=*/true},
 };

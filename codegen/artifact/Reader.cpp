@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
@@ -35,6 +36,7 @@ public:
 
 private:
   void readAttributes();
+  void readChoices();
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
@@ -102,6 +104,10 @@ void PlanReader::readAttributes() {
           builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
   if (!tied.empty())
     set(tiedAttrName, builder.getDictionaryAttr(tied));
+  if (Element precision = fb::elementOf(program.precision()); isLow(precision))
+    set(precisionAttrName, TypeAttr::get(typeOf(builder.getContext(), precision)));
+  if (program.choices())
+    readChoices();
   set(batchAttrName, number(program.batch()));
   set(accumulateAttrName, number(program.accumulate()));
   set(stepsAttrName, number(program.steps()));
@@ -115,6 +121,16 @@ void PlanReader::readAttributes() {
   set(plan::persistentAttrName, number(device.persistent()));
   set(plan::arenaAttrName, number(device.arena()));
   set(plan::threadScratchAttrName, number(device.thread_scratch()));
+}
+
+void PlanReader::readChoices() {
+  SmallVector<Choice> choices;
+  for (const fb::Choice *one : *program.choices())
+    choices.push_back({locate(one->location()), text(one->op()).str(), int64_t(one->times()),
+                       typeOf(builder.getContext(), fb::elementOf(one->computes())),
+                       typeOf(builder.getContext(), fb::elementOf(one->stores())),
+                       text(one->why()).str()});
+  setChoices(*module, choices);
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
@@ -58,6 +59,7 @@ public:
     if (auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName))
       program.precision = fb::DType(*elementOf(precision.getValue()));
     program.loss_scale = text(lossScaleAttrName);
+    writeChoices();
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);
     device->persistent = number(plan::persistentAttrName);
@@ -142,6 +144,19 @@ private:
     else
       placeIn(lines, loc);
     return lines;
+  }
+
+  void writeChoices() {
+    for (const Choice &choice : choicesOf(module)) {
+      auto made = std::make_unique<fb::ChoiceT>();
+      made->op = choice.op;
+      made->times = choice.times;
+      made->computes = fb::DType(*elementOf(choice.computes));
+      made->stores = fb::DType(*elementOf(choice.stores));
+      made->why = choice.why;
+      made->location = locate(choice.at);
+      program.choices.push_back(std::move(made));
+    }
   }
 
   void writeVariable(plan::VariableOp op) {

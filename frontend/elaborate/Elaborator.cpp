@@ -129,7 +129,9 @@ mlir::Location Elaborator::location(Range range) {
        frame = frame->caller)
     if (range.file != model.file)
       result = mlir::CallSiteLoc::get(result, fileLocation(frame->callSite));
-  return result;
+  if (!current || !current->instance || current->instance->path.path.empty())
+    return result;
+  return mlir::NameLoc::get(opBuilder.getStringAttr(current->instance->path.path), result);
 }
 
 const ast::CallableItem *Elaborator::findCallable(const std::string &name) {
@@ -221,6 +223,7 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
   for (auto &[name, callable] : modelFile.callables)
     checkDimensionNames(*callable);
   readRecipe();
+  readPlan();
   if (!recipe.item) {
     checkUncalled();
     return {nullptr, wrong, faulted};
@@ -241,6 +244,10 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
     // Not before: until here the walks' own structures point to ops that nobody else uses.
     for (auto function : module->getOps<mlir::func::FuncOp>())
       eraseDead(function.getBody().front());
+    current = &file;
+    pinOps();
+  }
+  if (!diagnostics.hasErrors()) {
     if (mlir::failed(mlir::verify(*module)))
       fault(recipe.item->keyword, "the program made of this model does not verify");
     else if (std::string missing = missingPart(*module); !missing.empty())

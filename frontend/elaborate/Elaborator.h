@@ -12,7 +12,7 @@
 // independent mistake is found.
 //
 // One file per concern: Expressions, Arithmetic, Indexing, Statements, Calls, Types, Variables,
-// Builtins*, Recipe, Entries, Update.
+// Builtins*, Recipe, Entries, Update, Plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -174,6 +174,13 @@ struct Recipe {
   int64_t batch = 0, accumulate = 1, steps = 0, epochs = 0;
   const ast::ValueEntry *loss = nullptr, *clip = nullptr, *learningRate = nullptr;
   std::vector<const ast::UpdateEntry *> updates;
+};
+
+/// A choice that the model's plan makes.
+struct Pin {
+  const ast::PinEntry *entry;
+  mlir::Type precision;
+  bool matches = false, takes = false; ///< an op; one that no pin before it takes
 };
 
 class Elaborator {
@@ -409,6 +416,12 @@ private:
   void takeNexts(std::vector<Write> &writes);
   void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);
   mlir::Value scalar(double value, Range range);
+  void readPlan();
+  bool matches(const Pin &pin, const std::string &name, const std::string &op);
+  std::string nameOf(mlir::Operation *op);
+  Pin *pinOf(const std::string &name, const std::string &op);
+  void pinOps();
+  void reportUnmatched(const Pin &pin, const std::set<std::pair<std::string, std::string>> &ops);
 
   const ast::Module &model;
   const ElaborateOptions &options;
@@ -436,6 +449,7 @@ private:
   std::map<std::string, Variable *> variablesBySymbol;
   std::vector<mlir::NamedAttribute> tiedEntries; ///< where and why their rows are tied
   Recipe recipe;
+  std::vector<Pin> pins;
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;
   uint64_t work = 0;       ///< statements executed and loop rounds begun

@@ -298,7 +298,8 @@ private:
     }
   }
 
-  /// What the recipe, configs, consts and requirements reach, directly or through what is called.
+  /// What the recipe, configs, consts, requirements and the plan reach, directly or through what is
+  /// called.
   void warnDefinitions() {
     std::map<std::string, const CallableItem *> known;
     for (const auto &[callable, names] : reads)
@@ -321,7 +322,7 @@ private:
                    "` is called by nothing that the recipe reaches");
   }
 
-  /// What the values of configs and consts and the requirements of the file read.
+  /// What the values of configs and consts, the requirements and the plan of the file read.
   void addReadsOfItems(Names &names) const {
     for (const ItemPtr &item : module.items) {
       if (const auto *config = as<ConfigItem>(item.get()))
@@ -332,6 +333,9 @@ private:
           addReads(entry.value, names);
       else if (const auto *require = as<RequireItem>(item.get()))
         addReads(require->requirement.condition, names);
+      else if (const auto *plan = as<PlanItem>(item.get()))
+        for (const auto &pin : plan->entries)
+          addReads(pin->where, names);
     }
   }
 

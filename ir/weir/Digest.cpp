@@ -67,6 +67,16 @@ private:
     return place->second;
   }
 
+  /// Locations are no part of a digest.
+  StringRef attributesOf(Operation *op) {
+    DictionaryAttr all = op->getAttrDictionary();
+    if (!all.contains(pinnedAtAttrName))
+      return textOf(all);
+    NamedAttrList attributes(all);
+    attributes.erase(pinnedAtAttrName);
+    return textOf(attributes.getDictionary(op->getContext()));
+  }
+
   StringRef inputName(unsigned argument) {
     auto name = entry.getArgAttrOfType<StringAttr>(argument, inputAttrName);
     return name ? name.getValue() : "";
@@ -105,7 +115,7 @@ private:
     auto yielded = op.getBody().front().getTerminator()->getOperands();
     unsigned sums = op.numSums();
     uint64_t all = hashOf([&](llvm::raw_ostream &out) {
-      out << op->getName() << " " << textOf(op->getAttrDictionary());
+      out << op->getName() << " " << attributesOf(op);
       operands(out, op);
       for (Value next : yielded.drop_front(sums))
         out << " " << hashes.lookup(next);
@@ -123,7 +133,7 @@ private:
       written.emplace_back(write.getVariable().str(),
                            hashOf([&](llvm::raw_ostream &out) { operands(out, op); }));
     uint64_t all = hashOf([&](llvm::raw_ostream &out) {
-      out << op->getName() << " " << textOf(op->getAttrDictionary()) << inner;
+      out << op->getName() << " " << attributesOf(op) << inner;
       operands(out, op);
     });
     for (OpResult result : op->getResults())

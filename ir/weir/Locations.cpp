@@ -26,6 +26,18 @@ mlir::FileLineColLoc modelLine(mlir::Location loc) {
   return {};
 }
 
+llvm::StringRef instancePath(mlir::Location loc) {
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc))
+    return fused.getLocations().empty() ? "" : instancePath(fused.getLocations().front());
+  auto name = llvm::dyn_cast<mlir::NameLoc>(loc);
+  if (!name)
+    return "";
+  // What autodiff builds has another name around it.
+  llvm::StringRef inner = instancePath(name.getChildLoc());
+  bool isPath = name.getName() != gradientLocName;
+  return inner.empty() && isPath ? name.getName().getValue() : inner;
+}
+
 std::string describe(mlir::Location loc) {
   mlir::FileLineColLoc line = modelLine(loc);
   if (!line)

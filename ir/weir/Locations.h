@@ -9,6 +9,7 @@
 #define WEIR_IR_WEIR_LOCATIONS_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace weir {
@@ -19,6 +20,12 @@ mlir::FileLineColLoc modelLine(mlir::Location loc);
 
 /// "models/gpt-char.weir:12:9", or "an unknown place".
 std::string describe(mlir::Location loc);
+
+/// What the locations of gradients are named, around the op's they belong to.
+inline constexpr llvm::StringLiteral gradientLocName = "gradient";
+
+/// The path of the block's instance that an op stands in, "h.0.attn"; "" in the model itself.
+llvm::StringRef instancePath(mlir::Location loc);
 
 } // namespace weir
 

@@ -23,9 +23,9 @@ inline constexpr llvm::StringLiteral inputAttrName = "weir.input", limitAttrName
 /// Of an entry's results.
 inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrName = "weir.part",
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
-/// Of a module: the model, its recipe, what its digests are (Digest.h), and where they
-/// are not the usual ones what its products multiply and the name of its loss scale
-/// (runtime/base/LossScale.h).
+/// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
+/// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
+/// and why each op computes and stores what it does (Choices.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -33,7 +33,10 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      trainingDigestAttrName = "weir.training_digest",
                                      predictDigestAttrName = "weir.predict_digest",
                                      precisionAttrName = "weir.precision",
-                                     lossScaleAttrName = "weir.loss_scale";
+                                     lossScaleAttrName = "weir.loss_scale",
+                                     choicesAttrName = "weir.choices";
+/// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
+inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 
 } // namespace weir
 

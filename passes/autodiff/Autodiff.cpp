@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Pins.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -71,10 +73,14 @@ bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
       .wasInterrupted();
 }
 
-/// Names what is built for an op "gradient", at the op's own location.
+/// Names what is built for an op "gradient", at the op's own location, and pins it as the op is.
 struct NameGradients : mlir::OpBuilder::Listener {
+  mlir::Operation *differentiated = nullptr;
+
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
-    auto name = mlir::StringAttr::get(op->getContext(), "gradient");
+    if (differentiated)
+      copyPin(differentiated, op);
+    auto name = mlir::StringAttr::get(op->getContext(), gradientLocName);
     auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc());
     if (!location || location.getName() != name)
       op->setLoc(mlir::NameLoc::get(name, op->getLoc()));
@@ -125,10 +131,12 @@ private:
 
     llvm::SmallVector<mlir::Value> leaving;
     mlir::LogicalResult result = mlir::success();
+    names.differentiated = op;
     if (auto differentiable = llvm::dyn_cast<Differentiable>(op))
       result = differentiable.vjp(builder, arriving, leaving);
     else
       result = op->emitOpError("has no gradient, and the loss depends on a parameter through it");
+    names.differentiated = nullptr;
     if (mlir::failed(result)) {
       passThrough(op);
       return result;

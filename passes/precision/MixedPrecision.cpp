@@ -9,17 +9,19 @@
 // before clipping, since weir.clip names the gradients. What it changes are numbers: the passes
 // before it have another meaning than those behind it, which is the only one of the latter.
 //
-// A value is rounded where it is defined, so that each is rounded once, whatever uses it; and after
-// the additions that cost nothing there, such as a bias, so that it is rounded as late as can be.
+// A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
+// product gives, behind its bias.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Pins.h"
+#include "ir/weir/Precision.h"
 #include "ir/weir/WeirDialect.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "passes/precision/Precision.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/precision/Explain.h"
+#include <map>
 
 namespace weir {
 #define GEN_PASS_DEF_MIXEDPRECISION
@@ -38,15 +40,53 @@ bool multiplies(Operation *op) {
   return castable && castable.castRule().multiplies != Multiplies::nothing;
 }
 
-/// What is computed of the gradients: the optimizer, which stays as it is.
-llvm::DenseSet<Operation *> opsBehind(ValueRange gradients) {
-  llvm::DenseSet<Operation *> seen;
-  SmallVector<Value> open(gradients);
+using OpSet = llvm::DenseSet<Operation *>;
+
+/// What the values are computed from, in regions too. Whether all of an update is finite is nothing
+/// that a value is computed from.
+OpSet opsBefore(ValueRange values) {
+  OpSet seen;
+  SmallVector<Value> open(values);
+  while (!open.empty())
+    if (Operation *op = open.pop_back_val().getDefiningOp();
+        op && !isa<AllFiniteOp>(op) && seen.insert(op).second)
+      op->walk([&](Operation *inner) {
+        seen.insert(inner);
+        llvm::append_range(open, inner->getOperands());
+      });
+  return seen;
+}
+
+/// What is computed of the values.
+OpSet opsBehind(ValueRange values) {
+  OpSet seen;
+  SmallVector<Value> open(values);
   while (!open.empty())
     for (Operation *user : open.pop_back_val().getUsers())
       if (seen.insert(user).second)
         llvm::append_range(open, user->getResults());
   return seen;
+}
+
+bool isUpdate(WriteOp write) {
+  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(write, write.getVariableAttr());
+  return variable && variable.getRole() != Role::state;
+}
+
+/// What is computed of the gradients, or for the update alone, and no gradient is computed from: a
+/// bias's gradient may be a part of another's.
+OpSet optimizerOf(func::FuncOp entry, ValueRange gradients) {
+  SmallVector<Value> updates, others(gradients);
+  entry.walk(
+      [&](WriteOp write) { (isUpdate(write) ? updates : others).push_back(write.getValue()); });
+  llvm::append_range(others, entry.getBody().front().getTerminator()->getOperands());
+  OpSet optimizer = opsBehind(gradients), needed = opsBefore(others);
+  for (Operation *op : opsBefore(updates))
+    if (!needed.contains(op))
+      optimizer.insert(op);
+  for (Operation *op : opsBefore(gradients))
+    optimizer.erase(op);
+  return optimizer;
 }
 
 /// What a result of microbatches is in a round.
@@ -56,8 +96,8 @@ Value yieldedFor(OpResult result) {
 }
 
 /// The products that gradients are, or are sums of: they leave in f32, as they are added up.
-llvm::DenseSet<Operation *> productsBefore(ValueRange gradients) {
-  llvm::DenseSet<Operation *> products;
+OpSet productsBefore(ValueRange gradients) {
+  OpSet products;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open(gradients);
   while (!open.empty()) {
@@ -75,95 +115,33 @@ llvm::DenseSet<Operation *> productsBefore(ValueRange gradients) {
   return products;
 }
 
-class Rounder {
-public:
-  Rounder(MLIRContext *context, Type low) : low(low), builder(context) {}
-
-  /// The value in low precision, where it is defined. What moves it is done with what it was
-  /// rounded to.
-  Value rounded(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (auto widened = dyn_cast_or_null<CastOp>(op))
-      if (tensorType(widened.getInput()).getElementType() == low)
-        return widened.getInput();
-    Value &known = lows[value];
-    if (known)
-      return known;
-    builder.setInsertionPointAfterValue(value);
-    auto type = tensorType(value).clone(low);
-    Value made;
-    if (isa_and_nonnull<View>(op)) {
-      Value source = rounded(op->getOperand(0));
-      builder.setInsertionPointAfterValue(value);
-      Operation *moved = builder.clone(*op);
-      moved->setOperand(0, source);
-      moved->getResult(0).setType(type);
-      made = moved->getResult(0);
-    } else {
-      made = CastOp::create(builder, value.getLoc(), type, value);
-    }
-    return lows[value] = made;
+/// Whether each microbatch adds the same: a parameter, or an input of the entry as a whole, moved.
+bool isBias(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<ReadOp>(op))
+      return true;
+    if (!isa<View>(op))
+      return false;
+    value = op->getOperand(0);
   }
+  return isa<func::FuncOp>(cast<BlockArgument>(value).getOwner()->getParentOp());
+}
 
-  /// The same as an f32 again, for what computes with it.
-  Value widened(Value value) {
-    Value source = rounded(value);
-    Value &known = wides[source];
-    if (!known) {
-      builder.setInsertionPointAfterValue(source);
-      known = CastOp::create(builder, value.getLoc(), tensorType(value), source);
-    }
-    return known;
-  }
-
-  /// Makes all that use the value use what it is rounded to.
-  void round(Value value) {
-    Value source = rounded(value), again = widened(value);
-    value.replaceAllUsesExcept(again, source.getDefiningOp());
-  }
-
-  /// What else nothing but sums use is summed up as it was rounded: it need not be in memory as it
-  /// was.
-  void roundForSums() {
-    for (auto [value, narrow] : llvm::to_vector(lows)) {
-      auto isSum = [](Operation *user) { return isa<ReduceOp>(user); };
-      auto isElse = [&](Operation *user) {
-        bool isMoved = isa<View>(user) && user->use_empty(); // and has been replaced
-        return !isSum(user) && !isMoved && user != narrow.getDefiningOp();
-      };
-      if (isa_and_nonnull<ReadOp>(value.getDefiningOp()) ||
-          llvm::any_of(value.getUsers(), isElse) || llvm::none_of(value.getUsers(), isSum))
-        continue;
-      Value again = widened(value);
-      value.replaceUsesWithIf(again, [&](OpOperand &use) { return isSum(use.getOwner()); });
-    }
-  }
-
-private:
-  Type low;
-  OpBuilder builder;
-  llvm::MapVector<Value, Value> lows; ///< in the order in which they are made
-  llvm::DenseMap<Value, Value> wides;
-};
-
-/// Behind what is done to each element of it with no other tensor as large: a bias, an activation.
-Value endOfChain(Value value) {
-  Value end = value;
-  while (value.hasOneUse()) {
+/// Behind a bias that is added to the value and nothing else uses. Not behind an activation: where
+/// its gradient reads what it was given, that is used twice, and evaluation, which has no gradient,
+/// rounds where the step does.
+Value behindBias(Value product) {
+  for (Value value = product; value.hasOneUse();) {
     Operation *user = *value.getUsers().begin();
+    if (auto add = dyn_cast<AddOp>(user))
+      return isBias(add.getLhs() == value ? add.getRhs() : add.getLhs()) ? add.getResult()
+                                                                         : product;
     auto view = dyn_cast<View>(user);
-    bool moves = view && view.use() == ViewUse::each;
-    if ((!moves && !isa<Pointwise>(user)) || isa<CastOp>(user) || !isF32(user->getResult(0)))
-      return end;
-    for (Value other : user->getOperands()) {
-      Operation *op = other.getDefiningOp();
-      if (other != value && !isa_and_nonnull<BroadcastOp, ConstantOp>(op))
-        return end;
-    }
+    if (!view || view.use() != ViewUse::each)
+      return product;
     value = user->getResult(0);
-    end = moves ? end : value;
   }
-  return end;
+  return product;
 }
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
@@ -175,56 +153,76 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
       getOperation().emitError() << "precision " << type << ": expected " << precisionOptions();
       return signalPassFailure();
     }
-    if (!isLow(*element))
-      return markAllAnalysesPreserved();
-    Type low = typeOf(&getContext(), *element);
+    precision = typeOf(&getContext(), *element);
+    bool any = false;
+    SmallVector<Choice> choices;
+    for (auto entry : getOperation().getOps<func::FuncOp>()) {
+      Decisions decisions;
+      any |= roundEntry(entry, decisions);
+      if (entry.getSymName() == "step")
+        choices = explain(entry, decisions);
+      entry.walk([&](Operation *op) {
+        any |= pinOf(op) != Type();
+        unpin(op);
+      });
+    }
+    // Where all is f32 there is nothing to say.
+    if (llvm::any_of(choices, [&](const Choice &one) {
+          return any || isLow(one.computes) || isLow(one.stores);
+        }))
+      setChoices(getOperation(), choices);
+    else if (!any)
+      markAllAnalysesPreserved();
+  }
+
+private:
+  /// What the op multiplies, or reads as a composite, is rounded to.
+  Type precisionOf(Operation *op) const {
+    Type pinned = pinOf(op);
+    return pinned ? pinned : precision;
+  }
+
+  bool isRounded(Operation *op) const { return takesPrecision(op) && isLow(precisionOf(op)); }
+
+  /// Whether anything is rounded.
+  bool roundEntry(func::FuncOp entry, Decisions &decisions) {
+    auto found = entry.walk([&](Operation *op) {
+      return isRounded(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (!found.wasInterrupted())
+      return false;
+    // Gradients that nobody asked for would be users of what they are computed from.
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, entry.getBody());
 
     SmallVector<Value> gradients;
-    getOperation().walk([&](ClipOp clip) { llvm::append_range(gradients, clip.getGradients()); });
-    llvm::DenseSet<Operation *> optimizer = opsBehind(gradients);
-    llvm::DenseSet<Operation *> exact = productsBefore(gradients);
+    entry.walk([&](ClipOp clip) { llvm::append_range(gradients, clip.getGradients()); });
+    decisions.optimizer = optimizerOf(entry, gradients);
+    decisions.exact = productsBefore(gradients);
 
+    // Products first: whatever else reads what they give reads what that was rounded to.
     SmallVector<Operation *> products, composites;
-    getOperation().walk([&](Operation *op) {
-      if (optimizer.contains(op))
-        return;
-      if (multiplies(op))
-        products.push_back(op);
-      else if (isa<Decomposable>(op))
-        composites.push_back(op);
+    entry.walk([&](Operation *op) {
+      if (isRounded(op) && !decisions.optimizer.contains(op))
+        (multiplies(op) ? products : composites).push_back(op);
     });
 
-    llvm::DenseSet<Value> kept = readTwice(composites);
-
-    Rounder rounder(&getContext(), low);
+    std::map<Element, Rounder> rounders;
+    auto rounderOf = [&](Operation *op) -> Rounder & {
+      Type low = precisionOf(op);
+      return rounders.try_emplace(*elementOf(low), low, decisions.rounded).first->second;
+    };
     for (Operation *op : products)
-      if (!exact.contains(op))
+      if (!decisions.exact.contains(op))
         for (Value result : resultsOf(op))
-          rounder.round(endOfChain(result));
+          rounderOf(op).round(behindBias(result), "what a product gives");
     for (Operation *op : products)
-      roundOperands(op, rounder);
+      roundOperands(op, rounderOf(op), "what a product multiplies");
     for (Operation *op : composites)
-      for (OpOperand &operand : op->getOpOperands())
-        if (mayBeLow(operand) && kept.contains(operand.get()))
-          operand.set(rounder.widened(operand.get()));
-    rounder.roundForSums();
-  }
-
-  /// The operands of composites that others of them read again: a normalisation's gradient reads
-  /// what was normalised, which is kept for it.
-  static llvm::DenseSet<Value> readTwice(ArrayRef<Operation *> composites) {
-    llvm::DenseSet<Value> once, twice;
-    for (Operation *op : composites)
-      for (Value operand : llvm::SmallSetVector<Value, 4>(op->operand_begin(), op->operand_end()))
-        if (!once.insert(operand).second)
-          twice.insert(operand);
-    return twice;
-  }
-
-  static bool mayBeLow(OpOperand &operand) {
-    auto castable = dyn_cast<Castable>(operand.getOwner());
-    return castable && castable.castRule().operands[operand.getOperandNumber()] &&
-           isF32(operand.get());
+      roundOperands(op, rounderOf(op), "what a composite reads");
+    for (auto &[element, rounder] : rounders)
+      rounder.roundForSums();
+    return true;
   }
 
   /// Those that may be low, and are wide.
@@ -237,12 +235,15 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
     return results;
   }
 
-  static void roundOperands(Operation *op, Rounder &rounder) {
-    bool low = cast<Castable>(op).castRule().multiplies == Multiplies::low;
-    for (OpOperand &operand : op->getOpOperands())
-      if (mayBeLow(operand))
-        operand.set(low ? rounder.rounded(operand.get()) : rounder.widened(operand.get()));
+  static void roundOperands(Operation *op, Rounder &rounder, StringRef what) {
+    CastRule rule = cast<Castable>(op).castRule();
+    for (auto [operand, may] : llvm::zip_equal(op->getOpOperands(), rule.operands))
+      if (may && isF32(operand.get()))
+        operand.set(rule.multiplies == Multiplies::low ? rounder.rounded(operand.get(), what)
+                                                       : rounder.widened(operand.get(), what));
   }
+
+  Type precision;
 };
 
 } // namespace

@@ -52,6 +52,7 @@ private:
   void checkVariables();
   void checkConfigs();
   void checkTied();
+  void checkChoices();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
   void checkNames();

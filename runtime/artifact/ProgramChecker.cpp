@@ -45,6 +45,7 @@ void ProgramChecker::check() {
   checkNames();
   checkConfigs();
   checkTied();
+  checkChoices();
   checkVariables();
   checkKernels();
 
@@ -240,6 +241,16 @@ void ProgramChecker::checkTied() {
       std::string where = "the tied rows of " + quoted(tied->entry());
       require(tied->entry()->size() > 0, where, "the entry has no name");
       require(names.insert(tied->entry()->string_view()).second, where, "they are there twice");
+    }
+}
+
+void ProgramChecker::checkChoices() {
+  if (program.choices())
+    for (const Choice *choice : *program.choices()) {
+      std::string where = "the choice for " + quoted(choice->op());
+      for (DType type : {choice->computes(), choice->stores()})
+        require(type <= DType::MAX, where, unknownType(type));
+      checkLocation(where, choice->location());
     }
 }
 

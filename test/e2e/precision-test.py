@@ -1,5 +1,8 @@
 """Training in bf16 and f16: near f32, the same bits on any number of threads and after a resume, and nothing else without a word."""
 
+import json
+import pathlib
+
 import weirtest
 from weirtest import SMALL_GPT
 
@@ -53,6 +56,63 @@ class Precision(weirtest.Test):
         artifact = self.folder / "low.weirx"
         self.weir("compile", MODEL, *SMALL_GPT, "--precision", "bf16", "-o", artifact)
         self.assertRegex(self.weir("inspect", artifact).stdout, r"Model +gpt for \S+ in bf16;")
+
+    def precision_of(self, model, *options):
+        artifact = self.folder / "inspected.weirx"
+        self.weir("compile", model, *options, "-o", artifact)
+        return json.loads(self.weir("inspect", artifact, "--precision", "--json").stdout)
+
+    def test_each_parameter_is_cast_once_a_step(self):
+        for model in ["gpt-char", "mnist-cnn"]:
+            with self.subTest(model):
+                casts = self.precision_of(weirtest.MODELS / f"{model}.weir", "--precision", "bf16")["casts"]
+                self.assertTrue(casts["parameters"])
+                self.assertEqual(set(casts["parameters"].values()), {1}, casts)
+                # What is left: attention and pools do not round what they give. No kernel that grows is beside a cast alone.
+                spare = sum(casts["spare"].values())
+                print(f"{model}: {casts}")
+                self.assertLessEqual(spare, {"gpt-char": 16, "mnist-cnn": 2}[model])
+
+    def test_in_microbatches_parameters_are_cast_once_a_step_too(self):
+        model = pathlib.Path(__file__).resolve().parent / "Inputs" / "accumulate.weir"
+        casts = self.precision_of(model, "--precision", "bf16", "--set", "batch=4", "--set", "microbatches=4")["casts"]
+        self.assertTrue(casts["parameters"])
+        self.assertEqual(set(casts["parameters"].values()), {1}, casts)
+
+    def test_inspect_says_what_computes_in_which_type_and_why(self):
+        model = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision f32 where op == "attend" or contains(name, "c_proj") }\n')
+        line = model.read_text().count("\n")
+        facts = self.precision_of(model, *SMALL_GPT, "--precision", "bf16")
+        whys = {(one["op"], one["computes"], one["why"].split("; ")[-1]) for one in facts["choices"]}
+        self.assertIn(("attend", "f32", f"pinned by line {line}"), whys)
+        self.assertIn(("attend_grad", "f32", f"pinned by line {line}"), whys)
+        self.assertIn(("matmul", "f32", f"pinned by line {line}"), whys)
+        self.assertIn(("matmul", "bf16", "it multiplies bf16, its sums are f32"), whys)
+        self.assertIn(("matmul", "bf16", "a gradient leaves it in f32"), whys)
+        self.assertIn(("add", "f32", "the optimizer"), whys)
+        self.assertNotIn("h.0.attn.c_proj.weight", facts["casts"]["parameters"])
+        self.assertIn("h.0.attn.c_attn.weight", facts["casts"]["parameters"])
+        for one in facts["choices"]:
+            self.assertRegex(one["at"], r"^(\S+\.weir:\d+)?$")
+        text = self.weir("inspect", self.folder / "inspected.weirx", "--precision").stdout
+        self.assertRegex(text, rf"pinned\.weir:14 +f32 +f32 +attend\*2 attend_grad\*2 +it reads f32; pinned by line {line}\n")
+        self.assertRegex(text, r"Casts of a step: \d+ parameters, each once; \d+ in kernels with other work\n")
+        self.assertRegex(text, r"Kernels of casts alone: \d+ of parameters and inputs, ")
+
+    def test_where_all_is_f32_there_is_nothing_to_say(self):
+        facts = self.precision_of(MODEL, *SMALL_GPT)
+        self.assertEqual((facts["choices"], facts["casts"]["parameters"]), ([], {}))
+        text = self.weir("inspect", self.folder / "inspected.weirx", "--precision").stdout
+        self.assertEqual(text, "gpt in f32: everything computes in f32 and is stored as it\n")
+
+    def test_a_pin_holds_without_an_option_and_is_part_of_the_run(self):
+        pinned = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision bf16 where starts_with(name, "h.") }\n')
+        options = [*SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 3, "--checkpoint", self.folder / "kept"]
+        self.weir("train", pinned, *options, "--steps", 4)
+        self.fails(3, r"model: a step of 'gpt' computes something else", "weir", "train", MODEL, *options, "--steps", 8, "--resume", "--extend")
+        said = self.weir("verify", pinned, "--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2")
+        self.assertRegex(said.stderr, r"mixed-precision +results are up to \d\.\de-\d\d from what they were")
+        self.assertIn("verified:", said.stdout)
 
     def test_an_unknown_precision_is_told_of(self):
         artifact = self.folder / "low.weirx"

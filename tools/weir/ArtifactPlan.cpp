@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/ArtifactPlan.h"
-#include "codegen/artifact/Reader.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
+#include "tools/weir/ReadArtifactPlan.h"
 #include "verify/CheckActions.h"
 #include <chrono>
 #include <iostream>
@@ -21,23 +21,6 @@ namespace weir {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-OwningOpRef<ModuleOp> planOf(const std::vector<std::byte> &artifact, MLIRContext &context) {
-  std::string reason;
-  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    if (reason.empty()) {
-      llvm::raw_string_ostream stream(reason);
-      if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-        stream << place.getFilename().getValue() << ":" << place.getLine() << ": ";
-      stream << diagnostic;
-    }
-    return success();
-  });
-  OwningOpRef<ModuleOp> plan = readPlan(artifact, context);
-  if (!plan)
-    throw Failure(Exit::model, "the plan in the artifact cannot be read: " + reason);
-  return plan;
-}
 
 /// Checks a run as long as it lives, and sums up at its end what it has checked.
 class CheckRun {
@@ -85,7 +68,7 @@ private:
 std::string planText(const std::vector<std::byte> &artifact) {
   FatalErrors ends;
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  return printed(*planOf(artifact, context));
+  return printed(*readArtifactPlan(artifact, context));
 }
 
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
@@ -95,7 +78,7 @@ void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
     OwningOpRef<ModuleOp> module;
   };
   auto plan = std::make_shared<Plan>();
-  plan->module = planOf(artifact, plan->context);
+  plan->module = readArtifactPlan(artifact, plan->context);
   options.attach = [plan](Program &program) {
     return std::make_shared<CheckRun>(program, *plan->module);
   };

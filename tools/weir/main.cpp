@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
+#include "ir/weir/Precision.h"
 #include "passes/precision/LossScale.h"
-#include "passes/precision/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -26,7 +26,9 @@
 #include "tools/weir/ArtifactPlan.h"
 #include "tools/weir/CheckWritten.h"
 #include "tools/weir/Compile.h"
+#include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Verify.h"
 #include <cassert>
 #include <filesystem>
@@ -131,7 +133,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false;
+  bool checkEveryOp = false, plan = false, precision = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -288,13 +290,21 @@ Command addGenerate(CLI::App &app, State &state) {
 Command addInspect(CLI::App &app, State &state) {
   addArtifact(app, state);
   auto *json = app.add_flag("--json", state.json, "As one JSON object");
-  app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
-      ->excludes(json);
+  auto *plan =
+      app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
+          ->excludes(json);
+  app.add_flag("--precision", state.precision,
+               "What computes and is stored in which type, and why, by line; what casts it takes")
+      ->excludes(plan);
   return [&] {
-    if (state.plan)
+    if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
-    else
+    } else if (state.precision) {
+      std::vector<std::byte> artifact = readArtifact(state.artifact);
+      inspectPrecision(artifact, countCasts(artifact), state.json);
+    } else {
       inspect(state.artifact, state.json);
+    }
     return Exit::ok;
   };
 }
@@ -371,6 +381,7 @@ Examples:
 Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
+  weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --plan)",
      addInspect},
 };

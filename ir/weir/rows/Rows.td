@@ -57,7 +57,7 @@ def Weir_NormalizeGradOp : Weir_RowsOp<"normalize_grad", [AllTypesMatch<["input"
   let factors = "input: *r c!, mean: *r, rstd: *r, cotangent: *r c -> result: *r c";
   let flops = "9";
   let accumulates = "true";
-  let highOperands = [1, 2];
+  let highOperands = [1, 2, 3]; // statistics; and the cotangent, which nothing keeps
 }
 
 def Weir_LogSoftmaxOp : Weir_RowsOp<"log_softmax", [Differentiated, SameOperandsAndResultType]> {

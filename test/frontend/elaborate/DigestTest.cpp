@@ -91,6 +91,17 @@ TEST_F(Digest, WhatChangesTheTrainingOfEqualShapes) {
   EXPECT_EQ(gpt(text, {{"batch", "8"}}).predict, before.predict);
 }
 
+TEST_F(Digest, WhatIsPinned) {
+  std::string pin = "plan { precision f32 where op == \"attend\" }\n";
+  Digests pinned = gpt(text + pin);
+  EXPECT_NE(pinned.training, before.training);
+  EXPECT_NE(pinned.predict, before.predict);
+  // The line that says so is none of it.
+  Digests below = gpt("// A comment.\n" + text + pin);
+  EXPECT_EQ(below.training, pinned.training);
+  EXPECT_EQ(below.predict, pinned.predict);
+}
+
 TEST(DigestOfMicrobatches, GradientsAsOutputsChangeNothing) {
   std::ostringstream out;
   out << std::ifstream(WEIR_SOURCE_DIR "/test/e2e/Inputs/accumulate.weir").rdbuf();

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborate.h"
 #include "frontend/Parser.h"
+#include "ir/weir/Locations.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
 
@@ -151,23 +152,20 @@ TEST(Elaborate, BatchOfOneAndPrediction) {
 }
 
 /// The place in the model file that an op comes from: the outermost caller.
-mlir::FileLineColLoc modelPlace(mlir::Location location) {
-  while (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(location))
-    location = call.getCaller();
-  return llvm::cast<mlir::FileLineColLoc>(location);
-}
-
 TEST(Elaborate, PreludeCodePointsBackToTheModel) {
   Program program(
       trained("model m(x: [b, w]) -> [b, w] {\n  y = relu(x)\n  return linear(y, w)\n}"));
   MatmulOp product = program.all<MatmulOp>("step").front();
-  auto call = llvm::dyn_cast<mlir::CallSiteLoc>(product.getLoc());
+  EXPECT_EQ(instancePath(product.getLoc()), "linear");
+  auto named = llvm::dyn_cast<mlir::NameLoc>(product.getLoc());
+  ASSERT_TRUE(named);
+  auto call = llvm::dyn_cast<mlir::CallSiteLoc>(named.getChildLoc());
   ASSERT_TRUE(call);
   EXPECT_EQ(llvm::cast<mlir::FileLineColLoc>(call.getCallee()).getFilename(),
             "prelude/layers.weir");
-  EXPECT_EQ(modelPlace(product.getLoc()).getFilename(), "test.weir");
-  EXPECT_EQ(modelPlace(product.getLoc()).getLine(), 3u);
-  EXPECT_EQ(modelPlace(program.all<MaxOp>("step").front().getLoc()).getLine(), 2u);
+  EXPECT_EQ(modelLine(product.getLoc()).getFilename(), "test.weir");
+  EXPECT_EQ(modelLine(product.getLoc()).getLine(), 3u);
+  EXPECT_EQ(modelLine(program.all<MaxOp>("step").front().getLoc()).getLine(), 2u);
 }
 
 TEST(Elaborate, UsersOwnCopyOfALayerGivesTheSameProgram) {

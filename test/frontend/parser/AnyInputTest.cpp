@@ -33,8 +33,8 @@ TEST(Recovery, FiveMistakesGiveFiveDiagnostics) {
                       "2:12: expected `]` to close the type opened here",
                       "3:8: expected `)` to close the call opened here",
                       "5:13: expected an expression, found `*`",
-                      "9:1: expected config, require, const, fn, block, optimizer, model or train, "
-                      "found `blok`"}));
+                      "9:1: expected config, require, const, fn, block, optimizer, model, train or "
+                      "plan, found `blok`"}));
 }
 
 TEST(Recovery, UnclosedCallTakesOnlyItsLine) {

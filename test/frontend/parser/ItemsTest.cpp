@@ -78,9 +78,28 @@ TEST(Items, ManyResults) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
-TEST(Items, PlanIsNotSupportedYet) {
-  EXPECT_EQ(errorsOf("plan {\n  mesh 2\n}\nconst a = 1"),
-            (Messages{"1:1: a `plan` block is not supported yet"}));
+TEST(Items, Plan) {
+  Parsed parsed("plan {\n  precision f32 where contains(name, \"router\"); precision bf16\n}\n");
+  ASSERT_EQ(parsed.messages(), Messages());
+  auto *plan = parsed.item<PlanItem>();
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->entries.size(), 2u);
+  EXPECT_EQ(plan->entries[0]->precision.text, "f32");
+  EXPECT_EQ(show(plan->entries[0]->where.get()), "contains(name, 'router')");
+  EXPECT_EQ(plan->entries[1]->precision.text, "bf16");
+  EXPECT_FALSE(plan->entries[1]->where);
+  EXPECT_EQ(errorsOf("const plan = 1"), Messages{});
+}
+
+TEST(Items, PlanErrors) {
+  EXPECT_EQ(errorsOf("plan {\n  mesh 2\n  precison f32\n  precision 3\n  precision f32 were a\n}\n"
+                     "const a = 1"),
+            (Messages{"2:3: expected `precision`, found `mesh`",
+                      "3:3: expected `precision`, found `precison`",
+                      "4:13: expected a precision, found `3`",
+                      "5:17: expected `where`, or the end of the line, found `were`"}));
+  EXPECT_EQ(errorsOf("pln {}"), (Messages{"1:1: expected config, require, const, fn, block, "
+                                          "optimizer, model, train or plan, found `pln`"}));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// RUN: weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision{type=bf16}))" %s | FileCheck %s
-// RUN: weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision))" %s | FileCheck %s --check-prefix=F32
-// RUN: not weir-opt --pass-pipeline="builtin.module(func.func(weir-mixed-precision{type=f12}))" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: weir-opt --pass-pipeline="builtin.module(weir-mixed-precision{type=bf16})" %s | FileCheck %s
+// RUN: weir-opt --pass-pipeline="builtin.module(weir-mixed-precision)" %s | FileCheck %s --check-prefix=F32
+// RUN: not weir-opt --pass-pipeline="builtin.module(weir-mixed-precision{type=f12})" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: error: precision f12: expected f32, bf16 or f16
 
@@ -49,7 +49,25 @@ func.func @gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<8x8xf32
   return %next, %norm : tensor<8x8xf32>, tensor<f32>
 }
 
-// What a composite reads is kept for another one as it was rounded; what it computes is as it was.
+// A gradient that another one is computed from, as a normalisation's bias has, makes no optimizer of what is behind it; a product
+// of what optimizers keep belongs to it, whether it sees a gradient or not.
+weir.variable optimizer @kept : tensor<4x4xf32>
+// CHECK-LABEL: func @shared_gradient
+func.func @shared_gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> tensor<f32> {
+  %bias = weir.reduce sum %g {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
+  %spread = weir.broadcast %bias {dimensions = array<i64: 1>} : tensor<8xf32> -> tensor<4x8xf32>
+  %h = weir.sub %g, %spread : tensor<4x8xf32>
+  // CHECK: weir.matmul {{.*}} {transpose_lhs} : tensor<4x8xbf16>, tensor<4x8xbf16> -> tensor<8x8xf32>
+  %w = weir.matmul %x, %h {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  %norm = weir.clip (%bias, %w) : (tensor<8xf32>, tensor<8x8xf32>) -> tensor<f32>
+  %kept = weir.read @kept : tensor<4x4xf32>
+  // CHECK: weir.matmul {{.*}} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %next = weir.matmul %kept, %kept : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  weir.write @kept, %next : tensor<4x4xf32>
+  return %norm : tensor<f32>
+}
+
+// What a composite reads is rounded, for its gradient too; what it computes is not, nor a cotangent that it reads.
 // CHECK-LABEL: func @composite
 func.func @composite(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   // CHECK: %[[L:.*]] = weir.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
@@ -62,27 +80,6 @@ func.func @composite(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<4x8xf3
   return %y, %d : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// What no other one reads is not rounded for it.
-// CHECK-LABEL: func @alone
-func.func @alone(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // CHECK-NEXT: weir.normalize %arg0
-  %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
-  return %y : tensor<4x8xf32>
-}
-
-// The chain behind a product goes on through views.
-// CHECK-LABEL: func @view
-func.func @view(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<2x2x6xf32> {
-  %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
-  // CHECK: weir.split_dim {{.*}} : tensor<4x6xf32> -> tensor<2x2x6xf32>
-  %s = weir.split_dim %y {dimension = 0 : i64, sizes = array<i64: 2, 2>} : tensor<4x6xf32> -> tensor<2x2x6xf32>
-  %bias = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<2x2x6xf32>
-  // CHECK: %[[Z:.*]] = weir.add
-  // CHECK-NEXT: weir.cast %[[Z]] : tensor<2x2x6xf32> -> tensor<2x2x6xbf16>
-  %z = weir.add %s, %bias : tensor<2x2x6xf32>
-  return %z : tensor<2x2x6xf32>
-}
-
 // What is rounded for a product, and else only summed, is summed as it was rounded.
 // CHECK-LABEL: func @sums
 func.func @sums(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>) {
@@ -92,4 +89,29 @@ func.func @sums(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, t
   // CHECK: weir.reduce sum %[[E]]
   %s = weir.reduce sum %e {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
   return %y, %s : tensor<4x6xf32>, tensor<8xf32>
+}
+
+// A convolution of low precision gives f32, as a product does.
+// CHECK-LABEL: func @convolution
+func.func @convolution(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32> {
+  // CHECK: weir.convolution {{.*}} : tensor<1x2x4x4xbf16>, tensor<3x2x3x3xbf16> -> tensor<1x3x2x2xf32>
+  %y = weir.convolution %x, %w {padding = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x2x2xf32>
+  return %y : tensor<1x3x2x2xf32>
+}
+
+// The bias is added behind what moves every element once; an activation is rounded past.
+// CHECK-LABEL: func @bias_behind_a_view
+func.func @bias_behind_a_view(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<2x2x6xf32> {
+  // CHECK: %[[Y:.*]] = weir.matmul
+  // CHECK-NEXT: %[[S:.*]] = weir.split_dim %[[Y]]
+  %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
+  %s = weir.split_dim %y {dimension = 0 : i64, sizes = array<i64: 2, 2>} : tensor<4x6xf32> -> tensor<2x2x6xf32>
+  %bias = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<2x2x6xf32>
+  // CHECK: %[[Z:.*]] = weir.add %[[S]]
+  // CHECK-NEXT: %[[ZL:.*]] = weir.cast %[[Z]] : tensor<2x2x6xf32> -> tensor<2x2x6xbf16>
+  // CHECK-NEXT: %[[ZW:.*]] = weir.cast %[[ZL]]
+  // CHECK-NEXT: weir.tanh %[[ZW]]
+  %z = weir.add %s, %bias : tensor<2x2x6xf32>
+  %t = weir.tanh %z : tensor<2x2x6xf32>
+  return %t : tensor<2x2x6xf32>
 }

@@ -168,6 +168,15 @@ static void addConfig(Builder &t, const char *name) {
   t.program.configs.back()->name = name;
 }
 
+static void addChoice(Builder &t, DType computes, DType stores, uint32_t file) {
+  auto choice = std::make_unique<ChoiceT>();
+  choice->op = "matmul";
+  choice->computes = computes;
+  choice->stores = stores;
+  choice->location = std::make_unique<Location>(file, 1, 1);
+  t.program.choices.push_back(std::move(choice));
+}
+
 /// A second launch of the kernel, in order as it is.
 static KernelT &addPart(Builder &t) {
   t.program.kernels.push_back(std::make_unique<KernelT>(*t.program.kernels[0]));
@@ -198,6 +207,11 @@ static const Fault faults[] = {
     {"a variable: its name, 'a\\nb', is no", [](Builder &t) { variable(t, 1).name = "a\nb"; }},
     {"a config: its name, '\\u202e', is no", [](Builder &t) { addConfig(t, "\u202e"); }},
     {"output of 'step': its name", [](Builder &t) { t.step().outputs[0]->name = "\x7f"; }},
+    {"the choice for 'matmul': its element type is number 99",
+     [](Builder &t) { addChoice(t, DType(99), DType::f32, 0); }},
+    {"the choice for 'matmul': its element type is number 98",
+     [](Builder &t) { addChoice(t, DType::f32, DType(98), 0); }},
+    {"the choice for 'matmul'", [](Builder &t) { addChoice(t, DType::f32, DType::f32, 1 << 20); }},
     {"an entry: it has no name", [](Builder &t) { t.addEntry(""); }},
     {"what limits 'x': its name", [](Builder &t) { t.step().inputs[0]->limit_config = "\x01"; }},
     {"variable '__metadata__': the name is reserved",

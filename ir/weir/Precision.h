@@ -5,14 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PRECISION_PRECISION_H
-#define WEIR_PASSES_PRECISION_PRECISION_H
+#ifndef WEIR_IR_WEIR_PRECISION_H
+#define WEIR_IR_WEIR_PRECISION_H
 
 #include "ir/weir/ElementTypes.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <optional>
 #include <string>
 
 namespace weir {
+
+/// What `--precision` may name.
+llvm::ArrayRef<Element> precisions();
 
 /// What `--precision` names; nothing where it names none.
 std::optional<Element> precisionNamed(std::string_view name);

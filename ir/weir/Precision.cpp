@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/precision/Precision.h"
+#include "ir/weir/Precision.h"
 #include <iterator>
 
 namespace weir {
 
-static constexpr Element precisions[] = {Element::f32, Element::bf16, Element::f16};
+static constexpr Element all[] = {Element::f32, Element::bf16, Element::f16};
+
+llvm::ArrayRef<Element> precisions() { return all; }
 
 std::optional<Element> precisionNamed(std::string_view name) {
-  for (Element element : precisions)
+  for (Element element : all)
     if (name == nameOf(element))
       return element;
   return std::nullopt;
@@ -21,10 +23,10 @@ std::optional<Element> precisionNamed(std::string_view name) {
 
 std::string precisionOptions() {
   std::string text;
-  for (const Element &element : precisions)
-    text += (&element == precisions                 ? ""
-             : &element == std::end(precisions) - 1 ? " or "
-                                                    : ", ") +
+  for (const Element &element : all)
+    text += (&element == all                 ? ""
+             : &element == std::end(all) - 1 ? " or "
+                                             : ", ") +
             std::string(nameOf(element));
   return text;
 }

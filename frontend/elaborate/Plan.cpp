@@ -1,0 +1,157 @@
+//===- Plan.cpp - What the model pins -------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Pins.h"
+#include "ir/weir/Precision.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace weir::elab {
+
+void Elaborator::readPlan() {
+  const ast::PlanItem *plan = nullptr;
+  for (const ast::ItemPtr &item : model.items) {
+    const auto *one = llvm::dyn_cast<ast::PlanItem>(item.get());
+    if (!one)
+      continue;
+    if (plan)
+      error(one->keyword, "a model has one `plan`").note(plan->keyword, "the other one");
+    else
+      plan = one;
+  }
+  if (!plan)
+    return;
+  for (const auto &entry : plan->entries) {
+    const ast::Identifier &name = entry->precision;
+    std::optional<Element> precision = precisionNamed(name.text);
+    if (!precision) {
+      std::vector<std::string> names;
+      for (Element one : precisions())
+        names.emplace_back(weir::nameOf(one));
+      error(name.range, "a precision is " + precisionOptions() + ", not `" + name.text + "`")
+          .suggest(nearest(name.text, names));
+      continue;
+    }
+    Pin pin{entry.get(), element(*precision)};
+    // What is wrong with the predicate itself is said beside all other mistakes of the model.
+    unsigned before = diagnostics.errorCount();
+    matches(pin, "", "matmul");
+    if (diagnostics.errorCount() == before)
+      pins.push_back(pin);
+  }
+}
+
+bool Elaborator::matches(const Pin &pin, const std::string &name, const std::string &op) {
+  if (!pin.entry->where)
+    return true;
+  Scope scope, *outer = current->scope;
+  scope.outer = outer;
+  Range range = pin.entry->where->range;
+  scope.names["name"] = Binding{name, range, {}, {}, false};
+  scope.names["op"] = Binding{op, range, {}, {}, false};
+  current->scope = &scope;
+  bool result = evaluateCondition(*pin.entry->where, "what stands after `where`").value_or(false);
+  current->scope = outer;
+  return result;
+}
+
+/// Of the parameter that the op multiplies; where it multiplies none, of the instance that it
+/// stands in.
+std::string Elaborator::nameOf(mlir::Operation *op) {
+  for (mlir::Value operand : op->getOperands()) {
+    while (mlir::Operation *maker = operand.getDefiningOp()) {
+      if (auto read = llvm::dyn_cast<ReadOp>(maker)) {
+        const Variable *variable = findVariable(read.getVariable().str());
+        if (variable && variable->role == Role::parameter)
+          return variable->path.path;
+      }
+      if (!llvm::isa<View, CastOp>(maker))
+        break;
+      operand = maker->getOperand(0);
+    }
+  }
+  return instancePath(op->getLoc()).str();
+}
+
+/// The first pin that matches takes the op.
+Pin *Elaborator::pinOf(const std::string &name, const std::string &op) {
+  Pin *first = nullptr;
+  for (Pin &pin : pins) {
+    if (!matches(pin, name, op))
+      continue;
+    pin.matches = true;
+    first = first ? first : &pin;
+  }
+  if (first)
+    first->takes = true;
+  return first;
+}
+
+void Elaborator::pinOps() {
+  if (pins.empty())
+    return;
+  std::map<std::pair<std::string, std::string>, Pin *> known;
+  module->walk([&](mlir::Operation *op) {
+    if (!takesPrecision(op))
+      return;
+    std::string name = nameOf(op), kind = op->getName().stripDialect().str();
+    auto [place, isNew] = known.try_emplace({name, kind}, nullptr);
+    if (isNew)
+      place->second = pinOf(name, kind);
+    if (const Pin *pin = place->second)
+      weir::pin(op, pin->precision, fileLocation(pin->entry->range));
+  });
+  std::set<std::pair<std::string, std::string>> ops;
+  for (const auto &[op, pin] : known)
+    ops.insert(op);
+  for (const Pin &pin : pins)
+    if (!pin.takes)
+      reportUnmatched(pin, ops);
+}
+
+void Elaborator::reportUnmatched(const Pin &pin,
+                                 const std::set<std::pair<std::string, std::string>> &ops) {
+  const ast::PinEntry &entry = *pin.entry;
+  if (pin.matches) {
+    error(entry.range, "this pins nothing: the lines before it take all that it matches");
+    return;
+  }
+  Diagnostic &report = error(entry.where ? entry.where->range : entry.range,
+                             "this matches no product, convolution or composite of the model");
+  if (ops.empty() || !entry.where)
+    return;
+  // Names as they are, and each part of one: a predicate may ask for either.
+  std::vector<std::string> names, parts, kinds;
+  for (const auto &[name, kind] : ops) {
+    if (!name.empty() && !llvm::is_contained(names, name))
+      names.push_back(name);
+    if (!llvm::is_contained(kinds, kind))
+      kinds.push_back(kind);
+    for (llvm::StringRef part : llvm::split(name, '.'))
+      parts.push_back(part.str());
+  }
+  std::vector<std::string> all = names;
+  llvm::append_range(all, parts);
+  llvm::append_range(all, kinds);
+  visit(*entry.where, [&](const ast::Expr &expr) {
+    if (const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
+        text && report.suggestion.empty())
+      report.suggest(nearest(text->value, all));
+  });
+  if (!report.suggestion.empty())
+    return;
+  auto some = [](std::vector<std::string> list) {
+    constexpr size_t most = 8;
+    bool more = list.size() > most;
+    list.resize(std::min(list.size(), most));
+    return "`" + llvm::join(list, "`, `") + "`" + (more ? ", …" : "");
+  };
+  report.help("ops are " + some(kinds) + (names.empty() ? "" : ", names " + some(names)));
+}
+
+} // namespace weir::elab

@@ -1,0 +1,33 @@
+//===- Choices.h - What computes and is stored in which type, and why -----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_CHOICES_H
+#define WEIR_IR_WEIR_CHOICES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace weir {
+
+/// Of the equal ops of a line of the model, in a step.
+struct Choice {
+  mlir::Location at;
+  std::string op; ///< "matmul"; "parameter" where one is read
+  int64_t times;  ///< how many there are
+  mlir::Type computes, stores;
+  std::string why;
+};
+
+/// The module attribute weir.choices: an array of [location, op, times, computes, stores, why].
+void setChoices(mlir::ModuleOp module, llvm::ArrayRef<Choice> choices);
+
+/// Empty where the module says nothing of it: everything is f32 then.
+llvm::SmallVector<Choice> choicesOf(mlir::ModuleOp module);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,166 @@
+//===- Explain.cpp - Why an op computes in a type -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/precision/Explain.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Pins.h"
+#include "ir/weir/WeirDialect.h"
+#include <map>
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+Type elementOf(Value value) { return tensorType(value).getElementType(); }
+std::string textOf(Type type) { return nameOf(*weir::elementOf(type)); }
+
+/// What is left of a value in memory, if anything is: where all that use it round it, the rounded.
+Type storedAs(Value value) {
+  Type stored;
+  for (Operation *user : value.getUsers()) {
+    auto cast = dyn_cast<CastOp>(user);
+    Type to = cast ? elementOf(cast.getResult()) : Type();
+    if (!to || !isLow(to) || (stored && stored != to))
+      return elementOf(value);
+    stored = to;
+  }
+  return stored ? stored : elementOf(value);
+}
+
+class Explainer {
+public:
+  Explainer(func::FuncOp entry, const Decisions &decisions)
+      : module(entry->getParentOfType<ModuleOp>()), decisions(decisions) {}
+
+  /// The choice for one op; nothing where there is none to speak of.
+  std::optional<Choice> choiceOf(Operation *op) {
+    if (op->getNumResults() == 0 || !isa<FloatType>(elementOf(op->getResult(0))))
+      return std::nullopt;
+    Choice choice{op->getLoc(),
+                  op->getName().stripDialect().str(),
+                  1,
+                  Float32Type::get(op->getContext()),
+                  storedAs(op->getResult(0)),
+                  ""};
+    choice.why = reasonOf(op, choice);
+    return choice.why.empty() ? std::nullopt : std::optional(std::move(choice));
+  }
+
+private:
+  std::string reasonOf(Operation *op, Choice &choice) {
+    if (auto read = dyn_cast<ReadOp>(op))
+      return reasonOfVariable(read, choice);
+    if (auto cast = dyn_cast<CastOp>(op))
+      return reasonOfCast(cast, choice);
+    auto castable = dyn_cast<Castable>(op);
+    if (!castable || isa<View, ConstantOp>(op))
+      return "";
+    if (decisions.optimizer.contains(op))
+      return "the optimizer";
+    CastRule rule = castable.castRule();
+    std::string why = takesPrecision(op)                        ? reasonOfWork(op, rule, choice)
+                      : rule.accumulates                        ? "sums stay f32"
+                      : llvm::is_contained(rule.results, false) ? "a statistic stays f32"
+                      : isa<Pointwise>(op)                      ? "elementwise work is f32"
+                                                                : "nothing rounds it";
+    return why + pinText(op);
+  }
+
+  /// Of what a program's precision is about.
+  std::string reasonOfWork(Operation *op, const CastRule &rule, Choice &choice) {
+    std::string stored = decisions.exact.contains(op) ? "; a gradient leaves it in f32" : "";
+    Type factors;
+    for (auto [operand, may] : llvm::zip_equal(op->getOperands(), rule.operands))
+      if (may)
+        factors = low(operand) ? low(operand) : factors;
+    bool composite = rule.multiplies != Multiplies::low;
+    if (!factors)
+      return composite ? "it reads f32" : "it multiplies f32" + stored;
+    if (composite)
+      return "it reads what was rounded to " + textOf(factors) + ", its sums are f32" + stored;
+    choice.computes = factors;
+    return "it multiplies " + textOf(factors) + ", its sums are f32" + stored;
+  }
+
+  /// The type that a value was rounded to, if it was.
+  static Type low(Value value) {
+    if (isLow(elementOf(value)))
+      return elementOf(value);
+    auto widened = value.getDefiningOp<CastOp>();
+    if (widened && isLow(elementOf(widened.getInput())))
+      return elementOf(widened.getInput());
+    return {};
+  }
+
+  std::string pinText(Operation *op) {
+    if (!pinOf(op))
+      return "";
+    FileLineColLoc line = modelLine(pinnedAt(op));
+    return line ? "; pinned by line " + std::to_string(line.getLine()) : "; pinned";
+  }
+
+  std::string reasonOfCast(CastOp cast, Choice &choice) {
+    Type to = elementOf(cast.getResult());
+    if (!isLow(to))
+      return ""; // what was rounded, or an integer
+    choice.stores = to;
+    auto made = decisions.rounded.find(cast);
+    if (made == decisions.rounded.end())
+      return "the model's own cast";
+    bool variable = cast.getInput().getDefiningOp<ReadOp>() != nullptr;
+    return made->second.str() + (variable ? ", cast once a step" : "");
+  }
+
+  std::string reasonOfVariable(ReadOp read, Choice &choice) {
+    auto variable =
+        SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, read.getVariableAttr());
+    if (!variable || variable.getRole() == Role::run)
+      return "";
+    choice.at = variable.getLoc();
+    choice.op = stringifyRole(variable.getRole()).str();
+    choice.stores = elementOf(read.getResult());
+    return variable.getRole() == Role::parameter ? "parameters stay f32" : "states stay f32";
+  }
+
+  ModuleOp module;
+  const Decisions &decisions;
+};
+
+} // namespace
+
+SmallVector<Choice> explain(func::FuncOp entry, const Decisions &decisions) {
+  Explainer explainer(entry, decisions);
+  // By file, line, and the order of the program.
+  using Line = std::pair<StringRef, unsigned>;
+  std::map<Line, SmallVector<Choice>> lines;
+  entry.walk([&](Operation *op) {
+    std::optional<Choice> choice = explainer.choiceOf(op);
+    if (!choice)
+      return;
+    FileLineColLoc place = modelLine(choice->at);
+    SmallVector<Choice> &line =
+        lines[place ? Line(place.getFilename().getValue(), place.getLine()) : Line()];
+    auto same = llvm::find_if(line, [&](const Choice &other) {
+      return other.op == choice->op && other.computes == choice->computes &&
+             other.stores == choice->stores && other.why == choice->why;
+    });
+    if (same != line.end()) {
+      ++same->times;
+      return;
+    }
+    choice->at = place ? Location(place) : Location(UnknownLoc::get(op->getContext()));
+    line.push_back(std::move(*choice));
+  });
+  SmallVector<Choice> all;
+  for (auto &[line, choices] : lines)
+    llvm::append_range(all, choices);
+  return all;
+}
+
+} // namespace weir
