@@ -213,6 +213,19 @@ Tensors cast(CastOp op, Inputs in) {
   });
 }
 
+/// A value that is rounded to low precision is so by as much as before: its derivative is 1.
+Tensors chosenCast(CastOp op, Inputs in, Before before) {
+  Tensors results = cast(op, in);
+  bool floats = llvm::isa<mlir::FloatType>(tensorType(op.getInput()).getElementType());
+  if (!floats || !isLow(tensorType(op.getResult()).getElementType()))
+    return results;
+  const Tensor &was = before(0);
+  Tensors rounded = cast(op, was);
+  for (size_t i = 0; i < was.values.size(); ++i)
+    results[0].values[i] = in[0].values[i] + (rounded[0].values[i] - was.values[i]);
+  return results;
+}
+
 } // namespace
 
 void attachElementwise(mlir::MLIRContext &context) {
@@ -243,7 +256,7 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<CompareOp, compare>(context);
   attach<IsFiniteOp, isFinite>(context);
   attach<SelectOp, select>(context);
-  attach<CastOp, cast>(context);
+  attach<CastOp, cast, chosenCast>(context);
 }
 
 } // namespace weir::reference
