@@ -1,5 +1,7 @@
 """The models on real text and digits reach what PyTorch reaches with the same settings. Needs the data beside the project."""
 
+import pathlib
+
 import weirtest
 from weirtest import DATA, MODELS, data, mnist, needs_data
 
@@ -21,6 +23,10 @@ class RealData(weirtest.Test):
 
     def test_mnist_cnn(self):
         self.assertGreaterEqual(self.train("mnist-cnn.weir", *mnist(), "--epochs", 10)["heldout_accuracy"], 0.98)
+
+    def test_mnist_int8(self):
+        model = pathlib.Path(__file__).resolve().parent / "models" / "mnist-int8.weir"
+        self.assertGreaterEqual(self.train(model, *mnist(), "--epochs", 10)["heldout_accuracy"], 0.94)
 
 
 if __name__ == "__main__":

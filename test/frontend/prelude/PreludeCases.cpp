@@ -107,6 +107,18 @@ std::vector<GradientCase> gradientCases() {
   add("logsumexp", "one", "2, 1", "logsumexp(x)", "2");
   add("logsumexp", "wide", "2, 3, 33", "logsumexp(x)", "2, 3");
 
+  // Halves of a scale are where f32 may round the other way: the numbers here are not near one.
+  add("fake_quantize", "odd", "3, 5", "fake_quantize(x, 0.25)", "3, 5");
+  add("fake_quantize", "cut_off", "2, 67", "fake_quantize(x, exp(0.1 * mean(x)) * 0.125, bits = 3)",
+      "2, 67");
+  add("quantization_scale", "all", "7", "x * quantization_scale(abs(x), bits = 4)", "7");
+  add("fake_quantize_weight", "rows", "3, 5", "fake_quantize_weight(x)", "3, 5");
+  add("fake_quantize_weight", "filters", "2, 3, 3, 3", "fake_quantize_weight(x, bits = 5)",
+      "2, 3, 3, 3");
+  add("fake_quantize_running", "odd", "3, 5", "fake_quantize_running(x)", "3, 5");
+  add("fake_quantize_running", "one", "1", "fake_quantize_running(x, bits = 4, momentum = 0.5)",
+      "1");
+
   auto loss = [&](const std::string &definition, const std::string &name, const std::string &x,
                   const std::string &target, bool ofFloats, const std::string &options = "") {
     std::string y = std::string("input y: ") + (ofFloats ? "[" : "i32[") + target + "]";
