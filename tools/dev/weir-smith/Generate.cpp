@@ -7,6 +7,7 @@
 
 #include "tools/dev/weir-smith/Generate.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Pins.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
@@ -203,6 +204,23 @@ void makeInit(Program &program) {
   endEntry(scope, {});
 }
 
+/// At times the program's products are of low precision, and some of them of their own.
+void choosePrecision(Program &program) {
+  if (!program.random.chance(0.3))
+    return;
+  ModuleOp module = *program.module;
+  auto one = [&] {
+    return typeOf(&program.context,
+                  program.random.one({Element::f32, Element::bf16, Element::bf16, Element::f16}));
+  };
+  if (Type precision = one(); isLow(precision))
+    module->setAttr(precisionAttrName, TypeAttr::get(precision));
+  module.walk([&](Operation *op) {
+    if (takesPrecision(op) && program.random.chance(0.2))
+      pin(op, one(), op->getLoc());
+  });
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
@@ -215,6 +233,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     if (program.random.chance(0.2))
       makeOther(program, "predict");
     makeInit(program);
+    choosePrecision(program);
   } catch (const Refused &) {
     return nullptr;
   }

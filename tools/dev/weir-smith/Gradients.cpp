@@ -74,7 +74,13 @@ private:
           llvm::none_of(op->getOperands(), [&](Value operand) { return moved.contains(operand); }))
         continue;
       Tensors operands = llvm::map_to_vector(op->getOperands(), valueOf);
-      auto results = cast<Interpretable>(op).evaluate(operands, interpreter);
+      auto before = [&](unsigned number) -> const Tensor & {
+        return trial.values.find(op->getOperand(number))->second.truth;
+      };
+      auto interpretable = cast<Interpretable>(op);
+      // What rounds to low precision is a step of its operand: it rounds by as much as before.
+      auto results = isa<CastOp>(op) ? interpretable.evaluateChosen(operands, before, interpreter)
+                                     : interpretable.evaluate(operands, interpreter);
       if (failed(results))
         return NAN;
       for (auto [value, tensor] : llvm::zip(op->getResults(), *results))

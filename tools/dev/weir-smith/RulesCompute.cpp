@@ -32,6 +32,22 @@ void argmax(Scope &s) {
   s.give(s.make<ArgMaxOp>(value, s.random().below(tensorType(value).getRank())));
 }
 
+/// At times what a product multiplies is of low precision. Not where a gradient goes through it:
+/// the cotangents are rounded too then, which no difference of the loss is.
+std::pair<Value, Value> factors(Scope &s, Value lhs, Value rhs) {
+  auto active = [&](Value value) {
+    return s.isActive(value) || (s.outer && s.outer->isActive(value));
+  };
+  if (active(lhs) || active(rhs) || s.random().chance(0.4))
+    return {lhs, rhs};
+  auto low = [&](Value value) -> Value {
+    if (s.random().chance(0.2))
+      return value;
+    return s.make<CastOp>(s.type(shapeOf(value), lowElement(s.random())), value);
+  };
+  return {low(lhs), low(rhs)};
+}
+
 void matmul(Scope &s) {
   Value lhs = s.any(Element::f32, 2, 4);
   bool transposeLhs = s.random().chance(0.4), transposeRhs = s.random().chance(0.4);
@@ -43,7 +59,8 @@ void matmul(Scope &s) {
   other[rank - 1] = transposeRhs ? inner : columns;
   if (ShapedType::getNumElements(other) > s.mostElements())
     throw Refused();
-  s.give(s.make<MatmulOp>(lhs, s.shaped(other), transposeLhs, transposeRhs));
+  auto [left, right] = factors(s, lhs, s.shaped(other));
+  s.give(s.make<MatmulOp>(left, right, transposeLhs, transposeRhs));
 }
 
 /// The sizes of a convolution; the three ops are its three operands' worth.
@@ -77,7 +94,8 @@ void convolution(Scope &s) {
     if (shapeOf(input)[1] > 9)
       throw Refused();
     Convolution sizes = convolutionSizes(s, Shape(shapeOf(input)));
-    s.give(s.make<ConvolutionOp>(input, s.shaped(sizes.weight), sizes.strides, sizes.padding));
+    auto [images, weight] = factors(s, input, s.shaped(sizes.weight));
+    s.give(s.make<ConvolutionOp>(images, weight, sizes.strides, sizes.padding));
     return;
   }
   Convolution sizes = convolutionSizes(s);

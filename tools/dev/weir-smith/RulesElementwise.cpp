@@ -81,7 +81,18 @@ void selection(Scope &s) {
   s.give(s.make<SelectOp>(a.getType(), condition, a, b));
 }
 
+/// A value of low precision, moved as it is or not, is a number to compute with again.
+void throughLow(Scope &s) {
+  Value a = s.any(Element::f32);
+  Value low = s.make<CastOp>(s.type(shapeOf(a), lowElement(s.random())), a);
+  if (auto rank = shapeOf(a).size(); rank == 2 && s.random().chance(0.4))
+    low = s.make<TransposeOp>(low, ArrayRef<int64_t>{1, 0});
+  s.give(s.make<CastOp>(s.type(shapeOf(low)), low));
+}
+
 void cast(Scope &s) {
+  if (s.random().chance(0.3))
+    return throughLow(s);
   Element from =
       s.random().one({Element::f32, Element::f32, Element::i32, Element::u8, Element::b8});
   Element to = s.random().one({Element::f32, Element::f32, Element::i32, Element::u8, Element::b8});

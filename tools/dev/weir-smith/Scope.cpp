@@ -75,6 +75,10 @@ Location Scope::location() {
   return FileLineColLoc::get(&program.context, "smith", ++program.ordinal, 1);
 }
 
+Element lowElement(Random &random) {
+  return random.one({Element::bf16, Element::bf16, Element::f16, Element::f8e4m3, Element::f8e5m2});
+}
+
 Element elementOf(Value value) { return *weir::elementOf(tensorType(value).getElementType()); }
 
 RankedTensorType Scope::type(ArrayRef<int64_t> shape, Element element) {
@@ -114,7 +118,7 @@ void Scope::admit(Operation *op) {
     anyBlocked |= where->blocked.contains(operand);
   }
   for (OpResult result : op->getResults()) {
-    if (elementOf(result) != Element::f32)
+    if (!isa<FloatType>(tensorType(result).getElementType()))
       continue;
     if (anyActive)
       active.insert(result);

@@ -151,6 +151,9 @@ private:
 
 Element elementOf(mlir::Value value);
 
+/// One of the floats of low precision.
+Element lowElement(Random &random);
+
 } // namespace weir::smith
 
 #endif

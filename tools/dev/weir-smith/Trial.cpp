@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dev/weir-smith/Trial.h"
+#include "ir/weir/ElementTypes.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -38,6 +39,21 @@ bool wholeAndEqual(const Known &known) {
 
 /// Whether the order of two values survives rounding.
 bool apart(double a, double b) { return std::fabs(a - b) > 2e-4 * (1 + std::fabs(a)); }
+
+/// Whether it is clear to which number of low precision each element rounds.
+bool apartFromTies(const Known &a, Element low) {
+  for (auto [x, inF32] : llvm::zip(a.truth.values, a.rounded.values)) {
+    double margin = 1e-5 * std::fabs(x) + 8 * std::fabs(x - inF32);
+    if (weir::rounded(low, x - margin) != weir::rounded(low, x + margin))
+      return false;
+  }
+  return true;
+}
+
+bool roundsToLow(Operation &op) {
+  auto cast = dyn_cast<CastOp>(op);
+  return cast && isLow(tensorType(cast.getResult()).getElementType());
+}
 
 /// Zeros (of relu, of masks) are the same everywhere.
 bool isZero(const Known &known, size_t i) {
@@ -163,6 +179,8 @@ bool Trial::decided(Operation &op) {
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
       .Case([&](CastOp cast) {
         auto to = tensorType(cast.getResult()).getElementType();
+        if (isLow(to))
+          return !inexact(0) || apartFromTies(in(0), *elementOf(to));
         if (!isa<IntegerType>(to))
           return true;
         if (to.isInteger(8) &&
@@ -234,7 +252,7 @@ bool Trial::execute(Operation &op) {
     if (isFloat(value))
       largestNorm = std::max(largestNorm, norm(a));
     Known known{std::move(a), rounded(std::move(b), value.getType()), false};
-    known.exact = !isFloat(value) ||
+    known.exact = !isFloat(value) || roundsToLow(op) ||
                   (exact && (roundingOf(op) == RoundingKind::none || wholeAndEqual(known)));
     values[value] = std::move(known);
   }
