@@ -26,7 +26,7 @@ class RealData(weirtest.Test):
 
     def test_mnist_int8(self):
         model = pathlib.Path(__file__).resolve().parent / "models" / "mnist-int8.weir"
-        self.assertGreaterEqual(self.train(model, *mnist(), "--epochs", 10)["heldout_accuracy"], 0.94)
+        self.assertGreaterEqual(self.train(model, *mnist(), "--epochs", 10)["heldout_accuracy"], 0.93)
 
 
 if __name__ == "__main__":
