@@ -316,6 +316,8 @@ bool libraryTakes(Operation *root, Epilogue epilogue) {
 
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
                                    const CallBuffers &buffers) {
+  if (kernel.getNumResults() != 1)
+    return kernel.emitError("has results beside that of the library call");
   for (Operation &op : kernel.getBody().front())
     if (const Rule *rule = ruleOf(kernel.getShape(), &op))
       return rule->emit(builder, kernel, buffers);

@@ -172,8 +172,9 @@ void outlineAttention(Block &block) {
   }
 }
 
-/// Gives a kernel of its own to every cheap value that someone needs in memory.
-void materialize(Block &block) {
+/// Gives a kernel of its own to every cheap value that someone needs in memory. A nest widens what
+/// it reads on the way.
+void materialize(Block &block, const Target &target) {
   SmallVector<OpOperand *> uses;
   block.walk([&](Operation *op) {
     FusionClass kind = fusionClass(op);
@@ -181,9 +182,11 @@ void materialize(Block &block) {
       return;
     if (kind == FusionClass::fused || kind == FusionClass::cheap)
       return;
+    bool widens = kind == FusionClass::root && rootShape(op, target) == KernelShape::nest;
     for (OpOperand &operand : op->getOpOperands())
       if (Operation *definer = operand.get().getDefiningOp();
-          definer && fusionClass(definer) == FusionClass::cheap)
+          definer && fusionClass(definer) == FusionClass::cheap &&
+          !(widens && isa<CastOp>(definer)))
         uses.push_back(&operand);
   });
   llvm::DenseMap<Value, Value> made;
@@ -272,7 +275,7 @@ void outlineBlock(Block &block, const Target &target) {
   prepareRoots(block);
   computeFromStatistics(block);
   outlineAttention(block);
-  materialize(block);
+  materialize(block, target);
   computeTwice(block);
   Groups groups(block);
   absorbNeighbours(groups, block, target);

@@ -338,8 +338,10 @@ static void absorbProducers(ReduceOp reduce, Group *group, Groups &groups) {
     Operation *op = value.getDefiningOp();
     if (op && producers.contains(op))
       continue;
+    // What is narrowed is stored so.
+    auto cast = dyn_cast_or_null<CastOp>(op);
     if (!op || !isa<Pointwise>(op) || op->getBlock() != reduce->getBlock() ||
-        producers.size() == mostOps) {
+        producers.size() == mostOps || (cast && cast.narrows())) {
       reads.insert(value);
       continue;
     }

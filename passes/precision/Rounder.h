@@ -21,8 +21,7 @@ using Rounded = llvm::DenseMap<mlir::Operation *, llvm::StringRef>;
 class Rounder {
 public:
   /// Adds to `made` what it rounds.
-  Rounder(mlir::Type low, Rounded &made)
-      : low(low), builder(low.getContext()), made(made) {}
+  Rounder(mlir::Type low, Rounded &made) : low(low), builder(low.getContext()), made(made) {}
 
   /// The value in low precision, where it is defined. What moves it is done with what it was
   /// rounded to.

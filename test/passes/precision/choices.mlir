@@ -4,25 +4,25 @@
 // Why each op of @step computes and stores what it does, by line.
 // F32-NOT: it multiplies bf16
 // CHECK: weir.choices = [
+// CHECK-SAME: "cast", 1, f32, bf16, "what a product multiplies"]
 // CHECK-SAME: "parameter", 1, f32, f32, "parameters stay f32"]
+// CHECK-SAME: "cast", 1, f32, bf16, "what a product multiplies, cast once a step"]
 // CHECK-SAME: "matmul", 1, bf16, bf16, "it multiplies bf16, its sums are f32"]
 // CHECK-SAME: "cast", 1, f32, bf16, "what a product gives"]
 // CHECK-SAME: "exp", 1, f32, bf16, "elementwise work is f32"]
 // CHECK-SAME: "cast", 1, f32, bf16, "what a composite reads"]
 // CHECK-SAME: "normalize", 1, f32, f32, "it reads what was rounded to bf16, its sums are f32"]
-// CHECK-SAME: "matmul", 1, f32, f32, "it multiplies f32; pinned by line 31"]
+// CHECK-SAME: "matmul", 1, f32, bf16, "it multiplies f32; pinned by line 31"]
 // CHECK-SAME: "cast", 1, f32, bf16, "what a product multiplies"]
 // CHECK-SAME: "reduce", 1, f32, f32, "sums stay f32"]
 // CHECK-SAME: "matmul", 1, bf16, f32, "it multiplies bf16, its sums are f32; a gradient leaves it in f32"]
 // CHECK-SAME: "add", 1, f32, f32, "the optimizer"]
-// CHECK-SAME: "cast", 1, f32, bf16, "what a product multiplies"]
-// CHECK-SAME: "cast", 1, f32, bf16, "what a product multiplies, cast once a step"]
 // The pins are gone.
 // CHECK-NOT: weir.pin
 
 weir.variable parameter @w : tensor<8x8xf32> loc("m.weir":2:3)
-func.func @step(%x: tensor<4x8xf32>) -> (tensor<f32>, tensor<f32>) {
-  %w = weir.read @w : tensor<8x8xf32>
+func.func @step(%x: tensor<4x8xf32> loc("m.weir":1:3)) -> (tensor<f32>, tensor<f32>) {
+  %w = weir.read @w : tensor<8x8xf32> loc("m.weir":2:3)
   %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> loc("m.weir":4:3)
   %a = weir.exp %y : tensor<4x8xf32> loc("m.weir":5:3)
   %n, %mean, %rstd = weir.normalize %a {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32> loc("m.weir":6:3)
