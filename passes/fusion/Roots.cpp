@@ -380,7 +380,11 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
       absorbProducers(reduce, group, groups);
       continue;
     }
-    if (rootShape(root, target) != cast<Fusible>(root).kernelShape())
+    KernelShape shape = rootShape(root, target);
+    if (shape == KernelShape::nest && root->getNumResults() == 1)
+      if (CastOp cast = narrowing(root->getResult(0)))
+        groups.adopt(cast, group); // computed and stored element by element
+    if (shape == KernelShape::nest || shape != cast<Fusible>(root).kernelShape())
       continue;
     Epilogue epilogue;
     Value end = root->getResult(0);
