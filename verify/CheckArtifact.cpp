@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Writer.h"
+#include "ir/weir/ElementTypes.h"
 #include "verify/CheckActions.h"
 #include "verify/Checks.h"
 #include "verify/Compare.h"
@@ -20,6 +21,31 @@ namespace weir {
 static bool sameBits(const Tensor &a, const Tensor &b) {
   return llvm::equal(a.values, b.values,
                      [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+/// Beside the middle of two floats of low precision a number may become either, and what is
+/// computed of it differs by that: of each element a step of the coarsest type that the program
+/// rounds to, of it or of the tensor's mean square. That each action rounds as it should has been
+/// seen by then.
+static void allowSteps(Outcome &allowance, const Outcome &truth, ModuleOp program) {
+  double step = 0;
+  program.walk([&](CastOp cast) {
+    if (cast.narrows())
+      step = std::max(step, lastPlace(*elementOf(tensorType(cast.getResult()).getElementType())));
+  });
+  if (step == 0)
+    return;
+  for (const auto &[entry, results] : truth)
+    for (auto [allowed, result] : llvm::zip_equal(allowance[entry], results)) {
+      const std::vector<double> &values = result.value.values;
+      double squares = 0;
+      for (double value : values)
+        squares += value * value;
+      double mean = std::sqrt(squares / std::max<size_t>(values.size(), 1));
+      for (auto [most, value] : llvm::zip_equal(allowed.value.values, values))
+        if (std::isfinite(mean))
+          most = std::max(most, step * std::max(std::abs(value), mean));
+    }
 }
 
 /// What of an outcome is not as it should be.
@@ -48,6 +74,7 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
   if (failed(rounding))
     return failure();
   raiseTo(*allowance, *rounding);
+  allowSteps(*allowance, sample.truth, samples.twin());
   return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
 }
 

@@ -105,12 +105,8 @@ static double toleranceOf(GradientOp op) {
     if (product.castRule().multiplies != Multiplies::low)
       return;
     for (mlir::Value factor : product->getOperands())
-      if (mlir::Type type = tensorType(factor).getElementType(); isLow(type)) {
-        double bit = 1;
-        while (rounded(*elementOf(type), 1 + bit / 2) != 1)
-          bit /= 2;
-        tolerance = std::max(tolerance, bit / 2);
-      }
+      if (mlir::Type type = tensorType(factor).getElementType(); isLow(type))
+        tolerance = std::max(tolerance, lastPlace(*elementOf(type)) / 2);
   });
   return tolerance;
 }

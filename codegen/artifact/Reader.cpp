@@ -106,6 +106,8 @@ void PlanReader::readAttributes() {
     set(tiedAttrName, builder.getDictionaryAttr(tied));
   if (Element precision = fb::elementOf(program.precision()); isLow(precision))
     set(precisionAttrName, TypeAttr::get(typeOf(builder.getContext(), precision)));
+  if (program.loss_scale())
+    set(lossScaleAttrName, builder.getStringAttr(text(program.loss_scale())));
   if (program.choices())
     readChoices();
   set(batchAttrName, number(program.batch()));

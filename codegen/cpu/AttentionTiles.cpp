@@ -127,20 +127,25 @@ Value AttentionTiles::splat(Value scalar) {
                                      scalar);
 }
 
-Value AttentionTiles::widened(Value loaded) {
-  Type element = getElementTypeOrSelf(loaded);
+/// `element`, or as many as `like` has lanes.
+static Type typeLike(Type like, Type element) {
+  auto vector = dyn_cast<VectorType>(like);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value AttentionTiles::widened(Value bits, Type element) {
   if (element.isF32())
-    return loaded;
-  Type f32 = e.builder.getF32Type();
-  auto vector = dyn_cast<VectorType>(loaded.getType());
-  return arith::ExtFOp::create(e.builder, e.loc, vector ? Type(vector.clone(f32)) : f32, loaded);
+    return bits;
+  Value low = arith::BitcastOp::create(e.builder, e.loc, typeLike(bits.getType(), element), bits);
+  return arith::ExtFOp::create(e.builder, e.loc, typeLike(bits.getType(), e.builder.getF32Type()),
+                               low);
 }
 Value AttentionTiles::narrowed(Value real, Type element) {
   if (element.isF32())
     return real;
-  auto vector = dyn_cast<VectorType>(real.getType());
-  return arith::TruncFOp::create(e.builder, e.loc, vector ? Type(vector.clone(element)) : element,
-                                 real);
+  Value low = arith::TruncFOp::create(e.builder, e.loc, typeLike(real.getType(), element), real);
+  return arith::BitcastOp::create(e.builder, e.loc, typeLike(real.getType(), scalarType(element)),
+                                  low);
 }
 
 static Value addressOf(Emission &e, const Buffer &buffer, Value position) {
@@ -151,13 +156,15 @@ static Value addressOf(Emission &e, const Buffer &buffer, Value position) {
 }
 
 Value AttentionTiles::loadVector(const Buffer &buffer, Value position) {
-  auto type = VectorType::get({lanes}, buffer.element);
-  return widened(LLVM::LoadOp::create(e.builder, e.loc, type, addressOf(e, buffer, position),
-                                      storedBytes(buffer.element)));
+  Buffer bits = bitsOf(buffer);
+  return widened(LLVM::LoadOp::create(e.builder, e.loc, VectorType::get({lanes}, bits.element),
+                                      addressOf(e, bits, position), storedBytes(bits.element)),
+                 buffer.element);
 }
 void AttentionTiles::storeVector(const Buffer &buffer, Value position, Value vector) {
+  Buffer bits = bitsOf(buffer);
   LLVM::StoreOp::create(e.builder, e.loc, narrowed(vector, buffer.element),
-                        addressOf(e, buffer, position), storedBytes(buffer.element));
+                        addressOf(e, bits, position), storedBytes(bits.element));
 }
 Value AttentionTiles::fma(Value a, Value b, Value c) {
   return math::FmaOp::create(e.builder, e.loc, a, b, c);
@@ -267,14 +274,16 @@ Value AttentionTiles::loadColumns(const HeadView &view, Value row, int64_t colum
   Value at = position(view, row, index(column));
   if (column + lanes <= width)
     return loadVector(view.buffer, at);
-  auto type = VectorType::get({lanes}, view.buffer.element);
+  Buffer bits = bitsOf(view.buffer);
+  auto type = VectorType::get({lanes}, bits.element);
   Value mask = vector::ConstantMaskOp::create(e.builder, e.loc,
                                               VectorType::get({lanes}, e.builder.getI1Type()),
                                               ArrayRef<int64_t>{width - column});
   Value zeros =
       arith::ConstantOp::create(e.builder, e.loc, cast<TypedAttr>(e.builder.getZeroAttr(type)));
-  return widened(LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, view.buffer, at),
-                                            mask, zeros, storedBytes(view.buffer.element)));
+  return widened(LLVM::MaskedLoadOp::create(e.builder, e.loc, type, addressOf(e, bits, at), mask,
+                                            zeros, storedBytes(bits.element)),
+                 view.buffer.element);
 }
 
 void AttentionTiles::unpackRows(const Buffer &packed, int64_t rows, const HeadView &view) {

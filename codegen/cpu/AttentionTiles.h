@@ -16,6 +16,7 @@
 
 #include "codegen/StridedView.h"
 #include "codegen/cpu/Emission.h"
+#include "ir/weir/Elements.h"
 
 #include <functional>
 
@@ -62,10 +63,10 @@ public:
   mlir::Value constant(double value);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value load(const Buffer &buffer, mlir::Value position) {
-    return widened(loadElement(e.builder, e.loc, buffer, position));
+    return widened(loadElement(e.builder, e.loc, bitsOf(buffer), position), buffer.element);
   }
   void store(const Buffer &buffer, mlir::Value position, mlir::Value scalar) {
-    storeElement(e.builder, e.loc, buffer, position, narrowed(scalar, buffer.element));
+    storeElement(e.builder, e.loc, bitsOf(buffer), position, narrowed(scalar, buffer.element));
   }
   mlir::Value loadVector(const Buffer &buffer, mlir::Value position);
   void storeVector(const Buffer &buffer, mlir::Value position, mlir::Value vector);
@@ -121,7 +122,12 @@ public:
   int64_t paddedKeys, paddedWidth;
 
 private:
-  mlir::Value widened(mlir::Value loaded);
+  /// Floats of low precision are loaded and stored as their bits.
+  static Buffer bitsOf(Buffer buffer) {
+    buffer.element = scalarType(buffer.element);
+    return buffer;
+  }
+  mlir::Value widened(mlir::Value bits, mlir::Type element);
   mlir::Value narrowed(mlir::Value real, mlir::Type element);
 
   llvm::SmallVector<bool> outputsFound;

@@ -141,7 +141,19 @@ bool isServed(Type element) { return element.isF16(); }
 
 } // namespace
 
+/// From one float of low precision to another, as folding leaves it, goes by way of f32.
+static void narrowFromWide(arith::TruncFOp op) {
+  if (getElementTypeOrSelf(op.getIn()).isF32())
+    return;
+  OpBuilder builder(op);
+  Type wide = builder.getF32Type();
+  if (auto vector = dyn_cast<VectorType>(op.getIn().getType()))
+    wide = vector.clone(wide);
+  op.getInMutable().assign(arith::ExtFOp::create(builder, op.getLoc(), wide, op.getIn()));
+}
+
 void expandSmallFloats(ModuleOp module) {
+  module.walk(narrowFromWide);
   module.walk([](Operation *op) {
     if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
       return;

@@ -22,7 +22,7 @@ mlir::FileLineColLoc modelLine(mlir::Location loc);
 std::string describe(mlir::Location loc);
 
 /// What the locations of gradients are named, around the op's they belong to.
-inline constexpr llvm::StringLiteral gradientLocName = "gradient";
+inline constexpr llvm::StringLiteral gradientLocName = "the gradient";
 
 /// The path of the block's instance that an op stands in, "h.0.attn"; "" in the model itself.
 llvm::StringRef instancePath(mlir::Location loc);

@@ -6,13 +6,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/precision/LossScale.h"
+#include "ir/weir/Pins.h"
 
 namespace weir {
 
+/// The others reach as far down as f32.
+static bool roundsToF16(Element precision, mlir::ModuleOp program) {
+  auto pinned = program.walk([](mlir::Operation *op) {
+    mlir::Type pin = pinOf(op);
+    return pin && pin.isF16() ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return precision == Element::f16 || pinned.wasInterrupted();
+}
+
 std::optional<LossScale> lossScaleFor(std::string_view name, Element precision,
-                                      std::string &problem) {
-  // The others reach as far down as f32.
-  bool needed = precision == Element::f16;
+                                      mlir::ModuleOp program, std::string &problem) {
+  bool needed = roundsToF16(precision, program);
   if (name.empty())
     name = needed ? "dynamic" : "none";
   std::string given = "--loss-scale " + std::string(name);

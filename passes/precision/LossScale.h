@@ -8,15 +8,16 @@
 #ifndef WEIR_PASSES_PRECISION_LOSSSCALE_H
 #define WEIR_PASSES_PRECISION_LOSSSCALE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/Element.h"
 #include "runtime/base/LossScale.h"
 
 namespace weir {
 
-/// What `--loss-scale` names, where the precision needs one; of "" the usual scale of the
-/// precision. Otherwise nothing, and why in `problem`.
+/// What `--loss-scale` names, where the program needs one: its precision is f16, or ops are pinned
+/// to it. Of "" what is usual. Otherwise nothing, and why in `problem`.
 std::optional<LossScale> lossScaleFor(std::string_view name, Element precision,
-                                      std::string &problem);
+                                      mlir::ModuleOp program, std::string &problem);
 
 } // namespace weir
 

@@ -248,6 +248,8 @@ void ProgramChecker::checkChoices() {
   if (program.choices())
     for (const Choice *choice : *program.choices()) {
       std::string where = "the choice for " + quoted(choice->op());
+      require(isPlainText(choice->op()->string_view()), "a choice", "its op is no plain text");
+      require(isPlainText(choice->why()->string_view()), where, "its reason is no plain text");
       for (DType type : {choice->computes(), choice->stores()})
         require(type <= DType::MAX, where, unknownType(type));
       checkLocation(where, choice->location());

@@ -203,6 +203,14 @@ inline double rounded(Element element, double value) {
   });
 }
 
+/// The distance from 1 to the next larger number of a float.
+inline double lastPlace(Element element) {
+  double place = 1;
+  while (rounded(element, 1 + place / 2) != 1)
+    place /= 2;
+  return place;
+}
+
 } // namespace weir
 
 #endif

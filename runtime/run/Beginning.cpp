@@ -107,13 +107,19 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   set("seed", seed());
   set("step", 0);
   set("total_steps", totalSteps);
-  if (const flatbuffers::String *scale = program.plan().loss_scale()) {
+  const flatbuffers::String *scale = program.plan().loss_scale();
+  auto startScale = [&] {
+    if (!scale)
+      return;
     set("loss_scale", lossScaleNamed(scale->string_view())->start);
     set("good_steps", 0);
-  }
+  };
+  startScale();
   if (resumed) {
     restore(program.variables(), resumed->model);
     restore(program.variables(), resumed->state);
+    if (scale && resumed->manifest.lossScale != scale->string_view())
+      startScale(); // it was allowed to change
     set("total_steps", totalSteps);
     say(concat("resuming after step ", resumed->manifest.step, " from ", resumed->path));
   } else {

@@ -104,6 +104,16 @@ class LossScale(weirtest.Test):
         self.assertEqual(last["skipped_steps"], len(skipped))
         self.assertEqual(self.weights(kept), self.weights(parts))
 
+    def test_a_scale_that_may_change_begins_where_it_is_told(self):
+        kept = self.folder / "kept"
+        options = ["--steps", 4, "--checkpoint", kept, "--every", 1]
+        self.gpt("first", "--loss-scale", "dynamic:4096", *options)
+        for path in self.checkpoints(kept)[2:]:
+            shutil.rmtree(path)
+        self.gpt("second", "--loss-scale", "dynamic:64", *options, "--resume", "--change", "loss-scale")
+        steps, _ = self.metrics("second.jsonl")
+        self.assertEqual([(r["step"], r["loss_scale"]) for r in steps], [(3, 64), (4, 64)])
+
     def test_the_scale_doubles_after_2000_good_steps(self):
         self.line(5, "--loss-scale", "dynamic:1", "--steps", 2003)
         steps, _ = self.metrics("line.jsonl")

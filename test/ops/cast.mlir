@@ -135,3 +135,17 @@ func.func @row_of_low_precision_of_one_more_than_a_vector() {
   check.expect %behind, dense<7> : tensor<32xi32>
   return
 }
+
+// From one float of low precision to another, by way of f32, each rounding once: 1.05 is 1.046875 in bf16, and 1 in f8E4M3FN.
+func.func @narrower_still() {
+  %x = check.input dense<[1.05, 1.0703125, -300.0, 0.1]> : tensor<4xf32>
+  %low = weir.cast %x : tensor<4xf32> -> tensor<4xbf16>
+  %wide = weir.cast %low : tensor<4xbf16> -> tensor<4xf32>
+  %f8 = weir.cast %wide : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  %half = weir.cast %wide : tensor<4xf32> -> tensor<4xf16>
+  %a = weir.cast %f8 : tensor<4xf8E4M3FN> -> tensor<4xf32>
+  %b = weir.cast %half : tensor<4xf16> -> tensor<4xf32>
+  check.expect %a, dense<[1.0, 1.125, -288.0, 0.1015625]> : tensor<4xf32> exactly
+  check.expect %b, dense<[1.046875, 1.0703125, -300.0, 0.10009765625]> : tensor<4xf32> exactly
+  return
+}

@@ -91,8 +91,7 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, Element precision, LossScale scale,
-               std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, Element precision, std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
@@ -135,10 +134,14 @@ static void noteWidened(MLIRContext *context, const Target &target, Element prec
                     "--precision f32\n";
 }
 
-Exit Compilation::compile(std::shared_ptr<Target> target, Element precision, LossScale scale,
+Exit Compilation::compile(std::shared_ptr<Target> target, Element precision,
                           std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
+  std::string problem;
+  std::optional<LossScale> scale = lossScaleFor(options.lossScale, precision, *module, problem);
+  if (!scale)
+    return usage(problem);
   {
     TimingScope time = total.nest("digests");
     setDigests(*module);
@@ -152,7 +155,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Element precision, Los
   PipelineOptions pipeline{
       .target = std::move(target),
       .precision = precision,
-      .lossScale = scale,
+      .lossScale = *scale,
       .watch = [&](PassManager &manager) { dump.watch(manager); },
       .dumpKernels = [&](llvm::StringRef step,
                          ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
@@ -186,14 +189,10 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::optional<Element> precision = precisionNamed(options.precision);
   if (!precision)
     return usage("--precision " + options.precision + ": expected " + precisionOptions());
-  std::string problem;
-  std::optional<LossScale> scale = lossScaleFor(options.lossScale, *precision, problem);
-  if (!scale)
-    return usage(problem);
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(std::move(target), *precision, *scale, output);
+  Exit exit = compilation.compile(std::move(target), *precision, output);
   if (exit == Exit::ok)
     compilation.requireDumped();
   return written(exit);

@@ -102,8 +102,7 @@ private:
       return counts.ofVariables;
     if (isa<plan::CallOp>(writer->second))
       return counts.ofCalls;
-    ++counts.spareAt[describe(launch.getLoc())];
-    return counts.spare;
+    return counts.spareAt[describe(launch.getLoc())];
   }
 
   ModuleOp plan;

@@ -24,8 +24,8 @@ struct CastCounts {
   uint64_t ofVariables = 0; ///< of parameters and inputs, which nothing of the step computes
   uint64_t ofCalls = 0;     ///< of what a library's routine gives
   uint64_t forCalls = 0;    ///< widening what such a routine does not take as it is
-  uint64_t spare = 0;       ///< of what a kernel gives, which could have done it
-  std::map<std::string, uint64_t> spareAt; ///< the spare ones, by their line
+  /// Of what a kernel gives, which could have done it, by their line.
+  std::map<std::string, uint64_t> spareAt;
 };
 
 /// Throws Failure(Exit::model) where the plan cannot be read.

@@ -47,7 +47,6 @@ struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
   Element precision;
-  LossScale lossScale;
 };
 
 /// Seconds, as a person says them.
@@ -124,6 +123,13 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
     reporter.print(diagnostics);
   if (!elaborated.module)
     return exitOf(elaborated);
+  std::string unscaled;
+  std::optional<LossScale> scale =
+      lossScaleFor(options.lossScale, work.precision, *elaborated.module, unscaled);
+  if (!scale) {
+    llvm::errs() << "error: " << unscaled << "\n";
+    return Exit::usage;
+  }
   if (std::string problem = tooLarge(*elaborated.module); !problem.empty()) {
     llvm::errs() << "error: " << options.model << ": " << problem
                  << "\n  help: --set shrinks a model: its batch, its width, its layers\n";
@@ -140,7 +146,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   VerifyOptions verify;
   verify.target = options.target;
   verify.precision = work.precision;
-  verify.lossScale = work.lossScale;
+  verify.lossScale = *scale;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };
@@ -180,16 +186,10 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << precisionOptions() << "\n";
     return Exit::usage;
   }
-  std::string problem;
-  std::optional<LossScale> scale = lossScaleFor(options.lossScale, *precision, problem);
-  if (!scale) {
-    llvm::errs() << "error: " << problem << "\n";
-    return Exit::usage;
-  }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, how, *precision, *scale};
+  Work work{options, how, *precision};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;

@@ -151,7 +151,6 @@ TEST(Elaborate, BatchOfOneAndPrediction) {
   EXPECT_EQ(predict.getResultAttrOfType<mlir::StringAttr>(0, "weir.output").getValue(), "output");
 }
 
-/// The place in the model file that an op comes from: the outermost caller.
 TEST(Elaborate, PreludeCodePointsBackToTheModel) {
   Program program(
       trained("model m(x: [b, w]) -> [b, w] {\n  y = relu(x)\n  return linear(y, w)\n}"));
