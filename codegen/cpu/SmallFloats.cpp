@@ -141,15 +141,26 @@ bool isServed(Type element) { return element.isF16(); }
 
 } // namespace
 
-/// From one float of low precision to another, as folding leaves it, goes by way of f32.
-static void narrowFromWide(arith::TruncFOp op) {
-  if (getElementTypeOrSelf(op.getIn()).isF32())
+/// What goes to a float of low precision goes by way of f32, from whole numbers and from other such
+/// floats too, as folding leaves it.
+static void narrowFromWide(Operation *op) {
+  if (!isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+    return;
+  Type low = op->getResult(0).getType();
+  Value from = op->getOperand(0);
+  if (!isLow(getElementTypeOrSelf(low)) || getElementTypeOrSelf(from).isF32())
     return;
   OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
   Type wide = builder.getF32Type();
-  if (auto vector = dyn_cast<VectorType>(op.getIn().getType()))
+  if (auto vector = dyn_cast<VectorType>(low))
     wide = vector.clone(wide);
-  op.getInMutable().assign(arith::ExtFOp::create(builder, op.getLoc(), wide, op.getIn()));
+  Value real =
+      isa<arith::TruncFOp>(op)
+          ? arith::ExtFOp::create(builder, op->getLoc(), wide, from).getResult()
+          : builder.create(op->getLoc(), op->getName().getIdentifier(), from, wide)->getResult(0);
+  op->replaceAllUsesWith(arith::TruncFOp::create(builder, op->getLoc(), low, real));
+  op->erase();
 }
 
 void expandSmallFloats(ModuleOp module) {

@@ -40,9 +40,20 @@ std::string headerOf(Element element, const std::vector<int64_t> &shape) {
 } // namespace
 
 NpyFile::NpyFile(std::string path, Element element, const std::vector<int64_t> &shape)
-    : file(std::move(path)) {
-  std::string header = headerOf(element, shape);
-  write(reinterpret_cast<const std::byte *>(header.data()), header.size());
+    : file(std::move(path)), given(element),
+      written(rowOf(element).numpy ? element : Element::f32) {
+  std::string header = headerOf(written, shape);
+  file.write(reinterpret_cast<const std::byte *>(header.data()), header.size());
+}
+
+void NpyFile::write(const std::byte *data, size_t size) {
+  if (given == written)
+    return file.write(data, size);
+  std::vector<double> numbers(size / sizeOf(given));
+  std::vector<std::byte> bytes(numbers.size() * sizeOf(written));
+  loadNumbers(given, data, numbers);
+  storeNumbers(written, numbers, bytes.data());
+  file.write(bytes.data(), bytes.size());
 }
 
 } // namespace weir

@@ -24,12 +24,16 @@ namespace weir {
 
 class NpyFile {
 public:
-  /// Begins a file beside `path` of elements that NumPy has; it is removed unless it is finished.
-  /// Throws Failure(Exit::storage) where it cannot be written.
+  /// Begins a file beside `path`; it is removed unless it is finished. What NumPy has no name for
+  /// is written as f32, which holds each of its numbers. Throws Failure(Exit::storage) where it
+  /// cannot be written.
   NpyFile(std::string path, Element element, const std::vector<int64_t> &shape);
 
   /// Appends elements, in their order. Throws Failure(Exit::storage).
-  void write(const std::byte *data, size_t size) { file.write(data, size); }
+  void write(const std::byte *data, size_t size);
+
+  /// Of the file.
+  Element element() const { return written; }
 
   /// All elements were written: puts the file in its place, where another may have been until now.
   /// A pipe or a device was written all along. Throws Failure(Exit::storage).
@@ -39,6 +43,7 @@ public:
 
 private:
   NewFile file;
+  Element given, written;
 };
 
 } // namespace weir

@@ -239,10 +239,10 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
     result.file->finish();
     written.push_back({{"name", result.port->name()->str()},
                        {"file", result.file->path()},
-                       {"type", nameOf(artifact::elementOf(result.port->dtype()))},
+                       {"type", nameOf(result.file->element())},
                        {"shape", result.shape}});
     if (!options.json)
-      std::cout << result.file->path() << " " << nameOf(artifact::elementOf(result.port->dtype()))
+      std::cout << result.file->path() << " " << nameOf(result.file->element())
                 << shapeText(result.shape) << "\n";
   }
   if (options.json) {

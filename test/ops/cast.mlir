@@ -136,6 +136,21 @@ func.func @row_of_low_precision_of_one_more_than_a_vector() {
   return
 }
 
+// Whole numbers and truth values to low precision.
+func.func @whole_to_low() {
+  %i = check.input dense<[1, -3, 257, 0]> : tensor<4xi32>
+  %b = check.input dense<[true, false, true, true]> : tensor<4xi1>
+  %f = weir.cast %i : tensor<4xi32> -> tensor<4xf32>
+  %t = weir.cast %b : tensor<4xi1> -> tensor<4xf32>
+  %low = weir.cast %f : tensor<4xf32> -> tensor<4xbf16>
+  %f8 = weir.cast %t : tensor<4xf32> -> tensor<4xf8E5M2>
+  %x = weir.cast %low : tensor<4xbf16> -> tensor<4xf32>
+  %y = weir.cast %f8 : tensor<4xf8E5M2> -> tensor<4xf32>
+  check.expect %x, dense<[1.0, -3.0, 256.0, 0.0]> : tensor<4xf32> exactly
+  check.expect %y, dense<[1.0, 0.0, 1.0, 1.0]> : tensor<4xf32> exactly
+  return
+}
+
 // From one float of low precision to another, by way of f32, each rounding once: 1.05 is 1.046875 in bf16, and 1 in f8E4M3FN.
 func.func @narrower_still() {
   %x = check.input dense<[1.05, 1.0703125, -300.0, 0.1]> : tensor<4xf32>

@@ -13,6 +13,7 @@
 #include "verify/Verify.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/Locations.h"
 #include "verify/Compare.h"
 #include "verify/Cost.h"
 #include "verify/Gradients.h"
@@ -68,7 +69,7 @@ unsigned lineOf(llvm::StringRef part) {
 
 bool isGradient(Operation *op) {
   auto name = llvm::dyn_cast<NameLoc>(op->getLoc());
-  return name && name.getName() == "gradient";
+  return name && name.getName() == gradientLocName;
 }
 
 bool hasShape(Value value, llvm::ArrayRef<int64_t> shape) { return shapeOf(value) == shape; }

@@ -48,6 +48,18 @@ TEST(NpyFile, OneSizeIsATupleToo) {
             "{'descr': '<i4', 'fortran_order': False, 'shape': (3, ), }");
 }
 
+TEST(NpyFile, WhatNumPyHasNotIsF32) {
+  TestFolder folder;
+  NpyFile file(folder / "out.npy", Element::bf16, {2});
+  const uint16_t values[] = {0x3f80, 0xc040}; // 1, -3
+  file.write(reinterpret_cast<const std::byte *>(values), sizeof values);
+  file.finish();
+  EXPECT_EQ(file.element(), Element::f32);
+  std::string content = readAll(folder / "out.npy");
+  EXPECT_EQ(headerOf(content), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, ), }");
+  EXPECT_EQ(content.substr(content.size() - 8), raw(1.f) + raw(-3.f));
+}
+
 TEST(NpyFile, UnfinishedItIsNotThere) {
   TestFolder folder;
   {
