@@ -172,8 +172,9 @@ void outlineAttention(Block &block) {
   }
 }
 
-/// Gives a kernel of its own to every cheap value that someone needs in memory. A nest widens what
-/// it reads on the way.
+/// Gives a kernel of its own to every cheap value that someone needs in memory. A sum widens what
+/// it reads on the way; a pool's gradient, which reads it again and again, is seven times as slow
+/// so.
 void materialize(Block &block, const Target &target) {
   SmallVector<OpOperand *> uses;
   block.walk([&](Operation *op) {
@@ -182,7 +183,7 @@ void materialize(Block &block, const Target &target) {
       return;
     if (kind == FusionClass::fused || kind == FusionClass::cheap)
       return;
-    bool widens = kind == FusionClass::root && rootShape(op, target) == KernelShape::nest;
+    bool widens = isa<ReduceOp>(op) && rootShape(op, target) == KernelShape::nest;
     for (OpOperand &operand : op->getOpOperands())
       if (Operation *definer = operand.get().getDefiningOp();
           definer && fusionClass(definer) == FusionClass::cheap &&
