@@ -225,6 +225,24 @@ bool Parser::parseParameter(Parameter &parameter) {
 // The recipe
 //===----------------------------------------------------------------------===//
 
+template <class Block, class Entry>
+bool Parser::parseEntries(std::unique_ptr<Block> block, const char *what,
+                          std::unique_ptr<Entry> (Parser::*parseOne)(),
+                          std::vector<ItemPtr> &into) {
+  bool braced = parseBraces(block->range, what, [&] {
+    std::unique_ptr<Entry> entry = (this->*parseOne)();
+    if (!entry)
+      return false;
+    block->entries.push_back(std::move(entry));
+    return true;
+  });
+  if (!braced)
+    return false;
+  block->range = since(block->keyword.begin);
+  into.push_back(std::move(block));
+  return true;
+}
+
 bool Parser::parseTrain(std::vector<ItemPtr> &into) {
   auto node = std::make_unique<TrainItem>();
   size_t start = position;
@@ -235,18 +253,7 @@ bool Parser::parseTrain(std::vector<ItemPtr> &into) {
     if (!recoverToBody(start))
       return false;
   }
-  bool braced = parseBraces(node->range, "recipe", [&] {
-    std::unique_ptr<Node> entry = parseEntry();
-    if (!entry)
-      return false;
-    node->entries.push_back(std::move(entry));
-    return true;
-  });
-  if (!braced)
-    return false;
-  node->range = since(node->keyword.begin);
-  into.push_back(std::move(node));
-  return true;
+  return parseEntries(std::move(node), "recipe", &Parser::parseEntry, into);
 }
 
 namespace {
@@ -371,18 +378,7 @@ bool Parser::parsePlan(std::vector<ItemPtr> &into) {
   auto node = std::make_unique<PlanItem>();
   node->keyword = rangeOf(peek());
   ++position;
-  bool braced = parseBraces(node->range, "plan", [&] {
-    std::unique_ptr<PinEntry> entry = parsePin();
-    if (!entry)
-      return false;
-    node->entries.push_back(std::move(entry));
-    return true;
-  });
-  if (!braced)
-    return false;
-  node->range = since(node->keyword.begin);
-  into.push_back(std::move(node));
-  return true;
+  return parseEntries(std::move(node), "plan", &Parser::parsePin, into);
 }
 
 std::unique_ptr<PinEntry> Parser::parsePin() {

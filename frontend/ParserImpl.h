@@ -123,6 +123,10 @@ private:
   /// `where` and what stands after it, if it is there.
   bool parseWhere(ast::ExprPtr &where);
   bool parsePlan(std::vector<ast::ItemPtr> &into);
+  /// The entries of a block in braces, in the order written; `what` names it in messages.
+  template <class Block, class Entry>
+  bool parseEntries(std::unique_ptr<Block> block, const char *what,
+                    std::unique_ptr<Entry> (Parser::*parseOne)(), std::vector<ast::ItemPtr> &into);
   std::unique_ptr<ast::PinEntry> parsePin();
 
   /// Bounds the parser's own recursion; counts as long as it lives.
