@@ -5,21 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Statistics.h"
 #include "passes/fusion/Roots.h"
 
 using namespace mlir;
 
 namespace weir {
-
-/// Whether `value` is element by element computed from what is not among `made`.
-static bool isPointwise(Value value, const OpSet &made) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !made.contains(op))
-    return true;
-  if (!isa<Pointwise>(op) && fusionClass(op) != FusionClass::cheap)
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return isPointwise(operand, made); });
-}
 
 void computeFromStatistics(Block &block) {
   SmallVector<Decomposable> composites;
@@ -31,18 +22,8 @@ void computeFromStatistics(Block &block) {
   for (Decomposable composite : composites) {
     OpBuilder builder(composite->getContext());
     builder.setInsertionPointAfter(composite);
-    Operation *end = composite->getNextNode();
-    SmallVector<Value> parts = composite.decompose(builder);
-    OpSet made;
-    for (Operation *op = composite->getNextNode(); op != end; op = op->getNextNode())
-      made.insert(op);
-    for (auto [part, kept] : llvm::drop_begin(llvm::zip_equal(parts, composite->getResults())))
-      part.replaceAllUsesWith(kept);
-    if (isPointwise(parts.front(), made))
-      composite->getResult(0).replaceAllUsesWith(parts.front());
-    for (Operation *op : llvm::reverse(made))
-      if (op->use_empty())
-        op->erase();
+    if (Value rows = fromStatistics(composite, composite->getOperands(), builder))
+      composite->getResult(0).replaceAllUsesWith(rows);
   }
 }
 

@@ -10,13 +10,19 @@
 // before it have another meaning than those behind it, which is the only one of the latter.
 //
 // A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
-// product gives, behind its bias.
+// product gives, behind its bias. A composite computes from what there is, and its gradient from
+// what was kept of that, which is rounded:
+//
+//   %y, %mean, %rstd = weir.normalize %x            %l = weir.cast %x -> bf16, %w = weir.cast %l
+//   %g = weir.mul %y, %cotangent               ->   %g = weir.mul ((%w - %mean) * %rstd), ..
+//   weir.normalize_grad %x, %mean, ..               weir.normalize_grad %w, %mean, ..
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Precision.h"
+#include "ir/weir/Statistics.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
@@ -42,19 +48,29 @@ bool multiplies(Operation *op) {
 
 using OpSet = llvm::DenseSet<Operation *>;
 
-/// What the values are computed from, in regions too. Whether all of an update is finite is nothing
-/// that a value is computed from.
+/// What a result of microbatches is in a round.
+Value yieldedFor(OpResult result) {
+  auto microbatches = cast<MicrobatchesOp>(result.getOwner());
+  return microbatches.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+}
+
+/// What the values are computed from, in microbatches too. Whether all of an update is finite is
+/// nothing that a value is computed from.
 OpSet opsBefore(ValueRange values) {
-  OpSet seen;
+  OpSet ops;
+  llvm::DenseSet<Value> seen;
   SmallVector<Value> open(values);
-  while (!open.empty())
-    if (Operation *op = open.pop_back_val().getDefiningOp();
-        op && !isa<AllFiniteOp>(op) && seen.insert(op).second)
-      op->walk([&](Operation *inner) {
-        seen.insert(inner);
-        llvm::append_range(open, inner->getOperands());
-      });
-  return seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<AllFiniteOp>(op) || !seen.insert(value).second)
+      continue;
+    if (isa<MicrobatchesOp>(op))
+      open.push_back(yieldedFor(cast<OpResult>(value)));
+    if (ops.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return ops;
 }
 
 /// What is computed of the values.
@@ -87,12 +103,6 @@ OpSet optimizerOf(func::FuncOp entry, ValueRange gradients) {
   for (Operation *op : opsBefore(gradients))
     optimizer.erase(op);
   return optimizer;
-}
-
-/// What a result of microbatches is in a round.
-Value yieldedFor(OpResult result) {
-  auto microbatches = cast<MicrobatchesOp>(result.getOwner());
-  return microbatches.getBody().front().getTerminator()->getOperand(result.getResultNumber());
 }
 
 /// The products that gradients are, or are sums of: they leave in f32, as they are added up.
@@ -142,6 +152,63 @@ Value behindBias(Value product) {
     value = user->getResult(0);
   }
   return product;
+}
+
+/// The composites whose statistics the op reads: a composite's gradient does.
+llvm::SmallSetVector<Operation *, 1> compositesBefore(Operation *op) {
+  llvm::SmallSetVector<Operation *, 1> composites;
+  for (Value operand : op->getOperands())
+    if (auto result = dyn_cast<OpResult>(operand);
+        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0)
+      composites.insert(result.getOwner());
+  return composites;
+}
+
+/// What is given out, kept as state or made into statistics, and no gradient, is computed by these.
+OpSet forwardOps(func::FuncOp entry, ValueRange gradients, ArrayRef<Operation *> composites) {
+  SmallVector<Value> values;
+  OpSet behind = opsBehind(gradients);
+  for (Value output : entry.getBody().front().getTerminator()->getOperands())
+    if (!llvm::is_contained(gradients, output) && !behind.contains(output.getDefiningOp()))
+      values.push_back(output);
+  entry.walk([&](WriteOp write) {
+    if (!isUpdate(write))
+      values.push_back(write.getValue());
+  });
+  for (Operation *op : composites)
+    for (Operation *composite : compositesBefore(op))
+      llvm::append_range(values, composite->getResults().drop_front());
+  return opsBefore(values);
+}
+
+/// Makes what is no forward op read `copy` where it reads `value`, or what only moves that.
+void replaceBehind(Value value, Value copy, const OpSet &forward) {
+  for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+    Operation *user = use.getOwner();
+    if (!forward.contains(user)) {
+      if (user->getNumResults() > 0) // else it gives a value out
+        use.set(copy);
+    } else if (isa<View>(user)) {
+      OpBuilder builder(user);
+      builder.setInsertionPointAfterValue(copy);
+      Operation *moved = builder.clone(*user);
+      moved->setOperand(0, copy);
+      replaceBehind(user->getResult(0), moved->getResult(0), forward);
+      if (moved->use_empty())
+        moved->erase();
+    }
+  }
+}
+
+/// Erases what computes a value that nothing uses.
+void eraseUnused(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !op->use_empty())
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    eraseUnused(operand);
 }
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
@@ -218,8 +285,15 @@ private:
           rounderOf(op).round(behindBias(result), "what a product gives");
     for (Operation *op : products)
       roundOperands(op, rounderOf(op), "what a product multiplies");
-    for (Operation *op : composites)
-      roundOperands(op, rounderOf(op), "what a composite reads");
+    OpSet forward = forwardOps(entry, gradients, composites);
+    for (Operation *op : composites) {
+      auto read = compositesBefore(op);
+      if (read.empty())
+        continue;
+      roundOperands(op, rounderOf(op), "what a composite's gradient reads");
+      for (Operation *composite : read)
+        readRounded(cast<Decomposable>(composite), rounderOf(op), forward);
+    }
     for (auto &[element, rounder] : rounders)
       rounder.roundForSums();
     return true;
@@ -241,6 +315,24 @@ private:
       if (may && isF32(operand.get()))
         operand.set(rule.multiplies == Multiplies::low ? rounder.rounded(operand.get(), what)
                                                        : rounder.widened(operand.get(), what));
+  }
+
+  /// What the backward computation reads of a composite is computed again from what it keeps.
+  static void readRounded(Decomposable composite, Rounder &rounder, const OpSet &forward) {
+    SmallVector<Value> operands(composite->getOperands());
+    CastRule rule = cast<Castable>(composite.getOperation()).castRule();
+    for (auto [operand, may] : llvm::zip_equal(operands, rule.operands))
+      if (may && isF32(operand))
+        operand = rounder.widened(operand, "");
+    Value rows = composite->getResult(0);
+    if (llvm::equal(operands, composite->getOperands()) || rows.use_empty())
+      return;
+    OpBuilder builder(composite->getContext());
+    builder.setInsertionPointAfter(composite);
+    if (Value again = fromStatistics(composite, operands, builder)) {
+      replaceBehind(rows, again, forward);
+      eraseUnused(again);
+    }
   }
 
   Type precision;

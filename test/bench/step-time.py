@@ -7,7 +7,7 @@
   step-time.py --weir build/bin/weir --peer ... --data ... --cases gpt-char gpt-6x384 --precisions bf16 --rounds 5
 
 First the losses are compared. Of gpt-char both take 50 steps from the same weights and windows: in f32 they agree to 1e-4, and
-in bf16 Weir's are on the average no further from its own in f32 than twice what PyTorch's are from PyTorch's. Of MNIST the
+in bf16 Weir's are on the average no further from its own in f32 than 1.5 times what PyTorch's are from PyTorch's. Of MNIST the
 mean losses of steps 151 to 200 differ by no more than 0.1. Else nothing is timed.
 
 Then Weir and its peers run in turn, on two threads, and the median of the rounds counts. Weir's step is the wall time of many
@@ -107,7 +107,7 @@ def check_gpt(a, folder):
     worst = max(abs(x - y) for x, y in zip(weir["f32"], torch["f32"], strict=True))
     ours, theirs = (statistics.mean(abs(x - y) for x, y in zip(of["bf16"], of["f32"], strict=True)) for of in (weir, torch))
     say(case="gpt-char", largest_loss_difference=worst, bf16_from_f32=ours, torch_bf16_from_f32=theirs, ratio=round(ours / theirs, 3))
-    if worst > 1e-4 or ours > 2 * theirs:
+    if worst > 1e-4 or ours > 1.5 * theirs:
         sys.exit("the losses differ: nothing was timed")
 
 

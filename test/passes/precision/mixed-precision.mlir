@@ -67,17 +67,49 @@ func.func @shared_gradient(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> tensor<f
   return %norm : tensor<f32>
 }
 
-// What a composite reads is rounded, for its gradient too; what it computes is not, nor a cotangent that it reads.
+// A composite reads what there is; its gradient, and what else the backward computation wants of it, what was kept: the rounded.
 // CHECK-LABEL: func @composite
-func.func @composite(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+func.func @composite(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> (tensor<4x2x4xf32>, tensor<f32>) {
   // CHECK: %[[L:.*]] = weir.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK: %[[X:.*]] = weir.cast %[[L]] : tensor<4x8xbf16> -> tensor<4x8xf32>
-  // CHECK: weir.normalize %[[X]]
-  // CHECK-NEXT: weir.normalize_grad %[[X]], {{.*}}, %arg1
-  // CHECK-NEXT: return
+  // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = weir.normalize %arg0
+  // CHECK: %[[CENTRED:.*]] = weir.sub %[[X]]
+  // CHECK: %[[AGAIN:.*]] = weir.mul %[[CENTRED]]
+  // CHECK: %[[MOVED:.*]] = weir.split_dim %[[AGAIN]]
   %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
+  // CHECK: %[[OUT:.*]] = weir.split_dim %[[Y]]
+  %z = weir.split_dim %y {dimension = 1 : i64, sizes = array<i64: 2, 4>} : tensor<4x8xf32> -> tensor<4x2x4xf32>
+  // CHECK: weir.normalize_grad %[[X]], %[[MEAN]], %[[RSTD]], %arg1
   %d = weir.normalize_grad %x, %mean, %rstd, %g : tensor<4x8xf32>, tensor<4xf32>
-  return %y, %d : tensor<4x8xf32>, tensor<4x8xf32>
+  // CHECK: %[[GAIN:.*]] = weir.mul %{{.*}}, %[[MOVED]]
+  %e = weir.split_dim %d {dimension = 1 : i64, sizes = array<i64: 2, 4>} : tensor<4x8xf32> -> tensor<4x2x4xf32>
+  %gain = weir.mul %e, %z : tensor<4x2x4xf32>
+  // CHECK: weir.clip(%[[GAIN]])
+  %norm = weir.clip (%gain) : (tensor<4x2x4xf32>) -> tensor<f32>
+  // CHECK: return %[[OUT]]
+  return %z, %norm : tensor<4x2x4xf32>, tensor<f32>
+}
+
+// In the rounds of microbatches too.
+// CHECK-LABEL: func @microbatched
+func.func @microbatched(%batch: tensor<8x8xf32>) -> (tensor<f32>, tensor<f32>) {
+  %sum, %gradient = weir.microbatches 2 sliced(%batch) carried() : (tensor<8x8xf32>) -> (tensor<f32>, tensor<8xf32>) {
+  ^bb0(%round: tensor<i32>, %x: tensor<4x8xf32>):
+    // CHECK: %[[L:.*]] = weir.cast %[[X:.*]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+    // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = weir.normalize %[[X]]
+    // CHECK: %[[AGAIN:.*]] = weir.mul
+    %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32>
+    // CHECK: weir.reduce sum %[[Y]]
+    %s = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<4x8xf32> -> tensor<f32>
+    // CHECK: %[[D:.*]] = weir.normalize_grad
+    %d = weir.normalize_grad %x, %mean, %rstd, %x : tensor<4x8xf32>, tensor<4xf32>
+    // CHECK-NEXT: weir.mul %[[D]], %[[AGAIN]]
+    %p = weir.mul %d, %y : tensor<4x8xf32>
+    %gain = weir.reduce sum %p {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
+    weir.yield %s, %gain : tensor<f32>, tensor<8xf32>
+  }
+  %norm = weir.clip (%gradient) : (tensor<8xf32>) -> tensor<f32>
+  return %sum, %norm : tensor<f32>, tensor<f32>
 }
 
 // What is rounded for a product, and else only summed, is summed as it was rounded.
