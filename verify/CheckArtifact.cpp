@@ -23,16 +23,20 @@ static bool sameBits(const Tensor &a, const Tensor &b) {
                      [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-/// Beside the middle of two floats of low precision a number may become either, and what is
-/// computed of it differs by that: of each element a step of the coarsest type that the program
-/// rounds to, of it or of the tensor's mean square. That each action rounds as it should has been
-/// seen by then.
-static void allowSteps(Outcome &allowance, const Outcome &truth, ModuleOp program) {
+/// The step between floats of the coarsest type that the program rounds to, of 1; 0 if it does not.
+static double coarsestStep(ModuleOp program) {
   double step = 0;
   program.walk([&](CastOp cast) {
     if (cast.narrows())
       step = std::max(step, lastPlace(*elementOf(tensorType(cast.getResult()).getElementType())));
   });
+  return step;
+}
+
+/// Beside the middle of two floats of low precision a number may become either, and what is
+/// computed of it differs by that: of each element by such a step, of it or of the tensor's mean
+/// square. That each action rounds as it should has been seen by then.
+static void allowSteps(Outcome &allowance, const Outcome &truth, double step) {
   if (step == 0)
     return;
   for (const auto &[entry, results] : truth)
@@ -62,8 +66,9 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
   }
   if (wrong.empty())
     return wrong;
-  FailureOr<Outcome> allowance =
-      gradientAllowance(samples.twin(), sample.feed, sample.truth, gradientTolerance);
+  double step = coarsestStep(samples.twin());
+  FailureOr<Outcome> allowance = gradientAllowance(samples.twin(), sample.feed, sample.truth,
+                                                   std::max(gradientTolerance, step / 8));
   if (failed(allowance))
     return failure();
   wrong = disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
@@ -74,7 +79,7 @@ static FailureOr<std::vector<Disagreement>> differingInF32(Verification &verific
   if (failed(rounding))
     return failure();
   raiseTo(*allowance, *rounding);
-  allowSteps(*allowance, sample.truth, samples.twin());
+  allowSteps(*allowance, sample.truth, step);
   return disagreements(outcome, sample.truth, true, found.largestResult, &*allowance);
 }
 

@@ -92,6 +92,7 @@ LogicalResult Forms::beginAnew() {
     return success();
   Outcome before = samples.middle().truth;
   forms.erase(forms.begin(), forms.begin() + last);
+  markGradients(first());
   if (failed(samples.takeTruth(first())))
     return failure();
   double apart = 0;

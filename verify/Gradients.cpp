@@ -19,17 +19,18 @@ namespace {
 
 constexpr llvm::StringLiteral marker = "verify.gradient";
 
-/// Passes each gradient through a marked identity.
-void mark(mlir::ModuleOp module) {
-  mlir::OpBuilder builder(module.getContext());
-  module.walk([&](GradientOp op) {
-    builder.setInsertionPointAfter(op);
-    for (auto [i, gradient] : llvm::enumerate(op.getGradients())) {
-      auto marked = StopGradientOp::create(builder, op.getLoc(), gradient);
-      marked->setAttr(marker, builder.getI64IntegerAttr(i));
-      gradient.replaceAllUsesExcept(marked, marked);
-    }
-  });
+/// Passes each gradient through a marked identity, in their order at the builder's place, for what
+/// stands behind that.
+void mark(mlir::OpBuilder builder, llvm::ArrayRef<mlir::Value> gradients) {
+  for (unsigned i = 0; i < gradients.size(); ++i) {
+    mlir::Value gradient = gradients[i];
+    auto marked = StopGradientOp::create(builder, gradient.getLoc(), gradient);
+    marked->setAttr(marker, builder.getI64IntegerAttr(i));
+    gradient.replaceUsesWithIf(marked, [&](mlir::OpOperand &use) {
+      mlir::Operation *user = marked->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return user && marked->isBeforeInBlock(user);
+    });
+  }
 }
 
 } // namespace
@@ -41,7 +42,11 @@ differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> a
   accumulation.addNestedPass<mlir::func::FuncOp>(createAccumulateGradients());
   if (mlir::failed(accumulation.run(*copy)))
     return {};
-  mark(*copy);
+  copy->walk([](GradientOp op) {
+    mlir::OpBuilder behind(op.getContext());
+    behind.setInsertionPointAfter(op);
+    mark(behind, llvm::SmallVector<mlir::Value>(op.getGradients()));
+  });
   mlir::PassManager manager(module.getContext());
   manager.addNestedPass<mlir::func::FuncOp>(createAutodiff());
   if (mlir::failed(manager.run(*copy)))
@@ -49,6 +54,13 @@ differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> a
   if (afterwards)
     afterwards(*copy);
   return copy;
+}
+
+void markGradients(mlir::ModuleOp differentiated) {
+  differentiated.walk([](ClipOp op) {
+    llvm::SetVector<mlir::Value> each(op.getGradients().begin(), op.getGradients().end());
+    mark(mlir::OpBuilder(op), each.getArrayRef());
+  });
 }
 
 mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,

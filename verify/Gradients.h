@@ -22,6 +22,9 @@ namespace weir {
 mlir::OwningOpRef<mlir::ModuleOp>
 differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> afterwards);
 
+/// Passes what weir.clip names through the same, where autodiff has run before.
+void markGradients(mlir::ModuleOp differentiated);
+
 /// The gradients of every gradient op that runs, in the order in which they run; an entry without
 /// is not run.
 mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
