@@ -61,9 +61,14 @@ int64_t scratchBound(const spec::Call &call) {
   return std::visit([](const auto &spec) { return boundOf(spec); }, call);
 }
 
-/// A tile is worth about this many multiply-adds: some tens of microseconds of one core.
-constexpr int64_t tileWork = 4 << 20;
-constexpr int64_t mostTiles = 16;
+/// A tile is worth about this many multiply-adds: some tens of microseconds of one core. A product
+/// too small for a few of them is cut finer, rather than left to one core.
+constexpr int64_t tileWork = 4 << 20, leastWork = 1 << 20;
+constexpr int64_t mostTiles = 16, fewTiles = 4;
+
+static int64_t tilesFor(int64_t work) {
+  return std::clamp(work / tileWork, std::clamp<int64_t>(work / leastWork, 1, fewTiles), mostTiles);
+}
 
 /// Cuts `size` into at most `pieces` of at least `grain`, as even as can be: the library is slow on
 /// thin remainders.
@@ -81,13 +86,12 @@ static void chooseTiles(spec::Product &spec) {
   spec.tileM = spec.m;
   spec.tileN = spec.n;
   if (spec.batch > 1) {
-    int64_t tiles =
-        std::clamp<int64_t>(work * spec.batch / tileWork, 1, std::min(spec.batch, mostTiles));
+    int64_t tiles = std::min(tilesFor(work * spec.batch), spec.batch);
     spec.tileBatch = (spec.batch + tiles - 1) / tiles;
     return;
   }
   // A power of two shares out evenly among most numbers of cores.
-  int64_t tiles = llvm::bit_floor(uint64_t(std::clamp<int64_t>(work / tileWork, 1, mostTiles)));
+  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(work)));
   spec.tileM = tileOf(spec.m, tiles, 32);
   int64_t rows = (spec.m + spec.tileM - 1) / spec.tileM;
   spec.tileN = tileOf(spec.n, tiles / rows, 256);
