@@ -18,7 +18,10 @@ static Value zerosLike(BuiltinCall &call) {
     return {};
   if (x->isByte())
     return call.wrong(0, "a tensor of f32 or i32");
-  return call.elaborator.constant(0, x->element(), x->dims, call.range);
+  Elaborator &elaborator = call.elaborator;
+  Value zero = elaborator.constant(0, x->isLow() ? elaborator.f32() : x->element(), x->dims,
+                                   call.range);
+  return elaborator.cast(*zero.get<Tensor>(), x->element(), call.range);
 }
 
 static Value normal(BuiltinCall &call) {

@@ -17,7 +17,7 @@ static constexpr std::string_view none = "none", dynamic = "dynamic";
 static std::optional<int32_t> powerOfTwo(std::string_view text) {
   int32_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool whole = error == std::errc() && end == text.data() + text.size();
+  bool whole = error == std::errc() && end == text.data() + text.size() && text[0] != '0';
   if (!whole || value < 1 || value > LossScale::most || (value & (value - 1)) != 0)
     return std::nullopt;
   return value;

@@ -22,6 +22,16 @@ static LogicalResult expectRows(Operation *op, Value table) {
   return success();
 }
 
+/// Rows of low precision stay that: they are moved.
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         ValueRange operands, DictionaryAttr, OpaqueProperties,
+                                         RegionRange, SmallVectorImpl<Type> &types) {
+  if (failed(inferByFactors(factors(), operands, types)))
+    return failure();
+  types.back() = cast<ShapedType>(types.back()).clone(tensorType(operands[0]).getElementType());
+  return success();
+}
+
 LogicalResult GatherOp::verify() {
   // C1
   if (failed(expectRows(*this, getTable())))

@@ -27,7 +27,6 @@ def Weir_GatherOp : Weir_TensorOp<"gather", [Differentiated, Lowered, DeclareOpI
   let flops = "";
   let rounding = "none";
   let fusion = "fused";
-  let definitions = inferredByFactors;
 }
 
 def Weir_SegmentSumOp : Weir_TensorOp<"segment_sum", [Differentiated, Lowered]> {
