@@ -226,6 +226,27 @@ Tensors chosenCast(CastOp op, Inputs in, Before before) {
   return results;
 }
 
+/// Between two neighbours of sixteen bits x becomes the one further from zero where the draw and
+/// the part of their distance that x is past the nearer one are 1 in sum.
+double roundedBy(double draw, double x) {
+  constexpr double largest = 0x1.FEp127;
+  if (!std::isfinite(x) || x == 0)
+    return x;
+  double size = std::min(std::fabs(x), largest);
+  int exponent = std::max(std::ilogb(size), -126); // below it neighbours are as far apart as there
+  double distance = std::ldexp(1.0, exponent - 7);
+  double nearer = std::floor(size / distance) * distance;
+  double chosen = (size - nearer) / distance + draw >= 1 ? nearer + distance : nearer;
+  return std::copysign(std::min(chosen, largest), x);
+}
+
+Tensors roundAtRandom(RoundAtRandomOp, Inputs in) {
+  return map(in[0], in[1], [](double x, double draw) {
+    double bits = std::isnan(draw) ? 0 : std::clamp(std::floor(draw * 65536), 0.0, 65535.0);
+    return roundedBy(bits / 65536, x);
+  });
+}
+
 } // namespace
 
 void attachElementwise(mlir::MLIRContext &context) {
@@ -257,6 +278,7 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<IsFiniteOp, isFinite>(context);
   attach<SelectOp, select>(context);
   attach<CastOp, cast, chosenCast>(context);
+  attach<RoundAtRandomOp, roundAtRandom>(context);
 }
 
 } // namespace weir::reference

@@ -52,7 +52,7 @@ Tensors random(RandomOp op, Inputs in) {
         philox({uint32_t(element), uint32_t(element >> 32), uint32_t(key), uint32_t(key >> 32)},
                {scalar(in[0]), scalar(in[1])});
     if (op.getDistribution() == Distribution::uniform) {
-      result.values[i] = uniform(words[0]);
+      result.values[i] = uniform(words[op.getWord().value_or(0)]);
     } else {
       // Box and Muller, "A note on the generation of random normal deviates", 1958.
       double radius = std::sqrt(-2 * std::log(positive(words[0])));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/KernelStructure.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -70,15 +71,17 @@ ReducedElements reducedElements(ReduceOp op) {
 }
 
 SmallVector<int64_t> randomKeys(KernelOp kernel) {
-  SmallVector<int64_t> keys;
-  kernel.walk([&](RandomOp random) { keys.push_back(random.getKey()); });
-  return keys;
+  llvm::SmallSetVector<int64_t, 4> keys;
+  kernel.walk([&](RandomOp random) { keys.insert(random.getKey()); });
+  return keys.takeVector();
 }
 
 OwningOpRef<KernelOp> withPlacesAsKeys(KernelOp kernel) {
   OwningOpRef<KernelOp> copy(kernel.clone());
-  int64_t place = 0;
-  copy->walk([&](RandomOp random) { random.setKey(place++); });
+  SmallVector<int64_t> keys = randomKeys(kernel);
+  copy->walk([&](RandomOp random) {
+    random.setKey(llvm::find(keys, int64_t(random.getKey())) - keys.begin());
+  });
   return copy;
 }
 

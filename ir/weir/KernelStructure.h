@@ -26,7 +26,7 @@ struct KernelStructure : llvm::DenseMapInfo<mlir::Operation *> {
   static bool isEqual(const mlir::Operation *a, const mlir::Operation *b);
 };
 
-/// The keys of a kernel's random numbers, in the order of its ops.
+/// The keys of a kernel's random numbers, each once, in the order of its ops.
 llvm::SmallVector<int64_t> randomKeys(KernelOp kernel);
 
 /// A copy whose random numbers have their places in randomKeys for keys: equal for kernels that

@@ -75,3 +75,19 @@ func.func @late_rounds() {
       0.9001648, 0.92628866, 0.8011791]> : tensor<9xf32> exactly
   return
 }
+
+// The words of one draw.
+func.func @words() {
+  %s = check.input dense<1> : tensor<i32>
+  %t = check.input dense<2> : tensor<i32>
+  %r = check.input dense<0> : tensor<i32>
+  %x0 = weir.random uniform seed %s step %t round %r {key = 42 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5xf32>
+  %x1 = weir.random uniform seed %s step %t round %r {key = 42 : i64, word = 1 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5xf32>
+  %x2 = weir.random uniform seed %s step %t round %r {key = 42 : i64, word = 2 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5xf32>
+  %x3 = weir.random uniform seed %s step %t round %r {key = 42 : i64, word = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5xf32>
+  check.expect %x0, dense<[0.36478692, 0.19198686, 0.4296682, 0.5712024, 0.57574815]> : tensor<5xf32> exactly
+  check.expect %x1, dense<[0.6328587, 0.55801034, 0.90664715, 0.773153, 0.93810517]> : tensor<5xf32> exactly
+  check.expect %x2, dense<[0.9080336, 0.96595675, 0.37694478, 0.570567, 0.894268]> : tensor<5xf32> exactly
+  check.expect %x3, dense<[0.23782629, 0.14064354, 0.9585784, 0.3557871, 0.85100853]> : tensor<5xf32> exactly
+  return
+}

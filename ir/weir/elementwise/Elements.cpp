@@ -212,4 +212,26 @@ Value CastOp::combine(OpBuilder &builder, ValueRange scalars) {
   return to.isF32() ? arith::SIToFPOp::create(builder, loc, to, x).getResult() : x;
 }
 
+Value RoundAtRandomOp::combine(OpBuilder &builder, ValueRange scalars) {
+  Location loc = getLoc();
+  Scalars s(builder, loc);
+  Type i32 = builder.getI32Type();
+  auto bits = [&](uint32_t value) { return s.constant(i32, double(int32_t(value))); };
+  auto masked = [&](Value value, uint32_t mask) -> Value {
+    return arith::AndIOp::create(builder, loc, value, bits(mask));
+  };
+  Value wide = s.mulf(scalars[1], s.f32(65536));
+  Value known = arith::MaxNumFOp::create(builder, loc, wide, s.f32(0));
+  Value bounded = arith::MinNumFOp::create(builder, loc, known, s.f32(65535));
+  Value draw = arith::FPToSIOp::create(builder, loc, i32, bounded);
+  // A float's bits without its sign are in the order of its size.
+  Value x = arith::BitcastOp::create(builder, loc, i32, scalars[0]);
+  Value size = masked(x, 0x7FFFFFFF), sign = masked(x, 0x80000000);
+  Value sum = arith::AddIOp::create(builder, loc, size, draw);
+  Value kept = arith::MinSIOp::create(builder, loc, masked(sum, 0xFFFF0000), bits(0x7F7F0000));
+  Value finite = s.compare(arith::CmpIPredicate::slt, size, bits(0x7F800000));
+  Value rounded = s.select(finite, arith::OrIOp::create(builder, loc, kept, sign), x);
+  return arith::BitcastOp::create(builder, loc, scalars[0].getType(), rounded);
+}
+
 } // namespace weir

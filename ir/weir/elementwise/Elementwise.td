@@ -148,4 +148,20 @@ def Weir_CastOp : Weir_ElementwiseOp<"cast", [Differentiated, Simplified]> {
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
+def Weir_RoundAtRandomOp : Weir_ElementwiseOp<"round_at_random", [SameOperandsAndResultType]> {
+  let rounding = "none";
+  let summary = "one of the two bf16 beside x, drawn so that x is their mean; as an f32";
+  let description = [{
+    Of the bits of x as an f32, the lower sixteen are dropped after floor(draw * 65536) was added to them: with a draw that is
+    uniform in [0, 1) the mean is x (Croci et al., "Stochastic rounding: implementation, error analysis and applications", 2022; in
+    training Zamirai et al., "Revisiting BFloat16 Training", 2021). What is a bf16 stays as it is, and so do infinities
+    and NaN. Beyond the largest bf16 there is no other: what is finite becomes that. A draw below 0 or NaN is 0, one from 1 on the last
+    below it. A weir.cast of the result to bf16 is exact.
+    C1: the operands and the result have one type.
+  }];
+  let arguments = (ins Weir_FloatTensor:$input, Weir_FloatTensor:$draw);
+  let results = (outs Weir_FloatTensor:$result);
+  let assemblyFormat = "$input `by` $draw attr-dict `:` type($result)";
+}
+
 #endif

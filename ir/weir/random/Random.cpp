@@ -84,13 +84,21 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   auto words = philox({operand(0, {}), operand(1, {})},
                       {philox.low(element), philox.high(element), low, high});
   if (getDistribution() == Distribution::uniform)
-    return philox.fraction(words[0], 0);
+    return philox.fraction(words[getWord().value_or(0)], 0);
   // Box and Muller, "A note on the generation of random normal deviates", 1958. The first fraction
   // lies in (0, 1], so that its logarithm is finite.
   Value logarithm = s.log(philox.fraction(words[0], 1));
   Value radius = math::SqrtOp::create(builder, loc, s.mulf(logarithm, s.f32(-2)));
   Value angle = s.mulf(philox.fraction(words[1], 0), s.f32(6.283185307179586));
   return s.mulf(radius, math::CosOp::create(builder, loc, angle));
+}
+
+LogicalResult RandomOp::verify() {
+  std::optional<uint64_t> word = getWord();
+  if (word && (*word < 1 || *word > 3 || getDistribution() != Distribution::uniform))
+    return emitOpError("C1: `word` is 1, 2 or 3, of a uniform draw, but is ")
+           << int64_t(*word) << " of a " << stringifyDistribution(getDistribution()) << " one";
+  return success();
 }
 
 // A normal number comes of a cosine, and the like.

@@ -21,9 +21,15 @@ def Weir_RandomOp : Weir_TensorOp<"random", [Lowered]> {
     Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The key is (seed, step); the counter
     is the logical element index (64 bits) and `key` (64 bits), a hash of the instance's path and the ordinal of the draw in
     it. The element index counts on over microbatches: round * elements + the row-major index.
+    That makes four words. A uniform number is made of the first, or of that which `word` says: draws that differ in it alone
+    share their work. A normal number is made of the first two.
+    C1: `word` is 1, 2 or 3, and of a uniform draw.
   }];
   let arguments = (ins Weir_IntScalar:$seed, Weir_IntScalar:$step, Weir_IntScalar:$round, Weir_Distribution:$distribution,
-                       I64Attr:$key);
+                       I64Attr:$key, OptionalAttr<I64Attr>:$word);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$seed, "::mlir::Value":$step, "::mlir::Value":$round,
+                                 "::weir::Distribution":$distribution, "uint64_t":$key),
+      [{ build($_builder, $_state, type, seed, step, round, distribution, key, ::mlir::IntegerAttr()); }]>];
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = [{$distribution `seed` $seed `step` $step `round` $round attr-dict
       `:` functional-type(operands, $result)}];
@@ -31,6 +37,7 @@ def Weir_RandomOp : Weir_TensorOp<"random", [Lowered]> {
   let flops = "";
   let rounding = "";
   let fusion = "fused";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -74,5 +74,7 @@ func.func @random(%s: tensor<i32>) {
   weir.random normal seed %s step %s round %s {key = 42 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
   // CHECK: weir.random uniform seed
   weir.random uniform seed %s step %s round %s {key = -1 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
+  // CHECK: weir.random uniform seed %{{.*}} step %{{.*}} round %{{.*}} {key = -1 : i64, word = 3 : i64}
+  weir.random uniform seed %s step %s round %s {key = -1 : i64, word = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
   return
 }

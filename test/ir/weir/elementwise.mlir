@@ -115,5 +115,7 @@ func.func @select_and_cast(%c: tensor<2xi1>, %x: tensor<2xf32>, %u: tensor<2xui8
   weir.cast %c : tensor<2xi1> -> tensor<2xf32>
   // CHECK: weir.cast %{{.*}} : tensor<2xf32> -> tensor<2xi1>
   weir.cast %x : tensor<2xf32> -> tensor<2xi1>
+  // CHECK: weir.round_at_random %{{.*}} by %{{.*}} : tensor<2xf32>
+  weir.round_at_random %x by %x : tensor<2xf32>
   return
 }

@@ -286,3 +286,19 @@ func.func @convolution_c1_rank(%x: tensor<2x5x5xf32>, %w: tensor<3x2x3x3xf32>) {
   weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<2x5x5xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x3x3xf32>
   return
 }
+
+// -----
+
+func.func @random_c1(%s: tensor<i32>) {
+  // expected-error @below {{C1: `word` is 1, 2 or 3, of a uniform draw, but is 4 of a uniform one}}
+  weir.random uniform seed %s step %s round %s {key = 1 : i64, word = 4 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @random_c1_normal(%s: tensor<i32>) {
+  // expected-error @below {{C1: `word` is 1, 2 or 3, of a uniform draw, but is 2 of a normal one}}
+  weir.random normal seed %s step %s round %s {key = 1 : i64, word = 2 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
+  return
+}

@@ -453,3 +453,11 @@ func.func @logic_of_numbers(%x: tensor<2xf32>) {
   weir.not %x : tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @round_at_random_c1(%x: tensor<2xf32>, %u: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.round_at_random"(%x, %u) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}

@@ -36,6 +36,9 @@ const Exemption exemptions[] = {
     {"Differentiable",
      "its results are no floats, or do not depend on any",
      {"not", "rem", "and", "or", "compare", "is_finite", "constant", "iota", "argmax", "random"}},
+    {"Differentiable",
+     "what a step writes is rounded so, behind all that is differentiated",
+     {"round_at_random"}},
     // A model cannot name them: they come from the gradients of its own ops, and a gradient of a
     // gradient is offered only through ops that have one.
     {"Differentiable",

@@ -81,6 +81,11 @@ void selection(Scope &s) {
   s.give(s.make<SelectOp>(a.getType(), condition, a, b));
 }
 
+void roundAtRandom(Scope &s) {
+  Value a = s.any(Element::f32);
+  s.give(s.make<RoundAtRandomOp>(a.getType(), a, s.like(a)));
+}
+
 /// A value of low precision, moved as it is or not, is a number to compute with again.
 void throughLow(Scope &s) {
   Value a = s.any(Element::f32);
@@ -136,6 +141,7 @@ ArrayRef<Rule> elementwiseRules() {
       {"is_finite", isFinite},
       {"select", selection},
       {"cast", cast},
+      {"round_at_random", roundAtRandom},
   };
   return all;
 }

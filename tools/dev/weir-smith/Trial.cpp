@@ -51,8 +51,31 @@ bool apartFromTies(const Known &a, Element low) {
 }
 
 bool roundsToLow(Operation &op) {
+  if (isa<RoundAtRandomOp>(op))
+    return true;
   auto cast = dyn_cast<CastOp>(op);
   return cast && isLow(tensorType(cast.getResult()).getElementType());
+}
+
+/// Whether it is clear to which neighbour a draw rounds each element.
+bool roundsClearly(RoundAtRandomOp op, const Known &number, const Known &draw) {
+  Interpreter interpreter;
+  auto moved = [](const Known &known, double sign) {
+    Tensor tensor = known.truth;
+    for (auto [x, inF32] : llvm::zip(tensor.values, known.rounded.values))
+      if (!known.exact)
+        x += sign * (1e-5 * std::fabs(x) + 8 * std::fabs(x - inF32));
+    return tensor;
+  };
+  auto evaluated = [&](double a, double b) {
+    return cast<Interpretable>(*op).evaluate({moved(number, a), moved(draw, b)}, interpreter);
+  };
+  FailureOr<Tensors> low = evaluated(-1, -1), high = evaluated(1, 1), mixed = evaluated(-1, 1),
+                     other = evaluated(1, -1);
+  auto same = [&](const FailureOr<Tensors> &one) {
+    return succeeded(one) && (*one)[0].values == (*low)[0].values;
+  };
+  return succeeded(low) && same(high) && same(mixed) && same(other);
 }
 
 /// Zeros (of relu, of masks) are the same everywhere.
@@ -177,6 +200,9 @@ bool Trial::decided(Operation &op) {
           [&](auto op) { return !isFloat(op.getResult()) || apart(in(0), in(1), false); })
       .Case<SignOp, AbsOp>([&](auto) { return !inexact(0) || apartFromZero(in(0)); })
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
+      .Case([&](RoundAtRandomOp round) {
+        return (!inexact(0) && !inexact(1)) || roundsClearly(round, in(0), in(1));
+      })
       .Case([&](CastOp cast) {
         auto to = tensorType(cast.getResult()).getElementType();
         if (isLow(to))
