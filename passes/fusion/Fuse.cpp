@@ -172,6 +172,31 @@ void outlineAttention(Block &block) {
   }
 }
 
+/// The value is a product, or the rows of one apart.
+bool isProduct(Value value) {
+  if (auto split = value.getDefiningOp<SplitDimOp>())
+    value = split.getInput();
+  return value.getDefiningOp<MatmulOp>() != nullptr;
+}
+
+/// A product's library adds a bias that it reads as an f32 from memory: one that is widened gets a
+/// kernel of its own. It is small, and the product else would be written and read once more.
+void materializeBiases(Block &block) {
+  llvm::DenseMap<Value, Value> made;
+  for (auto add : llvm::make_early_inc_range(block.getOps<AddOp>()))
+    for (auto [sum, other] :
+         {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+      auto spread = other.getDefiningOp<BroadcastOp>();
+      auto cast = spread ? spread.getInput().getDefiningOp<CastOp>() : CastOp();
+      if (!isProduct(sum) || !cast || !cast.widens() || cast.getType().getRank() != 1)
+        continue;
+      Value &kernel = made[cast];
+      if (!kernel)
+        kernel = inMemory(cast, *cast->getBlock());
+      spread.getInputMutable().assign(kernel);
+    }
+}
+
 /// Gives a kernel of its own to every cheap value that someone needs in memory. A sum widens what
 /// it reads on the way; a pool's gradient, which reads it again and again, is seven times as slow
 /// so.
@@ -273,6 +298,7 @@ struct Unit {
 
 void outlineBlock(Block &block, const Target &target) {
   decomposeDeclined(block, target);
+  materializeBiases(block);
   prepareRoots(block);
   computeFromStatistics(block);
   outlineAttention(block);

@@ -130,6 +130,24 @@ func.func @sliced_bias(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<12xf
 
 // -----
 
+// And as an f32: one that is kept in bf16 is widened by a small kernel, not each row's by a large one.
+// CHECK-LABEL: func @narrow_bias
+func.func @narrow_bias(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xbf16>) -> tensor<3x4x6xf32> {
+  // CHECK: weir.kernel map(%arg2) : (tensor<6xbf16>) -> tensor<6xf32>
+  // CHECK: weir.kernel product
+  // CHECK: weir.matmul
+  // CHECK: weir.add
+  // CHECK-NOT: weir.kernel
+  %p = weir.matmul %x, %w {transpose_rhs} : tensor<12x8xf32>, tensor<6x8xf32> -> tensor<12x6xf32>
+  %s = weir.split_dim %p {dimension = 0, sizes = array<i64: 3, 4>} : tensor<12x6xf32> -> tensor<3x4x6xf32>
+  %wide = weir.cast %b : tensor<6xbf16> -> tensor<6xf32>
+  %bias = weir.broadcast %wide {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<3x4x6xf32>
+  %t = weir.add %s, %bias : tensor<3x4x6xf32>
+  return %t : tensor<3x4x6xf32>
+}
+
+// -----
+
 // %t cannot join the kernel of %f: it also waits for %r, which is computed with %h, which waits for %f.
 // CHECK-LABEL: func @no_cycle
 func.func @no_cycle(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
