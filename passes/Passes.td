@@ -87,6 +87,18 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
+def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
+  let summary = "keeps parameters and what optimizers keep of them in bf16, rounded at random when a step writes them";
+  let description = [{
+    Before: weir.variable parameter and optimizer of f32, with dimensions. After: of `type`. What is read is widened, which is exact; what @step
+    writes is rounded at random (weir.round_at_random), by draws of the run's seed, the step and the variable's name; what other
+    entries write is rounded to nearest. What is computed, looked at or clipped in between stays f32, and so do states of blocks
+    and optimizers' scalars.
+  }];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32: nothing changes; or bf16">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def WidenFactors : Pass<"weir-widen-factors", "::mlir::ModuleOp"> {
   let summary = "widens the operands of products that the target does not multiply as they are";
   let description = "A wider type holds each of their numbers: no product changes a bit. Each product has a copy of its own.";

@@ -62,6 +62,13 @@ static constexpr PipelinePass recipePasses[] = {
     // norm first: it is one of the values that decide.
     {"clip", false, onEntries<createClip>},
     {"skip-steps", false, onEntries<createSkipSteps>},
+    // Behind both, which look at what is computed before it is rounded: what a step that is skipped
+    // writes is what was there, and that is not rounded any more.
+    {"narrow-masters", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createNarrowMasters({std::string(nameOf(options.master))}));
+     },
+     /*changesNumbers=*/true},
     {"verify-recipe", false, onEntries<createVerifyRecipe>},
 };
 
@@ -113,7 +120,7 @@ ArrayRef<Phase> phases() {
        microbatchPasses},
       {"differentiate", "gradients become ops", differentiatePasses},
       {"precision", "products of floats of low precision, if any are asked for", precisionPasses},
-      {"recipe", "clipping and the decision to skip become ops", recipePasses},
+      {"recipe", "clipping, the decision to skip and what is written become ops", recipePasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
       {"fuse", "everything that computes is in a kernel", fusePasses},
       {"plan", "tensors become buffers with a place, kernels actions in order", planPasses},
@@ -151,6 +158,8 @@ LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringR
   if (isLow(options.precision))
     module->setAttr(precisionAttrName,
                     TypeAttr::get(typeOf(module.getContext(), options.precision)));
+  if (isLow(options.master))
+    module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), options.master)));
   StringRef lastOnTensors = phasesOnTensors().back().name;
   bool onTensors = true;
   for (const Phase &phase : phases()) {

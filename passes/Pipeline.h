@@ -20,6 +20,7 @@ namespace weir {
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
   Element precision = Element::f32;             ///< what products multiply: f32, bf16 or f16
+  Element master = Element::f32;                ///< what parameters are kept in: f32 or bf16
   LossScale lossScale = {};                     ///< what gradients are computed with
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.

@@ -54,6 +54,10 @@ LogicalResult Samples::run(Sample &sample) {
 
 LogicalResult Samples::takeTruth(ModuleOp twin) {
   truthful = twin;
+  // A pass may have made a variable's type smaller.
+  for (Sample &sample : samples)
+    for (auto variable : twin.getOps<VariableOp>())
+      roundTo(variable.getType(), sample.feed.variables[variable.getSymName().str()]);
   for (Sample &sample : samples)
     if (failed(run(sample)))
       return failure();

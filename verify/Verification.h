@@ -24,6 +24,7 @@ struct Verification {
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
         pipeline{.target = makeTarget(options.target),
                  .precision = options.precision,
+                 .master = options.master,
                  .lossScale = options.lossScale,
                  .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels) {
                    if (step == "emitted")

@@ -32,6 +32,7 @@ namespace weir {
 struct VerifyOptions {
   std::string target;               ///< one that makeTarget() takes (codegen/targets)
   Element precision = Element::f32; ///< what the program's products multiply
+  Element master = Element::f32;    ///< what its parameters are kept in
   LossScale lossScale = {};         ///< what its gradients are computed with
   unsigned seed = 1;                ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

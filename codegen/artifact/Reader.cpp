@@ -106,6 +106,8 @@ void PlanReader::readAttributes() {
     set(tiedAttrName, builder.getDictionaryAttr(tied));
   if (Element precision = fb::elementOf(program.precision()); isLow(precision))
     set(precisionAttrName, TypeAttr::get(typeOf(builder.getContext(), precision)));
+  if (Element master = fb::elementOf(program.master()); isLow(master))
+    set(masterAttrName, TypeAttr::get(typeOf(builder.getContext(), master)));
   if (program.loss_scale())
     set(lossScaleAttrName, builder.getStringAttr(text(program.loss_scale())));
   if (program.choices())

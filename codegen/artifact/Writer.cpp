@@ -59,6 +59,8 @@ public:
     if (auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName))
       program.precision = fb::DType(*elementOf(precision.getValue()));
     program.loss_scale = text(lossScaleAttrName);
+    if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
+      program.master = fb::DType(*elementOf(master.getValue()));
     writeChoices();
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);

@@ -25,7 +25,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
                                      termAttrName = "weir.term", weightAttrName = "weir.weight";
 /// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
-/// and why each op computes and stores what it does (Choices.h).
+/// what its parameters are kept in (runtime/base/Masters.h), and why each op computes and stores
+/// what it does (Choices.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -34,6 +35,7 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      predictDigestAttrName = "weir.predict_digest",
                                      precisionAttrName = "weir.precision",
                                      lossScaleAttrName = "weir.loss_scale",
+                                     masterAttrName = "weir.master",
                                      choicesAttrName = "weir.choices";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";

@@ -10,6 +10,7 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Masters.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>
@@ -71,6 +72,9 @@ void ProgramChecker::checkDevices() {
           "it is for " + std::to_string(program.devices()->size()) +
               " devices, where this Weir runs programs of one");
   require(program.precision() <= DType::MAX, "precision", unknownType(program.precision()));
+  require(program.master() <= DType::MAX, "master", unknownType(program.master()));
+  require(masterNamed(nameOf(elementOf(program.master()))).has_value(), "master",
+          "it is not " + masterOptions());
   require(!program.loss_scale() || lossScaleNamed(program.loss_scale()->string_view()),
           "loss scale", "it is not one of " + lossScaleOptions());
   const Device &device = deviceOf(program);

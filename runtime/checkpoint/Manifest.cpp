@@ -43,6 +43,8 @@ std::string Manifest::write() const {
                {"files", Json::object()}};
   if (precision != Manifest().precision)
     json["precision"] = precision;
+  if (master != Manifest().master)
+    json["master"] = master;
   if (lossScale != Manifest().lossScale)
     json["loss_scale"] = lossScale;
   if (overflowsInARow)
@@ -107,6 +109,8 @@ Manifest Manifest::read(std::string_view text) {
     manifest.configs[name] = configs.text(name);
   if (all.has("precision"))
     manifest.precision = all.text("precision");
+  if (all.has("master"))
+    manifest.master = all.text("master");
   if (all.has("loss_scale"))
     manifest.lossScale = all.text("loss_scale");
   if (all.has("overflows_in_a_row"))

@@ -41,6 +41,7 @@ struct Manifest {
   std::string target;                     ///< of the artifact
   std::map<std::string, std::string> configs; ///< of the artifact
   std::string precision = "f32";              ///< what its products multiply
+  std::string master = "f32";                 ///< what its parameters are kept in
   std::string lossScale = "none";             ///< what its gradients are computed with
   std::string training, prediction;           ///< the artifact's digests; "": not known
   std::optional<double> holdout;              ///< the fraction held out; nothing: not known

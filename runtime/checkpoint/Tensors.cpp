@@ -9,6 +9,7 @@
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <set>
@@ -53,8 +54,34 @@ std::vector<StoredTensor> storedLossScale() {
   return tensors;
 }
 
+bool areMasters(const StoredTensor &one, const StoredTensor &other) {
+  const char *wide = rowOf(Element::f32).safetensors, *narrow = rowOf(Element::bf16).safetensors;
+  return (one.dtype == wide && other.dtype == narrow) ||
+         (one.dtype == narrow && other.dtype == wide);
+}
+
+void copy(const StoredTensor &tensor, const TensorView &variable) {
+  const ElementRow &from = *findSafetensors(tensor.dtype);
+  if (from.element == variable.element) {
+    assert(tensor.size == variable.size);
+    variable.write(0, {tensor.data, tensor.size});
+    return;
+  }
+  constexpr size_t most = 1 << 16;
+  size_t count = tensor.size / from.bytes, to = sizeOf(variable.element);
+  assert(areMasters(tensor, stored(variable)) && count * to == variable.size);
+  std::vector<double> some(std::min(count, most));
+  std::vector<std::byte> bytes(some.size() * to);
+  for (size_t at = 0; at < count; at += some.size()) {
+    some.resize(std::min(some.size(), count - at));
+    loadNumbers(from.element, tensor.data + at * from.bytes, some);
+    storeNumbers(variable.element, some, bytes.data());
+    variable.write(at * to, std::span(bytes).first(some.size() * to));
+  }
+}
+
 std::string mismatch(const StoredTensor &one, const StoredTensor &other) {
-  bool type = one.dtype != other.dtype, shape = one.shape != other.shape;
+  bool type = one.dtype != other.dtype && !areMasters(one, other), shape = one.shape != other.shape;
   return type && shape ? "other type and shape" : type ? "other type" : shape ? "other shape" : "";
 }
 
@@ -89,10 +116,8 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
 
 void restore(const std::vector<TensorView> &variables, const SafeTensors &file) {
   for (const TensorView &variable : variables)
-    if (auto tensor = file.tensors().find(variable.name); tensor != file.tensors().end()) {
-      assert(tensor->second.size == variable.size);
-      variable.write(0, {tensor->second.data, tensor->second.size});
-    }
+    if (auto tensor = file.tensors().find(variable.name); tensor != file.tensors().end())
+      copy(tensor->second, variable);
   file.requireIntact();
 }
 

@@ -31,11 +31,18 @@ std::vector<StoredTensor> storedLossScale();
 /// long as there are names, and few are read.
 constexpr int mostHints = 20;
 
-/// "other type", "other shape" or both of two tensors; "" where they are the same in both.
+/// Whether one is F32 and the other BF16, as the same parameter is under another `--master`.
+bool areMasters(const StoredTensor &one, const StoredTensor &other);
+
+/// Copies a stored tensor into a variable of its shape and type, or of the other of two masters:
+/// BF16 is widened, F32 rounded to nearest.
+void copy(const StoredTensor &tensor, const TensorView &variable);
+
+/// "other type", "other shape" or both of two tensors; "" where copy() makes one of the other.
 std::string mismatch(const StoredTensor &one, const StoredTensor &other);
 
-/// What stands between `wanted` and `found` being the same tensors, one line each; empty where
-/// nothing does. `optional` may be absent.
+/// What stands between `wanted` and `found` being the same tensors, as mismatch() says it, one line
+/// each; empty where nothing does. `optional` may be absent.
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
                                      const std::vector<StoredTensor> &optional = {});

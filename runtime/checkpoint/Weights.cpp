@@ -94,6 +94,16 @@ std::vector<std::string> Weights::absent(const std::vector<TensorView> &variable
   return result;
 }
 
+std::string Weights::rounded(const std::vector<TensorView> &variables) const {
+  size_t count = 0;
+  for (const TensorView &variable : variables)
+    if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr)
+      count += variable.element == Element::bf16 && areMasters(*found, stored(variable));
+  return count == 0 ? ""
+                    : concat(place, ": ", count, count == 1 ? " tensor is" : " tensors are",
+                             " of f32 there, and rounded to bf16, as --master bf16 keeps them");
+}
+
 Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) const {
   Overlap result;
   result.kept = absent(variables);
@@ -136,10 +146,8 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
 
 void Weights::load(const std::vector<TensorView> &variables) const {
   for (const TensorView &variable : variables)
-    if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr) {
-      assert(found->size == variable.size);
-      variable.write(0, {found->data, found->size});
-    }
+    if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr)
+      copy(*found, variable);
   for (const SafeTensors &file : files)
     file.requireIntact();
 }

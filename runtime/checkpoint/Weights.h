@@ -40,6 +40,9 @@ public:
   /// Parameters and block states that are not here, each as "h.0.attn.weight F32[128, 64]".
   std::vector<std::string> absent(const std::vector<TensorView> &variables) const;
 
+  /// In words, what of them has more bits than the model keeps; "" where nothing has.
+  std::string rounded(const std::vector<TensorView> &variables) const;
+
   /// What a model takes of them, written in the same way.
   struct Overlap {
     std::vector<std::string> taken;

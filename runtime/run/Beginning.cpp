@@ -124,8 +124,11 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
     say(concat("resuming after step ", resumed->manifest.step, " from ", resumed->path));
   } else {
     program.run(requireEntry(program, "init", "to begin a run"));
-    if (weights)
+    if (weights) {
+      if (std::string rounded = weights->rounded(program.variables()); !rounded.empty())
+        say(rounded);
       weights->load(program.variables());
+    }
   }
   return resumed ? concat(" in ", resumed->path) : weights ? concat(" in ", weights->path()) : "";
 }

@@ -9,6 +9,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <span>
@@ -16,21 +17,30 @@
 namespace weir {
 namespace {
 
-/// Calls `visit(index, value)` for the elements in order until it says false; not at all where they
-/// are no floats. A part of a large tensor is in this process at a time.
-template <class Visit> void forEachFloat(const TensorView &variable, Visit visit) {
-  if (variable.element != Element::f32)
-    return;
+float valueOf(float number) { return number; }
+/// Its bits are the upper half of an f32's.
+float valueOf(BFloat16 number) { return std::bit_cast<float>(uint32_t(number.bits) << 16); }
+
+template <class Number, class Visit> void forEachOf(const TensorView &variable, Visit visit) {
   constexpr size_t most = 1 << 20;
-  size_t count = variable.size / sizeof(float);
-  std::vector<float> some(std::min(count, most));
+  size_t count = variable.size / sizeof(Number);
+  std::vector<Number> some(std::min(count, most));
   for (size_t from = 0; from < count; from += some.size()) {
     some.resize(std::min(some.size(), count - from));
-    variable.read(from * sizeof(float), std::as_writable_bytes(std::span(some)));
+    variable.read(from * sizeof(Number), std::as_writable_bytes(std::span(some)));
     for (size_t i = 0; i < some.size(); ++i)
-      if (!visit(from + i, some[i]))
+      if (!visit(from + i, valueOf(some[i])))
         return;
   }
+}
+
+/// Calls `visit(index, value)` for the elements in order until it says false; not at all where they
+/// are no floats that variables are of. A part of a large tensor is in this process at a time.
+template <class Visit> void forEachFloat(const TensorView &variable, Visit visit) {
+  if (variable.element == Element::f32)
+    forEachOf<float>(variable, visit);
+  else if (variable.element == Element::bf16)
+    forEachOf<BFloat16>(variable, visit);
 }
 
 /// " at [3, 4]" of an element; "" of a tensor without dimensions.

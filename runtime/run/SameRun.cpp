@@ -63,6 +63,12 @@ std::string comparePrecision(const Manifest &before, const Manifest &now) {
                 now.precision);
 }
 
+std::string compareMasters(const Manifest &before, const Manifest &now) {
+  if (before.master == now.master)
+    return "";
+  return concat("it was --master ", shownName(before.master), ", now it is --master ", now.master);
+}
+
 std::string compareLossScales(const Manifest &before, const Manifest &now) {
   // What another precision needs is said with it.
   if (before.precision != now.precision || before.lossScale == now.lossScale)
@@ -119,6 +125,7 @@ constexpr Fact facts[] = {
     {"model", Exit::model, [](const Manifest &m) { return !m.training.empty(); }, compareModels},
     {"configs", Exit::model, [](const Manifest &) { return true; }, compareConfigs},
     {"precision", Exit::model, [](const Manifest &) { return true; }, comparePrecision},
+    {"master", Exit::model, [](const Manifest &) { return true; }, compareMasters},
     {"loss-scale", Exit::model, [](const Manifest &) { return true; }, compareLossScales},
     {"data", Exit::usage, knowsData, compareData},
     {"holdout", Exit::usage, [](const Manifest &m) { return m.holdout.has_value(); },

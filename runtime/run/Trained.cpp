@@ -37,6 +37,8 @@ Weights loadTrained(Program &program, const std::string &place) {
     say(concat("warning: ", weights.path(),
                ": was trained by a program whose predict computes something else than this "
                "artifact's; the results will be worth little unless that is intended"));
+  if (std::string rounded = weights.rounded(program.variables()); !rounded.empty())
+    say(rounded);
   writeRunScalar(program, "seed", 1);
   program.run(requireEntry(program, "init", "to begin"));
   weights.load(program.variables());

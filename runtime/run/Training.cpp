@@ -253,6 +253,7 @@ Manifest Training::manifest() const {
       manifest.configs[config->name()->str()] = config->value()->str();
   manifest.overflowsInARow = skips.overflowsInARow();
   manifest.precision = nameOf(artifact::elementOf(plan.precision()));
+  manifest.master = nameOf(artifact::elementOf(plan.master()));
   if (plan.loss_scale())
     manifest.lossScale = plan.loss_scale()->str();
   auto digest = [](uint64_t value) { return value ? hexText(value) : ""; };

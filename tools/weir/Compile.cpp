@@ -21,6 +21,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/precision/LossScale.h"
+#include "runtime/base/Masters.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
@@ -91,7 +92,8 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, Element precision, std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, Element precision, Element master,
+               std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
@@ -134,7 +136,7 @@ static void noteWidened(MLIRContext *context, const Target &target, Element prec
                     "--precision f32\n";
 }
 
-Exit Compilation::compile(std::shared_ptr<Target> target, Element precision,
+Exit Compilation::compile(std::shared_ptr<Target> target, Element precision, Element master,
                           std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
@@ -155,6 +157,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Element precision,
   PipelineOptions pipeline{
       .target = std::move(target),
       .precision = precision,
+      .master = master,
       .lossScale = *scale,
       .watch = [&](PassManager &manager) { dump.watch(manager); },
       .dumpKernels = [&](llvm::StringRef step,
@@ -189,10 +192,13 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::optional<Element> precision = precisionNamed(options.precision);
   if (!precision)
     return usage("--precision " + options.precision + ": expected " + precisionOptions());
+  std::optional<Element> master = masterNamed(options.master);
+  if (!master)
+    return usage("--master " + options.master + ": expected " + masterOptions());
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(std::move(target), *precision, output);
+  Exit exit = compilation.compile(std::move(target), *precision, *master, output);
   if (exit == Exit::ok)
     compilation.requireDumped();
   return written(exit);

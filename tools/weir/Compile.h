@@ -27,6 +27,7 @@ struct CompileOptions {
   std::map<std::string, std::string> sets; ///< configs given on the command line
   std::string target = "cpu";              ///< for makeTarget
   std::string precision = "f32";           ///< for precisionNamed
+  std::string master = "f32";              ///< for masterNamed
   std::string lossScale;                   ///< for lossScaleFor
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all

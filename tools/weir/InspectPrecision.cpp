@@ -34,6 +34,7 @@ ordered_json describePrecision(const artifact::Program &program, const CastCount
     }
   return {{"model", program.model()->str()},
           {"precision", nameOf(artifact::elementOf(program.precision()))},
+          {"master", nameOf(artifact::elementOf(program.master()))},
           {"choices", choices},
           {"casts",
            {{"parameters", counts.parameters},
@@ -84,7 +85,9 @@ void printPrecision(const ordered_json &facts, std::ostream &out) {
   const ordered_json &choices = facts["choices"], &casts = facts["casts"];
   out << facts["model"].get<std::string>() << " in " << facts["precision"].get<std::string>();
   if (choices.empty()) {
-    out << ": everything computes in f32 and is stored as it\n";
+    std::string master = facts["master"];
+    out << ": everything computes in f32 and is stored as it"
+        << (master == "f32" ? "" : ", but parameters and optimizers' states, in " + master) << "\n";
     return;
   }
   out << ": a step, by line. What is computed in f32 and rounded in the same kernel is not stored "

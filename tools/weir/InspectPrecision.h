@@ -16,7 +16,7 @@ namespace weir {
 
 /// As JSON; the text form prints it and adds nothing:
 ///
-///   model, precision
+///   model, precision, master
 ///   choices [{at, op, times, computes, stores, why}]: of the ops of a step, by line; none where
 ///     everything is f32
 ///   casts {parameters {name: times}, beside, of_variables, of_calls, for_calls, spare {at:

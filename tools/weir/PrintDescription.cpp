@@ -185,6 +185,8 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   };
   std::string precision = facts["precision"];
   precision = precision == "f32" ? "" : " in " + precision;
+  if (std::string master = facts["master"]; master != "f32")
+    precision += ", parameters in " + master;
   if (std::string scale = facts["loss_scale"]; scale != "none")
     precision += ", loss scale " + scale;
   line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +

@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Precision.h"
 #include "passes/precision/LossScale.h"
+#include "runtime/base/Masters.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "tools/weir/WorkProgress.h"
@@ -46,7 +47,7 @@ std::string tooLarge(ModuleOp module) {
 struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
-  Element precision;
+  Element precision, master;
 };
 
 /// Seconds, as a person says them.
@@ -146,6 +147,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   VerifyOptions verify;
   verify.target = options.target;
   verify.precision = work.precision;
+  verify.master = work.master;
   verify.lossScale = *scale;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
@@ -186,10 +188,16 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << precisionOptions() << "\n";
     return Exit::usage;
   }
+  std::optional<Element> master = masterNamed(options.master);
+  if (!master) {
+    llvm::errs() << "error: --master " << options.master << ": expected " << masterOptions()
+                 << "\n";
+    return Exit::usage;
+  }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, how, *precision};
+  Work work{options, how, *precision, *master};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;

@@ -14,6 +14,7 @@
 #include "codegen/targets/Targets.h"
 #include "ir/weir/Precision.h"
 #include "passes/precision/LossScale.h"
+#include "runtime/base/Masters.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -80,7 +81,12 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->type_name("TARGET");
   app.add_option("--precision", options.precision,
                  "What products multiply: " + precisionOptions() +
-                     "; sums, the optimizer and the parameters stay in f32")
+                     "; sums and the optimizer compute in f32")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  app.add_option("--master", options.master,
+                 "What parameters and optimizers' states are kept in: " + masterOptions() +
+                     ", where a step rounds them at random")
       ->type_name("TYPE")
       ->capture_default_str();
   app.add_option("--loss-scale", options.lossScale,

@@ -189,6 +189,7 @@ static const Fault faults[] = {
     {"larger than the arena", [](Builder &t) { t.device().persistent = t.device().arena + 1; }},
     {"more than 16 GiB per thread", [](Builder &t) { t.device().thread_scratch = ~0ull; }},
     {"batch: it is out of range", [](Builder &t) { t.program.batch = 0; }},
+    {"master: it is not f32 or bf16", [](Builder &t) { t.program.master = DType::f16; }},
     {"loss scale: it is not one of none, dynamic",
      [](Builder &t) { t.program.loss_scale = "dynamic:1000"; }},
     {"accumulate: it is out of range", [](Builder &t) { t.program.accumulate = 0; }},

@@ -133,6 +133,30 @@ TEST_F(WeightsTest, SaysWhetherTypesOrShapesDiffer) {
   EXPECT_FALSE(says(message, {"other shape:"}));
 }
 
+// 1 + 2^-9 is between two of bf16, 1 + 2^-7 is one.
+TEST_F(WeightsTest, MastersAreConverted) {
+  std::vector<uint16_t> narrow(4, 0x3F81);
+  StoredTensor w{"w", "BF16", {2, 2}, reinterpret_cast<const std::byte *>(narrow.data()), 8};
+  Weights widened = of({w, tensor("b", {2}, 2)});
+  load(widened);
+  EXPECT_EQ(stored(0), std::vector<float>(4, 1 + 0x1p-7f));
+  EXPECT_EQ(widened.rounded(variables), "");
+
+  variables[0].element = Element::bf16;
+  variables[0].size = 8;
+  Weights rounded = of({tensor("w", {2, 2}, 1 + 0x1p-9f), tensor("b", {2}, 2)});
+  load(rounded);
+  uint16_t bits[4];
+  std::memcpy(bits, stored(0).data(), sizeof bits);
+  for (uint16_t one : bits)
+    EXPECT_EQ(one, 0x3F80);
+  EXPECT_TRUE(says(rounded.rounded(variables), {"1 tensor is of f32 there, and rounded to bf16"}));
+  w.shape = {4};
+  Weights other = of({w, tensor("b", {2}, 2)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(other); }),
+                   {"other shape: w is BF16[4] in the file, BF16[2, 2] in the model"}));
+}
+
 TEST_F(WeightsTest, NamesTheFirstFewOfManyDifferences) {
   std::vector<StoredTensor> many;
   for (int i = 0; i < 20000; ++i)

@@ -130,6 +130,10 @@ TEST_F(SameRun, WhatDiffersIsRefusedAndMayBeAllowed) {
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.loss_scale = "1024"; },
        {"it was --loss-scale none, now it is --loss-scale 1024"}},
+      {{"master"},
+       Exit::model,
+       [](auto &, artifact::ProgramT &p) { p.master = artifact::DType::bf16; },
+       {"it was --master f32, now it is --master bf16"}},
       {{"model"},
        Exit::model,
        [](auto &, artifact::ProgramT &p) { p.training_digest = 18; },
@@ -215,8 +219,9 @@ TEST(ChangeOption, NamesAreKnown) {
     parse("data,hold-out");
     FAIL();
   } catch (const CLI::ParseError &error) {
-    EXPECT_TRUE(says(error.what(), {"model, configs, precision, loss-scale, data, holdout, order",
-                                    "found 'hold-out'", "did you mean 'holdout'?"}));
+    EXPECT_TRUE(
+        says(error.what(), {"model, configs, precision, master, loss-scale, data, holdout, order",
+                            "found 'hold-out'", "did you mean 'holdout'?"}));
   }
 }
 

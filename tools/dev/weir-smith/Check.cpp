@@ -18,6 +18,7 @@
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"
 #include "verify/Compiled.h"
+#include "verify/Feed.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 
@@ -70,11 +71,18 @@ Element precisionOf(ModuleOp module) {
   return precision ? *elementOf(precision.getValue()) : Element::f32;
 }
 
+/// What its parameters are kept in.
+Element masterOf(ModuleOp module) {
+  auto master = module->getAttrOfType<TypeAttr>(masterAttrName);
+  return master ? *elementOf(master.getValue()) : Element::f32;
+}
+
 class Checker {
 public:
   Checker(ModuleOp module, const CheckOptions &options)
-      : module(module), options(options),
-        pipeline{.target = makeTarget("cpu"), .precision = precisionOf(module)},
+      : module(module), options(options), pipeline{.target = makeTarget("cpu"),
+                                                   .precision = precisionOf(module),
+                                                   .master = masterOf(module)},
         variables(drawVariables(module)),
         handler(module.getContext(), [this](Diagnostic &diagnostic) {
           llvm::raw_string_ostream stream(diagnostics);
@@ -382,6 +390,8 @@ bool Checker::everyPass() {
       differentiated |= pass.name == "autodiff";
       if (!differentiated)
         continue; // the interpreter would take differences, which are no exact truth
+      for (auto variable : program->getOps<VariableOp>()) // a pass may make its type smaller
+        roundTo(variable.getType(), variables[variable.getSymName().str()]);
       auto run = interpret(*program);
       if (!run)
         return false;

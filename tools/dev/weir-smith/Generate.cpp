@@ -204,6 +204,15 @@ void makeInit(Program &program) {
   endEntry(scope, {});
 }
 
+/// At times what a step writes to parameters is rounded at random, where the run has what to draw
+/// by.
+void chooseMasters(Program &program) {
+  ModuleOp module = *program.module;
+  bool draws = module.lookupSymbol(runSeedName) && module.lookupSymbol(runStepName);
+  if (draws && program.random.chance(0.3))
+    module->setAttr(masterAttrName, TypeAttr::get(typeOf(&program.context, Element::bf16)));
+}
+
 /// At times the program's products are of low precision, and some of them of their own.
 void choosePrecision(Program &program) {
   if (!program.random.chance(0.3))
@@ -234,6 +243,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
       makeOther(program, "predict");
     makeInit(program);
     choosePrecision(program);
+    chooseMasters(program);
   } catch (const Refused &) {
     return nullptr;
   }

@@ -1,0 +1,200 @@
+//===- NarrowMasters.cpp - Parameters without a copy in f32 ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs behind mixed precision, whose one cast of a parameter is then the inverse of the one that
+// widens it, and behind the decision to skip, which looks at what is computed and not at what that
+// is rounded to. What a skipped step writes is what it read: rounding leaves it as it is.
+//
+//   %w = weir.read @w : f32            %n = weir.read @w : bf16
+//   .. %w1 = ..                        %w = weir.cast %n : bf16 -> f32
+//   weir.write @w, %w1                 .. %w1 = ..
+//                                      %u = weir.random uniform seed, step {key of w}
+//                                      %r = weir.round_at_random %w1 by %u
+//                                      weir.write @w, weir.cast %r : f32 -> bf16
+//
+// To nearest, an update of less than half of a unit in the last place, 2^-9 of a parameter, would
+// be lost in each step anew.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Choices.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
+#include "passes/Passes.h"
+#include "passes/recipe/Scalars.h"
+#include "runtime/base/Masters.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/xxhash.h"
+#include <set>
+
+namespace weir {
+#define GEN_PASS_DEF_NARROWMASTERS
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// What a variable's roundings draw.
+struct Stream {
+  int64_t key, word;
+};
+
+bool isKept(Role role) { return role == Role::parameter || role == Role::optimizer; }
+
+/// Scalars cost nothing, and some, as a product of Adam's betas, are nothing in eight bits.
+bool isMaster(VariableOp variable) {
+  auto type = cast<RankedTensorType>(variable.getType());
+  return isKept(variable.getRole()) && type.getElementType().isF32() && type.getRank() > 0;
+}
+
+/// The parameter that a variable is of: "w" of `w` and of `adamw.m/w`.
+StringRef parameterOf(VariableOp variable) {
+  StringRef name = variable.getSymName();
+  return variable.getRole() == Role::optimizer ? name.split('/').second : name;
+}
+
+struct NarrowMasters : weir::impl::NarrowMastersBase<NarrowMasters> {
+  using NarrowMastersBase::NarrowMastersBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<Element> element = masterNamed(type);
+    if (!element) {
+      module.emitError() << "master " << type << ": expected " << masterOptions();
+      return signalPassFailure();
+    }
+    low = typeOf(&getContext(), *element);
+    streams.clear();
+    masters.clear();
+    folded.clear();
+    if (isLow(low))
+      narrowVariables(module);
+    if (streams.empty())
+      return markAllAnalysesPreserved();
+    for (auto entry : module.getOps<func::FuncOp>())
+      if (failed(narrowEntry(entry)))
+        return signalPassFailure();
+    explain(module);
+  }
+
+private:
+  /// A parameter and what an optimizer keeps of it take the four words of one draw, since one
+  /// kernel writes them: drawing is most of rounding.
+  void narrowVariables(ModuleOp module) {
+    constexpr unsigned words = 4;
+    llvm::StringMap<unsigned> drawn;
+    for (auto variable : module.getOps<VariableOp>()) {
+      if (!isMaster(variable))
+        continue;
+      StringRef parameter = parameterOf(variable);
+      unsigned number = drawn[parameter]++;
+      std::string purpose = ("master/" + parameter + "#" + Twine(number / words)).str();
+      masters.insert(lineOf(variable.getLoc()));
+      streams[variable.getSymName()] = {int64_t(llvm::xxh3_64bits(purpose)), number % words};
+      variable.setType(cast<RankedTensorType>(variable.getType()).clone(low));
+    }
+  }
+
+  LogicalResult narrowEntry(func::FuncOp entry) {
+    SmallVector<ReadOp> reads;
+    SmallVector<WriteOp> writes;
+    entry.walk([&](Operation *op) {
+      if (auto read = dyn_cast<ReadOp>(op); read && streams.contains(read.getVariable()))
+        reads.push_back(read);
+      if (auto write = dyn_cast<WriteOp>(op); write && streams.contains(write.getVariable()))
+        writes.push_back(write);
+    });
+    for (ReadOp read : reads)
+      widen(read);
+    bool isStep = entry.getSymName() == "step";
+    if (isStep && !writes.empty() && failed(readCounters(entry)))
+      return failure();
+    for (WriteOp write : writes)
+      narrow(write, isStep);
+    return success();
+  }
+
+  void widen(ReadOp read) {
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(read);
+    RankedTensorType wide = tensorType(read.getResult());
+    for (Operation *user : read->getUsers())
+      if (auto cast = dyn_cast<CastOp>(user); cast && tensorType(cast).getElementType() == low)
+        folded.insert(lineOf(cast.getLoc()));
+    read.getResult().setType(wide.clone(low));
+    auto cast = CastOp::create(builder, read.getLoc(), wide, read.getResult());
+    read.getResult().replaceAllUsesExcept(cast, cast);
+  }
+
+  /// The run's seed and the step.
+  LogicalResult readCounters(func::FuncOp entry) {
+    auto builder = OpBuilder::atBlockBegin(&entry.getBody().front());
+    auto whole = RankedTensorType::get({}, builder.getI32Type());
+    for (auto [name, value] : {std::pair(runSeedName, &seed), std::pair(runStepName, &step)}) {
+      if (!getOperation().lookupSymbol<VariableOp>(name))
+        return entry.emitError() << "masters are rounded by the run's seed and step, but there is "
+                                    "no variable @\""
+                                 << name << "\"";
+      *value = ReadOp::create(builder, entry.getLoc(), whole, name);
+    }
+    zero = ConstantOp::create(builder, entry.getLoc(), whole, builder.getI32IntegerAttr(0));
+    return success();
+  }
+
+  void narrow(WriteOp write, bool atRandom) {
+    OpBuilder builder(write);
+    Location at = write.getLoc();
+    Value value = write.getValue();
+    RankedTensorType wide = tensorType(value);
+    if (atRandom) {
+      auto [key, word] = streams.lookup(write.getVariable());
+      IntegerAttr which = word ? builder.getI64IntegerAttr(word) : IntegerAttr();
+      Value draw = RandomOp::create(builder, at, wide, seed, step, zero, Distribution::uniform,
+                                    uint64_t(key), which);
+      value = RoundAtRandomOp::create(builder, at, wide, value, draw);
+    }
+    write.getValueMutable().assign(CastOp::create(builder, at, wide.clone(low), value));
+  }
+
+  using Line = std::pair<StringRef, unsigned>;
+
+  static Line lineOf(Location loc) {
+    FileLineColLoc place = modelLine(loc);
+    return place ? Line(place.getFilename().getValue(), place.getLine()) : Line();
+  }
+
+  /// What mixed precision has said of the variables is no longer so: they are narrow, and a cast to
+  /// what they are is the inverse of the one that widens them.
+  void explain(ModuleOp module) {
+    SmallVector<Choice> choices = choicesOf(module);
+    if (choices.empty())
+      return;
+    llvm::erase_if(choices, [&](const Choice &one) {
+      return one.stores == low && StringRef(one.why).ends_with("cast once a step") &&
+             folded.contains(lineOf(one.at));
+    });
+    for (Choice &one : choices)
+      if (auto role = symbolizeRole(one.op);
+          role && isKept(*role) && masters.contains(lineOf(one.at))) {
+        one.stores = low;
+        one.why = "a master in bf16, rounded at random";
+      }
+    setChoices(module, choices);
+  }
+
+  Type low;
+  llvm::StringMap<Stream> streams; ///< of the variables that are narrow
+  std::set<Line> masters;          ///< where they are declared
+  std::set<Line> folded;           ///< of casts of masters to what they are
+  Value seed, step, zero;
+};
+
+} // namespace
