@@ -101,6 +101,17 @@ Tensors floor(FloorOp, Inputs in) {
   return map(in[0], [](double x) { return std::floor(x); });
 }
 Tensors chosenFloor(FloorOp op, Inputs, Before before) { return floor(op, before(0)); }
+Tensors powerOfTwo(PowerOfTwoOp, Inputs in) {
+  return map(in[0], [](double x) {
+    double magnitude = std::fabs(x);
+    return !std::isfinite(x)      ? INFINITY
+           : magnitude < 0x1p-126 ? 0
+                                  : std::exp2(std::ilogb(magnitude));
+  });
+}
+Tensors chosenPowerOfTwo(PowerOfTwoOp op, Inputs, Before before) {
+  return powerOfTwo(op, before(0));
+}
 Tensors stopGradient(StopGradientOp, Inputs in) { return {in[0]}; }
 Tensors logicalNot(NotOp, Inputs in) {
   return map(in[0], [](double x) { return unknown(x) ? x : x == 0; });
@@ -262,6 +273,7 @@ void attachElementwise(mlir::MLIRContext &context) {
   attach<ErfOp, erf>(context);
   attach<SignOp, sign, chosenSign>(context);
   attach<FloorOp, floor, chosenFloor>(context);
+  attach<PowerOfTwoOp, powerOfTwo, chosenPowerOfTwo>(context);
   attach<StopGradientOp, stopGradient>(context);
   attach<NotOp, logicalNot>(context);
   attach<AddOp, add>(context);

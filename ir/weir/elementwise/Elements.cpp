@@ -69,6 +69,17 @@ Value ErfOp::combine(OpBuilder &builder, ValueRange scalars) {
 Value FloorOp::combine(OpBuilder &builder, ValueRange scalars) {
   return math::FloorOp::create(builder, getLoc(), scalars[0]);
 }
+/// A float without its sign and its digits: of the bits of infinity, which are the exponent's.
+Value PowerOfTwoOp::combine(OpBuilder &builder, ValueRange scalars) {
+  auto real = cast<FloatType>(scalars[0].getType());
+  APInt exponent = APFloat::getInf(real.getFloatSemantics()).bitcastToAPInt();
+  Type whole = builder.getIntegerType(real.getWidth());
+  Value mask =
+      arith::ConstantOp::create(builder, getLoc(), builder.getIntegerAttr(whole, exponent));
+  Value bits = arith::BitcastOp::create(builder, getLoc(), whole, scalars[0]);
+  bits = arith::AndIOp::create(builder, getLoc(), bits, mask);
+  return arith::BitcastOp::create(builder, getLoc(), real, bits);
+}
 Value StopGradientOp::combine(OpBuilder &builder, ValueRange scalars) { return scalars[0]; }
 
 Value SignOp::combine(OpBuilder &builder, ValueRange scalars) {

@@ -73,6 +73,13 @@ def Weir_CosOp : Weir_UnaryOp<"cos", Weir_FloatTensor, "cosine", [Differentiated
 def Weir_ErfOp : Weir_UnaryOp<"erf", Weir_FloatTensor, "error function", [Differentiated]> { let elementary = 1; }
 def Weir_SignOp : Weir_FlatOp<"sign", "-1, 0 or 1; the gradient is 0">;
 def Weir_FloorOp : Weir_FlatOp<"floor", "the next lower integer; the gradient is 0">;
+def Weir_PowerOfTwoOp : Weir_FlatOp<"power_of_two", "the largest power of two that is at most |x|; the gradient is 0"> {
+  let description = [{
+    What is below 2^-126, the least normal f32, gives 0; what is not finite gives infinity. So what is multiplied with a result
+    that is neither keeps its digits.
+    C1: the operand and the result have one type.  C2: `compute` is f32, f16 or bf16, of an op on floats.
+  }];
+}
 def Weir_StopGradientOp : Weir_FlatOp<"stop_gradient", "x; no gradient flows", [Simplified]> { let linear = "together"; }
 def Weir_NotOp : Weir_UnaryOp<"not", Weir_BoolTensor, "logical negation", [Simplified]> { let rounding = "none"; }
 

@@ -126,6 +126,11 @@ LogicalResult FloorOp::vjp(OpBuilder &, ArrayRef<Value>,
   return none(*this, operandCotangents);
 }
 
+LogicalResult PowerOfTwoOp::vjp(OpBuilder &, ArrayRef<Value>,
+                                SmallVectorImpl<Value> &operandCotangents) {
+  return none(*this, operandCotangents);
+}
+
 LogicalResult StopGradientOp::vjp(OpBuilder &, ArrayRef<Value>,
                                   SmallVectorImpl<Value> &operandCotangents) {
   return none(*this, operandCotangents);

@@ -63,7 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Function{"erf", std::erf, -4, 4, 4e-7}, Function{"sqrt", std::sqrt, 0, 9, 1e-7},
                     Function{"rsqrt", +[](double x) { return 1 / std::sqrt(x); }, 0.1f, 9, 2e-7},
                     Function{"neg", +[](double x) { return -x; }, -1, 1, 0.0 + 1e-12},
-                    Function{"floor", std::floor, -9, 9, 1e-12}));
+                    Function{"floor", std::floor, -9, 9, 1e-12},
+                    Function{"power_of_two", +[](double x) { return std::exp2(std::ilogb(x)); }, -9,
+                             9, 1e-12}));
 
 /// Runs the sine and the cosine of the angles and calls `check` for each, with what the library
 /// makes of the angle as `expected`.

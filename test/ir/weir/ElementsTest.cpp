@@ -132,8 +132,8 @@ TEST_F(Elements, decomposedSumsKeepTheirType) {
 }
 
 TEST_F(Elements, unary) {
-  for (std::string op :
-       {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "stop_gradient"})
+  for (std::string op : {"neg", "abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor",
+                         "power_of_two", "stop_gradient"})
     check("%x: tensor<2x5xf32>", "tensor<2x5xf32>",
           "%r = weir." + op + " %x : tensor<2x5xf32>\nreturn %r : tensor<2x5xf32>");
   for (std::string op : {"log", "sqrt", "rsqrt"})

@@ -26,6 +26,8 @@ func.func @unary(%x: tensor<2x3xf32>, %i: tensor<4xi32>, %b: tensor<4xi1>) {
   weir.sign %x : tensor<2x3xf32>
   // CHECK: weir.floor %{{.*}} : tensor<2x3xf32>
   weir.floor %x : tensor<2x3xf32>
+  // CHECK: weir.power_of_two %{{.*}} : tensor<2x3xf32>
+  weir.power_of_two %x : tensor<2x3xf32>
   // CHECK: weir.stop_gradient %{{.*}} : tensor<2x3xf32>
   weir.stop_gradient %x : tensor<2x3xf32>
   // CHECK: weir.neg %{{.*}} : tensor<4xi32>

@@ -96,6 +96,14 @@ func.func @floor_c1(%x: tensor<2xf32>) {
 
 // -----
 
+func.func @power_of_two_c1(%x: tensor<2xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  "weir.power_of_two"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @stop_gradient_c1(%x: tensor<2xf32>) {
   // expected-error @below {{requires the same type for all operands and results}}
   "weir.stop_gradient"(%x) : (tensor<2xf32>) -> tensor<3xf32>
@@ -331,6 +339,14 @@ func.func @erf_c2(%x: tensor<2xf32>) {
 func.func @sign_c2(%x: tensor<2xf32>) {
   // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
   weir.sign %x {compute = f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @power_of_two_c2(%x: tensor<2xf32>) {
+  // expected-error @below {{attribute 'compute' failed to satisfy constraint: type attribute of f32, f16 or bf16}}
+  weir.power_of_two %x {compute = f64} : tensor<2xf32>
   return
 }
 

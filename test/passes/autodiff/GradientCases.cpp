@@ -109,7 +109,8 @@ void Cases::addElementwise() {
     elementwise(op, "", "%r = weir." + op + " %a, %b : T", a, b, linear);
   };
   const std::string positive = "test.low = 0.5, test.high = 3.0";
-  for (const char *op : {"abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor"})
+  for (const char *op :
+       {"abs", "exp", "tanh", "sin", "cos", "erf", "sign", "floor", "power_of_two"})
     unary(op);
   unary("neg", "", all);
   for (const char *op : {"log", "sqrt", "rsqrt"})

@@ -25,6 +25,8 @@ void exponential(Scope &s) { s.give(s.map<ExpOp>(s.scaled(s.any(Element::f32), 0
 
 void floorOf(Scope &s) { s.give(s.map<FloorOp>(s.scaled(s.any(Element::f32), 3, 0.37))); }
 
+void powerOf(Scope &s) { s.give(s.map<PowerOfTwoOp>(s.awayFromZero(s.any(Element::f32)))); }
+
 void negation(Scope &s) { s.give(s.map<NotOp>(s.any(Element::b8))); }
 
 template <class Op> void binary(Scope &s) {
@@ -125,6 +127,7 @@ ArrayRef<Rule> elementwiseRules() {
       {"erf", unary<ErfOp>},
       {"sign", unary<SignOp>},
       {"floor", floorOf},
+      {"power_of_two", powerOf},
       {"stop_gradient", unary<StopGradientOp>},
       {"not", negation},
       {"add", binary<AddOp>},

@@ -106,6 +106,13 @@ bool apartFromIntegers(const Known &a) {
   return true;
 }
 
+bool apartFromPowersOfTwo(const Known &a) {
+  return llvm::all_of(a.truth.values, [](double x) {
+    double margin = 1e-5 * std::fabs(x);
+    return x == 0 || std::ilogb(x - margin) == std::ilogb(x + margin);
+  });
+}
+
 /// Moves results by a rounding of the largest number behind them: a function's largest value is its
 /// error close to its zeros, but for the sine's at 0; a small loss is the logarithm of a sum
 /// near 1.
@@ -203,6 +210,7 @@ bool Trial::decided(Operation &op) {
       .Case([&](RoundAtRandomOp round) {
         return (!inexact(0) && !inexact(1)) || roundsClearly(round, in(0), in(1));
       })
+      .Case([&](PowerOfTwoOp) { return !inexact(0) || apartFromPowersOfTwo(in(0)); })
       .Case([&](CastOp cast) {
         auto to = tensorType(cast.getResult()).getElementType();
         if (isLow(to))
