@@ -83,7 +83,7 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
     of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`.
     Why each op of @step computes and stores what it does is left in weir.choices, unless all of it is f32.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16 or f16">];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16 or f8">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

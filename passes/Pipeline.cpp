@@ -155,9 +155,9 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
 LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last) {
   // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
   // behind the last of those, and behind each that follows.
-  if (isLow(options.precision))
+  if (options.precision != Precision::f32)
     module->setAttr(precisionAttrName,
-                    TypeAttr::get(typeOf(module.getContext(), options.precision)));
+                    TypeAttr::get(typeOf(module.getContext(), rowOf(options.precision).forward)));
   if (isLow(options.master))
     module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), options.master)));
   StringRef lastOnTensors = phasesOnTensors().back().name;

@@ -9,9 +9,9 @@
 #define WEIR_PASSES_PIPELINE_H
 
 #include "codegen/Target.h"
-#include "ir/weir/ElementTypes.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Precision.h"
 
 #include <functional>
 
@@ -19,7 +19,7 @@ namespace weir {
 
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
-  Element precision = Element::f32;             ///< what products multiply: f32, bf16 or f16
+  Precision precision = Precision::f32;         ///< what products multiply
   Element master = Element::f32;                ///< what parameters are kept in: f32 or bf16
   LossScale lossScale = {};                     ///< what gradients are computed with
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out

@@ -92,6 +92,23 @@ void roundTo(mlir::Type type, Tensor &tensor) {
       value = rounded(element, value);
 }
 
+/// Sizes that tensors may have had; none at the start.
+static Tensor drawAmax(VariableOp variable, unsigned seed, Moment moment) {
+  Tensor tensor(llvm::cast<mlir::RankedTensorType>(variable.getType()).getShape());
+  Draw draw(seed);
+  if (moment != Moment::start)
+    for (double &value : tensor.values)
+      value = draw.between(0.5, 4);
+  roundTo(variable.getType(), tensor);
+  return tensor;
+}
+
+void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment moment) {
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getSymName() == amaxName)
+      feed.variables.try_emplace(amaxName, drawAmax(variable, seed, moment));
+}
+
 mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive) {
   Draw draw(seed);
   Feed feed;
@@ -115,6 +132,10 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
   feed.variables = std::move(interpreter.variables);
   for (auto variable : module.getOps<VariableOp>()) {
     Tensor &tensor = feed.variables[variable.getSymName().str()];
+    if (variable.getSymName() == amaxName) {
+      tensor = drawAmax(variable, seed, moment);
+      continue;
+    }
     if (moment != Moment::start &&
         llvm::isa<mlir::FloatType>(
             llvm::cast<mlir::RankedTensorType>(variable.getType()).getElementType()))

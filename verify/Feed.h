@@ -44,6 +44,9 @@ bool isRun(llvm::StringRef entry, Moment moment, bool full);
 mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment = Moment::middle,
                                bool positive = false);
 
+/// Draws what a pass has declared since the feed was made.
+void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment moment);
+
 /// Each element as `type` stores it.
 void roundTo(mlir::Type type, Tensor &tensor);
 

@@ -93,11 +93,13 @@ LogicalResult Forms::beginAnew() {
   Outcome before = samples.middle().truth;
   forms.erase(forms.begin(), forms.begin() + last);
   markGradients(first());
+  samples.addVariables();
+  verification.results = Results(verification.module);
   if (failed(samples.takeTruth(first())))
     return failure();
   double apart = 0;
   for (const auto &[entry, results] : samples.middle().truth)
-    for (auto [is, was] : llvm::zip_equal(results, before.at(entry)))
+    for (auto [is, was] : llvm::zip(results, before.at(entry))) // new variables are behind
       if (!is.exact)
         apart = std::max(apart, compare(is.value, was.value, 0, 0).relative);
   verification.progress(forms.front().pass,

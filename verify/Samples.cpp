@@ -33,6 +33,11 @@ LogicalResult Samples::make() {
   return success();
 }
 
+void Samples::addVariables() {
+  for (Sample &sample : samples)
+    weir::addVariables(sample.feed, verification.module, verification.options.seed, sample.moment);
+}
+
 /// The first result of a sample in the middle of a run that is not finite; none where all are.
 static const Result *notFinite(const Outcome &outcome) {
   for (const auto &[entry, results] : outcome)

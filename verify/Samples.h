@@ -35,6 +35,9 @@ public:
   /// results are not finite in the middle of a run is reported: there is nothing to compare.
   mlir::LogicalResult takeTruth(mlir::ModuleOp twin);
 
+  /// Draws what a pass has declared since then.
+  void addVariables();
+
   std::vector<Sample> &all() { return samples; }
   const Sample &middle() const { return samples.front(); } ///< of a run
   mlir::ModuleOp twin() const { return truthful; }         ///< what the truth was taken from

@@ -34,7 +34,7 @@ struct Verification {
   mlir::ModuleOp module;
   const VerifyOptions &options;
   const VerifyCost cost;
-  const Results results;
+  Results results;
   const PipelineOptions pipeline;
   VerifyReport found;
 

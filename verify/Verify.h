@@ -21,8 +21,8 @@
 #define WEIR_VERIFY_VERIFY_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Element.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Precision.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,11 +30,11 @@
 namespace weir {
 
 struct VerifyOptions {
-  std::string target;               ///< one that makeTarget() takes (codegen/targets)
-  Element precision = Element::f32; ///< what the program's products multiply
-  Element master = Element::f32;    ///< what its parameters are kept in
-  LossScale lossScale = {};         ///< what its gradients are computed with
-  unsigned seed = 1;                ///< of the random numbers the program is run on
+  std::string target;                   ///< one that makeTarget() takes (codegen/targets)
+  Precision precision = Precision::f32; ///< what the program's products multiply
+  Element master = Element::f32;        ///< what its parameters are kept in
+  LossScale lossScale = {};             ///< what its gradients are computed with
+  unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.

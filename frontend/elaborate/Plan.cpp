@@ -8,7 +8,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
-#include "ir/weir/Precision.h"
+#include "runtime/base/Precision.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace weir::elab {
@@ -28,16 +28,16 @@ void Elaborator::readPlan() {
     return;
   for (const auto &entry : plan->entries) {
     const ast::Identifier &name = entry->precision;
-    std::optional<Element> precision = precisionNamed(name.text);
+    std::optional<Precision> precision = precisionNamed(name.text);
     if (!precision) {
       std::vector<std::string> names;
-      for (Element one : precisions())
-        names.emplace_back(weir::nameOf(one));
+      for (const PrecisionRow &row : precisionRows)
+        names.emplace_back(row.name);
       error(name.range, "a precision is " + precisionOptions() + ", not `" + name.text + "`")
           .suggest(nearest(name.text, names));
       continue;
     }
-    Pin pin{entry.get(), element(*precision)};
+    Pin pin{entry.get(), element(rowOf(*precision).forward)};
     // What is wrong with the predicate itself is said beside all other mistakes of the model.
     unsigned before = diagnostics.errorCount();
     matches(pin, "", "matmul");

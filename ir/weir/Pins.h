@@ -22,7 +22,8 @@ namespace weir {
 /// composite. Ops of no other kind are pinned.
 bool takesPrecision(mlir::Operation *op);
 
-/// f32, bf16 or f16 of a pinned op; null where it has the program's.
+/// The forward factors of a pinned op's precision (runtime/base/Precision.h); null where it has the
+/// program's.
 mlir::Type pinOf(mlir::Operation *op);
 
 /// Where the model pins it; unknown where it does not.

@@ -40,7 +40,8 @@ public:
 
   /// The choice for one op; nothing where there is none to speak of.
   std::optional<Choice> choiceOf(Operation *op) {
-    if (op->getNumResults() == 0 || !isa<FloatType>(elementOf(op->getResult(0))))
+    if (op->getNumResults() == 0 || !isa<FloatType>(elementOf(op->getResult(0))) ||
+        decisions.scaled.work.contains(op))
       return std::nullopt;
     Choice choice{op->getLoc(),
                   op->getName().stripDialect().str(),
@@ -84,8 +85,30 @@ private:
       return composite ? "it reads f32" : "it multiplies f32" + stored;
     if (composite)
       return "it reads what was rounded to " + textOf(factors) + ", its sums are f32" + stored;
+    if (std::string scaled = reasonOfScaled(op, choice); !scaled.empty())
+      return scaled + stored;
     choice.computes = factors;
     return "it multiplies " + textOf(factors) + ", its sums are f32" + stored;
+  }
+
+  /// Of one whose factors were rounded under a scale: it computes in the type with the fewer
+  /// digits.
+  std::string reasonOfScaled(Operation *op, Choice &choice) {
+    SmallVector<Type> types;
+    for (Value operand : op->getOperands())
+      if (Type type = decisions.scaled.factors.lookup(operand);
+          type && !llvm::is_contained(types, type))
+        types.push_back(type);
+    if (types.empty())
+      return "";
+    choice.computes = types.front();
+    for (Type type : types)
+      if (cast<FloatType>(type).getFPMantissaWidth() <
+          cast<FloatType>(choice.computes).getFPMantissaWidth())
+        choice.computes = type;
+    return "it multiplies " + textOf(types.front()) +
+           (types.size() > 1 ? " and " + textOf(types.back()) : "") +
+           " under scales, its sums are f32";
   }
 
   /// The type that a value was rounded to, if it was.
@@ -114,7 +137,10 @@ private:
     if (made == decisions.rounded.end())
       return "the model's own cast";
     bool variable = cast.getInput().getDefiningOp<ReadOp>() != nullptr;
-    return made->second.str() + (variable ? ", cast once a step" : "");
+    Type scaled = decisions.scaled.factors.lookup(cast.getResult());
+    return made->second.str() +
+           (scaled ? ", rounded to " + textOf(scaled) + " under a scale" : "") +
+           (variable ? ", cast once a step" : "");
   }
 
   std::string reasonOfVariable(ReadOp read, Choice &choice) {

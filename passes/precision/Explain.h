@@ -10,7 +10,7 @@
 
 #include "ir/weir/Choices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/precision/Rounder.h"
+#include "passes/precision/Scaler.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace weir {
@@ -20,6 +20,7 @@ struct Decisions {
   llvm::DenseSet<mlir::Operation *> optimizer; ///< stays as it is
   llvm::DenseSet<mlir::Operation *> exact;     ///< products that are gradients: they leave in f32
   Rounded rounded;                             ///< the casts that were made
+  Scaled scaled;                               ///< the factors that were rounded once more
 };
 
 /// What each op of the entry computes in, what its result is stored as, and why, by the decisions

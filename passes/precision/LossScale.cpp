@@ -11,15 +11,15 @@
 namespace weir {
 
 /// The others reach as far down as f32.
-static bool roundsToF16(Element precision, mlir::ModuleOp program) {
+static bool roundsToF16(Precision precision, mlir::ModuleOp program) {
   auto pinned = program.walk([](mlir::Operation *op) {
     mlir::Type pin = pinOf(op);
     return pin && pin.isF16() ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
-  return precision == Element::f16 || pinned.wasInterrupted();
+  return precision == Precision::f16 || pinned.wasInterrupted();
 }
 
-std::optional<LossScale> lossScaleFor(std::string_view name, Element precision,
+std::optional<LossScale> lossScaleFor(std::string_view name, Precision precision,
                                       mlir::ModuleOp program, std::string &problem) {
   bool needed = roundsToF16(precision, program);
   if (name.empty())

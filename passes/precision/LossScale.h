@@ -9,14 +9,14 @@
 #define WEIR_PASSES_PRECISION_LOSSSCALE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Element.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Precision.h"
 
 namespace weir {
 
 /// What `--loss-scale` names, where the program needs one: its precision is f16, or ops are pinned
 /// to it. Of "" what is usual. Otherwise nothing, and why in `problem`.
-std::optional<LossScale> lossScaleFor(std::string_view name, Element precision,
+std::optional<LossScale> lossScaleFor(std::string_view name, Precision precision,
                                       mlir::ModuleOp program, std::string &problem);
 
 } // namespace weir

@@ -10,8 +10,9 @@
 // before it have another meaning than those behind it, which is the only one of the latter.
 //
 // A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
-// product gives, behind its bias. A composite computes from what there is, and its gradient from
-// what was kept of that, which is rounded:
+// product gives, behind its bias. In f8 this is done in bf16, and what products multiply is then
+// rounded once more, under a scale (Scaler.h). A composite computes from what there is, and its
+// gradient from what was kept of that, which is rounded:
 //
 //   %y, %mean, %rstd = weir.normalize %x            %l = weir.cast %x -> bf16, %w = weir.cast %l
 //   %g = weir.mul %y, %cotangent               ->   %g = weir.mul ((%w - %mean) * %rstd), ..
@@ -21,12 +22,12 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
-#include "ir/weir/Precision.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/precision/Explain.h"
+#include "runtime/base/Precision.h"
 #include <map>
 
 namespace weir {
@@ -125,6 +126,64 @@ OpSet productsBefore(ValueRange gradients) {
   return products;
 }
 
+/// The composites whose statistics the op reads: a composite's gradient does.
+llvm::SmallSetVector<Operation *, 1> compositesBefore(Operation *op) {
+  llvm::SmallSetVector<Operation *, 1> composites;
+  for (Value operand : op->getOperands())
+    if (auto result = dyn_cast<OpResult>(operand);
+        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0)
+      composites.insert(result.getOwner());
+  return composites;
+}
+
+/// What the entry gives and the statistics of its composites, but for gradients and what is
+/// computed of them, is computed from these values. In microbatches from what is yielded for it.
+llvm::DenseSet<Value> forwardOf(func::FuncOp entry, ValueRange gradients,
+                                ArrayRef<Operation *> composites) {
+  llvm::DenseSet<Value> seen(gradients.begin(), gradients.end());
+  SmallVector<Value> open(entry.getBody().front().getTerminator()->getOperands());
+  entry.walk([&](WriteOp write) {
+    if (!isUpdate(write))
+      open.push_back(write.getValue());
+  });
+  for (Operation *op : composites)
+    for (Operation *composite : compositesBefore(op))
+      llvm::append_range(open, composite->getResults().drop_front());
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      // What rounds carry on comes from outside, and from the round before.
+      auto rounds = dyn_cast<MicrobatchesOp>(argument.getOwner()->getParentOp());
+      unsigned i = argument.getArgNumber();
+      if (rounds && i > 0)
+        open.push_back(rounds->getOperand(i - 1));
+      if (rounds && i > rounds.getSliced().size())
+        open.push_back(rounds.getBody().front().getTerminator()->getOperand(
+            rounds.numSums() + i - 1 - rounds.getSliced().size()));
+    } else if (auto rounds = value.getDefiningOp<MicrobatchesOp>()) {
+      open.push_back(yieldedFor(cast<OpResult>(value)));
+    } else if (Operation *op = value.getDefiningOp(); !isa<ClipOp, AllFiniteOp>(op)) {
+      llvm::append_range(open, op->getOperands());
+    }
+  }
+  for (Value gradient : gradients)
+    seen.erase(gradient);
+  return seen;
+}
+
+/// Whether the value, or what it was moved or rounded of, is one of them.
+bool isOf(const llvm::DenseSet<Value> &values, Value value) {
+  while (!values.contains(value)) {
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<View, CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
 /// Whether each microbatch adds the same: a parameter, or an input of the entry as a whole, moved.
 bool isBias(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -154,38 +213,11 @@ Value behindBias(Value product) {
   return product;
 }
 
-/// The composites whose statistics the op reads: a composite's gradient does.
-llvm::SmallSetVector<Operation *, 1> compositesBefore(Operation *op) {
-  llvm::SmallSetVector<Operation *, 1> composites;
-  for (Value operand : op->getOperands())
-    if (auto result = dyn_cast<OpResult>(operand);
-        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0)
-      composites.insert(result.getOwner());
-  return composites;
-}
-
-/// What is given out, kept as state or made into statistics, and no gradient, is computed by these.
-OpSet forwardOps(func::FuncOp entry, ValueRange gradients, ArrayRef<Operation *> composites) {
-  SmallVector<Value> values;
-  OpSet behind = opsBehind(gradients);
-  for (Value output : entry.getBody().front().getTerminator()->getOperands())
-    if (!llvm::is_contained(gradients, output) && !behind.contains(output.getDefiningOp()))
-      values.push_back(output);
-  entry.walk([&](WriteOp write) {
-    if (!isUpdate(write))
-      values.push_back(write.getValue());
-  });
-  for (Operation *op : composites)
-    for (Operation *composite : compositesBefore(op))
-      llvm::append_range(values, composite->getResults().drop_front());
-  return opsBefore(values);
-}
-
-/// Makes what is no forward op read `copy` where it reads `value`, or what only moves that.
-void replaceBehind(Value value, Value copy, const OpSet &forward) {
+/// Makes what computes nothing forward read `copy` where it reads `value`, or what only moves that.
+void replaceBehind(Value value, Value copy, const llvm::DenseSet<Value> &forward) {
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     Operation *user = use.getOwner();
-    if (!forward.contains(user)) {
+    if (llvm::none_of(user->getResults(), [&](Value one) { return forward.contains(one); })) {
       if (user->getNumResults() > 0) // else it gives a value out
         use.set(copy);
     } else if (isa<View>(user)) {
@@ -215,12 +247,12 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
   using MixedPrecisionBase::MixedPrecisionBase;
 
   void runOnOperation() override {
-    std::optional<Element> element = precisionNamed(type);
-    if (!element) {
+    std::optional<Precision> named = precisionNamed(type);
+    if (!named) {
       getOperation().emitError() << "precision " << type << ": expected " << precisionOptions();
       return signalPassFailure();
     }
-    precision = typeOf(&getContext(), *element);
+    precision = *named;
     bool any = false;
     SmallVector<Choice> choices;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
@@ -244,12 +276,14 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
 
 private:
   /// What the op multiplies, or reads as a composite, is rounded to.
-  Type precisionOf(Operation *op) const {
+  Precision precisionOf(Operation *op) const {
     Type pinned = pinOf(op);
-    return pinned ? pinned : precision;
+    return pinned ? *weir::precisionOf(*elementOf(pinned)) : precision;
   }
 
-  bool isRounded(Operation *op) const { return takesPrecision(op) && isLow(precisionOf(op)); }
+  bool isRounded(Operation *op) const {
+    return takesPrecision(op) && precisionOf(op) != Precision::f32;
+  }
 
   /// Whether anything is rounded.
   bool roundEntry(func::FuncOp entry, Decisions &decisions) {
@@ -276,16 +310,20 @@ private:
 
     std::map<Element, Rounder> rounders;
     auto rounderOf = [&](Operation *op) -> Rounder & {
-      Type low = precisionOf(op);
-      return rounders.try_emplace(*elementOf(low), low, decisions.rounded).first->second;
+      Element low = rowOf(precisionOf(op)).stored;
+      return rounders.try_emplace(low, typeOf(&getContext(), low), decisions.rounded).first->second;
     };
     for (Operation *op : products)
       if (!decisions.exact.contains(op))
         for (Value result : resultsOf(op))
           rounderOf(op).round(behindBias(result), "what a product gives");
-    for (Operation *op : products)
-      roundOperands(op, rounderOf(op), "what a product multiplies");
-    OpSet forward = forwardOps(entry, gradients, composites);
+    SmallVector<OpOperand *> factors;
+    for (Operation *op : products) {
+      auto low = roundOperands(op, rounderOf(op), "what a product multiplies");
+      if (isScaled(precisionOf(op)))
+        llvm::append_range(factors, low);
+    }
+    llvm::DenseSet<Value> forward = forwardOf(entry, gradients, composites);
     for (Operation *op : composites) {
       auto read = compositesBefore(op);
       if (read.empty())
@@ -296,7 +334,21 @@ private:
     }
     for (auto &[element, rounder] : rounders)
       rounder.roundForSums();
+    scaleFactors(entry, forward, factors, decisions);
     return true;
+  }
+
+  /// Rounds once more what is multiplied: a value that both computations multiply as the forward
+  /// one does.
+  void scaleFactors(func::FuncOp entry, const llvm::DenseSet<Value> &forward,
+                    ArrayRef<OpOperand *> factors, Decisions &decisions) {
+    SmallVector<LowFactor> scaled;
+    for (OpOperand *factor : factors) {
+      const PrecisionRow &row = rowOf(precisionOf(factor->getOwner()));
+      Element low = isOf(forward, factor->get()) ? row.forward : row.backward;
+      scaled.push_back({factor, typeOf(&getContext(), low)});
+    }
+    Scaler(entry, decisions.scaled, decisions.rounded).scale(scaled, "what a product multiplies");
   }
 
   /// Those that may be low, and are wide.
@@ -309,16 +361,26 @@ private:
     return results;
   }
 
-  static void roundOperands(Operation *op, Rounder &rounder, StringRef what) {
+  /// Which operands now are low.
+  static SmallVector<OpOperand *> roundOperands(Operation *op, Rounder &rounder, StringRef what) {
+    SmallVector<OpOperand *> low;
     CastRule rule = cast<Castable>(op).castRule();
-    for (auto [operand, may] : llvm::zip_equal(op->getOpOperands(), rule.operands))
-      if (may && isF32(operand.get()))
-        operand.set(rule.multiplies == Multiplies::low ? rounder.rounded(operand.get(), what)
-                                                       : rounder.widened(operand.get(), what));
+    for (auto [operand, may] : llvm::zip_equal(op->getOpOperands(), rule.operands)) {
+      if (!may || !isF32(operand.get()))
+        continue;
+      if (rule.multiplies == Multiplies::low) {
+        operand.set(rounder.rounded(operand.get(), what));
+        low.push_back(&operand);
+      } else {
+        operand.set(rounder.widened(operand.get(), what));
+      }
+    }
+    return low;
   }
 
   /// What the backward computation reads of a composite is computed again from what it keeps.
-  static void readRounded(Decomposable composite, Rounder &rounder, const OpSet &forward) {
+  static void readRounded(Decomposable composite, Rounder &rounder,
+                          const llvm::DenseSet<Value> &forward) {
     SmallVector<Value> operands(composite->getOperands());
     CastRule rule = cast<Castable>(composite.getOperation()).castRule();
     for (auto [operand, may] : llvm::zip_equal(operands, rule.operands))
@@ -335,7 +397,7 @@ private:
     }
   }
 
-  Type precision;
+  Precision precision = Precision::f32;
 };
 
 } // namespace

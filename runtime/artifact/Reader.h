@@ -15,7 +15,7 @@
 #define WEIR_RUNTIME_ARTIFACT_READER_H
 
 #include "runtime/artifact/Artifact_generated.h"
-#include "runtime/base/Element.h"
+#include "runtime/base/Precision.h"
 #include <cstddef>
 #include <span>
 
@@ -47,6 +47,11 @@ static_assert(size_t(DType::MAX) + 1 == programElements, "the schema has the ele
 
 /// Of a verified artifact.
 constexpr Element elementOf(DType dtype) { return Element(dtype); }
+
+/// Of a verified program.
+inline Precision precisionOf(const Program &program) {
+  return *weir::precisionOf(elementOf(program.precision()));
+}
 
 /// Bytes of a tensor; false if a dimension is not positive or the size overflows.
 bool tensorSize(DType dtype, const flatbuffers::Vector<int64_t> &shape, uint64_t &size);

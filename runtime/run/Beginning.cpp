@@ -7,6 +7,7 @@
 
 #include "runtime/run/Beginning.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
@@ -57,8 +58,12 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
   const Manifest &found = resumed->manifest;
   std::vector<std::string> lines =
       differences(storedParameters(program.variables()), resumed->model.tensors());
-  // Another scale of the loss is another way to train the same model: of that, requireSameRun().
+  // Another precision or scale of the loss is another way to train the same model: of that,
+  // requireSameRun().
   std::vector<StoredTensor> state = storedState(program.variables()), scaling = storedLossScale();
+  if (auto amax = resumed->state.tensors().find(amaxName); amax != resumed->state.tensors().end())
+    scaling.push_back(amax->second);
+  std::erase_if(state, [](const StoredTensor &tensor) { return tensor.name == amaxName; });
   std::erase_if(state, [&](const StoredTensor &tensor) {
     return std::any_of(scaling.begin(), scaling.end(),
                        [&](const StoredTensor &part) { return part.name == tensor.name; });
@@ -116,6 +121,10 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   };
   startScale();
   if (resumed) {
+    // What the checkpoint does not have, or of other tensors, begins as it does in a run.
+    for (const TensorView &variable : program.variables())
+      if (variable.name == amaxName)
+        variable.write(0, std::vector<std::byte>(variable.size));
     restore(program.variables(), resumed->model);
     restore(program.variables(), resumed->state);
     if (scale && resumed->manifest.lossScale != scale->string_view())

@@ -7,6 +7,7 @@
 
 #include "runtime/run/Finite.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <bit>
@@ -87,6 +88,8 @@ std::string largestValue(const std::vector<TensorView> &variables) {
   size_t index = 0;
   float most = -1, value = 0;
   for (const TensorView &variable : variables) {
+    if (variable.name == amaxName)
+      continue; // it follows what others are
     forEachFloat(variable, [&](size_t i, float found) {
       if (float size = std::fabs(found); std::isfinite(size) && size > most) {
         where = &variable;

@@ -252,7 +252,7 @@ Manifest Training::manifest() const {
     for (const artifact::Config *config : *plan.configs())
       manifest.configs[config->name()->str()] = config->value()->str();
   manifest.overflowsInARow = skips.overflowsInARow();
-  manifest.precision = nameOf(artifact::elementOf(plan.precision()));
+  manifest.precision = nameOf(artifact::precisionOf(plan));
   manifest.master = nameOf(artifact::elementOf(plan.master()));
   if (plan.loss_scale())
     manifest.lossScale = plan.loss_scale()->str();

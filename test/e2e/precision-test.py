@@ -1,13 +1,14 @@
-"""Training in bf16 and f16: near f32, the same bits on any number of threads and after a resume, and nothing else without a word."""
+"""Training in bf16, f16 and f8: near f32, the same bits on any number of threads and after a resume, and nothing else without a word."""
 
 import json
 import pathlib
+import shutil
 
 import weirtest
 from weirtest import SMALL_GPT
 
 MODEL = weirtest.MODELS / "gpt-char.weir"
-LOW = ["bf16", "f16"]
+LOW = ["bf16", "f16", "f8"]
 
 
 class Precision(weirtest.Test):
@@ -21,8 +22,8 @@ class Precision(weirtest.Test):
 
     def test_losses_are_near_those_of_f32(self):
         wide = self.train("f32", "wide", "--steps", 40)
-        # A value has 8 bits in bf16 and 11 in f16. Measured: 3.4e-3 and 4.1e-4.
-        for precision, most in (("bf16", 2e-2), ("f16", 3e-3)):
+        # A value has 8 bits in bf16, 11 in f16 and 4 in f8. Measured: 3.4e-3, 4.1e-4 and XX.
+        for precision, most in (("bf16", 2e-2), ("f16", 3e-3), ("f8", 1e-1)):
             low = self.train(precision, precision, "--steps", 40)
             worst = max(abs(a - b) for a, b in zip(wide, low))
             print(f"{precision}: losses are up to {worst:.1e} from those of f32")
@@ -41,6 +42,34 @@ class Precision(weirtest.Test):
             self.assertEqual(losses, again)
             tensors = self.weights(whole)
             self.assertEqual(sorted(tensors), sorted(self.weights(parts)))
+
+    def test_a_resumed_run_in_f8_goes_on_with_its_scales(self):
+        whole, parts = self.folder / "whole", self.folder / "parts"
+        options = ["--steps", 24, "--every", 10, "--keep", 9]
+        losses = self.train("f8", "whole", *options, "--checkpoint", whole)
+        shutil.copytree(whole, parts)
+        for path in self.checkpoints(parts)[1:]:
+            shutil.rmtree(path)
+        self.assertIn(b'"f8.amax"', self.weights(parts)["state.safetensors"])
+        rest = self.train("f8", "rest", *options, "--checkpoint", parts, "--resume", "--threads", 1)
+        self.assertEqual(rest, losses[10:])
+        self.assertEqual(self.weights(whole), self.weights(parts))
+
+    def test_f8_and_bf16_go_on_with_each_other_where_that_is_allowed(self):
+        kept = self.folder / "kept"
+        self.train("bf16", "first", "--steps", 4, "--checkpoint", kept)
+        for number, precision in enumerate(["f8", "bf16"]):
+            self.train(precision, precision, "--steps", 8 + 4 * number, "--checkpoint", kept, "--resume", "--extend", "--change", "precision")
+        self.assertNotIn(b"f8.amax", self.weights(kept)["state.safetensors"])
+
+    def test_inspect_says_what_is_rounded_to_eight_bits(self):
+        facts = self.precision_of(MODEL, *SMALL_GPT, "--precision", "f8")
+        self.assertEqual(facts["precision"], "f8")
+        whys = {(one["op"], one["computes"], one["why"]) for one in facts["choices"]}
+        self.assertIn(("matmul", "f8e4m3", "it multiplies f8e4m3 under scales, its sums are f32"), whys)
+        self.assertIn(("matmul", "f8e5m2", "it multiplies f8e5m2 and f8e4m3 under scales, its sums are f32"), whys)
+        self.assertIn(("attend", "f32", "it reads what was rounded to bf16, its sums are f32"), whys)
+        self.assertIn(("cast", "f32", "what a product multiplies, rounded to f8e5m2 under a scale"), whys)
 
     def test_a_run_goes_on_in_the_precision_it_was_begun_in(self):
         kept = self.folder / "kept"
@@ -115,8 +144,8 @@ class Precision(weirtest.Test):
 
     def test_an_unknown_precision_is_told_of(self):
         artifact = self.folder / "low.weirx"
-        self.fails(2, r"--precision bf15: expected f32, bf16 or f16", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
-        self.fails(2, r"--precision bf15: expected f32, bf16 or f16", "weir", "verify", MODEL, "--precision", "bf15")
+        self.fails(2, r"--precision bf15: expected f32, bf16, f16 or f8", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
+        self.fails(2, r"--precision bf15: expected f32, bf16, f16 or f8", "weir", "verify", MODEL, "--precision", "bf15")
 
     def test_verify_takes_the_program_in_low_precision_for_what_is_true(self):
         sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]

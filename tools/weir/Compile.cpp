@@ -16,7 +16,6 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/Precision.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -92,7 +91,7 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, Element precision, Element master,
+  Exit compile(std::shared_ptr<Target> target, Precision precision, Element master,
                std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
@@ -128,15 +127,16 @@ void Compilation::printTo(std::vector<std::byte> &output) {
 }
 
 /// Says so where a precision gains nothing on the target.
-static void noteWidened(MLIRContext *context, const Target &target, Element precision) {
-  Type low = typeOf(context, precision);
-  if (isLow(precision) && target.factorType(low) != low)
-    llvm::errs() << "note: " << target.requirement() << " multiplies no " << nameOf(precision)
+static void noteWidened(MLIRContext *context, const Target &target, Precision precision) {
+  Element stored = rowOf(precision).stored;
+  Type low = typeOf(context, stored);
+  if (isLow(stored) && target.factorType(low) != low)
+    llvm::errs() << "note: " << target.requirement() << " multiplies no " << nameOf(stored)
                  << ": what is rounded to it is multiplied in f32, which is slower than "
                     "--precision f32\n";
 }
 
-Exit Compilation::compile(std::shared_ptr<Target> target, Element precision, Element master,
+Exit Compilation::compile(std::shared_ptr<Target> target, Precision precision, Element master,
                           std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
@@ -189,7 +189,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::shared_ptr<Target> target = makeTarget(options.target);
   if (!target)
     return usage("--target " + options.target + ": expected " + targetOptions());
-  std::optional<Element> precision = precisionNamed(options.precision);
+  std::optional<Precision> precision = precisionNamed(options.precision);
   if (!precision)
     return usage("--precision " + options.precision + ": expected " + precisionOptions());
   std::optional<Element> master = masterNamed(options.master);

@@ -232,7 +232,7 @@ ordered_json Describer::describe() {
 
   return {{"model", text(program.model())},
           {"target", text(device.target())},
-          {"precision", nameOf(artifact::elementOf(program.precision()))},
+          {"precision", nameOf(artifact::precisionOf(program))},
           {"master", nameOf(artifact::elementOf(program.master()))},
           {"loss_scale", program.loss_scale() ? text(program.loss_scale()) : nameOf(LossScale())},
           {"batch", program.batch()},

@@ -33,7 +33,7 @@ ordered_json describePrecision(const artifact::Program &program, const CastCount
                          {"why", one->why()->str()}});
     }
   return {{"model", program.model()->str()},
-          {"precision", nameOf(artifact::elementOf(program.precision()))},
+          {"precision", nameOf(artifact::precisionOf(program))},
           {"master", nameOf(artifact::elementOf(program.master()))},
           {"choices", choices},
           {"casts",

@@ -12,7 +12,6 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Precision.h"
 #include "passes/precision/LossScale.h"
 #include "runtime/base/Masters.h"
 #include "tools/weir/FatalErrors.h"
@@ -47,7 +46,8 @@ std::string tooLarge(ModuleOp module) {
 struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
-  Element precision, master;
+  Precision precision;
+  Element master;
 };
 
 /// Seconds, as a person says them.
@@ -182,7 +182,7 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << "\n";
     return Exit::usage;
   }
-  std::optional<Element> precision = precisionNamed(options.precision);
+  std::optional<Precision> precision = precisionNamed(options.precision);
   if (!precision) {
     llvm::errs() << "error: --precision " << options.precision << ": expected "
                  << precisionOptions() << "\n";

@@ -12,9 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
-#include "ir/weir/Precision.h"
 #include "passes/precision/LossScale.h"
 #include "runtime/base/Masters.h"
+#include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"

@@ -2,7 +2,7 @@
 // RUN: weir-opt --pass-pipeline="builtin.module(weir-mixed-precision)" %s | FileCheck %s --check-prefix=F32
 // RUN: not weir-opt --pass-pipeline="builtin.module(weir-mixed-precision{type=f12})" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: precision f12: expected f32, bf16 or f16
+// UNKNOWN: error: precision f12: expected f32, bf16, f16 or f8
 
 // F32-NOT: bf16
 

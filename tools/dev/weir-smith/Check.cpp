@@ -9,6 +9,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -66,9 +67,9 @@ uint64_t hashOf(const ProgramRun &run) {
 }
 
 /// What the products of a program multiply.
-Element precisionOf(ModuleOp module) {
+Precision precisionOf(ModuleOp module) {
   auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName);
-  return precision ? *elementOf(precision.getValue()) : Element::f32;
+  return precision ? *weir::precisionOf(*elementOf(precision.getValue())) : Precision::f32;
 }
 
 /// What its parameters are kept in.
@@ -369,6 +370,9 @@ bool Checker::apply(const PipelinePass &pass, ModuleOp to) {
   pass.add(manager, pipeline);
   if (failed(manager.run(to)))
     return fail("the pass fails");
+  for (auto variable : to.getOps<VariableOp>()) // a pass may declare one
+    if (StringRef name = variable.getSymName(); !variables.contains(name.str()))
+      variables[name.str()] = draw(module, name, variable.getType(), {});
   if (options.plant && options.plantAfter == pass.name)
     options.plant(to);
   return true;

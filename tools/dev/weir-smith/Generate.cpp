@@ -9,6 +9,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "runtime/base/Precision.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
 
@@ -219,8 +220,9 @@ void choosePrecision(Program &program) {
     return;
   ModuleOp module = *program.module;
   auto one = [&] {
-    return typeOf(&program.context,
-                  program.random.one({Element::f32, Element::bf16, Element::bf16, Element::f16}));
+    Precision precision =
+        program.random.one({Precision::f32, Precision::bf16, Precision::f16, Precision::f8});
+    return typeOf(&program.context, rowOf(precision).forward);
   };
   if (Type precision = one(); isLow(precision))
     module->setAttr(precisionAttrName, TypeAttr::get(precision));

@@ -1,0 +1,119 @@
+//===- Amax.cpp - How large tensors have been of late ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/precision/Amax.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/WeirDialect.h"
+#include "passes/precision/Scaler.h"
+#include "passes/recipe/Scalars.h"
+
+using namespace mlir;
+
+namespace weir {
+
+static constexpr int64_t steps = 16;
+
+/// Before anything is known: parameters and activations are about 1 as a rule, and cotangents of a
+/// mean much smaller. What is larger than expected is not lost but clamped.
+static double firstScale(Type type) { return isa<Float8E5M2Type>(type) ? 0x1p9 : 0x1p4; }
+
+/// f32[n]: a number for each type, of which equal ones stand together.
+static Value numbersOf(OpBuilder &builder, Location place, ArrayRef<Type> types,
+                       function_ref<double(Type)> numberOf) {
+  SmallVector<Value> parts;
+  while (!types.empty()) {
+    ArrayRef<Type> equal = types.take_while([&](Type type) { return type == types.front(); });
+    Value number = scalar(builder, place, numberOf(types.front()));
+    parts.push_back(spread(builder, place, number, {int64_t(equal.size())}));
+    types = types.drop_front(equal.size());
+  }
+  return parts.size() == 1 ? parts[0] : ConcatOp::create(builder, place, parts, 0);
+}
+
+bool Amax::serves(func::FuncOp entry) {
+  auto module = entry->getParentOfType<ModuleOp>();
+  return entry.getSymName() == "step" && module && module.lookupSymbol<VariableOp>(runStepName);
+}
+
+Amax::Amax(func::FuncOp step, ArrayRef<Type> types) : step(step), largests(types.size()) {
+  auto module = step->getParentOfType<ModuleOp>();
+  Location place = step.getLoc();
+  int64_t count = types.size();
+  OpBuilder builder(step.getContext());
+  auto type = RankedTensorType::get({count, steps}, builder.getF32Type());
+
+  // Behind all others: whoever lists the variables finds those it knew where they were.
+  for (auto variable : module.getOps<VariableOp>())
+    builder.setInsertionPointAfter(variable);
+  VariableOp::create(builder, place, amaxName, Role::optimizer, type);
+  if (auto init = module.lookupSymbol<func::FuncOp>("init")) {
+    builder.setInsertionPoint(init.getBody().front().getTerminator());
+    Value zero = spread(builder, place, scalar(builder, place, 0), type.getShape());
+    WriteOp::create(builder, place, amaxName, zero);
+  }
+
+  builder.setInsertionPointToStart(&step.getBody().front());
+  before = ReadOp::create(builder, place, type, amaxName);
+  Value largest = ReduceOp::create(builder, place, before, Reduction::max, ArrayRef<int64_t>{1});
+  Value highest = numbersOf(builder, place, types, highestOf);
+  Value first = numbersOf(builder, place, types, firstScale);
+  scale = scaleFor(builder, place, largest, highest, first);
+  inverse = DivOp::create(builder, place,
+                          spread(builder, place, scalar(builder, place, 1), {count}), scale);
+  for (Operation &op : step.getBody().front()) {
+    made.insert(&op);
+    if (&op == inverse.getDefiningOp())
+      break;
+  }
+}
+
+std::pair<Value, Value> Amax::scales(OpBuilder &builder, Location place, unsigned i) const {
+  auto type = RankedTensorType::get({1}, builder.getF32Type());
+  auto one = [&](Value all) {
+    return SliceOp::create(builder, place, type, all, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{1});
+  };
+  return {one(scale), one(inverse)};
+}
+
+void Amax::write() {
+  Operation *end = step.getBody().front().getTerminator(), *last = end->getPrevNode();
+  OpBuilder builder(end);
+  Location place = step.getLoc();
+  RankedTensorType type = tensorType(before);
+  int64_t count = type.getDimSize(0);
+
+  SmallVector<Value> rows;
+  for (Value largest : largests)
+    rows.push_back(spread(builder, place, largest, {1}));
+  Value now = rows.size() == 1 ? rows[0] : ConcatOp::create(builder, place, rows, 0);
+  // What is not finite is no size, and nothing that is kept.
+  Value zero = spread(builder, place, scalar(builder, place, 0), {count});
+  now = SelectOp::create(builder, place, now.getType(), IsFiniteOp::create(builder, place, now),
+                         now, zero);
+  now = BroadcastOp::create(builder, place, type, now, ArrayRef<int64_t>{0});
+
+  auto whole = RankedTensorType::get({}, builder.getI32Type());
+  auto number = [&](int32_t value) {
+    return ConstantOp::create(builder, place, whole, builder.getI32IntegerAttr(value));
+  };
+  Value column = RemOp::create(builder, place, ReadOp::create(builder, place, whole, runStepName),
+                               number(steps));
+  auto indices = type.clone(builder.getI32Type());
+  Value isNow =
+      CompareOp::create(builder, place, Predicate::eq, IotaOp::create(builder, place, indices, 1),
+                        spread(builder, place, column, type.getShape()));
+  Value next = SelectOp::create(builder, place, type, isNow, now, before);
+  auto write = WriteOp::create(builder, place, amaxName, next);
+  step.walk([&](WriteOp other) {
+    if (Value condition = other.getCondition())
+      write.getConditionMutable().assign(condition);
+  });
+  for (Operation *op = last->getNextNode(); op != end; op = op->getNextNode())
+    made.insert(op);
+}
+
+} // namespace weir

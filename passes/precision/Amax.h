@@ -1,0 +1,59 @@
+//===- Amax.h - How large tensors have been of late -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tensor's own largest element is known when all of it has been computed, and then it is read
+// once more. A step that takes the scale of the steps before it need not wait ("delayed scaling"):
+//
+//   %a = weir.read @f8.amax : [n, 16]           a row for each tensor, of the last 16 steps
+//   %m = the largest of each row
+//   scale of tensor i = of %m[i], or a fixed one before anything is known
+//   ..
+//   weir.write @f8.amax, %a with the largest elements of this step in column step mod 16
+//
+// which the step's other writes decide about: a step that is skipped leaves it as it was.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_PRECISION_AMAX_H
+#define WEIR_PASSES_PRECISION_AMAX_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace weir {
+
+class Amax {
+public:
+  /// For one tensor of each of these types, of which equal ones stand together, at the beginning of
+  /// @step. Declares the variable.
+  Amax(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Type> types);
+
+  /// Whether the program counts its steps.
+  static bool serves(mlir::func::FuncOp entry);
+
+  /// f32[1]: what tensor i is multiplied with ahead of rounding, and the inverse.
+  std::pair<mlir::Value, mlir::Value> scales(mlir::OpBuilder &builder, mlir::Location place,
+                                             unsigned i) const;
+
+  /// What it was in this step: an f32 scalar, zero or more.
+  void note(unsigned i, mlir::Value largest) { largests[i] = largest; }
+
+  /// At the end of @step, of what was noted for each.
+  void write();
+
+  const llvm::DenseSet<mlir::Operation *> &work() const { return made; }
+
+private:
+  mlir::func::FuncOp step;
+  mlir::Value before, scale, inverse;
+  llvm::SmallVector<mlir::Value> largests;
+  llvm::DenseSet<mlir::Operation *> made;
+};
+
+} // namespace weir
+
+#endif
