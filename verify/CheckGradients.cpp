@@ -24,13 +24,14 @@ LogicalResult checkGradients(Verification &verification, const Samples &samples)
     StringRef entry = function.getSymName();
     if (function.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted() == false)
       continue;
-    FailureOr<std::vector<Tensors>> gradients = gradientsOf(samples.twin(), entry, feed);
+    FailureOr<std::vector<Tensors>> gradients = gradientsOf(samples.twin(), entry, feed, false);
     if (failed(gradients))
       return failure();
     size_t round = 0;
     std::string wrong;
     double off = 0;
     Interpreter interpreter;
+    interpreter.rounds = false;
     interpreter.variables = feed.variables;
     interpreter.gradients = [&](GradientOp op, Interpreter &running) -> FailureOr<Tensors> {
       const Tensors &values = (*gradients)[round++];

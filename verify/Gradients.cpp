@@ -63,8 +63,8 @@ void markGradients(mlir::ModuleOp differentiated) {
   });
 }
 
-mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
-                                                  llvm::StringRef entry, const Feed &feed) {
+mlir::FailureOr<std::vector<Tensors>>
+gradientsOf(mlir::ModuleOp differentiated, llvm::StringRef entry, const Feed &feed, bool rounds) {
   std::vector<Tensors> gradients;
   auto function = differentiated.lookupSymbol<mlir::func::FuncOp>(entry);
   auto any = function.walk([](mlir::Operation *op) {
@@ -73,6 +73,7 @@ mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
   if (!any.wasInterrupted())
     return gradients;
   Interpreter interpreter;
+  interpreter.rounds = rounds;
   interpreter.variables = feed.variables;
   interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
     auto number = op->getAttrOfType<mlir::IntegerAttr>(marker);
@@ -107,20 +108,6 @@ void moveGradients(Interpreter &interpreter,
     }
     return llvm::cast<Interpretable>(op).evaluate(operands, running);
   };
-}
-
-/// Where a model multiplies what it has cast by hand, cotangents are rounded for the gradients'
-/// products too: by up to half of the last bit of the coarsest type.
-static double toleranceOf(GradientOp op) {
-  double tolerance = gradientTolerance;
-  op->getParentOfType<mlir::func::FuncOp>().walk([&](Castable product) {
-    if (product.castRule().multiplies != Multiplies::low)
-      return;
-    for (mlir::Value factor : product->getOperands())
-      if (mlir::Type type = tensorType(factor).getElementType(); isLow(type))
-        tolerance = std::max(tolerance, lastPlace(*elementOf(type)) / 2);
-  });
-  return tolerance;
 }
 
 mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
@@ -159,7 +146,7 @@ mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along>
     double off = std::abs(product - here) / scale, offLimit = std::abs(product - limit) / scale;
     for (double one : {off, offLimit})
       relative = std::min(relative, std::isnan(one) ? relative : one);
-    if (relative <= toleranceOf(op) || off <= noise)
+    if (relative <= gradientTolerance || off <= noise)
       return true;
     longer = here;
     length *= 0.1;
@@ -302,13 +289,14 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
   mlir::OwningOpRef<mlir::ModuleOp> twin = differentiated(*copy, afterwards);
   if (!twin)
     return std::nullopt;
-  mlir::FailureOr<std::vector<Tensors>> gradients = gradientsOf(*twin, entry, feed);
+  mlir::FailureOr<std::vector<Tensors>> gradients = gradientsOf(*twin, entry, feed, false);
   if (mlir::failed(gradients))
     return std::nullopt;
 
   std::optional<Blame> found;
   size_t round = 0;
   Interpreter interpreter;
+  interpreter.rounds = false;
   interpreter.variables = feed.variables;
   interpreter.gradients = [&](GradientOp op, Interpreter &running) -> mlir::FailureOr<Tensors> {
     const Tensors &values = (*gradients)[round];

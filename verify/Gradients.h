@@ -26,9 +26,11 @@ differentiated(mlir::ModuleOp module, llvm::function_ref<void(mlir::ModuleOp)> a
 void markGradients(mlir::ModuleOp differentiated);
 
 /// The gradients of every gradient op that runs, in the order in which they run; an entry without
-/// is not run.
+/// is not run. Where casts round (Interpreter::rounds), cotangents are rounded too, and the
+/// gradients are not quite those of what was computed.
 mlir::FailureOr<std::vector<Tensors>> gradientsOf(mlir::ModuleOp differentiated,
-                                                  llvm::StringRef entry, const Feed &feed);
+                                                  llvm::StringRef entry, const Feed &feed,
+                                                  bool rounds = true);
 
 /// From now on an interpreter of a differentiated module changes each gradient as it is computed;
 /// `change` gets its number within the op.

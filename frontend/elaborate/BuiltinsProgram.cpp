@@ -19,8 +19,8 @@ static Value zerosLike(BuiltinCall &call) {
   if (x->isByte())
     return call.wrong(0, "a tensor of f32 or i32");
   Elaborator &elaborator = call.elaborator;
-  Value zero = elaborator.constant(0, x->isLow() ? elaborator.f32() : x->element(), x->dims,
-                                   call.range);
+  Value zero =
+      elaborator.constant(0, x->isLow() ? elaborator.f32() : x->element(), x->dims, call.range);
   return elaborator.cast(*zero.get<Tensor>(), x->element(), call.range);
 }
 

@@ -206,8 +206,10 @@ Tensors select(SelectOp, Inputs in) {
   return {result};
 }
 
-Tensors cast(CastOp op, Inputs in) {
+Tensors cast(CastOp op, Inputs in, Interpreter &running) {
   mlir::Type to = tensorType(op.getResult()).getElementType();
+  if (isLow(to) && !running.rounds)
+    return {in[0]};
   if (isLow(to))
     return map(in[0], [element = *elementOf(to)](double x) { return rounded(element, x); });
   if (!isInteger(op.getResult()))
@@ -225,13 +227,13 @@ Tensors cast(CastOp op, Inputs in) {
 }
 
 /// A value that is rounded to low precision is so by as much as before: its derivative is 1.
-Tensors chosenCast(CastOp op, Inputs in, Before before) {
-  Tensors results = cast(op, in);
+Tensors chosenCast(CastOp op, Inputs in, Before before, Interpreter &running) {
+  Tensors results = cast(op, in, running);
   bool floats = llvm::isa<mlir::FloatType>(tensorType(op.getInput()).getElementType());
   if (!floats || !isLow(tensorType(op.getResult()).getElementType()))
     return results;
   const Tensor &was = before(0);
-  Tensors rounded = cast(op, was);
+  Tensors rounded = cast(op, was, running);
   for (size_t i = 0; i < was.values.size(); ++i)
     results[0].values[i] = in[0].values[i] + (rounded[0].values[i] - was.values[i]);
   return results;

@@ -38,6 +38,8 @@ public:
   std::map<std::string, Tensor> variables;
   /// The writes of the entry that is running.
   std::map<std::string, Tensor> next;
+  /// Whether casts round to low precision. A program that does not is what its gradients are of.
+  bool rounds = true;
   /// Called after every op, where set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> observe;
   /// Computes every op's results in place of its reference semantics, where set.

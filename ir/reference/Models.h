@@ -22,7 +22,8 @@ namespace weir::reference {
 using Inputs = llvm::ArrayRef<Tensor>;
 
 /// The function `evaluate` of one op, as its interface. Ops that need the interpreter take it as a
-/// third argument. Ops that choose have another one, `chosenOp(Op, operands, before)`.
+/// third argument. Ops that choose have another one, `chosenOp(Op, operands, before)`, which may
+/// take it as a fourth.
 template <class Op, auto evaluateOp, auto chosenOp>
 struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp, chosenOp>, Op> {
   mlir::FailureOr<Tensors> evaluate(mlir::Operation *op, Inputs operands,
@@ -37,6 +38,8 @@ struct Model : Interpretable::ExternalModel<Model<Op, evaluateOp, chosenOp>, Op>
                                           Interpreter &interpreter) const {
     if constexpr (std::is_null_pointer_v<decltype(chosenOp)>)
       return evaluate(op, operands, interpreter);
+    else if constexpr (std::is_invocable_v<decltype(chosenOp), Op, Inputs, Before, Interpreter &>)
+      return chosenOp(llvm::cast<Op>(op), operands, before, interpreter);
     else
       return chosenOp(llvm::cast<Op>(op), operands, before);
   }

@@ -49,10 +49,12 @@ struct Stream {
 
 bool isKept(Role role) { return role == Role::parameter || role == Role::optimizer; }
 
-/// Scalars cost nothing, and some, as a product of Adam's betas, are nothing in eight bits.
+/// Scalars cost nothing, and some, as a product of Adam's betas, are nothing in eight bits. Sizes
+/// of tensors are no parameter's.
 bool isMaster(VariableOp variable) {
   auto type = cast<RankedTensorType>(variable.getType());
-  return isKept(variable.getRole()) && type.getElementType().isF32() && type.getRank() > 0;
+  return isKept(variable.getRole()) && variable.getSymName() != amaxName &&
+         type.getElementType().isF32() && type.getRank() > 0;
 }
 
 /// The parameter that a variable is of: "w" of `w` and of `adamw.m/w`.

@@ -97,6 +97,8 @@ Value Scaler::round(Value factor, Type low, StringRef what) {
   }
 
   auto everywhere = [&](Value number) -> Value {
+    if (axes.empty())
+      return sumOfAll(builder, place, number); // of one, at most
     SmallVector<int64_t> dimensions(shapeOf(number).size());
     return BroadcastOp::create(builder, place, type, number, dimensions);
   };

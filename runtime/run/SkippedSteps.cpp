@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/SkippedSteps.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
@@ -30,6 +31,12 @@ static bool isDynamic(const Program &program) {
 static const char *scaleAdvice(bool dynamic) {
   return dynamic ? " A dynamic --loss-scale that starts lower may help"
                  : " A lower --loss-scale may help, or a dynamic one";
+}
+
+/// The loss knows no loss scale: what is not finite there was so in the forward computation.
+static bool reachesBeyondF16(const StepRecord &record, const Program &program) {
+  return artifact::precisionOf(program.plan()) == Precision::f16 &&
+         !std::isfinite(valueOf(record.values, "loss", 0));
 }
 
 std::string SkippedSteps::add(const StepRecord &record, const std::string &newest,
@@ -65,9 +72,13 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
     found += concat(", learning rate ", rate, ": the update is not finite (",
                     largestValue(program.variables()), ")");
   std::optional<std::string> data = inData();
-  advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
-           : overflowed ? scaleAdvice(isDynamic(program))
-                        : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+  advice =
+      data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
+      : overflowed ? scaleAdvice(isDynamic(program))
+      : reachesBeyondF16(record, program)
+          ? " f16 holds nothing beyond 65504: --precision bf16 does, or a pin of what grows so "
+            "large to f32 (`plan`)"
+          : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
     throw Failure(Exit::numeric,

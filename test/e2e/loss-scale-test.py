@@ -51,8 +51,8 @@ class LossScale(weirtest.Test):
             "--metrics", self.folder / f"{name}.jsonl", "--keep", 100, *more,
         )  # fmt: skip
 
-    def line(self, y, *more, precision="f16", status=0):
-        rows = [float(1 + i % 5) for i in range(64 * 3)]
+    def line(self, y, *more, precision="f16", x=1, status=0):
+        rows = [float(x * (1 + i % 5)) for i in range(64 * 3)]
         data = weirtest.data(
             x=weirtest.npy(self.folder / "x.npy", "f", (64, 3), rows),
             y=weirtest.npy(self.folder / "y.npy", "f", (64, 1), [float(y)] * 64),
@@ -135,6 +135,11 @@ class LossScale(weirtest.Test):
         self.assertRegex(done.stderr, r"error: step 25: loss .*: not finite\. A lower --loss-scale may help, or a dynamic one; --nan skip")
         done = self.line(1e6, "--loss-scale", "dynamic", "--steps", 3, status=5)
         self.assertIn("each of the 3 steps was left out, since it was not finite: nothing was learnt. A dynamic --loss-scale that starts lower may help", done.stderr)
+
+    def test_what_f16_does_not_hold_ahead_of_the_loss_is_said_to_be_that(self):
+        done = self.line(5, x=100000, status=5)
+        self.assertRegex(done.stderr, r"error: step 1: loss (inf|nan), .*: not finite\. f16 holds nothing beyond 65504: --precision bf16 does, or a pin")
+        self.line(5, x=100000, precision="bf16")
 
     def test_losses_are_those_without_a_scale_where_nothing_is_small(self):
         self.line(5, "--loss-scale", "none")

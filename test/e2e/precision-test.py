@@ -22,8 +22,8 @@ class Precision(weirtest.Test):
 
     def test_losses_are_near_those_of_f32(self):
         wide = self.train("f32", "wide", "--steps", 40)
-        # A value has 8 bits in bf16, 11 in f16 and 4 in f8. Measured: 3.4e-3, 4.1e-4 and XX.
-        for precision, most in (("bf16", 2e-2), ("f16", 3e-3), ("f8", 1e-1)):
+        # A value has 8 bits in bf16, 11 in f16 and 4 in f8. Measured: 3.4e-3, 4.1e-4 and 3.8e-3.
+        for precision, most in (("bf16", 2e-2), ("f16", 3e-3), ("f8", 4e-2)):
             low = self.train(precision, precision, "--steps", 40)
             worst = max(abs(a - b) for a, b in zip(wide, low))
             print(f"{precision}: losses are up to {worst:.1e} from those of f32")

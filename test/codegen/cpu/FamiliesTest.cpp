@@ -22,7 +22,7 @@ std::string layer(int number, int64_t key, const std::string &op, const std::str
   ^bb0(%s: I):
     %zero = weir.constant 0 : i32 -> I
 )";
-  for (auto [name, of] : {std::pair("%x", key), {"%z", key / 3}})
+  for (auto [name, of] : {std::pair("%x", key), {"%z", key / 3 + 7}})
     text += "    " + std::string(name) + " = weir.random " + drawn +
             " seed %s step %zero round %zero {key = " + std::to_string(of) +
             " : i64} : (I, I, I) -> T\n";

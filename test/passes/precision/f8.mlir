@@ -58,6 +58,19 @@ func.func @left_out(%q: tensor<1x1x4x8xf32>, %x: tensor<4x8xf32>, %w: tensor<8x8
 
 // -----
 
+// A scalar that is spread is rounded as one.
+weir.variable run @"run/step" : tensor<i32>
+// CHECK-LABEL: func @step
+func.func @step(%x: tensor<f32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: weir.cast {{.*}} : tensor<f32> -> tensor<f8E4M3FN>
+  // CHECK: weir.broadcast {{.*}} : tensor<bf16> -> tensor<4x8xbf16>
+  %all = weir.broadcast %x {dimensions = array<i64>} : tensor<f32> -> tensor<4x8xf32>
+  %y = weir.matmul %all, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
 // A step takes the scales of the steps before it: a row for each tensor, and what it has seen itself in the column of its number. It
 // is written under the condition of the other writes. In microbatches tensors have scales of their own.
 weir.variable run @"run/step" : tensor<i32>

@@ -20,3 +20,13 @@ func.func @pinned(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %sum = weir.add %z, %v : tensor<4x8xf32>
   return %sum : tensor<4x8xf32>
 }
+
+// One that is pinned to f8, by the type of its forward factors.
+// F32-LABEL: func @eight_bits
+func.func @eight_bits(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  // F32: weir.cast {{.*}} -> tensor<8x8xf8E4M3FN>
+  // F32: weir.cast {{.*}} -> tensor<4x8xf8E4M3FN>
+  // F32: weir.matmul {{.*}} : tensor<4x8xbf16>, tensor<8x8xbf16> -> tensor<4x8xf32>
+  %y = weir.matmul %x, %w {weir.pin = f8E4M3FN} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
