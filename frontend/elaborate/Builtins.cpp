@@ -73,8 +73,8 @@ std::string BuiltinCall::what(unsigned i) const {
 Value BuiltinCall::wrong(unsigned i, const std::string &wanted) {
   if (given[i] && values[i].isPoison())
     return {};
-  auto said = elaborator.error(rangeOf(i),
-                               what(i) + " must be " + wanted + ", but is " + values[i].describe());
+  auto &&said = elaborator.error(rangeOf(i), what(i) + " must be " + wanted + ", but is " +
+                                                 values[i].describe());
   if (const auto *tensor = values[i].get<Tensor>(); tensor && tensor->isLow())
     said.help("low precision is stored, moved and multiplied; `f32(x)` computes with it");
   return {};

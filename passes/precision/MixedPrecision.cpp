@@ -126,12 +126,13 @@ OpSet productsBefore(ValueRange gradients) {
   return products;
 }
 
-/// The composites whose statistics the op reads: a composite's gradient does.
+/// The composites that the op is a gradient of: it reads what they read, and their statistics.
 llvm::SmallSetVector<Operation *, 1> compositesBefore(Operation *op) {
   llvm::SmallSetVector<Operation *, 1> composites;
   for (Value operand : op->getOperands())
     if (auto result = dyn_cast<OpResult>(operand);
-        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0)
+        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0 &&
+        llvm::is_contained(op->getOperands(), result.getOwner()->getOperand(0)))
       composites.insert(result.getOwner());
   return composites;
 }
@@ -213,34 +214,33 @@ Value behindBias(Value product) {
   return product;
 }
 
-/// Makes what computes nothing forward read `copy` where it reads `value`, or what only moves that.
-void replaceBehind(Value value, Value copy, const llvm::DenseSet<Value> &forward) {
+/// Makes what computes nothing forward read what `make` gives where it reads `value`, or what only
+/// moves that. Asks for it where there is such a reader; null leaves it as it is.
+void replaceBehind(Value value, llvm::function_ref<Value()> make,
+                   const llvm::DenseSet<Value> &forward) {
+  Value known;
+  auto copy = [&] { return known ? known : known = make(); };
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     Operation *user = use.getOwner();
     if (llvm::none_of(user->getResults(), [&](Value one) { return forward.contains(one); })) {
-      if (user->getNumResults() > 0) // else it gives a value out
-        use.set(copy);
+      if (user->getNumResults() == 0)
+        continue; // it gives the value out
+      if (Value other = copy())
+        use.set(other);
     } else if (isa<View>(user)) {
-      OpBuilder builder(user);
-      builder.setInsertionPointAfterValue(copy);
-      Operation *moved = builder.clone(*user);
-      moved->setOperand(0, copy);
-      replaceBehind(user->getResult(0), moved->getResult(0), forward);
-      if (moved->use_empty())
-        moved->erase();
+      auto moved = [&]() -> Value {
+        Value other = copy();
+        if (!other)
+          return {};
+        OpBuilder builder(user->getContext());
+        builder.setInsertionPointAfterValue(other);
+        Operation *again = builder.clone(*user);
+        again->setOperand(0, other);
+        return again->getResult(0);
+      };
+      replaceBehind(user->getResult(0), moved, forward);
     }
   }
-}
-
-/// Erases what computes a value that nothing uses.
-void eraseUnused(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !op->use_empty())
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseUnused(operand);
 }
 
 struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
@@ -389,12 +389,12 @@ private:
     Value rows = composite->getResult(0);
     if (llvm::equal(operands, composite->getOperands()) || rows.use_empty())
       return;
-    OpBuilder builder(composite->getContext());
-    builder.setInsertionPointAfter(composite);
-    if (Value again = fromStatistics(composite, operands, builder)) {
-      replaceBehind(rows, again, forward);
-      eraseUnused(again);
-    }
+    auto again = [&] {
+      OpBuilder builder(composite->getContext());
+      builder.setInsertionPointAfter(composite);
+      return fromStatistics(composite, operands, builder);
+    };
+    replaceBehind(rows, again, forward);
   }
 
   Precision precision = Precision::f32;

@@ -147,3 +147,14 @@ func.func @bias_behind_a_view(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tens
   %t = weir.tanh %z : tensor<2x2x6xf32>
   return %t : tensor<2x2x6xf32>
 }
+
+// A composite of another one's statistics is no gradient of it.
+// CHECK-LABEL: func @composite_of_statistics
+func.func @composite_of_statistics(%x: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5xf32>) {
+  // CHECK-NEXT: weir.normalize %arg0
+  %y, %mean, %rstd = weir.normalize %x {eps = 1.0e-5 : f64} : tensor<5x3xf32> -> tensor<5xf32>
+  // CHECK-NEXT: weir.log_softmax
+  %z = weir.log_softmax %mean : tensor<5xf32>
+  // CHECK-NEXT: return
+  return %y, %z : tensor<5x3xf32>, tensor<5xf32>
+}
