@@ -92,7 +92,7 @@ LogicalResult Forms::beginAnew() {
     return success();
   Outcome before = samples.middle().truth;
   forms.erase(forms.begin(), forms.begin() + last);
-  markGradients(first());
+  forms.front().module = marked->clone();
   samples.addVariables();
   verification.results = Results(verification.module);
   if (failed(samples.takeTruth(first())))
@@ -110,6 +110,14 @@ LogicalResult Forms::beginAnew() {
   return success();
 }
 
+LogicalResult Forms::mark(const PipelinePass &pass) {
+  if (pass.name != "mixed-precision")
+    return runPass(pass.name, *marked, verification.pipeline);
+  marked = verification.module.clone();
+  markGradients(*marked);
+  return success();
+}
+
 LogicalResult Forms::runPasses() {
   ModuleOp module = verification.module;
   const VerifyOptions &options = verification.options;
@@ -123,6 +131,8 @@ LogicalResult Forms::runPasses() {
       if (failed(manager.run(module)))
         return failure();
       verification.tamper(pass.name, module);
+      if ((phase.name == "precision" || phase.name == "recipe") && failed(mark(pass)))
+        return failure();
       size_t before = forms.size();
       if (failed(add(pass.name)))
         return failure();

@@ -40,6 +40,8 @@ private:
   /// What the module computes at this point, gradient ops or not.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> runnable();
   mlir::LogicalResult add(llvm::StringRef pass);
+  /// Keeps `marked` up with a pass.
+  mlir::LogicalResult mark(const PipelinePass &pass);
   /// Takes the last form for what is true, behind a pass that changes numbers.
   mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.
@@ -47,6 +49,9 @@ private:
 
   Verification &verification;
   Samples &samples;
+  /// In the phases that change numbers, from mixed precision on: the program with its gradients
+  /// marked, which the pipeline's own must not have.
+  mlir::OwningOpRef<mlir::ModuleOp> marked;
   std::vector<Form> forms; ///< each unlike the one before it; the first is what is true
 };
 

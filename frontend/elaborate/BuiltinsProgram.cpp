@@ -17,7 +17,7 @@ static Value zerosLike(BuiltinCall &call) {
   if (!x)
     return {};
   if (x->isByte())
-    return call.wrong(0, "a tensor of f32 or i32");
+    return call.wrong(0, "a tensor of floats or i32");
   Elaborator &elaborator = call.elaborator;
   Value zero =
       elaborator.constant(0, x->isLow() ? elaborator.f32() : x->element(), x->dims, call.range);

@@ -8,11 +8,11 @@
 // A tensor's own largest element is known when all of it has been computed, and then it is read
 // once more. A step that takes the scale of the steps before it need not wait ("delayed scaling"):
 //
-//   %a = weir.read @f8.amax : [n, 16]           a row for each tensor, of the last 16 steps
+//   %a = weir.read @"f8/amax" : [n, 16]           a row for each tensor, of the last 16 steps
 //   %m = the largest of each row
 //   scale of tensor i = of %m[i], or a fixed one before anything is known
 //   ..
-//   weir.write @f8.amax, %a with the largest elements of this step in column step mod 16
+//   weir.write @"f8/amax", %a with the largest elements of this step in column step mod 16
 //
 // which the step's other writes decide about: a step that is skipped leaves it as it was.
 //

@@ -34,7 +34,7 @@ std::optional<LossScale> lossScaleFor(std::string_view name, Precision precision
               ": gradients are scaled so that f16 holds the small ones, but this is "
               "--precision " +
               other +
-              ", which holds them as they are; leave the option out, or give "
+              ", which needs none; leave the option out, or give "
               "--precision f16";
     scale.reset();
   }

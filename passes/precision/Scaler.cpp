@@ -108,6 +108,9 @@ Value Scaler::round(Value factor, Type low, StringRef what) {
   Value small = CastOp::create(builder, place, type.clone(low), large);
   Value again = CastOp::create(builder, place, type, small);
   again = MulOp::create(builder, place, again, everywhere(inverse));
+  // What is not finite is not made so: the step has to be skipped.
+  Value finite = IsFiniteOp::create(builder, place, wide);
+  again = SelectOp::create(builder, place, type, finite, again, wide);
   auto result = CastOp::create(builder, place, stored, again);
 
   rounded[result] = what;

@@ -21,7 +21,7 @@ inline constexpr char runLossScaleName[] = "run/loss_scale";
 inline constexpr char runGoodStepsName[] = "run/good_steps";
 
 /// How large the tensors that a step rounds to f8 have been in its last steps: the step's own.
-inline constexpr char amaxName[] = "f8.amax";
+inline constexpr char amaxName[] = "f8/amax";
 
 /// The output of `step` that is what its backward computation was multiplied by.
 inline constexpr char lossScaleOutput[] = "loss_scale";

@@ -24,7 +24,7 @@ enum class Precision : uint8_t { f32, bf16, f16, f8 };
 struct PrecisionRow {
   Precision precision;
   const char *name;
-  Element stored;            ///< what products give, and composites read, is rounded to
+  Element stored;            ///< what products give is rounded to, and what is kept
   Element forward, backward; ///< what products multiply: the latter where it is a cotangent
 };
 
@@ -35,6 +35,17 @@ constexpr PrecisionRow precisionRows[] = {
     // Digits forward, range backward ("FP8 Formats for Deep Learning", Micikevicius et al., 2022).
     {Precision::f8, "f8", Element::bf16, Element::f8e4m3, Element::f8e5m2},
 };
+
+static_assert([] {
+  for (const PrecisionRow &row : precisionRows) {
+    if (&row != &precisionRows[size_t(row.precision)])
+      return false;
+    for (const PrecisionRow &other : precisionRows)
+      if (&row != &other && row.forward == other.forward)
+        return false;
+  }
+  return true;
+}());
 
 constexpr const PrecisionRow &rowOf(Precision precision) {
   return precisionRows[size_t(precision)];

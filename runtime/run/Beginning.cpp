@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Beginning.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
@@ -61,8 +62,10 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
   // Another precision or scale of the loss is another way to train the same model: of that,
   // requireSameRun().
   std::vector<StoredTensor> state = storedState(program.variables()), scaling = storedLossScale();
-  if (auto amax = resumed->state.tensors().find(amaxName); amax != resumed->state.tensors().end())
+  if (auto amax = resumed->state.tensors().find(amaxName); amax != resumed->state.tensors().end()) {
     scaling.push_back(amax->second);
+    scaling.back().dtype = rowOf(Element::f32).safetensors; // of any shape
+  }
   std::erase_if(state, [](const StoredTensor &tensor) { return tensor.name == amaxName; });
   std::erase_if(state, [&](const StoredTensor &tensor) {
     return std::any_of(scaling.begin(), scaling.end(),
@@ -130,6 +133,10 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
     if (scale && resumed->manifest.lossScale != scale->string_view())
       startScale(); // it was allowed to change
     set("total_steps", totalSteps);
+    if (const char *master = nameOf(artifact::elementOf(program.plan().master()));
+        resumed->manifest.master != master)
+      say(concat(resumed->path, ": parameters and optimizers' states are ",
+                 resumed->manifest.master, " there, and become ", master));
     say(concat("resuming after step ", resumed->manifest.step, " from ", resumed->path));
   } else {
     program.run(requireEntry(program, "init", "to begin a run"));

@@ -72,13 +72,13 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
     found += concat(", learning rate ", rate, ": the update is not finite (",
                     largestValue(program.variables()), ")");
   std::optional<std::string> data = inData();
-  advice =
-      data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
-      : overflowed ? scaleAdvice(isDynamic(program))
-      : reachesBeyondF16(record, program)
-          ? " f16 holds nothing beyond 65504: --precision bf16 does, or a pin of what grows so "
-            "large to f32 (`plan`)"
-          : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
+  advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
+           : overflowed ? scaleAdvice(isDynamic(program))
+           : reachesBeyondF16(record, program)
+               ? " f16 holds nothing beyond 65504, which may be why: --precision bf16 does, or a "
+                 "pin of what grows so "
+                 "large to f32 (`plan`)"
+               : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
     throw Failure(Exit::numeric,

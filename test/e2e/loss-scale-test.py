@@ -138,8 +138,12 @@ class LossScale(weirtest.Test):
 
     def test_what_f16_does_not_hold_ahead_of_the_loss_is_said_to_be_that(self):
         done = self.line(5, x=100000, status=5)
-        self.assertRegex(done.stderr, r"error: step 1: loss (inf|nan), .*: not finite\. f16 holds nothing beyond 65504: --precision bf16 does, or a pin")
+        self.assertRegex(done.stderr, r"error: step 1: loss (inf|nan), .*: not finite\. f16 holds nothing beyond 65504, which may be why: --precision bf16 does, or a pin")
         self.line(5, "--steps", 1, x=100000, precision="bf16")
+
+    def test_f8_makes_nothing_finite_that_is_not(self):
+        for x in ("inf", "nan"):
+            self.assertRegex(self.line(5, x=float(x), precision="f8", status=5).stderr, r"error: step 1: loss .*Look at the data: the input 'x' has (inf|nan)")
 
     def test_losses_are_those_without_a_scale_where_nothing_is_small(self):
         self.line(5, "--loss-scale", "none")

@@ -8,9 +8,10 @@
 // What `weir inspect` says, as JSON: the text form prints it and adds nothing. Sizes are bytes; a
 // place is "file:line".
 //
-//   model, target, precision, master, loss_scale, batch, accumulate, steps, epochs, configs {name:
-//   value} variables [{name, role, type, shape, bytes, at}] memory {arena, persistent,
-//   thread_scratch,
+//   model, target, precision, master, loss_scale, batch, accumulate, steps, epochs
+//   configs {name: value}
+//   variables [{name, role, type, shape, bytes, at}]
+//   memory {arena, persistent, thread_scratch}
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
 //   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
 //   calls [{entry, kind, what, fields {..}, flops, bytes, times, at [..], share}]

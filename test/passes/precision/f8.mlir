@@ -20,7 +20,9 @@ func.func @factors(%x: tensor<4x8xf32>, %w: tensor<4x8xf32>) -> tensor<4x4xf32> 
   // CHECK: %[[Q:.*]] = weir.cast %[[C]] : tensor<4x8xf32> -> tensor<4x8xf8E4M3FN>
   // CHECK: %[[W:.*]] = weir.cast %[[Q]] : tensor<4x8xf8E4M3FN> -> tensor<4x8xf32>
   // CHECK: %[[D:.*]] = weir.mul %[[W]]
-  // CHECK: %[[R:.*]] = weir.cast %[[D]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // What is not finite stays so.
+  // CHECK: %[[F:.*]] = weir.select %{{.*}}, %[[D]], %{{.*}} : tensor<4x8xi1>, tensor<4x8xf32>
+  // CHECK: %[[R:.*]] = weir.cast %[[F]] : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK: %[[P:.*]] = weir.transpose %[[R]]
   %t = weir.transpose %w {permutation = array<i64: 1, 0>} : tensor<4x8xf32> -> tensor<8x4xf32>
   // CHECK: weir.matmul %{{.*}}, %[[P]] : tensor<4x8xbf16>, tensor<8x4xbf16> -> tensor<4x4xf32>
@@ -75,15 +77,15 @@ func.func @step(%x: tensor<f32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
 // is written under the condition of the other writes. In microbatches tensors have scales of their own.
 weir.variable run @"run/step" : tensor<i32>
 weir.variable parameter @w : tensor<8x8xf32>
-// CHECK: weir.variable optimizer @f8.amax : tensor<2x16xf32>
+// CHECK: weir.variable optimizer @"f8/amax" : tensor<2x16xf32>
 // CHECK-LABEL: func @init
 func.func @init() {
-  // CHECK: weir.write @f8.amax, %{{.*}} : tensor<2x16xf32>
+  // CHECK: weir.write @"f8/amax", %{{.*}} : tensor<2x16xf32>
   return
 }
 // CHECK-LABEL: func @step
 func.func @step(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<2x8xf32>) {
-  // CHECK: %[[B:.*]] = weir.read @f8.amax : tensor<2x16xf32>
+  // CHECK: %[[B:.*]] = weir.read @"f8/amax" : tensor<2x16xf32>
   // CHECK: %[[M:.*]] = weir.reduce max %[[B]] {axes = array<i64: 1>} : tensor<2x16xf32> -> tensor<2xf32>
   // CHECK: weir.constant 4.480000e+02
   // CHECK: weir.constant 1.600000e+01
@@ -94,7 +96,7 @@ func.func @step(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<2x8xf32>) {
   // CHECK: weir.matmul
   // CHECK: weir.concat
   // CHECK: %[[N:.*]] = weir.select {{.*}} tensor<2x16xf32>
-  // CHECK: weir.write @f8.amax, %[[N]] if %{{.*}} : tensor<2x16xf32>
+  // CHECK: weir.write @"f8/amax", %[[N]] if %{{.*}} : tensor<2x16xf32>
   %w = weir.read @w : tensor<8x8xf32>
   %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
   %sum = weir.microbatches 2 sliced(%x) carried() : (tensor<4x8xf32>) -> tensor<2x8xf32> {
