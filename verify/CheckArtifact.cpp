@@ -11,6 +11,7 @@
 #include "verify/Checks.h"
 #include "verify/Compare.h"
 #include "verify/Gradients.h"
+#include "verify/Rounding.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -21,16 +22,6 @@ namespace weir {
 static bool sameBits(const Tensor &a, const Tensor &b) {
   return llvm::equal(a.values, b.values,
                      [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
-/// The step between floats of the coarsest type that the program rounds to, of 1; 0 if it does not.
-static double coarsestStep(ModuleOp program) {
-  double step = 0;
-  program.walk([&](CastOp cast) {
-    if (cast.narrows())
-      step = std::max(step, lastPlace(*elementOf(tensorType(cast.getResult()).getElementType())));
-  });
-  return step;
 }
 
 /// Beside the middle of two floats of low precision a number may become either, and what is

@@ -131,6 +131,29 @@ void raiseTo(Outcome &allowance, const Outcome &other) {
   raise(allowance, other, other, [](double value, double) { return value; });
 }
 
+void allowNeighbours(Outcome &allowance, const Outcome &actual, const Outcome &truth, double step) {
+  constexpr double same = 1e-4; // of what is no neighbour
+  for (const auto &[entry, results] : truth) {
+    auto ran = actual.find(entry);
+    if (ran == actual.end())
+      continue;
+    for (auto [allowed, is, should] : llvm::zip_equal(allowance.at(entry), ran->second, results)) {
+      if (is.value.shape != should.value.shape)
+        continue;
+      std::vector<std::pair<size_t, double>> moved;
+      for (auto [i, value, truth] : llvm::zip_equal(llvm::seq(should.value.values.size()),
+                                                    is.value.values, should.value.values))
+        if (double off = std::abs(value - truth), size = std::abs(truth);
+            off > same * size && off <= step * size)
+          moved.emplace_back(i, off);
+      if (moved.size() > std::max<size_t>(1, should.value.values.size() / 100))
+        continue;
+      for (auto [i, off] : moved)
+        allowed.value.values[i] = std::max(allowed.value.values[i], off);
+    }
+  }
+}
+
 mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &feed,
                                            const Outcome &truth) {
   constexpr int trials = 7;

@@ -101,6 +101,10 @@ mlir::FailureOr<Outcome> roundingAllowance(mlir::ModuleOp module, const Feed &fe
 mlir::FailureOr<Outcome> gradientAllowance(mlir::ModuleOp differentiated, const Feed &feed,
                                            const Outcome &truth, double tolerance);
 
+/// Where a program rounds to floats that are `step` apart at 1, what is computed a little otherwise
+/// may become the other neighbour: allows it of one element in a hundred of a result, or of one.
+void allowNeighbours(Outcome &allowance, const Outcome &actual, const Outcome &truth, double step);
+
 /// In every element the larger of the two; both are of the same results.
 void raiseTo(Outcome &allowance, const Outcome &other);
 

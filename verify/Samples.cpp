@@ -9,6 +9,7 @@
 #include "ir/weir/Locations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verify/Compare.h"
+#include "verify/Rounding.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -114,7 +115,13 @@ FailureOr<std::vector<Disagreement>> Samples::differing(Sample &sample, const Ou
       return failure();
     sample.allowance = std::move(*allowance);
   }
-  return disagreements(outcome, sample.truth, false, largest, &sample.allowance, wanted);
+  wrong = disagreements(outcome, sample.truth, false, largest, &sample.allowance, wanted);
+  double step = coarsestStep(twin());
+  if (wrong.empty() || step == 0)
+    return wrong;
+  Outcome allowance = sample.allowance;
+  allowNeighbours(allowance, outcome, sample.truth, step);
+  return disagreements(outcome, sample.truth, false, largest, &allowance, wanted);
 }
 
 LogicalResult Samples::compare(StringRef pass, double seconds, Wanted changed, RunSample run,

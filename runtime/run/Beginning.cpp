@@ -108,6 +108,18 @@ void Beginning::openWeights(const Program &program) {
   list("there, but not in the model", overlap.unused);
 }
 
+void Beginning::sayWhereScalesBeginAnew(const Program &program) const {
+  for (const TensorView &variable : program.variables()) {
+    if (variable.name != amaxName)
+      continue;
+    const auto &stored = resumed->state.tensors();
+    auto history = stored.find(amaxName);
+    if (history == stored.end() || history->second.shape != variable.shape)
+      say(concat(resumed->path, ": has no sizes of this program's f8 tensors: their scales begin "
+                                "anew, and 16 steps are not those that the run would have taken"));
+  }
+}
+
 std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   auto set = [&](const char *name, int64_t value) {
     writeRunScalar(program, name, static_cast<int32_t>(value));
@@ -128,6 +140,7 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
     for (const TensorView &variable : program.variables())
       if (variable.name == amaxName)
         variable.write(0, std::vector<std::byte>(variable.size));
+    sayWhereScalesBeginAnew(program);
     restore(program.variables(), resumed->model);
     restore(program.variables(), resumed->state);
     if (scale && resumed->manifest.lossScale != scale->string_view())

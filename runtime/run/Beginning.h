@@ -41,6 +41,7 @@ public:
 private:
   void findCheckpoint(const Program &program, CheckpointStore &store);
   void openWeights(const Program &program);
+  void sayWhereScalesBeginAnew(const Program &program) const;
 
   const RunOptions &options;
   std::optional<Checkpoint> resumed;
