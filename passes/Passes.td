@@ -78,8 +78,8 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
   let summary = "multiplies floats of low precision, summed up in f32";
   let description = [{
     Operands and results of products, convolutions and attention are rounded to `type`, and what gradients of composites read
-    (Castable); all else computes in f32 from what was rounded. A value is rounded once, where it is defined, or behind the bias that is
-    added to it alone; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
+    (Castable); all else computes in f32 from what was rounded. A value is rounded once, where it is defined, or behind the
+    bias that is added to it alone; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
     of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`. In f8 all
     this is bf16, and what is multiplied is rounded once more under a scale: of what @step has seen, in a variable that it
     declares, or of the tensor itself elsewhere (decision 22).

@@ -76,8 +76,7 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
            : overflowed ? scaleAdvice(isDynamic(program))
            : reachesBeyondF16(record, program)
                ? " f16 holds nothing beyond 65504, which may be why: --precision bf16 does, or a "
-                 "pin of what grows so "
-                 "large to f32 (`plan`)"
+                 "pin of what grows so large to f32 (`plan`)"
                : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
   // What such a step leaves as it is makes the next one no better.
   if (left && !notFinite.empty())
