@@ -80,12 +80,12 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
     Operands and results of products, convolutions and attention are rounded to `type`, and what gradients of composites read
     (Castable); all else computes in f32 from what was rounded. A value is rounded once, where it is defined, or behind the
     bias that is added to it alone; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
-    of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`. In f8 all
-    this is bf16, and what is multiplied is rounded once more under a scale: of what @step has seen, in a variable that it
-    declares, or of the tensor itself elsewhere (decision 22).
+    of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`. In f8 and
+    f8_block all this is bf16, and what is multiplied is rounded once more: in f8 under a scale of what @step has seen, in a variable that it
+    declares, or of the tensor itself elsewhere; in f8_block each block under its own (decisions 22 and 24).
     Why each op of @step computes and stores what it does is left in weir.choices, unless all of it is f32.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16 or f8">];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16, f8 or f8_block">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

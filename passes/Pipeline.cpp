@@ -13,6 +13,7 @@
 #include "codegen/artifact/Writer.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Pins.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -156,8 +157,7 @@ LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringR
   // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
   // behind the last of those, and behind each that follows.
   if (options.precision != Precision::f32)
-    module->setAttr(precisionAttrName,
-                    TypeAttr::get(typeOf(module.getContext(), rowOf(options.precision).forward)));
+    setPrecision(module, options.precision);
   if (isLow(options.master))
     module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), options.master)));
   StringRef lastOnTensors = phasesOnTensors().back().name;

@@ -10,6 +10,7 @@
 #include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Pins.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
@@ -104,8 +105,8 @@ void PlanReader::readAttributes() {
           builder.getNamedAttr(text(one->entry()), builder.getStringAttr(text(one->why()))));
   if (!tied.empty())
     set(tiedAttrName, builder.getDictionaryAttr(tied));
-  if (Element precision = fb::elementOf(program.precision()); isLow(precision))
-    set(precisionAttrName, TypeAttr::get(typeOf(builder.getContext(), precision)));
+  if (Precision precision = fb::precisionOf(program); precision != Precision::f32)
+    set(precisionAttrName, builder.getStringAttr(nameOf(precision)));
   if (Element master = fb::elementOf(program.master()); isLow(master))
     set(masterAttrName, TypeAttr::get(typeOf(builder.getContext(), master)));
   if (program.loss_scale())

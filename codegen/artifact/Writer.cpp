@@ -12,6 +12,7 @@
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Pins.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
@@ -56,8 +57,9 @@ public:
     program.epochs = number(epochsAttrName);
     program.training_digest = number(trainingDigestAttrName);
     program.predict_digest = number(predictDigestAttrName);
-    if (auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName))
-      program.precision = fb::DType(*elementOf(precision.getValue()));
+    for (fb::Precision precision : fb::EnumValuesPrecision())
+      if (precisionNamed(fb::EnumNamePrecision(precision)) == precisionOf(module))
+        program.precision = precision;
     program.loss_scale = text(lossScaleAttrName);
     if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
       program.master = fb::DType(*elementOf(master.getValue()));

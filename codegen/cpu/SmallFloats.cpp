@@ -75,11 +75,19 @@ struct Format {
             int(APFloat::semanticsPrecision(semantics)) - 1,
             1 - APFloat::semanticsMinExponent(semantics), APFloat::semanticsHasInf(semantics)};
   }
+  bool hasOwnExponents() const { return bias != wideBias; }
   int narrower() const { return wideSignificand - significand; }
   int64_t sign() const { return int64_t(1) << (width - 1); }
   /// Where what is not finite begins.
   int64_t over() const { return infinite ? sign() - (int64_t(1) << significand) : sign() - 1; }
   int64_t nan() const { return infinite ? over() | (int64_t(1) << (significand - 1)) : over(); }
+  /// The bits of the least f32 that is rounded to none of the finite numbers. An infinite format's
+  /// largest is odd, so that what is in the middle above it goes up; the others' is even.
+  int64_t tooLarge() const {
+    int64_t exponents = int64_t(wideBias - bias) << wideSignificand;
+    int64_t largest = ((over() - 1) << narrower()) + exponents;
+    return largest + (int64_t(1) << (narrower() - 1)) + (infinite ? 0 : 1);
+  }
   /// The bits of the f32 that is the least normal number.
   int64_t leastNormal() const { return int64_t(1 - bias + wideBias) << wideSignificand; }
 };
@@ -137,9 +145,43 @@ Value widened(Bits b, Value whole, Format format) {
   return b.real(b.either(result, sign));
 }
 
+/// Both at once. What is normal is rounded as what is subnormal is above, by a number that goes
+/// with its exponent.
+Value narrowedAndWidened(Bits b, Value real, Format format) {
+  Value whole = b.bits(real), magnitude = b.both(whole, 0x7fffffff);
+  int64_t infinity = int64_t(0xff) << wideSignificand, nan = infinity | (infinity >> 1);
+  Value exponent = arith::MaxSIOp::create(b.builder, b.loc, b.both(whole, infinity),
+                                          b.constant(format.leastNormal()));
+  Value last = b.real(b.add(exponent, b.constant(int64_t(format.narrower()) << wideSignificand)));
+  Value sum = arith::AddFOp::create(b.builder, b.loc, b.real(magnitude), last);
+  Value result = b.bits(arith::SubFOp::create(b.builder, b.loc, sum, last));
+  result = b.select(magnitude, arith::CmpIPredicate::uge, format.tooLarge(),
+                    b.constant(format.infinite ? infinity : nan), result);
+  if (format.infinite)
+    result = b.select(magnitude, arith::CmpIPredicate::ugt, infinity, b.constant(nan), result);
+  return b.real(b.either(result, b.both(whole, int64_t(1) << 31)));
+}
+
 bool isServed(Type element) { return element.isF16(); }
 
 } // namespace
+
+/// What is rounded and is wide again in one kernel has no need of its bits in between.
+static void roundInPlace(arith::ExtFOp widening) {
+  Value low = widening.getIn();
+  while (auto cast = low.getDefiningOp<arith::BitcastOp>())
+    low = cast.getIn();
+  auto narrowing = low.getDefiningOp<arith::TruncFOp>();
+  Type element = getElementTypeOrSelf(low);
+  if (!narrowing || low.getType() != widening.getIn().getType() || !isLow(element) ||
+      isServed(element) || !Format::of(element).hasOwnExponents() ||
+      !getElementTypeOrSelf(widening.getType()).isF32())
+    return;
+  OpBuilder builder(widening);
+  Bits b{builder, widening.getLoc(), widening.getType()};
+  widening.replaceAllUsesWith(narrowedAndWidened(b, narrowing.getIn(), Format::of(element)));
+  widening.erase();
+}
 
 /// What goes to a float of low precision goes by way of f32, from whole numbers and from other such
 /// floats too, as folding leaves it.
@@ -165,6 +207,7 @@ static void narrowFromWide(Operation *op) {
 
 void expandSmallFloats(ModuleOp module) {
   module.walk(narrowFromWide);
+  module.walk(roundInPlace);
   module.walk([](Operation *op) {
     if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
       return;

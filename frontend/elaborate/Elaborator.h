@@ -24,6 +24,7 @@
 #include "frontend/elaborate/Value.h"
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Pins.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -179,7 +180,7 @@ struct Recipe {
 /// A choice that the model's plan makes.
 struct Pin {
   const ast::PinEntry *entry;
-  mlir::Type precision;
+  Precision precision;
   bool matches = false, takes = false; ///< an op; one that no pin before it takes
 };
 

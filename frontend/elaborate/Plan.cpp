@@ -7,7 +7,6 @@
 
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
-#include "ir/weir/Pins.h"
 #include "runtime/base/Precision.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -37,7 +36,7 @@ void Elaborator::readPlan() {
           .suggest(nearest(name.text, names));
       continue;
     }
-    Pin pin{entry.get(), element(rowOf(*precision).forward)};
+    Pin pin{entry.get(), *precision};
     // What is wrong with the predicate itself is said beside all other mistakes of the model.
     unsigned before = diagnostics.errorCount();
     matches(pin, "", "matmul");

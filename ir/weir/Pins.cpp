@@ -1,4 +1,4 @@
-//===- Pins.cpp - Ops whose precision the model says ----------------------===//
+//===- Pins.cpp - The precision of a program, and of some of its ops ------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,30 +13,40 @@ using namespace mlir;
 
 namespace weir {
 
+static std::optional<Precision> named(Operation *op, StringRef attribute) {
+  auto name = op->getAttrOfType<StringAttr>(attribute);
+  return name ? precisionNamed(name.getValue()) : std::nullopt;
+}
+
+Precision precisionOf(ModuleOp module) {
+  return named(module, precisionAttrName).value_or(Precision::f32);
+}
+
+void setPrecision(ModuleOp module, Precision precision) {
+  module->setAttr(precisionAttrName, StringAttr::get(module.getContext(), nameOf(precision)));
+}
+
 bool takesPrecision(Operation *op) {
   auto castable = dyn_cast<Castable>(op);
   return castable &&
          (castable.castRule().multiplies != Multiplies::nothing || isa<Decomposable>(op));
 }
 
-Type pinOf(Operation *op) {
-  auto pin = op->getAttrOfType<TypeAttr>(pinAttrName);
-  return pin ? pin.getValue() : Type();
-}
+std::optional<Precision> pinOf(Operation *op) { return named(op, pinAttrName); }
 
 Location pinnedAt(Operation *op) {
   auto at = op->getAttrOfType<LocationAttr>(pinnedAtAttrName);
   return at ? Location(at) : UnknownLoc::get(op->getContext());
 }
 
-void pin(Operation *op, Type precision, Location at) {
-  op->setAttr(pinAttrName, TypeAttr::get(precision));
+void pin(Operation *op, Precision precision, Location at) {
+  op->setAttr(pinAttrName, StringAttr::get(op->getContext(), nameOf(precision)));
   op->setAttr(pinnedAtAttrName, LocationAttr(at));
 }
 
 void copyPin(Operation *from, Operation *to) {
-  if (Type precision = pinOf(from); precision && takesPrecision(to))
-    pin(to, precision, pinnedAt(from));
+  if (std::optional<Precision> precision = pinOf(from); precision && takesPrecision(to))
+    pin(to, *precision, pinnedAt(from));
 }
 
 void unpin(Operation *op) {

@@ -1,35 +1,41 @@
-//===- Pins.h - Ops whose precision the model says ------------------------===//
+//===- Pins.h - The precision of a program, and of some of its ops --------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A pin is an attribute of the op, so it is part of what the program computes: equal ops that are
-// pinned to different types are not merged, and a digest tells them apart. Where the model says so
-// is none: digests leave locations out.
+// Both are attributes, and names (runtime/base/Precision.h). A pin is the model's own word on an
+// op, so it is part of what the program computes: equal ops that are pinned to different precisions
+// are not merged, and a digest tells them apart. Where the model says so is none: digests leave
+// locations out.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_IR_WEIR_PINS_H
 #define WEIR_IR_WEIR_PINS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/base/Precision.h"
+#include <optional>
 
 namespace weir {
+
+/// f32 where the module says nothing.
+Precision precisionOf(mlir::ModuleOp module);
+void setPrecision(mlir::ModuleOp module, Precision precision);
 
 /// Whether a program's precision is about the op: it rounds what the op multiplies, or reads as a
 /// composite. Ops of no other kind are pinned.
 bool takesPrecision(mlir::Operation *op);
 
-/// The forward factors of a pinned op's precision (runtime/base/Precision.h); null where it has the
-/// program's.
-mlir::Type pinOf(mlir::Operation *op);
+/// A pinned op's precision; nothing where it has the program's.
+std::optional<Precision> pinOf(mlir::Operation *op);
 
 /// Where the model pins it; unknown where it does not.
 mlir::Location pinnedAt(mlir::Operation *op);
 
-void pin(mlir::Operation *op, mlir::Type precision, mlir::Location at);
+void pin(mlir::Operation *op, Precision precision, mlir::Location at);
 
 /// Gives an op that takes a precision the pin of what it is made for, if that has one.
 void copyPin(mlir::Operation *from, mlir::Operation *to);

@@ -94,21 +94,20 @@ private:
   /// Of one whose factors were rounded under a scale: it computes in the type with the fewer
   /// digits.
   std::string reasonOfScaled(Operation *op, Choice &choice) {
-    SmallVector<Type> types;
+    SmallVector<ScaledType> types;
     for (Value operand : op->getOperands())
-      if (Type type = decisions.scaled.factors.lookup(operand);
-          type && !llvm::is_contained(types, type))
+      if (ScaledType type = decisions.scaled.factors.lookup(operand);
+          type.low && !llvm::is_contained(types, type))
         types.push_back(type);
     if (types.empty())
       return "";
-    choice.computes = types.front();
-    for (Type type : types)
-      if (cast<FloatType>(type).getFPMantissaWidth() <
-          cast<FloatType>(choice.computes).getFPMantissaWidth())
-        choice.computes = type;
-    return "it multiplies " + textOf(types.front()) +
-           (types.size() > 1 ? " and " + textOf(types.back()) : "") +
-           " under scales, its sums are f32";
+    auto digits = [](ScaledType type) { return cast<FloatType>(type.low).getFPMantissaWidth(); };
+    choice.computes = llvm::min_element(types, [&](ScaledType one, ScaledType other) {
+                        return digits(one) < digits(other);
+                      })->low;
+    return "it multiplies " + textOf(types.front().low) +
+           (types.size() > 1 ? " and " + textOf(types.back().low) : "") + " under scales" +
+           (types.front().scales == Scales::blocks ? " of blocks" : "") + ", its sums are f32";
   }
 
   /// The type that a value was rounded to, if it was.
@@ -137,9 +136,12 @@ private:
     if (made == decisions.rounded.end())
       return "the model's own cast";
     bool variable = cast.getInput().getDefiningOp<ReadOp>() != nullptr;
-    Type scaled = decisions.scaled.factors.lookup(cast.getResult());
+    ScaledType scaled = decisions.scaled.factors.lookup(cast.getResult());
     return made->second.str() +
-           (scaled ? ", rounded to " + textOf(scaled) + " under a scale" : "") +
+           (scaled.low ? ", rounded to " + textOf(scaled.low) +
+                             (scaled.scales == Scales::blocks ? " under scales of blocks"
+                                                              : " under a scale")
+                       : "") +
            (variable ? ", cast once a step" : "");
   }
 

@@ -13,8 +13,8 @@ namespace weir {
 /// The others reach as far down as f32.
 static bool roundsToF16(Precision precision, mlir::ModuleOp program) {
   auto pinned = program.walk([](mlir::Operation *op) {
-    mlir::Type pin = pinOf(op);
-    return pin && pin.isF16() ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    return pinOf(op) == Precision::f16 ? mlir::WalkResult::interrupt()
+                                       : mlir::WalkResult::advance();
   });
   return precision == Precision::f16 || pinned.wasInterrupted();
 }

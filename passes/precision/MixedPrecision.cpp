@@ -11,7 +11,7 @@
 //
 // A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
 // product gives, behind its bias. In f8 this is done in bf16, and what products multiply is then
-// rounded once more, under a scale (Scaler.h). A composite computes from what there is, and its
+// rounded once more, under scales (Scaler.h). A composite computes from what there is, and its
 // gradient from what was kept of that, which is rounded:
 //
 //   %y, %mean, %rstd = weir.normalize %x            %l = weir.cast %x -> bf16, %w = weir.cast %l
@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/WeirDialect.h"
@@ -252,6 +253,15 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
       getOperation().emitError() << "precision " << type << ": expected " << precisionOptions();
       return signalPassFailure();
     }
+    auto pins = getOperation().walk([](Operation *op) {
+      if (!op->hasAttr(pinAttrName) || pinOf(op))
+        return WalkResult::advance();
+      op->emitError() << pinAttrName << " = " << op->getAttr(pinAttrName) << ": expected "
+                      << precisionOptions();
+      return WalkResult::interrupt();
+    });
+    if (pins.wasInterrupted())
+      return signalPassFailure();
     precision = *named;
     bool any = false;
     SmallVector<Choice> choices;
@@ -261,7 +271,7 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
       if (entry.getSymName() == "step")
         choices = explain(entry, decisions);
       entry.walk([&](Operation *op) {
-        any |= pinOf(op) != Type();
+        any |= pinOf(op).has_value();
         unpin(op);
       });
     }
@@ -276,10 +286,7 @@ struct MixedPrecision : weir::impl::MixedPrecisionBase<MixedPrecision> {
 
 private:
   /// What the op multiplies, or reads as a composite, is rounded to.
-  Precision precisionOf(Operation *op) const {
-    Type pinned = pinOf(op);
-    return pinned ? *weir::precisionOf(*elementOf(pinned)) : precision;
-  }
+  Precision precisionOf(Operation *op) const { return pinOf(op).value_or(precision); }
 
   bool isRounded(Operation *op) const {
     return takesPrecision(op) && precisionOf(op) != Precision::f32;
@@ -320,7 +327,7 @@ private:
     SmallVector<OpOperand *> factors;
     for (Operation *op : products) {
       auto low = roundOperands(op, rounderOf(op), "what a product multiplies");
-      if (isScaled(precisionOf(op)))
+      if (rowOf(precisionOf(op)).scales != Scales::none)
         llvm::append_range(factors, low);
     }
     llvm::DenseSet<Value> forward = forwardOf(entry, gradients, composites);
@@ -346,7 +353,7 @@ private:
     for (OpOperand *factor : factors) {
       const PrecisionRow &row = rowOf(precisionOf(factor->getOwner()));
       Element low = isOf(forward, factor->get()) ? row.forward : row.backward;
-      scaled.push_back({factor, typeOf(&getContext(), low)});
+      scaled.push_back({factor, {typeOf(&getContext(), low), row.scales}});
     }
     Scaler(entry, decisions.scaled, decisions.rounded).scale(scaled, "what a product multiplies");
   }

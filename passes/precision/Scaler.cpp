@@ -32,14 +32,52 @@ Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest,
 }
 
 void Scaler::scale(ArrayRef<LowFactor> factors, StringRef what) {
+  delay(factors);
+  for (auto [operand, type] : factors) {
+    Cuts cuts = type.scales == Scales::blocks ? cutsOf(*operand) : 0;
+    operand->set(scaled(operand->get(), type, cuts, what));
+  }
+  if (!amax)
+    return;
+  amax->write();
+  made.work.insert(amax->work().begin(), amax->work().end());
+}
+
+/// Whether the value, or what it was moved and rounded of, is a parameter.
+static bool isParameter(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      auto variable =
+          SymbolTable::lookupNearestSymbolFrom<VariableOp>(read, read.getVariableAttr());
+      return variable && variable.getRole() == Role::parameter;
+    }
+    if (!isa<View, CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+Scaler::Cuts Scaler::cutsOf(OpOperand &factor) {
+  auto product = dyn_cast<MatmulOp>(factor.getOwner());
+  if (!product)
+    return 0;
+  bool left = factor.getOperandNumber() == 0;
+  bool sumsOverLast = left != (left ? product.getTransposeLhs() : product.getTransposeRhs());
+  int64_t last = tensorType(factor.get()).getRank() - 1;
+  Cuts both = Cuts(3) << (last - 1);
+  return isParameter(factor.get()) ? both : Cuts(1) << (sumsOverLast ? last : last - 1);
+}
+
+void Scaler::delay(ArrayRef<LowFactor> factors) {
   // By type, in the order of the program.
   llvm::MapVector<Type, llvm::SetVector<Value>> sources;
-  for (auto [operand, low] : factors) {
+  for (auto [operand, type] : factors) {
     Value source = operand->get();
     while (isa_and_nonnull<View>(source.getDefiningOp()))
       source = source.getDefiningOp()->getOperand(0);
-    if (source.getParentBlock() == &entry.getBody().front())
-      sources[low].insert(source);
+    if (type.scales == Scales::delayed && source.getParentBlock() == &entry.getBody().front())
+      sources[type.low].insert(source);
   }
   SmallVector<Type> types;
   for (auto &[low, values] : sources)
@@ -49,74 +87,131 @@ void Scaler::scale(ArrayRef<LowFactor> factors, StringRef what) {
     }
   if (!types.empty() && Amax::serves(entry))
     amax.emplace(entry, types);
-  for (auto [operand, low] : factors)
-    operand->set(scaled(operand->get(), low, what));
-  if (!amax)
-    return;
-  amax->write();
-  made.work.insert(amax->work().begin(), amax->work().end());
 }
 
-Value Scaler::scaled(Value factor, Type low, StringRef what) {
-  Value &before = known[{factor, low}];
-  if (before)
+/// How what the view moves is cut, where the same elements are together there.
+static std::optional<uint64_t> cutsBehind(Operation *view, uint64_t cuts) {
+  if (cuts == 0)
+    return cuts;
+  uint64_t behind = 0;
+  auto transpose = dyn_cast<TransposeOp>(view);
+  if (!transpose)
+    return std::nullopt;
+  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+    behind |= (cuts >> to & 1) << from;
+  return behind;
+}
+
+Value Scaler::scaled(Value factor, ScaledType type, Cuts cuts, StringRef what) {
+  Key key{factor, type.low, cuts};
+  if (Value before = known.lookup(key))
     return before;
   Value result;
-  if (Operation *op = factor.getDefiningOp(); isa_and_nonnull<View>(op)) {
-    Value source = scaled(op->getOperand(0), low, what);
+  Operation *op = factor.getDefiningOp();
+  std::optional<Cuts> behind =
+      isa_and_nonnull<View>(op) ? cutsBehind(op, cuts) : std::optional<Cuts>();
+  if (behind) {
+    Value source = scaled(op->getOperand(0), type, *behind, what);
     builder.setInsertionPointAfterValue(factor);
     Operation *moved = builder.clone(*op);
     moved->setOperand(0, source);
     result = moved->getResult(0);
   } else {
-    result = round(factor, low, what);
+    result = round(factor, type, cuts, what);
   }
-  made.factors[result] = low;
-  return known[{factor, low}] = result; // the map may have grown
+  made.factors[result] = type;
+  return known[key] = result;
 }
 
-Value Scaler::round(Value factor, Type low, StringRef what) {
+Value Scaler::round(Value factor, ScaledType type, Cuts cuts, StringRef what) {
   Location place = factor.getLoc();
   builder.setInsertionPointAfterValue(factor);
-  RankedTensorType stored = tensorType(factor), type = stored.clone(builder.getF32Type());
-  double highest = highestOf(low);
-
-  Value wide = CastOp::create(builder, place, type, factor);
-  Value magnitude = AbsOp::create(builder, place, wide);
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  Value largest =
-      axes.empty() ? magnitude : ReduceOp::create(builder, place, magnitude, Reduction::max, axes);
-  Value scale, inverse;
-  if (auto row = rows.find({factor, low}); amax && row != rows.end()) {
-    amax->note(row->second, largest);
-    std::tie(scale, inverse) = amax->scales(builder, place, row->second);
-  } else {
-    Value one = scalar(builder, place, 1);
-    scale = scaleFor(builder, place, largest, scalar(builder, place, highest), one);
-    inverse = DivOp::create(builder, place, one, scale);
-  }
-
-  auto everywhere = [&](Value number) -> Value {
-    if (axes.empty())
-      return sumOfAll(builder, place, number); // of one, at most
-    SmallVector<int64_t> dimensions(shapeOf(number).size());
-    return BroadcastOp::create(builder, place, type, number, dimensions);
-  };
-  Value large = MulOp::create(builder, place, wide, everywhere(scale));
-  large = MinOp::create(builder, place, large, everywhere(scalar(builder, place, highest)));
-  large = MaxOp::create(builder, place, large, everywhere(scalar(builder, place, -highest)));
-  Value small = CastOp::create(builder, place, type.clone(low), large);
-  Value again = CastOp::create(builder, place, type, small);
-  again = MulOp::create(builder, place, again, everywhere(inverse));
-  // What is not finite is not made so: the step has to be skipped.
-  Value finite = IsFiniteOp::create(builder, place, wide);
-  again = SelectOp::create(builder, place, type, finite, again, wide);
+  RankedTensorType stored = tensorType(factor);
+  Value wide = CastOp::create(builder, place, stored.clone(builder.getF32Type()), factor);
+  Value again = nearest(wide, factor, type.low, cuts);
   auto result = CastOp::create(builder, place, stored, again);
-
   rounded[result] = what;
   for (Operation *op = wide.getDefiningOp(); op != result; op = op->getNextNode())
     made.work.insert(op);
   return result;
+}
+
+/// The part from `begin` to `end` of a dimension.
+static Value partOf(OpBuilder &builder, Value value, int64_t dimension, int64_t begin,
+                    int64_t end) {
+  RankedTensorType type = tensorType(value);
+  SmallVector<int64_t> shape(type.getShape()), offsets(shape.size(), 0), strides(shape.size(), 1);
+  shape[dimension] = end - begin;
+  offsets[dimension] = begin;
+  return SliceOp::create(builder, value.getLoc(), type.clone(shape), value, offsets, strides);
+}
+
+Value Scaler::nearest(Value wide, Value factor, Type low, Cuts cuts) {
+  constexpr int64_t block = 128;
+  Location place = wide.getLoc();
+  RankedTensorType type = tensorType(wide);
+
+  SmallVector<int64_t> split, inside, outside; // dimensions; of a block, and of blocks
+  int64_t rank = 0;
+  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+    bool isCut = cuts >> dimension & 1;
+    if (isCut && size > block && size % block != 0) {
+      int64_t whole = size / block * block;
+      Value parts[] = {nearest(partOf(builder, wide, dimension, 0, whole), factor, low, cuts),
+                       nearest(partOf(builder, wide, dimension, whole, size), factor, low, cuts)};
+      return ConcatOp::create(builder, place, parts, dimension);
+    }
+    if (isCut && size > block) {
+      split.push_back(dimension);
+      outside.push_back(rank++);
+    }
+    (isCut || cuts == 0 ? inside : outside).push_back(rank++);
+  }
+  for (int64_t dimension : llvm::reverse(split)) {
+    int64_t sizes[] = {type.getDimSize(dimension) / block, block};
+    wide = SplitDimOp::create(builder, place, wide, dimension, sizes);
+  }
+  RankedTensorType blocks = tensorType(wide);
+
+  Value magnitude = AbsOp::create(builder, place, wide);
+  Value largest = inside.empty()
+                      ? magnitude
+                      : ReduceOp::create(builder, place, magnitude, Reduction::max, inside);
+  double highest = highestOf(low);
+  Value scale, inverse;
+  if (auto row = rows.find({factor, low}); amax && cuts == 0 && row != rows.end()) {
+    amax->note(row->second, largest);
+    std::tie(scale, inverse) = amax->scales(builder, place, row->second);
+  } else {
+    auto all = [&](double number) {
+      return spread(builder, place, scalar(builder, place, number), shapeOf(largest));
+    };
+    scale = scaleFor(builder, place, largest, all(highest), all(1));
+    inverse = DivOp::create(builder, place, all(1), scale);
+  }
+
+  auto everywhere = [&](Value number) -> Value {
+    if (rank == 0)
+      return sumOfAll(builder, place, number); // of one, at most
+    // A delayed scale has one dimension, of size 1.
+    SmallVector<int64_t> one(tensorType(number).getRank());
+    return BroadcastOp::create(builder, place, blocks, number, outside.empty() ? one : outside);
+  };
+  auto limit = [&](double number) {
+    return spread(builder, place, scalar(builder, place, number), blocks.getShape());
+  };
+  Value large = MulOp::create(builder, place, wide, everywhere(scale));
+  large = MinOp::create(builder, place, large, limit(highest));
+  large = MaxOp::create(builder, place, large, limit(-highest));
+  Value small = CastOp::create(builder, place, blocks.clone(low), large);
+  Value again = CastOp::create(builder, place, blocks, small);
+  again = MulOp::create(builder, place, again, everywhere(inverse));
+  // What is not finite is not made so: the step has to be skipped.
+  Value finite = IsFiniteOp::create(builder, place, wide);
+  again = SelectOp::create(builder, place, blocks, finite, again, wide);
+  for (int64_t dimension : split)
+    again = MergeDimsOp::create(builder, place, again, dimension, 2);
+  return again;
 }
 
 } // namespace weir

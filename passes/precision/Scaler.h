@@ -11,6 +11,11 @@
 // product of factors f8(a * s) and f8(b * t), divided by s * t, is that of f8(a * s) / s and
 // f8(b * t) / t, which bf16 holds exactly.
 //
+// A block's own scale leaves small numbers their digits where others of the tensor are large
+// ("DeepSeek-V3 Technical Report", 2024, 3.3.2). A block is 1 x 128 along what a product sums over,
+// so that one sum has few scales, and what is large in a row is no other row's matter; of a
+// parameter 128 x 128, which are the same for the product with its transpose.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_PASSES_PRECISION_SCALER_H
@@ -18,21 +23,30 @@
 
 #include "passes/precision/Amax.h"
 #include "passes/precision/Rounder.h"
+#include "runtime/base/Precision.h"
 #include "llvm/ADT/DenseSet.h"
 #include <optional>
+#include <tuple>
 
 namespace weir {
 
+/// What a factor is rounded to.
+struct ScaledType {
+  mlir::Type low;
+  Scales scales = Scales::none;
+  bool operator==(const ScaledType &) const = default;
+};
+
 /// What was made.
 struct Scaled {
-  llvm::DenseMap<mlir::Value, mlir::Type> factors; ///< what each is rounded to; views of them too
+  llvm::DenseMap<mlir::Value, ScaledType> factors; ///< views of them too
   llvm::DenseSet<mlir::Operation *> work;          ///< the ops behind a factor but for the last
 };
 
-/// A factor of a product, and what it is to be rounded to.
+/// A factor of a product.
 struct LowFactor {
   mlir::OpOperand *operand;
-  mlir::Type low;
+  ScaledType type;
 };
 
 /// Rounds tensors of bf16 to eight bits, each once for each type.
@@ -43,16 +57,24 @@ public:
       : entry(entry), builder(entry.getContext()), made(made), rounded(rounded) {}
 
   /// Gives each factor the numbers that are nearest to it under a scale, again in bf16. What moves
-  /// it is done with what it was rounded to. @step scales by what the last steps have seen, but for
-  /// what is in microbatches, of which there are several a step; that, and every other entry, by
-  /// what a tensor is itself.
+  /// it is done with what it was rounded to. Delayed scales are in @step of what the last steps
+  /// have seen, but for what is in microbatches, of which there are several a step; that, and every
+  /// other entry, is scaled by what a tensor is itself. So is what a convolution multiplies where
+  /// scales are of blocks.
   void scale(llvm::ArrayRef<LowFactor> factors, llvm::StringRef what);
 
 private:
-  using Key = std::pair<mlir::Value, mlir::Type>;
+  /// Which dimensions of a tensor are cut in blocks: bit d for dimension d. A block has one element
+  /// of each other one. Where none is, the tensor is one block.
+  using Cuts = uint64_t;
+  using Row = std::pair<mlir::Value, mlir::Type>;
+  using Key = std::tuple<mlir::Value, mlir::Type, Cuts>;
 
-  mlir::Value scaled(mlir::Value factor, mlir::Type low, llvm::StringRef what);
-  mlir::Value round(mlir::Value factor, mlir::Type low, llvm::StringRef what);
+  void delay(llvm::ArrayRef<LowFactor> factors);
+  mlir::Value scaled(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
+  mlir::Value round(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
+  mlir::Value nearest(mlir::Value wide, mlir::Value factor, mlir::Type low, Cuts cuts);
+  static Cuts cutsOf(mlir::OpOperand &factor);
 
   mlir::func::FuncOp entry;
 
@@ -61,7 +83,7 @@ private:
   Rounded &rounded;
   llvm::DenseMap<Key, mlir::Value> known;
   std::optional<Amax> amax;
-  llvm::DenseMap<Key, unsigned> rows; ///< of `amax`
+  llvm::DenseMap<Row, unsigned> rows; ///< of `amax`
 };
 
 /// The power of two that brings the largest magnitude of a tensor to at most `highest`, and above

@@ -71,8 +71,7 @@ void ProgramChecker::checkDevices() {
   require(program.devices()->size() == 1, "devices",
           "it is for " + std::to_string(program.devices()->size()) +
               " devices, where this Weir runs programs of one");
-  require(program.precision() <= DType::MAX, "precision", unknownType(program.precision()));
-  require(weir::precisionOf(elementOf(program.precision())).has_value(), "precision",
+  require(precisionNamed(EnumNamePrecision(program.precision())).has_value(), "precision",
           "it is not one of " + precisionOptions());
   require(program.master() <= DType::MAX, "master", unknownType(program.master()));
   require(masterNamed(nameOf(elementOf(program.master()))).has_value(), "master",

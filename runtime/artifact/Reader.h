@@ -49,8 +49,8 @@ static_assert(size_t(DType::MAX) + 1 == programElements, "the schema has the ele
 constexpr Element elementOf(DType dtype) { return Element(dtype); }
 
 /// Of a verified program.
-inline Precision precisionOf(const Program &program) {
-  return *weir::precisionOf(elementOf(program.precision()));
+inline weir::Precision precisionOf(const Program &program) {
+  return *precisionNamed(EnumNamePrecision(program.precision()));
 }
 
 /// Bytes of a tensor; false if a dimension is not positive or the size overflows.

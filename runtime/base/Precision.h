@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `--precision` and a model's plan may name. Where a program or a file has one, it has the
-// element of its forward factors: no two precisions share it.
+// What `--precision` and a model's plan may name, and what a program and a checkpoint call it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,31 +18,38 @@
 
 namespace weir {
 
-enum class Precision : uint8_t { f32, bf16, f16, f8 };
+enum class Precision : uint8_t { f32, bf16, f16, f8, f8_block };
+
+/// What a factor is scaled by ahead of being rounded once more than what is stored.
+enum class Scales : uint8_t {
+  none,    ///< it is not rounded again
+  delayed, ///< the whole tensor by what the last steps have seen
+  blocks   ///< each block of it by what it is itself
+};
 
 struct PrecisionRow {
   Precision precision;
   const char *name;
   Element stored;            ///< what products give is rounded to, and what is kept
   Element forward, backward; ///< what products multiply: the latter where it is a cotangent
+  Scales scales;
 };
 
 constexpr PrecisionRow precisionRows[] = {
-    {Precision::f32, "f32", Element::f32, Element::f32, Element::f32},
-    {Precision::bf16, "bf16", Element::bf16, Element::bf16, Element::bf16},
-    {Precision::f16, "f16", Element::f16, Element::f16, Element::f16},
+    {Precision::f32, "f32", Element::f32, Element::f32, Element::f32, Scales::none},
+    {Precision::bf16, "bf16", Element::bf16, Element::bf16, Element::bf16, Scales::none},
+    {Precision::f16, "f16", Element::f16, Element::f16, Element::f16, Scales::none},
     // Digits forward, range backward ("FP8 Formats for Deep Learning", Micikevicius et al., 2022).
-    {Precision::f8, "f8", Element::bf16, Element::f8e4m3, Element::f8e5m2},
+    {Precision::f8, "f8", Element::bf16, Element::f8e4m3, Element::f8e5m2, Scales::delayed},
+    // What is near each other needs less range ("DeepSeek-V3 Technical Report", 2024, 3.3.2).
+    {Precision::f8_block, "f8_block", Element::bf16, Element::f8e4m3, Element::f8e4m3,
+     Scales::blocks},
 };
 
 static_assert([] {
-  for (const PrecisionRow &row : precisionRows) {
+  for (const PrecisionRow &row : precisionRows)
     if (&row != &precisionRows[size_t(row.precision)])
       return false;
-    for (const PrecisionRow &other : precisionRows)
-      if (&row != &other && row.forward == other.forward)
-        return false;
-  }
   return true;
 }());
 
@@ -51,11 +57,6 @@ constexpr const PrecisionRow &rowOf(Precision precision) {
   return precisionRows[size_t(precision)];
 }
 constexpr const char *nameOf(Precision precision) { return rowOf(precision).name; }
-
-/// Whether factors are rounded once more than what is stored, with a scale.
-constexpr bool isScaled(Precision precision) {
-  return rowOf(precision).forward != rowOf(precision).stored;
-}
 
 /// What is named so; nothing where that is none.
 constexpr std::optional<Precision> precisionNamed(std::string_view name) {
@@ -65,15 +66,7 @@ constexpr std::optional<Precision> precisionNamed(std::string_view name) {
   return std::nullopt;
 }
 
-/// The one with these forward factors; nothing where there is none.
-constexpr std::optional<Precision> precisionOf(Element forward) {
-  for (const PrecisionRow &row : precisionRows)
-    if (forward == row.forward)
-      return row.precision;
-  return std::nullopt;
-}
-
-/// "f32, bf16, f16 or f8": what may be named.
+/// "f32, bf16, f16, f8 or f8_block": what may be named.
 inline std::string precisionOptions() {
   std::string text;
   for (const PrecisionRow &row : precisionRows)

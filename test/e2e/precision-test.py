@@ -1,4 +1,4 @@
-"""Training in bf16, f16 and f8: near f32, the same bits on any number of threads and after a resume, and nothing else without a word."""
+"""Training in bf16, f16, f8 and f8_block: near f32, the same bits on any number of threads and after a resume, and nothing else without a word."""
 
 import json
 import pathlib
@@ -8,7 +8,7 @@ import weirtest
 from weirtest import SMALL_GPT
 
 MODEL = weirtest.MODELS / "gpt-char.weir"
-LOW = ["bf16", "f16", "f8"]
+LOW = ["bf16", "f16", "f8", "f8_block"]
 
 
 class Precision(weirtest.Test):
@@ -23,7 +23,7 @@ class Precision(weirtest.Test):
     def test_losses_are_near_those_of_f32(self):
         wide = self.train("f32", "wide", "--steps", 40)
         # A value has 8 bits in bf16, 11 in f16 and 4 in f8. Measured: 3.4e-3, 4.1e-4 and 3.8e-3.
-        for precision, most in (("bf16", 2e-2), ("f16", 3e-3), ("f8", 4e-2)):
+        for precision, most in (("bf16", 2e-2), ("f16", 3e-3), ("f8", 4e-2), ("f8_block", 4e-2)):
             low = self.train(precision, precision, "--steps", 40)
             worst = max(abs(a - b) for a, b in zip(wide, low))
             print(f"{precision}: losses are up to {worst:.1e} from those of f32")
@@ -70,6 +70,14 @@ class Precision(weirtest.Test):
         self.assertIn(("matmul", "f8e5m2", "it multiplies f8e5m2 and f8e4m3 under scales, its sums are f32"), whys)
         self.assertIn(("attend", "f32", "it reads what was rounded to bf16, its sums are f32"), whys)
         self.assertIn(("cast", "f32", "what a product multiplies, rounded to f8e5m2 under a scale"), whys)
+
+    def test_inspect_says_what_is_rounded_in_blocks(self):
+        facts = self.precision_of(MODEL, *SMALL_GPT, "--precision", "f8_block")
+        self.assertEqual(facts["precision"], "f8_block")
+        whys = {(one["op"], one["computes"], one["why"]) for one in facts["choices"]}
+        self.assertIn(("matmul", "f8e4m3", "it multiplies f8e4m3 under scales of blocks, its sums are f32"), whys)
+        self.assertIn(("cast", "f32", "what a product multiplies, rounded to f8e4m3 under scales of blocks"), whys)
+        self.assertNotIn("f8e5m2", {one["computes"] for one in facts["choices"]})
 
     def test_a_run_goes_on_in_the_precision_it_was_begun_in(self):
         kept = self.folder / "kept"
@@ -144,8 +152,8 @@ class Precision(weirtest.Test):
 
     def test_an_unknown_precision_is_told_of(self):
         artifact = self.folder / "low.weirx"
-        self.fails(2, r"--precision bf15: expected f32, bf16, f16 or f8", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
-        self.fails(2, r"--precision bf15: expected f32, bf16, f16 or f8", "weir", "verify", MODEL, "--precision", "bf15")
+        self.fails(2, r"--precision bf15: expected f32, bf16, f16, f8 or f8_block", "weir", "compile", MODEL, "--precision", "bf15", "-o", artifact)
+        self.fails(2, r"--precision bf15: expected f32, bf16, f16, f8 or f8_block", "weir", "verify", MODEL, "--precision", "bf15")
 
     def test_verify_takes_the_program_in_low_precision_for_what_is_true(self):
         sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]

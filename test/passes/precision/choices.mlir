@@ -27,7 +27,7 @@ func.func @step(%x: tensor<4x8xf32> loc("m.weir":1:3)) -> (tensor<f32>, tensor<f
   %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> loc("m.weir":4:3)
   %a = weir.exp %y : tensor<4x8xf32> loc("m.weir":5:3)
   %n, %mean, %rstd = weir.normalize %a {eps = 1.0e-5 : f64} : tensor<4x8xf32> -> tensor<4xf32> loc("m.weir":6:3)
-  %z = weir.matmul %n, %w {weir.pin = f32, weir.pinned_at = loc("m.weir":31:3)} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> loc("m.weir":7:3)
+  %z = weir.matmul %n, %w {weir.pin = "f32", weir.pinned_at = loc("m.weir":31:3)} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32> loc("m.weir":7:3)
   %s = weir.reduce sum %z {axes = array<i64: 0, 1>} : tensor<4x8xf32> -> tensor<f32> loc("m.weir":8:3)
   %d = weir.normalize_grad %a, %mean, %rstd, %z : tensor<4x8xf32>, tensor<4xf32> loc("m.weir":9:3)
   %g = weir.matmul %x, %d {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32> loc("m.weir":9:3)

@@ -111,6 +111,13 @@ TEST(Reader, RefusesEveryTruncation) {
   EXPECT_NE(messageOf(file).find("after its end"), std::string::npos);
 }
 
+TEST(Reader, TheSchemaHasEveryPrecision) {
+  size_t known = 0;
+  for (artifact::Precision precision : EnumValuesPrecision())
+    known += precisionNamed(EnumNamePrecision(precision)).has_value();
+  EXPECT_EQ(known, std::size(precisionRows));
+}
+
 TEST(Reader, TellsDamageApart) {
   const std::vector<std::byte> file = whole().file();
   auto changed = [&](size_t at) {
@@ -192,8 +199,8 @@ static const Fault faults[] = {
     {"master: it is not f32 or bf16", [](Builder &t) { t.program.master = DType::f16; }},
     {"loss scale: it is not one of none, dynamic",
      [](Builder &t) { t.program.loss_scale = "dynamic:1000"; }},
-    {"precision: it is not one of f32, bf16, f16 or f8",
-     [](Builder &t) { t.program.precision = DType::i32; }},
+    {"precision: it is not one of f32, bf16, f16, f8 or f8_block",
+     [](Builder &t) { t.program.precision = artifact::Precision(7); }},
     {"accumulate: it is out of range", [](Builder &t) { t.program.accumulate = 0; }},
     {"exactly one of steps and epochs", [](Builder &t) { t.program.steps = 0; }},
     {"exactly one of steps and epochs", [](Builder &t) { t.program.epochs = 1; }},

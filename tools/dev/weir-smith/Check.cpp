@@ -11,6 +11,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Pins.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
@@ -64,12 +65,6 @@ uint64_t hashOf(const ProgramRun &run) {
   }
   return llvm::xxh3_64bits(
       {reinterpret_cast<const uint8_t *>(hashes.data()), hashes.size() * sizeof(uint64_t)});
-}
-
-/// What the products of a program multiply.
-Precision precisionOf(ModuleOp module) {
-  auto precision = module->getAttrOfType<TypeAttr>(precisionAttrName);
-  return precision ? *weir::precisionOf(*elementOf(precision.getValue())) : Precision::f32;
 }
 
 /// What its parameters are kept in.

@@ -220,12 +220,11 @@ void choosePrecision(Program &program) {
     return;
   ModuleOp module = *program.module;
   auto one = [&] {
-    Precision precision =
-        program.random.one({Precision::f32, Precision::bf16, Precision::f16, Precision::f8});
-    return typeOf(&program.context, rowOf(precision).forward);
+    return program.random.one(
+        {Precision::f32, Precision::bf16, Precision::f16, Precision::f8, Precision::f8_block});
   };
-  if (Type precision = one(); isLow(precision))
-    module->setAttr(precisionAttrName, TypeAttr::get(precision));
+  if (Precision precision = one(); precision != Precision::f32)
+    setPrecision(module, precision);
   module.walk([&](Operation *op) {
     if (takesPrecision(op) && program.random.chance(0.2))
       pin(op, one(), op->getLoc());

@@ -50,8 +50,9 @@ bool apartFromTies(const Known &a, Element low) {
   return true;
 }
 
-bool roundsToLow(Operation &op) {
-  if (isa<RoundAtRandomOp>(op))
+/// Where the result is one of a few numbers: all implementations have the same, once it is decided.
+bool givesFewNumbers(Operation &op) {
+  if (isa<RoundAtRandomOp, PowerOfTwoOp>(op))
     return true;
   auto cast = dyn_cast<CastOp>(op);
   return cast && isLow(tensorType(cast.getResult()).getElementType());
@@ -77,6 +78,9 @@ bool roundsClearly(RoundAtRandomOp op, const Known &number, const Known &draw) {
   };
   return succeeded(low) && same(high) && same(mixed) && same(other);
 }
+
+/// Every implementation rounds its result as IEEE 754 says, if at all.
+bool roundsAsSaid(Operation &op) { return isa<AddOp, SubOp, MulOp, DivOp>(op); }
 
 /// Zeros (of relu, of masks) are the same everywhere.
 bool isZero(const Known &known, size_t i) {
@@ -201,10 +205,12 @@ bool Trial::refuse(Operation &op, const Twine &why) {
 bool Trial::decided(Operation &op) {
   auto inexact = [&](unsigned i) { return !values.at(op.getOperand(i)).exact; };
   auto in = [&](unsigned i) -> const Known & { return values.at(op.getOperand(i)); };
+  auto settled = [&](unsigned i) { return !onGradient && !inexact(i); };
   return llvm::TypeSwitch<Operation *, bool>(&op)
       .Case([&](CompareOp) { return (!inexact(0) && !inexact(1)) || apart(in(0), in(1), true); })
-      .Case<MaxOp, MinOp>(
-          [&](auto op) { return !isFloat(op.getResult()) || apart(in(0), in(1), false); })
+      .Case<MaxOp, MinOp>([&](auto op) {
+        return !isFloat(op.getResult()) || (settled(0) && settled(1)) || apart(in(0), in(1), false);
+      })
       .Case<SignOp, AbsOp>([&](auto) { return !inexact(0) || apartFromZero(in(0)); })
       .Case([&](FloorOp) { return !inexact(0) || apartFromIntegers(in(0)); })
       .Case([&](RoundAtRandomOp round) {
@@ -223,7 +229,7 @@ bool Trial::decided(Operation &op) {
         return !inexact(0) || (to.isInteger(1) ? apartFromZero(in(0)) : apartFromIntegers(in(0)));
       })
       .Case([&](ReduceOp reduce) {
-        return reduce.getKind() == Reduction::sum || !isFloat(reduce.getResult()) ||
+        return reduce.getKind() == Reduction::sum || !isFloat(reduce.getResult()) || settled(0) ||
                axesDecided(in(0), reduce.getKind() == Reduction::max ? 1 : -1, reduce.getAxes());
       })
       .Case([&](ArgMaxOp argmax) {
@@ -234,9 +240,15 @@ bool Trial::decided(Operation &op) {
       .Default(true);
 }
 
+void Trial::noteNorm(Value value) {
+  if (isFloat(value))
+    largestNorm = std::max(largestNorm, norm(values.at(value).truth));
+}
+
 bool Trial::execute(Operation &op) {
   if (auto read = dyn_cast<ReadOp>(op)) {
     values[read.getResult()] = variables.at(read.getVariable().str());
+    noteNorm(read.getResult());
     return true;
   }
   // Behind a weir.gradient nothing is known.
@@ -276,19 +288,22 @@ bool Trial::execute(Operation &op) {
     double limit = isFloat(value) ? largestFloat : largestInteger;
     if (isa<NormalizeOp>(op) && cast<OpResult>(value).getResultNumber() == 2)
       limit = largestRstd;
-    for (double x : a.values)
+    Known known{std::move(a), rounded(std::move(b), value.getType()), false};
+    bool equal = known.truth.values == known.rounded.values;
+    known.exact = !isFloat(value) || givesFewNumbers(op) ||
+                  (exact && (roundingOf(op) == RoundingKind::none || (equal && roundsAsSaid(op)) ||
+                             wholeAndEqual(known)));
+    for (double x : known.truth.values)
       if (!std::isfinite(x)) {
         finite = false;
         return refuse(op, "a value is infinite or no number");
-      } else if (std::fabs(x) > limit) {
+      } else if (std::fabs(x) > limit && !(isFloat(value) && known.exact)) {
         return refuse(op, "a value is too large");
       }
-    if (isFloat(value))
-      largestNorm = std::max(largestNorm, norm(a));
-    Known known{std::move(a), rounded(std::move(b), value.getType()), false};
-    known.exact = !isFloat(value) || roundsToLow(op) ||
-                  (exact && (roundingOf(op) == RoundingKind::none || wholeAndEqual(known)));
+    bool noted = !known.exact; // scales, and what is exact under them, move no result
     values[value] = std::move(known);
+    if (noted)
+      noteNorm(value);
   }
   return true;
 }
@@ -359,8 +374,10 @@ bool Trial::run(func::FuncOp function, ArrayRef<Known> inputs) {
   values.clear();
   last = {};
   Block &block = function.getBody().front();
-  for (auto [value, known] : llvm::zip(block.getArguments(), inputs))
+  for (auto [value, known] : llvm::zip(block.getArguments(), inputs)) {
     values[value] = known;
+    noteNorm(value);
+  }
   if (!runBlock(block))
     return false;
   for (Value value : block.getTerminator()->getOperands())

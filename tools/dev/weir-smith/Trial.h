@@ -46,7 +46,8 @@ public:
   TrialResults last;
   std::string refusal;
   bool finite = true; ///< false where it is refused since the interpreter gave what is no number
-  double largestNorm = 0; ///< of any f32 value so far: what a result's rounding comes from
+  /// Of the inputs, and of what was rounded of them so far: what a result's rounding comes from.
+  double largestNorm = 0;
   /// Called for a weir.gradient, whose results are then unknown, as is all that depends on them; a
   /// program without one needs none.
   std::function<void(GradientOp)> onGradient;
@@ -56,6 +57,7 @@ private:
   bool runBlock(mlir::Block &block);
   bool runMicrobatches(MicrobatchesOp op);
   bool decided(mlir::Operation &op);
+  void noteNorm(mlir::Value value);
 
   Interpreter interpreter;
 };
