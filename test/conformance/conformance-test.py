@@ -25,10 +25,13 @@ except ModuleNotFoundError as missing:
     sys.exit(77)
 
 GRADIENT, LOSS, UPDATE, STATE = 1e-5, 1e-4, 1e-5, 1e-5
-# Of a low precision, in roundings: half of its last place. A gradient is behind some ten of them, and a formula that is wrong is
-# off by as much in f16 as in bf16, whose roundings are eight times as large.
-ROUNDING = {"bf16": 2.0**-9, "f16": 2.0**-12}
-LOW_ERROR = 16
+# Of a low precision: a rounding, which is half of its last place, and how many of them a gradient and a loss may be off by. A gradient
+# is behind some ten of them, and a formula that is wrong is off by as much in f16 as in bf16, whose roundings are eight times as
+# large. In f8 the factors of products alone are rounded so, and what sums of many leave of that is less: 5.3 were measured of
+# gradients and 0.58 of losses. A gradient that is wrong is off by about itself, 16 roundings.
+LOW = {
+    "bf16": (2.0**-9, 16, 16), "f16": (2.0**-12, 16, 16), "f8": (2.0**-4, 8, 1), "f8_block": (2.0**-4, 8, 1),
+}  # fmt: skip
 # But a rounding that crosses a kink, of relu or of a largest element, switches a gradient on or off whatever its size. Of five
 # images with seven channels that is a tenth of what lies before it; what lies behind the last kink is held to the rule.
 KINKS = {"mnist-cnn": (0.25, ("head.weight", "head.bias"))}
@@ -155,12 +158,12 @@ class Conformance(weirtest.Test):
 
     def test_low_precision(self):
         for case in golden.CASES:
-            for precision, rounding in ROUNDING.items():
+            for precision, (rounding, most, most_of_losses) in LOW.items():
                 with self.subTest(case.name, precision=precision):
                     truth, _, command = self.prepare(case, precision=precision)
                     found = self.first_gradients(command)
                     kinks, smooth = KINKS.get(case.model, (0, list(found)))
-                    self.assertLessEqual(self.disagreement(truth, found).value, max(kinks, LOW_ERROR * rounding))
+                    self.assertLessEqual(self.disagreement(truth, found).value, max(kinks, most * rounding))
                     worst = self.disagreement(truth, {name: found[name] for name in smooth})
                     self.weir(*command, "--seed", golden.SEED, "--steps", golden.STEPS, "--metrics", self.folder / "metrics.jsonl")
                     steps, _ = self.metrics()
@@ -169,8 +172,8 @@ class Conformance(weirtest.Test):
                         losses.add(f"step {step['step']}", abs(step["loss"] - loss) / loss)
                     print(f"{case.name} in {precision}, in roundings: gradient {worst.value / rounding:.2f} ({worst.name}), "
                           f"losses {losses.value / rounding:.2f} ({losses.name})", file=sys.stderr)  # fmt: skip
-                    self.assertLessEqual(worst.value, LOW_ERROR * rounding, worst.name)
-                    self.assertLessEqual(losses.value, LOW_ERROR * rounding, losses.name)
+                    self.assertLessEqual(worst.value, most * rounding, worst.name)
+                    self.assertLessEqual(losses.value, most_of_losses * rounding, losses.name)
 
     def test_other_random_numbers_are_noticed(self):
         """What dropout zeroes is compared too."""
