@@ -10,7 +10,6 @@
 #include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Pins.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
