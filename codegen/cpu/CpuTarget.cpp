@@ -260,6 +260,7 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
 
   step = time.nest("lower");
   approximateMath(*module);
+  compareMagnitudes(*module);
   expandSmallFloats(*module);
   if (failed(lowerToLLVM(*module)))
     return failure();

@@ -95,25 +95,31 @@ struct Format {
 /// To nearest, ties to even. Normal numbers are rounded as integers, which carries into the
 /// exponent; subnormal ones by adding a number whose last bit is theirs.
 Value narrowed(Bits b, Value real, Format format) {
-  Value whole = b.bits(real), magnitude = b.both(whole, 0x7fffffff);
+  Value whole = b.bits(real);
   int shift = format.narrower();
-  Value odd = b.both(b.right(magnitude, shift), 1);
-  Value up = b.add(magnitude, b.add(odd, b.constant((int64_t(1) << (shift - 1)) - 1)));
-  int64_t exponents = int64_t(wideBias - format.bias) << format.significand;
-  Value result = exponents ? b.sub(b.right(up, shift), b.constant(exponents)) : b.right(up, shift);
-  if (exponents) {
-    int64_t last = int64_t(1 - format.bias + wideBias + shift) << wideSignificand;
-    Value sum =
-        arith::AddFOp::create(b.builder, b.loc, b.real(magnitude), b.real(b.constant(last)));
-    Value small = b.sub(b.bits(sum), b.constant(last));
-    result = b.select(magnitude, arith::CmpIPredicate::ult, format.leastNormal(), small, result);
-    result = b.select(result, arith::CmpIPredicate::ugt, format.over(), b.constant(format.over()),
-                      result);
+  auto rounded = [&](Value bits) {
+    Value odd = b.both(b.right(bits, shift), 1);
+    return b.right(b.add(bits, b.add(odd, b.constant((int64_t(1) << (shift - 1)) - 1))), shift);
+  };
+  Value sign = b.both(b.right(whole, 32 - format.width), format.sign());
+  if (!format.hasOwnExponents()) {
+    // The sign stays where it is: only a NaN could carry into it.
+    Value isNan = arith::CmpFOp::create(b.builder, b.loc, arith::CmpFPredicate::UNO, real, real);
+    return arith::SelectOp::create(b.builder, b.loc, isNan,
+                                   b.either(sign, b.constant(format.nan())), rounded(whole));
   }
+  Value magnitude = b.both(whole, 0x7fffffff);
+  int64_t exponents = int64_t(wideBias - format.bias) << format.significand;
+  Value result = b.sub(rounded(magnitude), b.constant(exponents));
+  int64_t last = int64_t(1 - format.bias + wideBias + shift) << wideSignificand;
+  Value sum = arith::AddFOp::create(b.builder, b.loc, b.real(magnitude), b.real(b.constant(last)));
+  Value small = b.sub(b.bits(sum), b.constant(last));
+  result = b.select(magnitude, arith::CmpIPredicate::ult, format.leastNormal(), small, result);
+  result =
+      b.select(result, arith::CmpIPredicate::ugt, format.over(), b.constant(format.over()), result);
   int64_t infinity = int64_t(0xff) << wideSignificand;
   result =
       b.select(magnitude, arith::CmpIPredicate::ugt, infinity, b.constant(format.nan()), result);
-  Value sign = b.both(b.right(whole, 32 - format.width), format.sign());
   return b.either(result, sign);
 }
 

@@ -27,7 +27,6 @@ Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest,
   Value times = DivOp::create(builder, place, highest, largest);
   Value power = PowerOfTwoOp::create(builder, place, times);
   power = MinOp::create(builder, place, power, all(0x1p100));
-  power = MaxOp::create(builder, place, power, all(0x1p-100));
   return SelectOp::create(builder, place, power.getType(), usual, power, otherwise);
 }
 
@@ -178,16 +177,20 @@ Value Scaler::nearest(Value wide, Value factor, Type low, Cuts cuts) {
                       ? magnitude
                       : ReduceOp::create(builder, place, magnitude, Reduction::max, inside);
   double highest = highestOf(low);
+  auto spreadOver = [&](Value like, double number) {
+    return spread(builder, place, scalar(builder, place, number), shapeOf(like));
+  };
   Value scale, inverse;
-  if (auto row = rows.find({factor, low}); amax && cuts == 0 && row != rows.end()) {
+  auto row = rows.find({factor, low});
+  bool delayed = amax && cuts == 0 && row != rows.end();
+  if (delayed) {
     amax->note(row->second, largest);
     std::tie(scale, inverse) = amax->scales(builder, place, row->second);
   } else {
-    auto all = [&](double number) {
-      return spread(builder, place, scalar(builder, place, number), shapeOf(largest));
-    };
-    scale = scaleFor(builder, place, largest, all(highest), all(1));
-    inverse = DivOp::create(builder, place, all(1), scale);
+    // Beside what is not finite nothing becomes so, however large.
+    Value otherwise = spreadOver(largest, 0x1p-120);
+    scale = scaleFor(builder, place, largest, spreadOver(largest, highest), otherwise);
+    inverse = DivOp::create(builder, place, spreadOver(largest, 1), scale);
   }
 
   auto everywhere = [&](Value number) -> Value {
@@ -197,18 +200,19 @@ Value Scaler::nearest(Value wide, Value factor, Type low, Cuts cuts) {
     SmallVector<int64_t> one(tensorType(number).getRank());
     return BroadcastOp::create(builder, place, blocks, number, outside.empty() ? one : outside);
   };
-  auto limit = [&](double number) {
-    return spread(builder, place, scalar(builder, place, number), blocks.getShape());
-  };
   Value large = MulOp::create(builder, place, wide, everywhere(scale));
-  large = MinOp::create(builder, place, large, limit(highest));
-  large = MaxOp::create(builder, place, large, limit(-highest));
+  if (delayed) {
+    large = MinOp::create(builder, place, large, spreadOver(wide, highest));
+    large = MaxOp::create(builder, place, large, spreadOver(wide, -highest));
+  }
   Value small = CastOp::create(builder, place, blocks.clone(low), large);
   Value again = CastOp::create(builder, place, blocks, small);
   again = MulOp::create(builder, place, again, everywhere(inverse));
-  // What is not finite is not made so: the step has to be skipped.
-  Value finite = IsFiniteOp::create(builder, place, wide);
-  again = SelectOp::create(builder, place, blocks, finite, again, wide);
+  if (delayed) {
+    // What is not finite is not made so: the step has to be skipped.
+    Value finite = IsFiniteOp::create(builder, place, wide);
+    again = SelectOp::create(builder, place, blocks, finite, again, wide);
+  }
   for (int64_t dimension : split)
     again = MergeDimsOp::create(builder, place, again, dimension, 2);
   return again;

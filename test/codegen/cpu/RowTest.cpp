@@ -237,6 +237,48 @@ TEST_P(Rows, totalAndWhatFollows) {
   EXPECT_EQ(difference(results[1].as<float>(), largest), 0);
 }
 
+TEST_P(Rows, largestMagnitudes) {
+  // Beside the largest of what may be negative, which is no magnitude.
+  auto [rows, columns] = GetParam();
+  CompiledKernel kernel(sized(R"(
+    func.func @f(%x: tensor<RxCxf32>) -> (tensor<Rxf32>, tensor<Rxf32>, tensor<f32>) {
+      %k:3 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<Rxf32>, tensor<Rxf32>, tensor<f32>) {
+      ^bb0(%a: tensor<RxCxf32>):
+        %y = weir.abs %a : tensor<RxCxf32>
+        %l = weir.reduce max %y {axes = array<i64: 1>} : tensor<RxCxf32> -> tensor<Rxf32>
+        %m = weir.reduce max %a {axes = array<i64: 1>} : tensor<RxCxf32> -> tensor<Rxf32>
+        %t = weir.reduce max %y {axes = array<i64: 0, 1>} : tensor<RxCxf32> -> tensor<f32>
+        weir.yield %l, %m, %t : tensor<Rxf32>, tensor<Rxf32>, tensor<f32>
+      }
+      return %k#0, %k#1, %k#2 : tensor<Rxf32>, tensor<Rxf32>, tensor<f32>
+    })",
+                              rows, columns));
+  ASSERT_TRUE(kernel.valid);
+  auto x = randomFloats(rows * columns, 1, -3, -1);
+  for (int j = 0; j < columns; ++j)
+    x[j] = -0.0f;
+  for (float last : {-INFINITY, -NAN}) {
+    x.back() = last;
+    std::vector<double> magnitudes(rows, 0), largest(rows, -INFINITY), all{0};
+    for (int i = 0; i < rows * columns; ++i) {
+      magnitudes[i / columns] = std::max(double(std::fabs(x[i])), magnitudes[i / columns]);
+      largest[i / columns] = std::max(double(x[i]), largest[i / columns]);
+    }
+    if (std::isnan(last))
+      magnitudes.back() = largest.back() = NAN;
+    all[0] = std::isnan(last) ? NAN : INFINITY;
+    auto results = kernel.run({Bytes(x)}, 2);
+    for (int i = 0; i < rows; ++i) {
+      double one = results[0].as<float>()[i], two = results[1].as<float>()[i];
+      EXPECT_TRUE(one == magnitudes[i] || (std::isnan(one) && std::isnan(magnitudes[i]))) << i;
+      EXPECT_FALSE(std::signbit(one));
+      EXPECT_TRUE(two == largest[i] || (std::isnan(two) && std::isnan(largest[i]))) << i;
+    }
+    double total = results[2].as<float>()[0];
+    EXPECT_TRUE(total == all[0] || (std::isnan(total) && std::isnan(all[0])));
+  }
+}
+
 TEST_P(Rows, standardizesColumns) {
   // Two sums across rows, one after the other, and a full result after both: three sweeps.
   auto [rows, columns] = GetParam();

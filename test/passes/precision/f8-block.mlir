@@ -13,8 +13,8 @@ func.func @along_the_sum(%x: tensor<4x256xf32>, %y: tensor<256x96xf32>) -> tenso
   // CHECK: %[[E:.*]] = weir.broadcast %[[S]] {dimensions = array<i64: 0, 2>}
   // CHECK: weir.mul %[[B]], %[[E]]
   // CHECK: %[[Q:.*]] = weir.cast %{{.*}} -> tensor<2x128x96xf8E4M3FN>
-  // CHECK: weir.broadcast %[[I]] {dimensions = array<i64: 0, 2>}
-  // CHECK: %[[F:.*]] = weir.select
+  // CHECK: %[[J:.*]] = weir.broadcast %[[I]] {dimensions = array<i64: 0, 2>}
+  // CHECK-NEXT: %[[F:.*]] = weir.mul %{{.*}}, %[[J]]
   // CHECK: %[[D:.*]] = weir.merge_dims %[[F]] {{.*}} : tensor<2x128x96xf32> -> tensor<256x96xf32>
   // CHECK: weir.cast %[[D]] : tensor<256x96xf32> -> tensor<256x96xbf16>
   // CHECK: weir.reduce max %{{.*}} {axes = array<i64: 2>} : tensor<4x2x128xf32> -> tensor<4x2xf32>
