@@ -32,7 +32,7 @@ public:
   /// @step. Declares the variable.
   Amax(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Type> types);
 
-  /// Whether the program counts its steps.
+  /// Whether the entry is a step, of a program that counts them.
   static bool serves(mlir::func::FuncOp entry);
 
   /// f32[1]: what tensor i is multiplied with ahead of rounding, and the inverse.

@@ -28,6 +28,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/precision/Explain.h"
+#include "passes/precision/StepParts.h"
 #include "runtime/base/Precision.h"
 #include <map>
 
@@ -42,138 +43,6 @@ using namespace weir;
 namespace {
 
 bool isF32(Value value) { return tensorType(value).getElementType().isF32(); }
-
-bool multiplies(Operation *op) {
-  auto castable = dyn_cast<Castable>(op);
-  return castable && castable.castRule().multiplies != Multiplies::nothing;
-}
-
-using OpSet = llvm::DenseSet<Operation *>;
-
-/// What a result of microbatches is in a round.
-Value yieldedFor(OpResult result) {
-  auto microbatches = cast<MicrobatchesOp>(result.getOwner());
-  return microbatches.getBody().front().getTerminator()->getOperand(result.getResultNumber());
-}
-
-/// What the values are computed from, in microbatches too. Whether all of an update is finite is
-/// nothing that a value is computed from.
-OpSet opsBefore(ValueRange values) {
-  OpSet ops;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open(values);
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || isa<AllFiniteOp>(op) || !seen.insert(value).second)
-      continue;
-    if (isa<MicrobatchesOp>(op))
-      open.push_back(yieldedFor(cast<OpResult>(value)));
-    if (ops.insert(op).second)
-      llvm::append_range(open, op->getOperands());
-  }
-  return ops;
-}
-
-/// What is computed of the values.
-OpSet opsBehind(ValueRange values) {
-  OpSet seen;
-  SmallVector<Value> open(values);
-  while (!open.empty())
-    for (Operation *user : open.pop_back_val().getUsers())
-      if (seen.insert(user).second)
-        llvm::append_range(open, user->getResults());
-  return seen;
-}
-
-bool isUpdate(WriteOp write) {
-  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(write, write.getVariableAttr());
-  return variable && variable.getRole() != Role::state;
-}
-
-/// What is computed of the gradients, or for the update alone, and no gradient is computed from: a
-/// bias's gradient may be a part of another's.
-OpSet optimizerOf(func::FuncOp entry, ValueRange gradients) {
-  SmallVector<Value> updates, others(gradients);
-  entry.walk(
-      [&](WriteOp write) { (isUpdate(write) ? updates : others).push_back(write.getValue()); });
-  llvm::append_range(others, entry.getBody().front().getTerminator()->getOperands());
-  OpSet optimizer = opsBehind(gradients), needed = opsBefore(others);
-  for (Operation *op : opsBefore(updates))
-    if (!needed.contains(op))
-      optimizer.insert(op);
-  for (Operation *op : opsBefore(gradients))
-    optimizer.erase(op);
-  return optimizer;
-}
-
-/// The products that gradients are, or are sums of: they leave in f32, as they are added up.
-OpSet productsBefore(ValueRange gradients) {
-  OpSet products;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open(gradients);
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second)
-      continue;
-    if (multiplies(op))
-      products.insert(op);
-    else if (isa<MicrobatchesOp>(op))
-      open.push_back(yieldedFor(cast<OpResult>(value)));
-    else if (isa<Pointwise, View>(op))
-      llvm::append_range(open, op->getOperands());
-  }
-  return products;
-}
-
-/// The composites that the op is a gradient of: it reads what they read, and their statistics.
-llvm::SmallSetVector<Operation *, 1> compositesBefore(Operation *op) {
-  llvm::SmallSetVector<Operation *, 1> composites;
-  for (Value operand : op->getOperands())
-    if (auto result = dyn_cast<OpResult>(operand);
-        result && isa<Decomposable>(result.getOwner()) && result.getResultNumber() > 0 &&
-        llvm::is_contained(op->getOperands(), result.getOwner()->getOperand(0)))
-      composites.insert(result.getOwner());
-  return composites;
-}
-
-/// What the entry gives and the statistics of its composites, but for gradients and what is
-/// computed of them, is computed from these values. In microbatches from what is yielded for it.
-llvm::DenseSet<Value> forwardOf(func::FuncOp entry, ValueRange gradients,
-                                ArrayRef<Operation *> composites) {
-  llvm::DenseSet<Value> seen(gradients.begin(), gradients.end());
-  SmallVector<Value> open(entry.getBody().front().getTerminator()->getOperands());
-  entry.walk([&](WriteOp write) {
-    if (!isUpdate(write))
-      open.push_back(write.getValue());
-  });
-  for (Operation *op : composites)
-    for (Operation *composite : compositesBefore(op))
-      llvm::append_range(open, composite->getResults().drop_front());
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      // What rounds carry on comes from outside, and from the round before.
-      auto rounds = dyn_cast<MicrobatchesOp>(argument.getOwner()->getParentOp());
-      unsigned i = argument.getArgNumber();
-      if (rounds && i > 0)
-        open.push_back(rounds->getOperand(i - 1));
-      if (rounds && i > rounds.getSliced().size())
-        open.push_back(rounds.getBody().front().getTerminator()->getOperand(
-            rounds.numSums() + i - 1 - rounds.getSliced().size()));
-    } else if (auto rounds = value.getDefiningOp<MicrobatchesOp>()) {
-      open.push_back(yieldedFor(cast<OpResult>(value)));
-    } else if (Operation *op = value.getDefiningOp(); !isa<ClipOp, AllFiniteOp>(op)) {
-      llvm::append_range(open, op->getOperands());
-    }
-  }
-  for (Value gradient : gradients)
-    seen.erase(gradient);
-  return seen;
-}
 
 /// Whether the value, or what it was moved or rounded of, is one of them.
 bool isOf(const llvm::DenseSet<Value> &values, Value value) {
@@ -306,7 +175,7 @@ private:
     SmallVector<Value> gradients;
     entry.walk([&](ClipOp clip) { llvm::append_range(gradients, clip.getGradients()); });
     decisions.optimizer = optimizerOf(entry, gradients);
-    decisions.exact = productsBefore(gradients);
+    decisions.exact = productsOf(gradients);
 
     // Products first: whatever else reads what they give reads what that was rounded to.
     SmallVector<Operation *> products, composites;
@@ -340,7 +209,7 @@ private:
         readRounded(cast<Decomposable>(composite), rounderOf(op), forward);
     }
     for (auto &[element, rounder] : rounders)
-      rounder.roundForSums();
+      rounder.roundForSums(forward);
     scaleFactors(entry, forward, factors, decisions);
     return true;
   }

@@ -53,15 +53,15 @@ void Rounder::round(Value value, StringRef what) {
   value.replaceAllUsesExcept(again, source.getDefiningOp());
 }
 
-void Rounder::roundForSums() {
+void Rounder::roundForSums(const llvm::DenseSet<Value> &forward) {
   for (auto [value, narrow] : llvm::to_vector(lows)) {
     auto isSum = [](Operation *user) { return isa<ReduceOp>(user); };
     auto isElse = [&](Operation *user) {
       bool isMoved = isa<View>(user) && user->use_empty(); // and has been replaced
       return !isSum(user) && !isMoved && user != narrow.getDefiningOp();
     };
-    if (isa_and_nonnull<ReadOp>(value.getDefiningOp()) || llvm::any_of(value.getUsers(), isElse) ||
-        llvm::none_of(value.getUsers(), isSum))
+    if (isa_and_nonnull<ReadOp>(value.getDefiningOp()) || forward.contains(value) ||
+        llvm::any_of(value.getUsers(), isElse) || llvm::none_of(value.getUsers(), isSum))
       continue;
     Value again = widened(value, "");
     value.replaceUsesWithIf(again, [&](OpOperand &use) { return isSum(use.getOwner()); });

@@ -10,11 +10,12 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weir {
 
-/// What each cast that was made rounds: "a product's operand".
+/// What each cast that was made rounds: "what a product multiplies".
 using Rounded = llvm::DenseMap<mlir::Operation *, llvm::StringRef>;
 
 /// Rounds values to one type, each once.
@@ -34,8 +35,9 @@ public:
   void round(mlir::Value value, llvm::StringRef what);
 
   /// What nothing but the casts and sums use is summed up as it was rounded: it need not be in
-  /// memory as it was.
-  void roundForSums();
+  /// memory as it was. But for `forward` values: what uses them hangs on which entry it is, and
+  /// evaluation has the numbers of the step.
+  void roundForSums(const llvm::DenseSet<mlir::Value> &forward);
 
 private:
   mlir::Type low;

@@ -102,7 +102,7 @@ static std::optional<uint64_t> cutsBehind(Operation *view, uint64_t cuts) {
 }
 
 Value Scaler::scaled(Value factor, ScaledType type, Cuts cuts, StringRef what) {
-  Key key{factor, type.low, cuts};
+  Key key{factor, type.low, type.scales, cuts};
   if (Value before = known.lookup(key))
     return before;
   Value result;
@@ -127,7 +127,7 @@ Value Scaler::round(Value factor, ScaledType type, Cuts cuts, StringRef what) {
   builder.setInsertionPointAfterValue(factor);
   RankedTensorType stored = tensorType(factor);
   Value wide = CastOp::create(builder, place, stored.clone(builder.getF32Type()), factor);
-  Value again = nearest(wide, factor, type.low, cuts);
+  Value again = nearest(wide, factor, type, cuts);
   auto result = CastOp::create(builder, place, stored, again);
   rounded[result] = what;
   for (Operation *op = wide.getDefiningOp(); op != result; op = op->getNextNode())
@@ -145,77 +145,89 @@ static Value partOf(OpBuilder &builder, Value value, int64_t dimension, int64_t 
   return SliceOp::create(builder, value.getLoc(), type.clone(shape), value, offsets, strides);
 }
 
-Value Scaler::nearest(Value wide, Value factor, Type low, Cuts cuts) {
+Value Scaler::nearest(Value wide, Value factor, ScaledType type, Cuts cuts) {
   constexpr int64_t block = 128;
   Location place = wide.getLoc();
-  RankedTensorType type = tensorType(wide);
+  ArrayRef<int64_t> shape = tensorType(wide).getShape();
+  auto isCut = [&](int64_t dimension) { return cuts >> dimension & 1; };
+  for (auto [dimension, size] : llvm::enumerate(shape))
+    if (isCut(dimension) && size > block && size % block != 0) {
+      int64_t whole = size / block * block;
+      Value parts[] = {nearest(partOf(builder, wide, dimension, 0, whole), factor, type, cuts),
+                       nearest(partOf(builder, wide, dimension, whole, size), factor, type, cuts)};
+      return ConcatOp::create(builder, place, parts, dimension);
+    }
 
   SmallVector<int64_t> split, inside, outside; // dimensions; of a block, and of blocks
   int64_t rank = 0;
-  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
-    bool isCut = cuts >> dimension & 1;
-    if (isCut && size > block && size % block != 0) {
-      int64_t whole = size / block * block;
-      Value parts[] = {nearest(partOf(builder, wide, dimension, 0, whole), factor, low, cuts),
-                       nearest(partOf(builder, wide, dimension, whole, size), factor, low, cuts)};
-      return ConcatOp::create(builder, place, parts, dimension);
-    }
-    if (isCut && size > block) {
+  for (auto [dimension, size] : llvm::enumerate(shape)) {
+    if (isCut(dimension) && size > block) {
       split.push_back(dimension);
       outside.push_back(rank++);
     }
-    (isCut || cuts == 0 ? inside : outside).push_back(rank++);
+    (isCut(dimension) || cuts == 0 ? inside : outside).push_back(rank++);
   }
   for (int64_t dimension : llvm::reverse(split)) {
-    int64_t sizes[] = {type.getDimSize(dimension) / block, block};
+    int64_t sizes[] = {shape[dimension] / block, block};
     wide = SplitDimOp::create(builder, place, wide, dimension, sizes);
   }
-  RankedTensorType blocks = tensorType(wide);
-
-  Value magnitude = AbsOp::create(builder, place, wide);
-  Value largest = inside.empty()
-                      ? magnitude
-                      : ReduceOp::create(builder, place, magnitude, Reduction::max, inside);
-  double highest = highestOf(low);
-  auto spreadOver = [&](Value like, double number) {
-    return spread(builder, place, scalar(builder, place, number), shapeOf(like));
-  };
-  Value scale, inverse;
-  auto row = rows.find({factor, low});
-  bool delayed = amax && cuts == 0 && row != rows.end();
-  if (delayed) {
-    amax->note(row->second, largest);
-    std::tie(scale, inverse) = amax->scales(builder, place, row->second);
-  } else {
-    // Beside what is not finite nothing becomes so, however large.
-    Value otherwise = spreadOver(largest, 0x1p-120);
-    scale = scaleFor(builder, place, largest, spreadOver(largest, highest), otherwise);
-    inverse = DivOp::create(builder, place, spreadOver(largest, 1), scale);
-  }
-
-  auto everywhere = [&](Value number) -> Value {
-    if (rank == 0)
-      return sumOfAll(builder, place, number); // of one, at most
-    // A delayed scale has one dimension, of size 1.
-    SmallVector<int64_t> one(tensorType(number).getRank());
-    return BroadcastOp::create(builder, place, blocks, number, outside.empty() ? one : outside);
-  };
-  Value large = MulOp::create(builder, place, wide, everywhere(scale));
-  if (delayed) {
-    large = MinOp::create(builder, place, large, spreadOver(wide, highest));
-    large = MaxOp::create(builder, place, large, spreadOver(wide, -highest));
-  }
-  Value small = CastOp::create(builder, place, blocks.clone(low), large);
-  Value again = CastOp::create(builder, place, blocks, small);
-  again = MulOp::create(builder, place, again, everywhere(inverse));
-  if (delayed) {
-    // What is not finite is not made so: the step has to be skipped.
-    Value finite = IsFiniteOp::create(builder, place, wide);
-    again = SelectOp::create(builder, place, blocks, finite, again, wide);
-  }
+  Value largest = AbsOp::create(builder, place, wide);
+  if (!inside.empty())
+    largest = ReduceOp::create(builder, place, largest, Reduction::max, inside);
+  auto row = rows.find({factor, type.low});
+  bool isDelayed = amax && type.scales == Scales::delayed && row != rows.end();
+  Value again = isDelayed ? underDelayed(wide, largest, type.low, row->second)
+                          : underOwn(wide, largest, type.low, outside);
   for (int64_t dimension : split)
     again = MergeDimsOp::create(builder, place, again, dimension, 2);
   return again;
+}
+
+/// The value times a scale: one for all elements, or one for each along some dimensions.
+static Value times(OpBuilder &builder, Value value, Value scale, ArrayRef<int64_t> dimensions) {
+  Location place = value.getLoc();
+  RankedTensorType type = tensorType(value);
+  Value everywhere = type.getRank() == 0
+                         ? sumOfAll(builder, place, scale) // of one, at most
+                         : BroadcastOp::create(builder, place, type, scale, dimensions).getResult();
+  return MulOp::create(builder, place, value, everywhere);
+}
+
+static Value spreadOver(OpBuilder &builder, Value like, double number) {
+  Location place = like.getLoc();
+  return spread(builder, place, scalar(builder, place, number), shapeOf(like));
+}
+
+static Value roundedTo(OpBuilder &builder, Value large, Type low) {
+  RankedTensorType type = tensorType(large);
+  Value small = CastOp::create(builder, large.getLoc(), type.clone(low), large);
+  return CastOp::create(builder, large.getLoc(), type, small);
+}
+
+Value Scaler::underOwn(Value wide, Value largest, Type low, ArrayRef<int64_t> dimensions) {
+  Location place = wide.getLoc();
+  // Beside what is not finite nothing becomes so, however large.
+  Value otherwise = spreadOver(builder, largest, 0x1p-120);
+  Value highest = spreadOver(builder, largest, highestOf(low));
+  Value scale = scaleFor(builder, place, largest, highest, otherwise);
+  Value inverse = DivOp::create(builder, place, spreadOver(builder, largest, 1), scale);
+  Value small = roundedTo(builder, times(builder, wide, scale, dimensions), low);
+  return times(builder, small, inverse, dimensions);
+}
+
+Value Scaler::underDelayed(Value wide, Value largest, Type low, unsigned row) {
+  Location place = wide.getLoc();
+  amax->note(row, largest);
+  auto [scale, inverse] = amax->scales(builder, place, row);
+  int64_t one[] = {0}; // each is f32[1]
+  double highest = highestOf(low);
+  Value large = times(builder, wide, scale, one);
+  large = MinOp::create(builder, place, large, spreadOver(builder, wide, highest));
+  large = MaxOp::create(builder, place, large, spreadOver(builder, wide, -highest));
+  Value again = times(builder, roundedTo(builder, large, low), inverse, one);
+  // What is not finite is not made so: the step has to be skipped.
+  Value finite = IsFiniteOp::create(builder, place, wide);
+  return SelectOp::create(builder, place, wide.getType(), finite, again, wide);
 }
 
 } // namespace weir

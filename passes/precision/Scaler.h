@@ -68,12 +68,17 @@ private:
   /// of each other one. Where none is, the tensor is one block.
   using Cuts = uint64_t;
   using Row = std::pair<mlir::Value, mlir::Type>;
-  using Key = std::tuple<mlir::Value, mlir::Type, Cuts>;
+  using Key = std::tuple<mlir::Value, mlir::Type, Scales, Cuts>;
 
   void delay(llvm::ArrayRef<LowFactor> factors);
   mlir::Value scaled(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
   mlir::Value round(mlir::Value factor, ScaledType type, Cuts cuts, llvm::StringRef what);
-  mlir::Value nearest(mlir::Value wide, mlir::Value factor, mlir::Type low, Cuts cuts);
+  mlir::Value nearest(mlir::Value wide, mlir::Value factor, ScaledType type, Cuts cuts);
+  /// Under the scales of the largest magnitudes of `wide`, which are left along `dimensions`.
+  mlir::Value underOwn(mlir::Value wide, mlir::Value largest, mlir::Type low,
+                       llvm::ArrayRef<int64_t> dimensions);
+  /// Under the one of `row` of the history, where the largest magnitude is noted.
+  mlir::Value underDelayed(mlir::Value wide, mlir::Value largest, mlir::Type low, unsigned row);
   static Cuts cutsOf(mlir::OpOperand &factor);
 
   mlir::func::FuncOp entry;

@@ -120,6 +120,18 @@ void Beginning::sayWhereScalesBeginAnew(const Program &program) const {
   }
 }
 
+/// Where a dynamic one is, it is what a step can make of it.
+static void requireLossScale(const Program &program, const std::string &checkpoint) {
+  std::optional<int32_t> scale = readRunScalar(program, "loss_scale"),
+                         good = readRunScalar(program, "good_steps");
+  bool isPower = scale && *scale > 0 && (*scale & (*scale - 1)) == 0 && *scale <= LossScale::most;
+  if (scale && good && !(isPower && *good >= 0 && *good < LossScale::goodSteps))
+    throw Failure(Exit::storage,
+                  concat(checkpoint, ": the loss scale is ", *scale, " after ", *good,
+                         " good steps; expected a power of two from 1 to ", LossScale::most,
+                         ", and 0 to ", LossScale::goodSteps - 1, " steps"));
+}
+
 std::string Beginning::begin(Program &program, int64_t totalSteps) const {
   auto set = [&](const char *name, int64_t value) {
     writeRunScalar(program, name, static_cast<int32_t>(value));
@@ -145,6 +157,8 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
     restore(program.variables(), resumed->state);
     if (scale && resumed->manifest.lossScale != scale->string_view())
       startScale(); // it was allowed to change
+    else
+      requireLossScale(program, resumed->path);
     set("total_steps", totalSteps);
     if (const char *master = nameOf(artifact::elementOf(program.plan().master()));
         resumed->manifest.master != master)

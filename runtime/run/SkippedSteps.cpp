@@ -33,9 +33,10 @@ static const char *scaleAdvice(bool dynamic) {
                  : " A lower --loss-scale may help, or a dynamic one";
 }
 
-/// The loss knows no loss scale: what is not finite there was so in the forward computation.
+/// The loss knows no loss scale: what is not finite there was so in the forward computation. Ops
+/// that are pinned to f16 bring a loss scale too.
 static bool reachesBeyondF16(const StepRecord &record, const Program &program) {
-  return artifact::precisionOf(program.plan()) == Precision::f16 &&
+  return (artifact::precisionOf(program.plan()) == Precision::f16 || program.plan().loss_scale()) &&
          !std::isfinite(valueOf(record.values, "loss", 0));
 }
 
@@ -75,7 +76,7 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
   advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
            : overflowed ? scaleAdvice(isDynamic(program))
            : reachesBeyondF16(record, program)
-               ? " f16 holds nothing beyond 65504, which may be why: --precision bf16 does, or a "
+               ? " f16 holds nothing beyond 65504, which may be why: bf16 does, and so does a "
                  "pin of what grows so large to f32 (`plan`)"
                : " A lower learning rate or clip global_norm(1.0) in the recipe may help";
   // What such a step leaves as it is makes the next one no better.

@@ -30,6 +30,41 @@ class Precision(weirtest.Test):
             self.assertGreater(worst, 0)
             self.assertLessEqual(worst, most)
 
+    def test_evaluation_has_the_loss_of_the_step(self):
+        # A value that a product and a sum use, and in a step its own gradient.
+        model = self.write("sums.weir", """
+model m(x: [b, 8]) -> ([b, 3], [b]) {
+  param w: [8, 6] = normal(std = 0.5)
+  param v: [6, 3] = normal(std = 0.5)
+  t = tanh(x @ w)
+  return t @ v, sum(t, axes = [1])
+}
+block both(x: [b, 8], y: [b, 3]) -> [b] {
+  o, s = m(x) as m
+  return sum((o - y) * (o - y), axes = [1]) + s
+}
+train {
+  input x: [4, 8]
+  input y: [4, 3]
+  steps 1
+  each = both(x, y)
+  loss ratio(sum(each), size(each))
+  update sgd(lr = 0.0)
+}
+""")
+        rows = weirtest.data(**{
+            name: weirtest.npy(self.folder / f"{name}.npy", "f", (4, n), [((7 * i) % 11 - 5) / 3 for i in range(4 * n)])
+            for name, n in (("x", 8), ("y", 3))
+        })  # fmt: skip
+        for precision in ("f32", "bf16", "f16", "f8_block"): # f8 has no scales before the first step
+            kept, metrics = self.folder / f"{precision}-sums", self.folder / "sums.jsonl"
+            self.weir("train", model, "--precision", precision, "--loss-scale", "none", *rows, "--no-shuffle", "--checkpoint", kept, "--metrics", metrics)
+            (loss,) = self.losses(metrics.name)
+            artifact = self.folder / "sums.weirx"
+            self.weir("compile", model, "--precision", precision, "-o", artifact)
+            said = self.weir("eval", artifact, "--checkpoint", kept, *rows).stdout
+            self.assertIn(f"{loss:.6g}"[:7], said)
+
     def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self):
         for precision in LOW:
             whole, parts = self.folder / f"{precision}-whole", self.folder / f"{precision}-parts"

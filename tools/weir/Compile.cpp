@@ -15,14 +15,12 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
-#include "ir/weir/ElementTypes.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/precision/LossScale.h"
-#include "runtime/base/Masters.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
+#include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -91,8 +89,7 @@ public:
     (void)module.release();
     return exit;
   }
-  Exit compile(std::shared_ptr<Target> target, Precision precision, Element master,
-               std::vector<std::byte> &output);
+  Exit compile(std::shared_ptr<Target> target, Precisions named, std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
@@ -126,22 +123,13 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
-/// Says so where a precision gains nothing on the target.
-static void noteWidened(MLIRContext *context, const Target &target, Precision precision) {
-  Element stored = rowOf(precision).stored;
-  Type low = typeOf(context, stored);
-  if (isLow(stored) && target.factorType(low) != low)
-    llvm::errs() << "note: " << target.requirement() << " multiplies no " << nameOf(stored)
-                 << ": what is rounded to it is multiplied in f32, which is slower than "
-                    "--precision f32\n";
-}
-
-Exit Compilation::compile(std::shared_ptr<Target> target, Precision precision, Element master,
+Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                           std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   std::string problem;
-  std::optional<LossScale> scale = lossScaleFor(options.lossScale, precision, *module, problem);
+  std::set<Precision> precisions = precisionsOf(*module, named.precision);
+  std::optional<LossScale> scale = lossScaleFor(options.lossScale, precisions, problem);
   if (!scale)
     return usage(problem);
   {
@@ -153,11 +141,11 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precision precision, E
     printTo(output);
     return Exit::ok;
   }
-  noteWidened(module->getContext(), *target, precision);
+  noteWidened(module->getContext(), *target, precisions);
   PipelineOptions pipeline{
       .target = std::move(target),
-      .precision = precision,
-      .master = master,
+      .precision = named.precision,
+      .master = named.master,
       .lossScale = *scale,
       .watch = [&](PassManager &manager) { dump.watch(manager); },
       .dumpKernels = [&](llvm::StringRef step,
@@ -189,16 +177,14 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::shared_ptr<Target> target = makeTarget(options.target);
   if (!target)
     return usage("--target " + options.target + ": expected " + targetOptions());
-  std::optional<Precision> precision = precisionNamed(options.precision);
-  if (!precision)
-    return usage("--precision " + options.precision + ": expected " + precisionOptions());
-  std::optional<Element> master = masterNamed(options.master);
-  if (!master)
-    return usage("--master " + options.master + ": expected " + masterOptions());
+  std::string problem;
+  std::optional<Precisions> named = precisionsNamed(options, problem);
+  if (!named)
+    return usage(problem);
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
-  Exit exit = compilation.compile(std::move(target), *precision, *master, output);
+  Exit exit = compilation.compile(std::move(target), *named, output);
   if (exit == Exit::ok)
     compilation.requireDumped();
   return written(exit);

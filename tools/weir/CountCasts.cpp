@@ -21,11 +21,6 @@ bool isFloatCast(Operation &op) {
   return cast && isFloat(cast.getInput()) && isFloat(cast.getResult());
 }
 
-bool narrows(CastOp cast) {
-  return tensorType(cast.getResult()).getElementTypeBitWidth() <
-         tensorType(cast.getInput()).getElementTypeBitWidth();
-}
-
 class Counter {
 public:
   explicit Counter(ModuleOp plan) : plan(plan) {}
@@ -66,7 +61,7 @@ private:
     }
     for (CastOp cast : casts)
       if (auto read = sourceOf(cast, launch))
-        if (auto use = dyn_cast<plan::UseOp>(read); use && narrows(cast) && isParameter(use))
+        if (auto use = dyn_cast<plan::UseOp>(read); use && cast.narrows() && isParameter(use))
           counts.parameters[use.getVariable().str()] += times;
     if (casts.empty())
       return;
@@ -84,7 +79,7 @@ private:
         return nullptr;
       value = op->getOperand(0);
     }
-    return memoryOf(launch.getOperands()[cast_or_null<BlockArgument>(value).getArgNumber()]);
+    return memoryOf(launch.getOperands()[llvm::cast<BlockArgument>(value).getArgNumber()]);
   }
 
   bool isParameter(plan::UseOp use) {
@@ -94,7 +89,7 @@ private:
 
   /// Where a kernel of casts alone counts.
   uint64_t &classOf(CastOp cast, plan::LaunchOp launch) {
-    if (!narrows(cast))
+    if (!cast.narrows())
       return counts.forCalls;
     Operation *source = sourceOf(cast, launch);
     auto writer = writers.find(source);

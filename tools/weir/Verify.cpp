@@ -12,9 +12,8 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
-#include "passes/precision/LossScale.h"
-#include "runtime/base/Masters.h"
 #include "tools/weir/FatalErrors.h"
+#include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "tools/weir/WorkProgress.h"
 #include "verify/Cost.h"
@@ -46,8 +45,7 @@ std::string tooLarge(ModuleOp module) {
 struct Work {
   const CompileOptions &options;
   VerifyModelOptions how;
-  Precision precision;
-  Element master;
+  Precisions named;
 };
 
 /// Seconds, as a person says them.
@@ -125,8 +123,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   if (!elaborated.module)
     return exitOf(elaborated);
   std::string unscaled;
-  std::optional<LossScale> scale =
-      lossScaleFor(options.lossScale, work.precision, *elaborated.module, unscaled);
+  std::optional<LossScale> scale = lossScaleFor(
+      options.lossScale, precisionsOf(*elaborated.module, work.named.precision), unscaled);
   if (!scale) {
     llvm::errs() << "error: " << unscaled << "\n";
     return Exit::usage;
@@ -146,8 +144,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
                 (gradients ? ", with every gradient as an output:" : ", as it is trained:"));
   VerifyOptions verify;
   verify.target = options.target;
-  verify.precision = work.precision;
-  verify.master = work.master;
+  verify.precision = work.named.precision;
+  verify.master = work.named.master;
   verify.lossScale = *scale;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
@@ -182,22 +180,16 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
                  << "\n";
     return Exit::usage;
   }
-  std::optional<Precision> precision = precisionNamed(options.precision);
-  if (!precision) {
-    llvm::errs() << "error: --precision " << options.precision << ": expected "
-                 << precisionOptions() << "\n";
-    return Exit::usage;
-  }
-  std::optional<Element> master = masterNamed(options.master);
-  if (!master) {
-    llvm::errs() << "error: --master " << options.master << ": expected " << masterOptions()
-                 << "\n";
+  std::string problem;
+  std::optional<Precisions> named = precisionsNamed(options, problem);
+  if (!named) {
+    llvm::errs() << "error: " << problem << "\n";
     return Exit::usage;
   }
   // Tensors come and go by the thousand: pages that were given back would be cleared each time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  Work work{options, how, *precision, *master};
+  Work work{options, how, *named};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
   return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;

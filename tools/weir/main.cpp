@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
-#include "passes/precision/LossScale.h"
+#include "runtime/base/LossScale.h"
 #include "runtime/base/Masters.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"

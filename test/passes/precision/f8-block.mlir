@@ -78,3 +78,18 @@ func.func @convolution(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tens
   %y = weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<2x4x6x6xf32>
   return %y : tensor<2x4x6x6xf32>
 }
+
+// -----
+
+// What is pinned to f8 has scales of the steps before it, not so what multiplies the same in blocks.
+weir.variable run @"run/step" : tensor<i32>
+// CHECK: weir.variable optimizer @"f8/amax" : tensor<2x16xf32>
+// CHECK-LABEL: func @step
+func.func @step(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %v: tensor<4x3x3x3xf32>) -> (tensor<2x4x6x6xf32>, tensor<2x4x6x6xf32>) {
+  // CHECK: weir.convolution %[[X:.*]], %{{.*}} {
+  // CHECK-NOT: weir.convolution %[[X]],
+  // CHECK: weir.convolution
+  %y = weir.convolution %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>, weir.pin = "f8"} : tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<2x4x6x6xf32>
+  %z = weir.convolution %x, %v {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<2x4x6x6xf32>
+  return %y, %z : tensor<2x4x6x6xf32>, tensor<2x4x6x6xf32>
+}

@@ -112,13 +112,25 @@ func.func @microbatched(%batch: tensor<8x8xf32>) -> (tensor<f32>, tensor<f32>) {
   return %sum, %norm : tensor<f32>, tensor<f32>
 }
 
-// What is rounded for a product, and else only summed, is summed as it was rounded.
+// A cotangent that is rounded for a product, and else only summed, is summed as it was rounded.
 // CHECK-LABEL: func @sums
-func.func @sums(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>) {
+func.func @sums(%x: tensor<4x8xf32>, %g: tensor<4x6xf32>) -> tensor<f32> {
+  %e = weir.exp %g : tensor<4x6xf32>
+  %d = weir.matmul %x, %e {transpose_lhs} : tensor<4x8xf32>, tensor<4x6xf32> -> tensor<8x6xf32>
+  // CHECK: %[[E:.*]] = weir.cast %{{.*}} : tensor<4x6xbf16> -> tensor<4x6xf32>
+  // CHECK: weir.reduce sum %[[E]]
+  %s = weir.reduce sum %e {axes = array<i64: 0>} : tensor<4x6xf32> -> tensor<6xf32>
+  %norm = weir.clip (%d, %s) : (tensor<8x6xf32>, tensor<6xf32>) -> tensor<f32>
+  return %norm : tensor<f32>
+}
+
+// Not so a value of the forward computation: in a step its gradient uses it too, in evaluation not, and both have the same numbers.
+// CHECK-LABEL: func @forward_sums
+func.func @forward_sums(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>) {
+  // CHECK: %[[E:.*]] = weir.exp
+  // CHECK: weir.reduce sum %[[E]]
   %e = weir.exp %x : tensor<4x8xf32>
   %y = weir.matmul %e, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
-  // CHECK: %[[E:.*]] = weir.cast %{{.*}} : tensor<4x8xbf16> -> tensor<4x8xf32>
-  // CHECK: weir.reduce sum %[[E]]
   %s = weir.reduce sum %e {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
   return %y, %s : tensor<4x6xf32>, tensor<8xf32>
 }
@@ -157,4 +169,39 @@ func.func @composite_of_statistics(%x: tensor<5x3xf32>) -> (tensor<5x3xf32>, ten
   %z = weir.log_softmax %mean : tensor<5xf32>
   // CHECK-NEXT: return
   return %y, %z : tensor<5x3xf32>, tensor<5xf32>
+}
+
+// Of a parameter that two products have a slice each of, and of one that a batch shares: nothing on the way to the gradient is rounded.
+// CHECK-LABEL: func @gradients_of_slices
+func.func @gradients_of_slices(%x: tensor<5x4x8xf32>, %g: tensor<5x4x3xf32>, %h: tensor<5x4x3xf32>) -> tensor<f32> {
+  // CHECK: %[[D:.*]] = weir.matmul {{.*}} -> tensor<5x8x3xf32>
+  // CHECK-NEXT: %[[S:.*]] = weir.reduce sum %[[D]]
+  // CHECK-NEXT: %[[P:.*]] = weir.pad %[[S]]
+  // CHECK: %[[E:.*]] = weir.matmul {{.*}} -> tensor<5x8x3xf32>
+  // CHECK-NEXT: %[[T:.*]] = weir.reduce sum %[[E]]
+  // CHECK-NEXT: %[[Q:.*]] = weir.pad %[[T]]
+  // CHECK-NEXT: weir.add %[[P]], %[[Q]]
+  %d = weir.matmul %x, %g {transpose_lhs} : tensor<5x4x8xf32>, tensor<5x4x3xf32> -> tensor<5x8x3xf32>
+  %s = weir.reduce sum %d {axes = array<i64: 0>} : tensor<5x8x3xf32> -> tensor<8x3xf32>
+  %p = weir.pad %s {offsets = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<8x3xf32> -> tensor<8x6xf32>
+  %e = weir.matmul %x, %h {transpose_lhs} : tensor<5x4x8xf32>, tensor<5x4x3xf32> -> tensor<5x8x3xf32>
+  %t = weir.reduce sum %e {axes = array<i64: 0>} : tensor<5x8x3xf32> -> tensor<8x3xf32>
+  %q = weir.pad %t {offsets = array<i64: 0, 3>, strides = array<i64: 1, 1>} : tensor<8x3xf32> -> tensor<8x6xf32>
+  %sum = weir.add %p, %q : tensor<8x6xf32>
+  %norm = weir.clip (%sum) : (tensor<8x6xf32>) -> tensor<f32>
+  return %norm : tensor<f32>
+}
+
+// A bias's gradient sums up the cotangent that a product multiplies too, as that was rounded.
+// CHECK-LABEL: func @gradient_of_a_bias
+func.func @gradient_of_a_bias(%x: tensor<4x8xf32>, %y: tensor<4x6xf32>, %w: tensor<6x8xf32>) -> tensor<f32> {
+  // CHECK: weir.matmul {{.*}} -> tensor<4x8xf32>
+  // CHECK-NEXT: weir.cast {{.*}} -> tensor<4x8xbf16>
+  // CHECK-NEXT: %[[C:.*]] = weir.cast {{.*}} -> tensor<4x8xf32>
+  // CHECK: weir.reduce sum %[[C]]
+  %c = weir.matmul %y, %w : tensor<4x6xf32>, tensor<6x8xf32> -> tensor<4x8xf32>
+  %b = weir.reduce sum %c {axes = array<i64: 0>} : tensor<4x8xf32> -> tensor<8xf32>
+  %d = weir.matmul %x, %c {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  %norm = weir.clip (%b, %d) : (tensor<8xf32>, tensor<8x8xf32>) -> tensor<f32>
+  return %norm : tensor<f32>
 }

@@ -1,0 +1,45 @@
+//===- StepParts.h - What of a step is forward, gradient, optimizer -------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step is one program behind autodiff: nothing in it is marked as forward or backward. What it
+// computes tells them apart. In microbatches everything counts as if it stood outside.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_PRECISION_STEPPARTS_H
+#define WEIR_PASSES_PRECISION_STEPPARTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weir {
+
+using OpSet = llvm::DenseSet<mlir::Operation *>;
+
+/// Whether the op is a product, by its Castable answer.
+bool multiplies(mlir::Operation *op);
+
+/// What is computed of the gradients, or for the update alone, and no gradient is computed from: a
+/// bias's gradient may be a part of another's.
+OpSet optimizerOf(mlir::func::FuncOp entry, mlir::ValueRange gradients);
+
+/// The products that gradients are, or are put together of: sums, slices in their places, and parts
+/// side by side. Also those of a batch that are added up and nothing else uses.
+OpSet productsOf(mlir::ValueRange gradients);
+
+/// The composites that the op is a gradient of: it reads what they read, and their statistics.
+llvm::SmallSetVector<mlir::Operation *, 1> compositesBefore(mlir::Operation *op);
+
+/// What the entry gives, what it writes but for the update, and the statistics of the composites
+/// that `composites` are gradients of are computed from these values.
+llvm::DenseSet<mlir::Value> forwardOf(mlir::func::FuncOp entry, mlir::ValueRange gradients,
+                                      llvm::ArrayRef<mlir::Operation *> composites);
+
+} // namespace weir
+
+#endif
