@@ -22,6 +22,9 @@ struct Choice {
   std::string why;
 };
 
+/// The end of `why` where a variable is what is cast.
+constexpr llvm::StringLiteral castOnceAStep = ", cast once a step";
+
 /// The module attribute weir.choices: an array of [location, op, times, computes, stores, why].
 void setChoices(mlir::ModuleOp module, llvm::ArrayRef<Choice> choices);
 

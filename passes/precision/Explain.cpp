@@ -142,7 +142,7 @@ private:
                              (scaled.scales == Scales::blocks ? " under scales of blocks"
                                                               : " under a scale")
                        : "") +
-           (variable ? ", cast once a step" : "");
+           (variable ? castOnceAStep.str() : "");
   }
 
   std::string reasonOfVariable(ReadOp read, Choice &choice) {

@@ -180,7 +180,7 @@ private:
     if (choices.empty())
       return;
     llvm::erase_if(choices, [&](const Choice &one) {
-      return one.stores == low && StringRef(one.why).ends_with("cast once a step") &&
+      return one.stores == low && StringRef(one.why).ends_with(castOnceAStep) &&
              folded.contains(lineOf(one.at));
     });
     for (Choice &one : choices)

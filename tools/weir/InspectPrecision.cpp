@@ -73,6 +73,8 @@ std::vector<Row> rowsOf(const ordered_json &choices) {
 
 /// Once, where each is cast once; else those that are cast more often.
 static std::string castParameters(const ordered_json &parameters) {
+  if (parameters.empty())
+    return "no parameters";
   std::string often;
   for (const auto &[name, times] : parameters.items())
     if (times != 1)
