@@ -10,6 +10,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "passes/precision/Scaler.h"
 #include "passes/recipe/Scalars.h"
+#include "runtime/base/LossScale.h"
 
 using namespace mlir;
 
@@ -21,17 +22,34 @@ static constexpr int64_t steps = 16;
 /// mean much smaller. What is larger than expected is not lost but clamped.
 static double firstScale(Type type) { return isa<Float8E5M2Type>(type) ? 0x1p9 : 0x1p4; }
 
+/// Whether the type is that of cotangents, which are computed times the loss scale.
+static bool isOfCotangents(Type type) { return isa<Float8E5M2Type>(type); }
+
 /// f32[n]: a number for each type, of which equal ones stand together.
 static Value numbersOf(OpBuilder &builder, Location place, ArrayRef<Type> types,
-                       function_ref<double(Type)> numberOf) {
+                       function_ref<Value(Type)> numberOf) {
   SmallVector<Value> parts;
   while (!types.empty()) {
     ArrayRef<Type> equal = types.take_while([&](Type type) { return type == types.front(); });
-    Value number = scalar(builder, place, numberOf(types.front()));
+    Value number = numberOf(types.front());
     parts.push_back(spread(builder, place, number, {int64_t(equal.size())}));
     types = types.drop_front(equal.size());
   }
   return parts.size() == 1 ? parts[0] : ConcatOp::create(builder, place, parts, 0);
+}
+
+/// What gradients are computed times in this step: an f32 scalar, or nothing.
+static Value lossScaleOf(OpBuilder &builder, ModuleOp module) {
+  auto name = module->getAttrOfType<StringAttr>(lossScaleAttrName);
+  std::optional<LossScale> scale = name ? lossScaleNamed(name.getValue()) : std::nullopt;
+  if (!scale || !scale->any())
+    return {};
+  Location place = module.getLoc();
+  if (!scale->dynamic)
+    return scalar(builder, place, scale->start);
+  auto whole = RankedTensorType::get({}, builder.getI32Type());
+  Value now = ReadOp::create(builder, place, whole, runLossScaleName);
+  return CastOp::create(builder, place, whole.clone(builder.getF32Type()), now);
 }
 
 bool Amax::serves(func::FuncOp entry) {
@@ -59,8 +77,19 @@ Amax::Amax(func::FuncOp step, ArrayRef<Type> types) : step(step), largests(types
   builder.setInsertionPointToStart(&step.getBody().front());
   before = ReadOp::create(builder, place, type, amaxName);
   Value largest = ReduceOp::create(builder, place, before, Reduction::max, ArrayRef<int64_t>{1});
-  Value highest = numbersOf(builder, place, types, highestOf);
-  Value first = numbersOf(builder, place, types, firstScale);
+  auto number = [&](auto of) {
+    return numbersOf(builder, place, types,
+                     [&](Type type) { return scalar(builder, place, of(type)); });
+  };
+  Value highest = number(highestOf), first = number(firstScale);
+  if (Value lossScale = lossScaleOf(builder, module);
+      lossScale && llvm::any_of(types, isOfCotangents)) {
+    times = numbersOf(builder, place, types, [&](Type type) -> Value {
+      return isOfCotangents(type) ? lossScale : scalar(builder, place, 1);
+    });
+    largest = MulOp::create(builder, place, largest, times);
+    first = DivOp::create(builder, place, first, times);
+  }
   scale = scaleFor(builder, place, largest, highest, first);
   inverse = DivOp::create(builder, place,
                           spread(builder, place, scalar(builder, place, 1), {count}), scale);
@@ -90,6 +119,8 @@ void Amax::write() {
   for (Value largest : largests)
     rows.push_back(spread(builder, place, largest, {1}));
   Value now = rows.size() == 1 ? rows[0] : ConcatOp::create(builder, place, rows, 0);
+  if (times)
+    now = DivOp::create(builder, place, now, times);
   // What is not finite is no size, and nothing that is kept.
   Value zero = spread(builder, place, scalar(builder, place, 0), {count});
   now = SelectOp::create(builder, place, now.getType(), IsFiniteOp::create(builder, place, now),

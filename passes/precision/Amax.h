@@ -15,6 +15,8 @@
 //   weir.write @"f8/amax", %a with the largest elements of this step in column step mod 16
 //
 // which the step's other writes decide about: a step that is skipped leaves it as it was.
+// Cotangents are computed times the loss scale, and noted without it: its first value and its
+// changes are none of theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +52,7 @@ public:
 private:
   mlir::func::FuncOp step;
   mlir::Value before, scale, inverse;
+  mlir::Value times; ///< f32[n]: what each tensor is computed times; null: once
   llvm::SmallVector<mlir::Value> largests;
   llvm::DenseSet<mlir::Operation *> made;
 };

@@ -24,9 +24,10 @@ Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest,
   Value above = CompareOp::create(builder, place, Predicate::gt, largest, all(0));
   Value finite = IsFiniteOp::create(builder, place, largest);
   Value usual = AndOp::create(builder, place, above, finite);
-  Value times = DivOp::create(builder, place, highest, largest);
+  Value least = MulOp::create(builder, place, highest, all(0x1p-100));
+  Value bounded = MaxOp::create(builder, place, largest, least);
+  Value times = DivOp::create(builder, place, highest, bounded);
   Value power = PowerOfTwoOp::create(builder, place, times);
-  power = MinOp::create(builder, place, power, all(0x1p100));
   return SelectOp::create(builder, place, power.getType(), usual, power, otherwise);
 }
 

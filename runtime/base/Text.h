@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_BASE_TEXT_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -22,10 +23,15 @@
 
 namespace weir {
 
+/// A NaN's sign says nothing to anybody.
+template <typename Part> const Part &shown(const Part &part) { return part; }
+inline double shown(double part) { return std::isnan(part) ? NAN : part; }
+inline float shown(float part) { return std::isnan(part) ? NAN : part; }
+
 /// The parts, one after another, as a stream would print them.
 template <typename... Parts> std::string concat(const Parts &...parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  (out << ... << shown(parts));
   return out.str();
 }
 

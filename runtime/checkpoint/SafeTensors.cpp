@@ -50,7 +50,7 @@ public:
       const Entry &entry = entries.back();
       if (entry.dtype.empty() || !entry.hasShape || entry.offsets.size() != 2)
         return stop("the tensor '" + shownName(entry.name) +
-                    "' lacks dtype, shape or two data_offsets");
+                    "' without dtype, shape or two data_offsets");
     }
     if (depth == 1)
       metadata = false;
@@ -74,8 +74,8 @@ public:
       return true;
     if (depth == 2 && !inArray && member == "dtype" && entries.back().dtype.empty()) {
       if (!findSafetensors(value))
-        return stop("the tensor '" + shownName(entries.back().name) + "' has the unknown dtype '" +
-                    shownName(value) + "'");
+        return stop("the unknown dtype '" + shownName(value) + "', of the tensor '" +
+                    shownName(entries.back().name) + "'");
       entries.back().dtype = value;
       return true;
     }

@@ -11,6 +11,7 @@
 #include "runtime/base/Utf8.h"
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -60,6 +61,9 @@ bool areMasters(const StoredTensor &one, const StoredTensor &other) {
          (one.dtype == narrow && other.dtype == wide);
 }
 
+/// What is above it would become infinite, and was not.
+static constexpr double largestBf16 = 0x1.fep127;
+
 void copy(const StoredTensor &tensor, const TensorView &variable) {
   const ElementRow &from = *findSafetensors(tensor.dtype);
   if (from.element == variable.element) {
@@ -75,19 +79,24 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
   for (size_t at = 0; at < count; at += some.size()) {
     some.resize(std::min(some.size(), count - at));
     loadNumbers(from.element, tensor.data + at * from.bytes, some);
+    if (variable.element == Element::bf16)
+      for (double &number : some)
+        if (std::isfinite(number))
+          number = std::clamp(number, -largestBf16, largestBf16);
     storeNumbers(variable.element, some, bytes.data());
     variable.write(at * to, std::span(bytes).first(some.size() * to));
   }
 }
 
-std::string mismatch(const StoredTensor &one, const StoredTensor &other) {
-  bool type = one.dtype != other.dtype && !areMasters(one, other), shape = one.shape != other.shape;
+std::string mismatch(const StoredTensor &one, const StoredTensor &other, Masters masters) {
+  bool asMasters = masters == Masters::either && areMasters(one, other);
+  bool type = one.dtype != other.dtype && !asMasters, shape = one.shape != other.shape;
   return type && shape ? "other type and shape" : type ? "other type" : shape ? "other shape" : "";
 }
 
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
-                                     const std::vector<StoredTensor> &optional) {
+                                     const std::vector<StoredTensor> &optional, Masters masters) {
   std::vector<std::string> lines, names;
   std::set<std::string_view> known;
   auto compare = [&](const StoredTensor &tensor, bool required) {
@@ -97,7 +106,7 @@ std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
     if (other == found.end()) {
       if (required)
         lines.push_back(concat("missing: ", shownName(tensor.name), " ", describe(tensor)));
-    } else if (std::string what = mismatch(tensor, other->second); !what.empty()) {
+    } else if (std::string what = mismatch(tensor, other->second, masters); !what.empty()) {
       lines.push_back(concat(what, ": ", shownName(tensor.name), " is ", describe(other->second),
                              " in the file, ", describe(tensor), " in the model"));
     }

@@ -35,17 +35,22 @@ constexpr int mostHints = 20;
 bool areMasters(const StoredTensor &one, const StoredTensor &other);
 
 /// Copies a stored tensor into a variable of its shape and type, or of the other of two masters:
-/// BF16 is widened, F32 rounded to nearest.
+/// BF16 is widened, F32 rounded to nearest, and what is finite stays so.
 void copy(const StoredTensor &tensor, const TensorView &variable);
 
-/// "other type", "other shape" or both of two tensors; "" where copy() makes one of the other.
-std::string mismatch(const StoredTensor &one, const StoredTensor &other);
+/// Whether copy() may make one master of another.
+enum class Masters { same, either };
+
+/// "other type", "other shape" or both of two tensors; "" where there is nothing of it.
+std::string mismatch(const StoredTensor &one, const StoredTensor &other,
+                     Masters masters = Masters::either);
 
 /// What stands between `wanted` and `found` being the same tensors, as mismatch() says it, one line
 /// each; empty where nothing does. `optional` may be absent.
 std::vector<std::string> differences(const std::vector<StoredTensor> &wanted,
                                      const std::map<std::string, StoredTensor> &found,
-                                     const std::vector<StoredTensor> &optional = {});
+                                     const std::vector<StoredTensor> &optional = {},
+                                     Masters masters = Masters::either);
 
 /// Copies each tensor of the file into the variable of its name. differences() was empty. Throws
 /// Failure where the file was changed since it was opened.

@@ -57,8 +57,11 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
     return;
   }
   const Manifest &found = resumed->manifest;
+  Masters masters = found.master == nameOf(artifact::elementOf(program.plan().master()))
+                        ? Masters::same
+                        : Masters::either;
   std::vector<std::string> lines =
-      differences(storedParameters(program.variables()), resumed->model.tensors());
+      differences(storedParameters(program.variables()), resumed->model.tensors(), {}, masters);
   // Another precision or scale of the loss is another way to train the same model: of that,
   // requireSameRun().
   std::vector<StoredTensor> state = storedState(program.variables()), scaling = storedLossScale();
@@ -71,7 +74,7 @@ void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
     return std::any_of(scaling.begin(), scaling.end(),
                        [&](const StoredTensor &part) { return part.name == tensor.name; });
   });
-  for (std::string &line : differences(state, resumed->state.tensors(), scaling))
+  for (std::string &line : differences(state, resumed->state.tensors(), scaling, masters))
     lines.push_back(std::move(line));
   if (!lines.empty())
     throw Failure(Exit::model,

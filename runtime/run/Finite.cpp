@@ -112,6 +112,8 @@ Finite::Given Finite::begin(const std::vector<TensorView> &variables,
   for (const TensorView &variable : variables)
     if (auto words = wordsFor(variable)) {
       given.insert(variable.name);
+      if (variable.name == amaxName)
+        continue; // a step reads it as no size, and none is left out for it
       auto &which = written.contains(variable.name) ? first.updated : first.kept;
       if (!which)
         which = words;

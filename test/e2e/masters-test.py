@@ -160,6 +160,32 @@ class Masters(weirtest.Test):
         done = self.weir("run", self.folder / "bf16.weirx", *weirtest.data(window=text), "--init", weights, "--steps", 1)
         self.assertIn("tensors are of f32 there, and rounded to bf16", done.stderr)
 
+    def test_what_is_finite_stays_so(self):
+        # The usual mask is the least f32, and is rounded to minus infinity in bf16.
+        least = struct.unpack("<f", b"\xff\xff\x7f\xff")[0]
+        header = json.dumps({"mask": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}}).encode()
+        weights = self.folder / "mask.safetensors"
+        weights.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<3f", least, 0, -least))
+        model = self.write("mask.weir", """
+model m(x: [b, 4]) -> [b, 3] {
+  param mask: [3] = zeros()
+  return linear(x, 3) as out + 1e-38 * mask
+}
+train {
+  input x: [2, 4]
+  input y: [2, 3]
+  steps 1
+  loss mse(m(x), y)
+  update frozen() where name == "mask"
+  update sgd(lr = 0.1)
+}
+""")
+        rows = weirtest.data(
+            x=weirtest.npy(self.folder / "x.npy", "f", (2, 4), [1.0] * 8), y=weirtest.npy(self.folder / "y.npy", "f", (2, 3), [1.0] * 6)
+        )
+        said = self.weir("train", model, "--master", "bf16", *rows, "--init-partial", weights)
+        self.assertNotIn("not finite", said.stderr)
+
     def test_what_is_not_finite_is_found(self):
         kept = self.folder / "kept"
         self.train("begun", "--steps", 2, "--checkpoint", kept)

@@ -37,18 +37,6 @@ Exit usage(const std::string &message) {
   return Exit::usage;
 }
 
-/// `exit`, where standard output took all JSON diagnostics. (LLVM would abort at the process's
-/// end.)
-Exit written(Exit exit) {
-  llvm::outs().flush();
-  if (!llvm::outs().has_error())
-    return exit;
-  std::string reason = llvm::outs().error().message();
-  llvm::outs().clear_error();
-  llvm::errs() << "error: standard output: cannot write all of the results: " << reason << "\n";
-  return Exit::storage;
-}
-
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names = {elaborated.str()};
   for (const Phase &phase : phases())

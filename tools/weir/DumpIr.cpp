@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/DumpIr.h"
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -36,7 +38,21 @@ private:
     std::string name = pass->getArgument().str();
     if (auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
       name += "." + symbol.str();
-    dump.write(name + suffix.str(), op);
+    OwningOpRef<ModuleOp> alone;
+    if (auto entry = dyn_cast<func::FuncOp>(op))
+      alone = withVariables(entry);
+    dump.write(name + suffix.str(), alone ? alone->getOperation() : op);
+  }
+
+  /// A program of one entry, for weir-opt.
+  static OwningOpRef<ModuleOp> withVariables(func::FuncOp entry) {
+    auto module = entry->getParentOfType<ModuleOp>();
+    OwningOpRef<ModuleOp> alone = ModuleOp::create(module.getLoc());
+    (*alone)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+    for (auto variable : module.getOps<VariableOp>())
+      alone->push_back(variable->clone());
+    alone->push_back(entry->clone());
+    return alone;
   }
 
   DumpIr &dump;

@@ -26,10 +26,10 @@ std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::st
 }
 
 std::set<Precision> precisionsOf(ModuleOp program, Precision precision) {
-  std::set<Precision> all{precision};
+  std::set<Precision> all;
   program.walk([&](Operation *op) {
-    if (std::optional<Precision> pin = pinOf(op))
-      all.insert(*pin);
+    if (takesPrecision(op))
+      all.insert(pinOf(op).value_or(precision));
   });
   return all;
 }

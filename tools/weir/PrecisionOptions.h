@@ -25,7 +25,7 @@ struct Precisions {
 /// What the options name. Otherwise nothing, and why in `problem`.
 std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::string &problem);
 
-/// What the program's ops are of: `precision`, but for those that are pinned.
+/// What the program's products and composites are of: `precision`, but for those that are pinned.
 std::set<Precision> precisionsOf(mlir::ModuleOp program, Precision precision);
 
 /// What `--loss-scale` names, where one of the precisions needs it: f16. Of "" what is usual.

@@ -78,6 +78,16 @@ Exit exitOf(const ElaborateResult &result) {
   return result.wrong == ElaborateResult::Wrong::options ? Exit::usage : Exit::model;
 }
 
+Exit written(Exit exit) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return exit;
+  std::string reason = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  llvm::errs() << "error: standard output: cannot write all of the results: " << reason << "\n";
+  return Exit::storage;
+}
+
 ReportDiagnostics::ReportDiagnostics(MLIRContext &context, const CompileOptions &options)
     : options(options),
       handler(&context, [this](mlir::Diagnostic &diagnostic) { report(diagnostic); }) {}

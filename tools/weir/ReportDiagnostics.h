@@ -25,6 +25,10 @@ namespace weir {
 /// After an elaboration without a module.
 Exit exitOf(const ElaborateResult &result);
 
+/// `exit`, where standard output took all that went to llvm::outs(); else says so. (LLVM would
+/// abort at the process's end.)
+Exit written(Exit exit);
+
 class ReportDiagnostics {
 public:
   /// Handles the context's diagnostics as long as it lives.

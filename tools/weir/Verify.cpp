@@ -192,7 +192,7 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   Work work{options, how, *named};
   std::unique_ptr<WorkProgress> progress;
   Exit exit = verifyOnce(work, false, progress);
-  return exit == Exit::ok ? verifyOnce(work, true, progress) : exit;
+  return written(exit == Exit::ok ? verifyOnce(work, true, progress) : exit);
 }
 
 } // namespace weir

@@ -38,6 +38,16 @@
 // INFINITE: variable f8/amax
 // INFINITE-NEXT: {{^}}  [0] 0 4 0 0 0
 
+// Cotangents are computed times the loss scale and noted without it, so that it moves no scale: 0.3 times 1024 is 0.3125 times 1024.
+// RUN: sed 's/^weir.variable/module attributes {weir.loss_scale = "1024"} {\n&/; $a}' %s > %t.mlir
+// RUN: weir-opt --weir-mixed-precision=type=f8 %t.mlir -o %t.scaled
+// RUN: weir-opt %t.scaled --run --entry step --input=1x2xf32=1,2 --input=2x2xf32=1 --input=1x2xf32=102400,307.2 --variable=run/step=i32=18 \
+// RUN:   --variable=f8/amax=3x16xf32=0,4,3,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 | FileCheck %s --check-prefix=SCALED
+// SCALED: {{^}}  [0] 98304 320{{$}}
+// SCALED-NEXT: {{^}}  [1] 196608 640{{$}}
+// SCALED: variable f8/amax
+// SCALED: {{^}}  [2] 0 0 100 0 0
+
 weir.variable run @"run/step" : tensor<i32>
 
 func.func @own(%x: tensor<1x4xf32>, %one: tensor<4x4xf32>) -> tensor<1x4xf32> {

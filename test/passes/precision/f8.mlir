@@ -10,7 +10,8 @@ func.func @factors(%x: tensor<4x8xf32>, %w: tensor<4x8xf32>) -> tensor<4x4xf32> 
   // CHECK: %[[A:.*]] = weir.abs %[[V]]
   // CHECK: %[[M:.*]] = weir.reduce max %[[A]] {axes = array<i64: 0, 1>} : tensor<4x8xf32> -> tensor<f32>
   // CHECK: %[[H:.*]] = weir.constant 4.480000e+02 : f32
-  // CHECK: %[[T:.*]] = weir.div %[[H]], %[[M]]
+  // CHECK: %[[B:.*]] = weir.max %[[M]]
+  // CHECK: %[[T:.*]] = weir.div %[[H]], %[[B]]
   // CHECK: weir.power_of_two %[[T]]
   // CHECK: %[[S:.*]] = weir.select
   // CHECK: %[[I:.*]] = weir.div %{{.*}}, %[[S]]

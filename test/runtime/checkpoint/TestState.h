@@ -23,7 +23,7 @@ struct TestState {
     manifest.model = "test";
     manifest.target = "x86-64-v3";
     manifest.configs = {{"batch", "4"}};
-    manifest.data = {{"window", {"text.txt", "text"}}};
+    manifest.data = {{"window", {"text.txt", "text", 0, ""}}};
     manifest.vocabularies = {{"window", Vocabulary({'a', '\n', 0x20AC})}};
   }
   std::vector<StoredTensor> model() const {

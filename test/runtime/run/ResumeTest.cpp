@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/LossScale.h"
 #include "runtime/checkpoint/DirectoryLock.h"
 #include "test/runtime/run/TrainFixture.h"
 #include <csignal>
@@ -86,6 +87,43 @@ TEST_F(Train, ResumedWithAnotherRecipe) {
   EXPECT_EQ(go(), Exit::ok);
   EXPECT_FALSE(says(err, {"the recipe asks"}));
   EXPECT_TRUE(says(out, {"steps 40\n"}));
+}
+
+TEST_F(Train, ResumesWithNoLossScaleThatNoStepMakes) {
+  std::vector<std::byte> scaled = testModel("weights", "gradient/weights",
+                                            [](artifact::ProgramT &p) { p.loss_scale = "dynamic"; },
+                                            {"loss_scale", "good_steps"});
+  EXPECT_EQ(run(options("a"), scaled), Exit::ok);
+  Checkpoint kept = CheckpointStore::open(CheckpointStore(folder / "a", 3, disk).pathOf(30));
+  auto tensorsOf = [](const SafeTensors &file) {
+    std::vector<StoredTensor> tensors;
+    for (const auto &[name, tensor] : file.tensors())
+      tensors.push_back(tensor);
+    return tensors;
+  };
+  auto resumes = [&](int32_t scale, int32_t good) {
+    std::vector<StoredTensor> state = tensorsOf(kept.state);
+    for (StoredTensor &tensor : state) {
+      if (tensor.name == "loss_scale" || tensor.name == "good_steps")
+        tensor.data =
+            reinterpret_cast<const std::byte *>(tensor.name == "loss_scale" ? &scale : &good);
+    }
+    std::filesystem::remove_all(folder / "b");
+    std::filesystem::create_directory(folder / "b");
+    {
+      CheckpointStore store(folder / "b", 3, disk);
+      store.save(kept.manifest, tensorsOf(kept.model), state);
+    }
+    RunOptions more = options("b");
+    more.resume = true;
+    run(more, scaled);
+  };
+  for (auto [scale, good] :
+       {std::pair(0, 0), {3, 0}, {-8, 0}, {1 << 25, 0}, {8, -1}, {8, LossScale::goodSteps}})
+    EXPECT_TRUE(says(messageOf(Exit::storage, [&] { resumes(scale, good); }),
+                     {"the loss scale is " + std::to_string(scale), "expected a power of two"}));
+  for (auto [scale, good] : {std::pair(1, 0), {1 << 24, LossScale::goodSteps - 1}})
+    EXPECT_NO_THROW(resumes(scale, good));
 }
 
 TEST_F(Train, ResumesInAnEmptyDirectory) {

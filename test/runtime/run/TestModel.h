@@ -16,10 +16,10 @@ namespace weir {
 
 /// See Kernels.cpp. `gradient` is what the step's tensor output is called; `edit` has the
 /// last word.
-inline std::vector<std::byte>
-testModel(const std::string &parameter = "weights",
-          const std::string &gradient = "gradient/weights",
-          const std::function<void(artifact::ProgramT &)> &edit = {}) {
+inline std::vector<std::byte> testModel(const std::string &parameter = "weights",
+                                        const std::string &gradient = "gradient/weights",
+                                        const std::function<void(artifact::ProgramT &)> &edit = {},
+                                        const std::vector<std::string> &moreScalars = {}) {
   using artifact::DType, artifact::PortKind, artifact::Role;
   TestProgram test;
   test.program.model = "four";
@@ -30,6 +30,8 @@ testModel(const std::string &parameter = "weights",
   uint32_t seed = test.variable("seed", {}, DType::i32, Role::run);
   uint32_t now = test.variable("step", {}, DType::i32, Role::run);
   uint32_t total = test.variable("total_steps", {}, DType::i32, Role::run);
+  for (const std::string &name : moreScalars)
+    test.variable(name, {}, DType::i32, Role::run);
   auto variable = [](uint32_t index) { return TestProgram::var(index); };
 
   auto launch = [&](artifact::EntryT &entry, const std::string &symbol,

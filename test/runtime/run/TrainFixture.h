@@ -58,7 +58,7 @@ protected:
     return child;
   }
   /// What it prints is in `out` and `err` afterwards, and after a Failure as well.
-  Exit run(const RunOptions &options) {
+  Exit run(const RunOptions &options, const std::vector<std::byte> &model = testModel()) {
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
     struct Captured {
@@ -68,7 +68,7 @@ protected:
         test.err = ::testing::internal::GetCapturedStderr();
       }
     } captured{*this};
-    return runTraining(testModel(), options);
+    return runTraining(model, options);
   }
   /// The message of the failure that ends the run.
   std::string refused(Exit exit, const RunOptions &options) {
