@@ -125,28 +125,27 @@ Value narrowed(Bits b, Value real, Format format) {
 
 /// Exact. `whole` has zeros above the format's bits.
 Value widened(Bits b, Value whole, Format format) {
+  if (!format.hasOwnExponents())
+    return b.real(b.left(whole, format.narrower()));
   Value magnitude = b.both(whole, format.sign() - 1);
   Value sign = b.left(b.both(whole, format.sign()), 32 - format.width);
   int shift = format.narrower();
-  Value result = b.left(magnitude, shift);
   int exponents = wideBias - format.bias;
-  if (exponents) {
-    result = b.add(result, b.constant(int64_t(exponents) << wideSignificand));
-    // Subnormal numbers have no leading one: it is taken away from what has one.
-    int64_t one = format.leastNormal();
-    Value spare = b.add(b.left(magnitude, shift), b.constant(one));
-    Value small =
-        b.bits(arith::SubFOp::create(b.builder, b.loc, b.real(spare), b.real(b.constant(one))));
-    result = b.select(magnitude, arith::CmpIPredicate::ult, int64_t(1) << format.significand, small,
-                      result);
-    int64_t infinity = int64_t(0xff) << wideSignificand;
-    if (format.infinite) {
-      Value special = b.either(b.left(magnitude, shift), b.constant(infinity));
-      result = b.select(magnitude, arith::CmpIPredicate::uge, format.over(), special, result);
-    } else {
-      result = b.select(magnitude, arith::CmpIPredicate::eq, format.nan(),
-                        b.constant(infinity | (infinity >> 1)), result);
-    }
+  Value result = b.add(b.left(magnitude, shift), b.constant(int64_t(exponents) << wideSignificand));
+  // Subnormal numbers have no leading one: it is taken away from what has one.
+  int64_t one = format.leastNormal();
+  Value spare = b.add(b.left(magnitude, shift), b.constant(one));
+  Value small =
+      b.bits(arith::SubFOp::create(b.builder, b.loc, b.real(spare), b.real(b.constant(one))));
+  result = b.select(magnitude, arith::CmpIPredicate::ult, int64_t(1) << format.significand, small,
+                    result);
+  int64_t infinity = int64_t(0xff) << wideSignificand;
+  if (format.infinite) {
+    Value special = b.either(b.left(magnitude, shift), b.constant(infinity));
+    result = b.select(magnitude, arith::CmpIPredicate::uge, format.over(), special, result);
+  } else {
+    result = b.select(magnitude, arith::CmpIPredicate::eq, format.nan(),
+                      b.constant(infinity | (infinity >> 1)), result);
   }
   return b.real(b.either(result, sign));
 }

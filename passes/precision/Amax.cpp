@@ -90,7 +90,12 @@ Amax::Amax(func::FuncOp step, ArrayRef<Type> types) : step(step), largests(types
     largest = MulOp::create(builder, place, largest, times);
     first = DivOp::create(builder, place, first, times);
   }
-  scale = scaleFor(builder, place, largest, highest, first);
+  Value zero = spread(builder, place, scalar(builder, place, 0), {count});
+  Value above = CompareOp::create(builder, place, Predicate::gt, largest, zero);
+  Value finite = IsFiniteOp::create(builder, place, largest);
+  Value known = AndOp::create(builder, place, above, finite);
+  Value power = scaleFor(builder, place, largest, highest);
+  scale = SelectOp::create(builder, place, power.getType(), known, power, first);
   inverse = DivOp::create(builder, place,
                           spread(builder, place, scalar(builder, place, 1), {count}), scale);
   for (Operation &op : step.getBody().front()) {

@@ -17,18 +17,12 @@ double highestOf(Type type) {
   return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics()).convertToDouble();
 }
 
-Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest, Value otherwise) {
-  auto all = [&](double number) {
-    return spread(builder, place, scalar(builder, place, number), shapeOf(largest));
-  };
-  Value above = CompareOp::create(builder, place, Predicate::gt, largest, all(0));
-  Value finite = IsFiniteOp::create(builder, place, largest);
-  Value usual = AndOp::create(builder, place, above, finite);
-  Value least = MulOp::create(builder, place, highest, all(0x1p-100));
+Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest) {
+  Value small = spread(builder, place, scalar(builder, place, 0x1p-100), shapeOf(largest));
+  Value least = MulOp::create(builder, place, highest, small);
   Value bounded = MaxOp::create(builder, place, largest, least);
   Value times = DivOp::create(builder, place, highest, bounded);
-  Value power = PowerOfTwoOp::create(builder, place, times);
-  return SelectOp::create(builder, place, power.getType(), usual, power, otherwise);
+  return PowerOfTwoOp::create(builder, place, times);
 }
 
 void Scaler::scale(ArrayRef<LowFactor> factors, StringRef what) {
@@ -207,10 +201,11 @@ static Value roundedTo(OpBuilder &builder, Value large, Type low) {
 
 Value Scaler::underOwn(Value wide, Value largest, Type low, ArrayRef<int64_t> dimensions) {
   Location place = wide.getLoc();
+  Value scale = scaleFor(builder, place, largest, spreadOver(builder, largest, highestOf(low)));
   // Beside what is not finite nothing becomes so, however large.
-  Value otherwise = spreadOver(builder, largest, 0x1p-120);
-  Value highest = spreadOver(builder, largest, highestOf(low));
-  Value scale = scaleFor(builder, place, largest, highest, otherwise);
+  Value finite = IsFiniteOp::create(builder, place, largest);
+  Value least = spreadOver(builder, largest, 0x1p-120);
+  scale = SelectOp::create(builder, place, scale.getType(), finite, scale, least);
   Value inverse = DivOp::create(builder, place, spreadOver(builder, largest, 1), scale);
   Value small = roundedTo(builder, times(builder, wide, scale, dimensions), low);
   return times(builder, small, inverse, dimensions);

@@ -92,10 +92,10 @@ private:
 };
 
 /// The power of two that brings the largest magnitude of a tensor to at most `highest`, and above
-/// half of it: from 2^-120 to 2^100, so that bf16 holds every number of eight bits over it.
-/// `otherwise` where all is zero, or something is not finite. All are f32 of one shape.
+/// half of it: from 2^-120 to 2^100, so that bf16 holds every number of eight bits over it. Of a
+/// magnitude that is finite; all are f32 of one shape.
 mlir::Value scaleFor(mlir::OpBuilder &builder, mlir::Location place, mlir::Value largest,
-                     mlir::Value highest, mlir::Value otherwise);
+                     mlir::Value highest);
 
 /// The largest finite number of a float.
 double highestOf(mlir::Type type);
