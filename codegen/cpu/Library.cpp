@@ -61,12 +61,16 @@ int64_t scratchBound(const spec::Call &call) {
   return std::visit([](const auto &spec) { return boundOf(spec); }, call);
 }
 
-/// A tile is worth about this many multiply-adds: some tens of microseconds of one core. A product
-/// too small for a few of them is cut finer, rather than left to one core.
+/// A tile is worth about this many multiply-adds: some tens of microseconds of one core, which does
+/// twice as many of bf16. A product too small for a few of them is cut finer, rather than left to
+/// one core.
 constexpr int64_t tileWork = 4 << 20, leastWork = 1 << 20;
 constexpr int64_t mostTiles = 16, fewTiles = 4;
 
-static int64_t tilesFor(int64_t work) {
+static int64_t tilesFor(const spec::Product &spec) {
+  int64_t work = spec.batch * spec.m * spec.n * spec.k;
+  if (spec.factors == Element::bf16)
+    work /= 2;
   return std::clamp(work / tileWork, std::clamp<int64_t>(work / leastWork, 1, fewTiles), mostTiles);
 }
 
@@ -78,23 +82,39 @@ static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
   return tile >= 4 * grain ? std::min((tile + grain - 1) / grain * grain, size) : tile;
 }
 
+/// Into how many pieces the rows are cut where the library packs each tile's operands anew, as it
+/// does with a left one that lies transposed: so that there is little to pack.
+static int64_t rowPieces(const spec::Product &spec, int64_t tiles) {
+  auto packed = [&](int64_t pieces) { return spec.m * (tiles / pieces) + spec.n * pieces; };
+  int64_t best = 1;
+  for (int64_t pieces = 1; pieces <= tiles; pieces *= 2)
+    if (packed(pieces) < packed(best))
+      best = pieces;
+  return best;
+}
+
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
-/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; test/bench).
+/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; docs/benchmarks.md),
+/// of a transposed left operand as square as these allow.
 static void chooseTiles(spec::Product &spec) {
-  int64_t work = spec.m * spec.n * spec.k;
   spec.tileBatch = 1;
   spec.tileM = spec.m;
   spec.tileN = spec.n;
   if (spec.batch > 1) {
-    int64_t tiles = std::min(tilesFor(work * spec.batch), spec.batch);
+    int64_t tiles = std::min(tilesFor(spec), spec.batch);
     spec.tileBatch = (spec.batch + tiles - 1) / tiles;
     return;
   }
   // A power of two shares out evenly among most numbers of cores.
-  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(work)));
-  spec.tileM = tileOf(spec.m, tiles, 32);
+  int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
+  bool packs = spec.aColumn != 1;
+  spec.tileM = tileOf(spec.m, packs ? rowPieces(spec, tiles) : tiles, 32);
   int64_t rows = (spec.m + spec.tileM - 1) / spec.tileM;
   spec.tileN = tileOf(spec.n, tiles / rows, 256);
+  // Where columns are too few for their part, more rows.
+  int64_t columns = (spec.n + spec.tileN - 1) / spec.tileN;
+  if (packs)
+    spec.tileM = tileOf(spec.m, tiles / columns, 32);
 }
 
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }
