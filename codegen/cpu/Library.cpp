@@ -82,20 +82,10 @@ static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
   return tile >= 4 * grain ? std::min((tile + grain - 1) / grain * grain, size) : tile;
 }
 
-/// Into how many pieces the rows are cut where the library packs each tile's operands anew, as it
-/// does with a left one that lies transposed: so that there is little to pack.
-static int64_t rowPieces(const spec::Product &spec, int64_t tiles) {
-  auto packed = [&](int64_t pieces) { return spec.m * (tiles / pieces) + spec.n * pieces; };
-  int64_t best = 1;
-  for (int64_t pieces = 1; pieces <= tiles; pieces *= 2)
-    if (packed(pieces) < packed(best))
-      best = pieces;
-  return best;
-}
-
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
-/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; docs/benchmarks.md),
-/// of a transposed left operand as square as these allow.
+/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; docs/benchmarks.md).
+/// Of a transposed left operand it packs both for each tile: the longer side is cut first. Of bf16
+/// it packs the right one, which 32 rows are too few for, and has a slower way where that is cut.
 static void chooseTiles(spec::Product &spec) {
   spec.tileBatch = 1;
   spec.tileM = spec.m;
@@ -107,14 +97,17 @@ static void chooseTiles(spec::Product &spec) {
   }
   // A power of two shares out evenly among most numbers of cores.
   int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
-  bool packs = spec.aColumn != 1;
-  spec.tileM = tileOf(spec.m, packs ? rowPieces(spec, tiles) : tiles, 32);
-  int64_t rows = (spec.m + spec.tileM - 1) / spec.tileM;
-  spec.tileN = tileOf(spec.n, tiles / rows, 256);
-  // Where columns are too few for their part, more rows.
-  int64_t columns = (spec.n + spec.tileN - 1) / spec.tileN;
-  if (packs)
-    spec.tileM = tileOf(spec.m, tiles / columns, 32);
+  bool transposed = spec.aColumn != 1, low = spec.factors == Element::bf16;
+  int64_t leastRows = low && spec.m >= 64 * fewTiles ? 64 : 32, leastColumns = 256;
+  if (transposed && spec.n > spec.m) {
+    spec.tileN = tileOf(spec.n, tiles, leastColumns);
+    spec.tileM = tileOf(spec.m, tiles / llvm::divideCeil(spec.n, spec.tileN), leastRows);
+    return;
+  }
+  spec.tileM = tileOf(spec.m, tiles, leastRows);
+  int64_t rows = llvm::divideCeil(spec.m, spec.tileM);
+  if (!low || transposed || rows < fewTiles)
+    spec.tileN = tileOf(spec.n, tiles / rows, leastColumns);
 }
 
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }
