@@ -85,7 +85,8 @@ static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
 /// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; docs/benchmarks.md).
 /// Of a transposed left operand it packs both for each tile: the longer side is cut first. Of bf16
-/// it packs the right one, which 32 rows are too few for, and has a slower way where that is cut.
+/// it packs the right one, which 32 rows are too few for, and has a slower way where that is cut:
+/// half of the most tiles are enough there.
 static void chooseTiles(spec::Product &spec) {
   spec.tileBatch = 1;
   spec.tileM = spec.m;
@@ -106,7 +107,7 @@ static void chooseTiles(spec::Product &spec) {
   }
   spec.tileM = tileOf(spec.m, tiles, leastRows);
   int64_t rows = llvm::divideCeil(spec.m, spec.tileM);
-  if (!low || transposed || rows < fewTiles)
+  if (!low || transposed || rows < mostTiles / 2)
     spec.tileN = tileOf(spec.n, tiles / rows, leastColumns);
 }
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The table of what oneDNN does for the CPU: products with bias and relu, convolutions, pooling.
-// Tiles are chosen here, from sizes alone, so that bits depend on neither the machine nor the
-// number of threads.
+// Tiles are chosen here, from sizes, elements and layouts alone, so that bits depend on neither the
+// machine nor the number of threads.
 //
 //===----------------------------------------------------------------------===//
 

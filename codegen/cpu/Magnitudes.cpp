@@ -24,7 +24,8 @@ using namespace mlir;
 namespace weir {
 namespace {
 
-/// Whether a float is a magnitude or minus infinity, if all that are in question already are.
+/// Whether a float is a magnitude or minus infinity. A value that is in question already counts as
+/// one: each answer asks for all of some others, so that one that is none ends the whole question.
 class Magnitudes {
 public:
   static bool contain(Value value) { return Magnitudes().has(value); }
@@ -49,6 +50,7 @@ private:
     return isa<math::AbsFOp>(op) || isStart(value);
   }
 
+  /// A constant that is none of the negative numbers, but minus infinity, nor minus zero.
   static bool isStart(Value value) {
     Attribute constant;
     if (!matchPattern(value, m_Constant(&constant)))

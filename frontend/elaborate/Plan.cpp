@@ -91,36 +91,6 @@ Pin *Elaborator::pinOf(const std::string &name, const std::string &op) {
   return first;
 }
 
-/// What a function computes for more than its update, and whether that is finite: for its results,
-/// its gradients, what it writes to states.
-static llvm::DenseSet<mlir::Operation *> opsBesideUpdate(mlir::func::FuncOp function) {
-  llvm::DenseSet<mlir::Operation *> ops;
-  llvm::SmallVector<mlir::Operation *> open;
-  auto needs = [&](mlir::Operation *op) {
-    for (mlir::Value operand : op->getOperands())
-      if (mlir::Operation *maker = operand.getDefiningOp();
-          maker && !llvm::isa<AllFiniteOp>(maker) && ops.insert(maker).second)
-        open.push_back(maker);
-  };
-  auto writesState = [](WriteOp write) {
-    auto variable =
-        mlir::SymbolTable::lookupNearestSymbolFrom<VariableOp>(write, write.getVariableAttr());
-    return variable && variable.getRole() == Role::state;
-  };
-  function.walk([&](mlir::Operation *op) {
-    auto write = llvm::dyn_cast<WriteOp>(op);
-    if (llvm::isa<mlir::func::ReturnOp, GradientOp>(op) || (write && writesState(write)))
-      needs(op);
-  });
-  while (!open.empty())
-    open.pop_back_val()->walk([&](mlir::Operation *op) {
-      ops.insert(op);
-      needs(op);
-    });
-  return ops;
-}
-
-/// Of what an optimizer multiplies nothing is rounded, whatever it is pinned to.
 void Elaborator::pinOps() {
   if (pins.empty())
     return;

@@ -175,7 +175,7 @@ private:
     SmallVector<Value> gradients;
     entry.walk([&](ClipOp clip) { llvm::append_range(gradients, clip.getGradients()); });
     decisions.optimizer = optimizerOf(entry, gradients);
-    decisions.exact = productsOf(gradients);
+    decisions.exact = productsOf(gradients, forwardOf(entry, gradients, {}));
 
     // Products first: whatever else reads what they give reads what that was rounded to.
     SmallVector<Operation *> products, composites;

@@ -92,8 +92,9 @@ private:
 };
 
 /// The power of two that brings the largest magnitude of a tensor to at most `highest`, and above
-/// half of it: from 2^-120 to 2^100, so that bf16 holds every number of eight bits over it. Of a
-/// magnitude that is finite; all are f32 of one shape.
+/// half of it: from 2^-120 to 2^100, so that bf16 holds every number of eight bits over it that is
+/// none beyond its own. (What is within a sixteenth of the largest f32 may be rounded up to
+/// infinity.) Of a magnitude that is finite; all are f32 of one shape.
 mlir::Value scaleFor(mlir::OpBuilder &builder, mlir::Location place, mlir::Value largest,
                      mlir::Value highest);
 

@@ -84,14 +84,14 @@ static Operation *productAlone(Value value) {
   return nullptr;
 }
 
-OpSet productsOf(ValueRange gradients) {
+OpSet productsOf(ValueRange gradients, const llvm::DenseSet<Value> &forward) {
   OpSet products;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open(gradients);
   while (!open.empty()) {
     Value value = open.pop_back_val();
     Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second)
+    if (!op || forward.contains(value) || !seen.insert(value).second)
       continue;
     if (multiplies(op))
       products.insert(op);

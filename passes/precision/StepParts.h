@@ -29,8 +29,9 @@ bool multiplies(mlir::Operation *op);
 OpSet optimizerOf(mlir::func::FuncOp entry, mlir::ValueRange gradients);
 
 /// The products that gradients are, or are put together of: sums, slices in their places, and parts
-/// side by side. Also those of a batch that are added up and nothing else uses.
-OpSet productsOf(mlir::ValueRange gradients);
+/// side by side. Also those of a batch that are added up and nothing else uses. No `forward` ones,
+/// which a gradient may be a multiple of.
+OpSet productsOf(mlir::ValueRange gradients, const llvm::DenseSet<mlir::Value> &forward);
 
 /// The composites that the op is a gradient of: it reads what they read, and their statistics.
 llvm::SmallSetVector<mlir::Operation *, 1> compositesBefore(mlir::Operation *op);

@@ -179,6 +179,22 @@ class LossScale(weirtest.Test):
             for precision in ("f32", "bf16"):
                 self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; leave the option out, or give --precision f16", "weir", command, GPT, "--precision", precision, "--loss-scale", "8")
 
+    def test_a_program_without_f16_has_no_scale(self):
+        # The optimizer multiplies, too, in f32.
+        model = self.write("pinned.weir", LINE.replace("update sgd(lr = 1e-6)", "update products(lr = 1e-6)") + """
+optimizer products(p, g, lr: f32) {
+  next p = p - lr * (g @ transpose(g)) @ g
+}
+plan {
+  precision bf16
+}
+""")
+        artifact = self.folder / "pinned.weirx"
+        said = self.weir("compile", model, "--precision", "f16", "-o", artifact).stderr
+        self.assertNotIn("f16:", said)
+        self.assertNotIn("loss scale", self.weir("inspect", artifact).stdout)
+        self.fails(2, "--loss-scale 8: .*nothing here is rounded to f16; leave the option out$", "weir", "compile", model, "--precision", "f16", "--loss-scale", "8", "-o", artifact)
+
     def test_inspect_says_which(self):
         artifact = self.folder / "low.weirx"
         for scale, said in (([], "dynamic"), (["--loss-scale", "1024"], "1024")):

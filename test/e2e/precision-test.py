@@ -31,12 +31,15 @@ class Precision(weirtest.Test):
             self.assertLessEqual(worst, most)
 
     def test_evaluation_has_the_loss_of_the_step(self):
-        # A value that a product and a sum use, and in a step its own gradient.
+        # A value that a product and a sum use, and in a step its own gradient; a product that a gradient is a multiple of.
         model = self.write("sums.weir", """
 model m(x: [b, 8]) -> ([b, 3], [b]) {
   param w: [8, 6] = normal(std = 0.5)
   param v: [6, 3] = normal(std = 0.5)
-  t = tanh(x @ w)
+  param a: [8, 4] = normal(std = 0.5)
+  param c: [4, 6] = normal(std = 0.5)
+  param s: [8, 6] = normal(std = 0.5)
+  t = tanh(x @ w + x @ ((a @ c) * s))
   return t @ v, sum(t, axes = [1])
 }
 block both(x: [b, 8], y: [b, 3]) -> [b] {

@@ -116,8 +116,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   std::string problem;
-  std::set<Precision> precisions = precisionsOf(*module, named.precision);
-  std::optional<LossScale> scale = lossScaleFor(options.lossScale, precisions, problem);
+  std::optional<LossScale> scale =
+      lossScaleFor(options.lossScale, *module, named.precision, problem);
   if (!scale)
     return usage(problem);
   {
@@ -129,7 +129,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     printTo(output);
     return Exit::ok;
   }
-  noteWidened(module->getContext(), *target, precisions);
+  noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
   PipelineOptions pipeline{
       .target = std::move(target),
       .precision = named.precision,

@@ -27,15 +27,16 @@ std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::st
 
 std::set<Precision> precisionsOf(ModuleOp program, Precision precision) {
   std::set<Precision> all;
-  program.walk([&](Operation *op) {
-    if (takesPrecision(op))
-      all.insert(pinOf(op).value_or(precision));
-  });
+  for (auto entry : program.getOps<func::FuncOp>())
+    for (Operation *op : opsBesideUpdate(entry))
+      if (takesPrecision(op))
+        all.insert(pinOf(op).value_or(precision));
   return all;
 }
 
-std::optional<LossScale> lossScaleFor(std::string_view name, const std::set<Precision> &precisions,
+std::optional<LossScale> lossScaleFor(std::string_view name, ModuleOp program, Precision precision,
                                       std::string &problem) {
+  std::set<Precision> precisions = precisionsOf(program, precision);
   bool needed = precisions.count(Precision::f16) != 0; // the others reach as far down as f32
   if (name.empty())
     name = needed ? "dynamic" : "none";
@@ -45,7 +46,9 @@ std::optional<LossScale> lossScaleFor(std::string_view name, const std::set<Prec
     problem = given + ": expected " + lossScaleOptions();
   } else if (scale->any() && !needed) {
     problem = given + ": gradients are scaled so that f16 holds the small ones, but nothing here "
-                      "is rounded to f16; leave the option out, or give --precision f16";
+                      "is rounded to f16; leave the option out";
+    if (precision != Precision::f16)
+      problem += ", or give --precision f16";
     scale.reset();
   }
   return scale;

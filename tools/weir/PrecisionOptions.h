@@ -25,13 +25,14 @@ struct Precisions {
 /// What the options name. Otherwise nothing, and why in `problem`.
 std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::string &problem);
 
-/// What the program's products and composites are of: `precision`, but for those that are pinned.
+/// What the program's products and composites are of: `precision`, but for those that are pinned,
+/// and those of optimizers, which are f32.
 std::set<Precision> precisionsOf(mlir::ModuleOp program, Precision precision);
 
-/// What `--loss-scale` names, where one of the precisions needs it: f16. Of "" what is usual.
-/// Otherwise nothing, and why in `problem`.
-std::optional<LossScale> lossScaleFor(std::string_view name, const std::set<Precision> &precisions,
-                                      std::string &problem);
+/// What `--loss-scale` names, where one of the program's precisions needs it: f16. Of "" what is
+/// usual. Otherwise nothing, and why in `problem`.
+std::optional<LossScale> lossScaleFor(std::string_view name, mlir::ModuleOp program,
+                                      Precision precision, std::string &problem);
 
 /// Says so where a precision gains nothing on the target.
 void noteWidened(mlir::MLIRContext *context, const Target &target,

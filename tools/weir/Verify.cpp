@@ -123,8 +123,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   if (!elaborated.module)
     return exitOf(elaborated);
   std::string unscaled;
-  std::optional<LossScale> scale = lossScaleFor(
-      options.lossScale, precisionsOf(*elaborated.module, work.named.precision), unscaled);
+  std::optional<LossScale> scale =
+      lossScaleFor(options.lossScale, *elaborated.module, work.named.precision, unscaled);
   if (!scale) {
     llvm::errs() << "error: " << unscaled << "\n";
     return Exit::usage;

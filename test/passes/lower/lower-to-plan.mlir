@@ -45,7 +45,30 @@ module {
 
 // -----
 
-// A product's tiles depend on its sizes alone.
+// A product's tiles depend on its sizes, elements and layouts alone. In bf16 they have 64 rows at least, and half as many are enough.
+module {
+  // CHECK: plan.entry @predict
+  // CHECK: plan.call <product m = 512, n = 3072, k = 768, {{.*}}tile_m = 64, tile_n = 3072,
+  func.func @predict(%x: tensor<512x768xbf16> {weir.input = "x"}, %w: tensor<768x3072xbf16> {weir.input = "w"}) -> (tensor<512x3072xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %p = weir.matmul %x, %w : tensor<512x768xbf16>, tensor<768x3072xbf16> -> tensor<512x3072xf32>
+    return %p : tensor<512x3072xf32>
+  }
+}
+
+// -----
+
+// Of a left operand that lies transposed the longer side of the result is cut first.
+module {
+  // CHECK: plan.entry @predict
+  // CHECK: plan.call <product m = 384, n = 1536, k = 2048, {{.*}}tile_m = 192, tile_n = 256>
+  func.func @predict(%x: tensor<2048x384xf32> {weir.input = "x"}, %w: tensor<2048x1536xf32> {weir.input = "w"}) -> (tensor<384x1536xf32> {weir.output = "y", weir.part = "tensor"}) {
+    %p = weir.matmul %x, %w {transpose_lhs} : tensor<2048x384xf32>, tensor<2048x1536xf32> -> tensor<384x1536xf32>
+    return %p : tensor<384x1536xf32>
+  }
+}
+
+// -----
+
 module {
   // CHECK: plan.entry @predict
   // CHECK: plan.call <product m = 768, n = 384, k = 128, {{.*}}, bias = true, relu = true, tile_m = 96, tile_n = 384>
