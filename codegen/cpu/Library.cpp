@@ -83,10 +83,11 @@ static int64_t tileOf(int64_t size, int64_t pieces, int64_t grain) {
 }
 
 /// Cuts C into tiles: by rows first, which the library does not mind down to 32 of them, while
-/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread; docs/benchmarks.md).
-/// Of a transposed left operand it packs both for each tile: the longer side is cut first. Of bf16
-/// it packs the right one, which 32 rows are too few for, and has a slower way where that is cut:
-/// half of the most tiles are enough there.
+/// columns cut below 256 cost it a tenth to a third (oneDNN 2.6.3, one thread). But each tile reads
+/// the whole right operand, and in bf16 packs it: 64 rows where that leaves enough tiles. In bf16
+/// it has a slower way where columns are cut: half of the most tiles are enough there. Of a
+/// transposed left operand it packs both: the longer side is cut first. Figures are in
+/// docs/benchmarks.md.
 static void chooseTiles(spec::Product &spec) {
   spec.tileBatch = 1;
   spec.tileM = spec.m;
@@ -99,7 +100,8 @@ static void chooseTiles(spec::Product &spec) {
   // A power of two shares out evenly among most numbers of cores.
   int64_t tiles = llvm::bit_floor(uint64_t(tilesFor(spec)));
   bool transposed = spec.aColumn != 1, low = spec.factors == Element::bf16;
-  int64_t leastRows = low && spec.m >= 64 * fewTiles ? 64 : 32, leastColumns = 256;
+  int64_t leastRows = spec.m >= 64 * (low ? fewTiles : mostTiles / 2) ? 64 : 32;
+  constexpr int64_t leastColumns = 256;
   if (transposed && spec.n > spec.m) {
     spec.tileN = tileOf(spec.n, tiles, leastColumns);
     spec.tileM = tileOf(spec.m, tiles / llvm::divideCeil(spec.n, spec.tileN), leastRows);
