@@ -84,21 +84,21 @@ void compareMagnitudes(ModuleOp module) {
         !reduction.getAcc() && Magnitudes::contain(reduction.getVector()))
       reductions.push_back(reduction);
   });
+  auto replace = [](OpBuilder &builder, Operation *op, Value whole) {
+    Type type = op->getResult(0).getType();
+    op->replaceAllUsesWith(arith::BitcastOp::create(builder, op->getLoc(), type, whole));
+    op->erase();
+  };
   for (arith::MaximumFOp op : maxima) {
     OpBuilder builder(op);
-    Value whole = arith::MaxSIOp::create(builder, op.getLoc(), wholeOf(builder, op.getLhs()),
-                                         wholeOf(builder, op.getRhs()));
-    op.replaceAllUsesWith(
-        arith::BitcastOp::create(builder, op.getLoc(), op.getType(), whole).getResult());
-    op.erase();
+    Value a = wholeOf(builder, op.getLhs()), b = wholeOf(builder, op.getRhs());
+    replace(builder, op, arith::MaxSIOp::create(builder, op.getLoc(), a, b));
   }
   for (vector::ReductionOp op : reductions) {
     OpBuilder builder(op);
-    Value whole = vector::ReductionOp::create(builder, op.getLoc(), vector::CombiningKind::MAXSI,
-                                              wholeOf(builder, op.getVector()));
-    op.replaceAllUsesWith(
-        arith::BitcastOp::create(builder, op.getLoc(), op.getType(), whole).getResult());
-    op.erase();
+    Value all = wholeOf(builder, op.getVector());
+    replace(builder, op,
+            vector::ReductionOp::create(builder, op.getLoc(), vector::CombiningKind::MAXSI, all));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Update.h"
 #include "runtime/base/Precision.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -96,6 +97,7 @@ void Elaborator::pinOps() {
     return;
   std::map<std::pair<std::string, std::string>, Pin *> known;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    // Of what an optimizer multiplies nothing is rounded, whatever it would be pinned to.
     llvm::DenseSet<mlir::Operation *> pinned = opsBesideUpdate(function);
     function.walk([&](mlir::Operation *op) {
       if (!takesPrecision(op) || !pinned.contains(op))

@@ -32,33 +32,6 @@ bool takesPrecision(Operation *op) {
          (castable.castRule().multiplies != Multiplies::nothing || isa<Decomposable>(op));
 }
 
-llvm::DenseSet<Operation *> opsBesideUpdate(func::FuncOp function) {
-  llvm::DenseSet<Operation *> ops;
-  SmallVector<Operation *> open;
-  auto needs = [&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp();
-          maker && !isa<AllFiniteOp>(maker) && ops.insert(maker).second)
-        open.push_back(maker);
-  };
-  auto writesState = [](WriteOp write) {
-    auto variable =
-        SymbolTable::lookupNearestSymbolFrom<VariableOp>(write, write.getVariableAttr());
-    return variable && variable.getRole() == Role::state;
-  };
-  function.walk([&](Operation *op) {
-    auto write = dyn_cast<WriteOp>(op);
-    if (isa<func::ReturnOp, GradientOp>(op) || (write && writesState(write)))
-      needs(op);
-  });
-  while (!open.empty())
-    open.pop_back_val()->walk([&](Operation *op) {
-      ops.insert(op);
-      needs(op);
-    });
-  return ops;
-}
-
 std::optional<Precision> pinOf(Operation *op) { return named(op, pinAttrName); }
 
 Location pinnedAt(Operation *op) {

@@ -15,10 +15,8 @@
 #ifndef WEIR_IR_WEIR_PINS_H
 #define WEIR_IR_WEIR_PINS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/Precision.h"
-#include "llvm/ADT/DenseSet.h"
 #include <optional>
 
 namespace weir {
@@ -30,11 +28,6 @@ void setPrecision(mlir::ModuleOp module, Precision precision);
 /// Whether a program's precision is about the op: it rounds what the op multiplies, or reads as a
 /// composite. Ops of no other kind are pinned.
 bool takesPrecision(mlir::Operation *op);
-
-/// What a function computes for more than its update, and whether that is finite: for its results,
-/// its gradients, what it writes to states. Of what an optimizer multiplies nothing is rounded, and
-/// no op is pinned.
-llvm::DenseSet<mlir::Operation *> opsBesideUpdate(mlir::func::FuncOp function);
 
 /// A pinned op's precision; nothing where it has the program's.
 std::optional<Precision> pinOf(mlir::Operation *op);

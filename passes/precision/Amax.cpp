@@ -18,12 +18,12 @@ namespace weir {
 
 static constexpr int64_t steps = 16;
 
-/// Before anything is known: parameters and activations are about 1 as a rule, and cotangents of a
-/// mean much smaller. What is larger than expected is not lost but clamped.
-static double firstScale(Type type) { return isa<Float8E5M2Type>(type) ? 0x1p9 : 0x1p4; }
-
 /// Whether the type is that of cotangents, which are computed times the loss scale.
 static bool isOfCotangents(Type type) { return isa<Float8E5M2Type>(type); }
+
+/// Before anything is known: parameters and activations are about 1 as a rule, and cotangents of a
+/// mean much smaller. What is larger than expected is not lost but clamped.
+static double firstScale(Type type) { return isOfCotangents(type) ? 0x1p9 : 0x1p4; }
 
 /// f32[n]: a number for each type, of which equal ones stand together.
 static Value numbersOf(OpBuilder &builder, Location place, ArrayRef<Type> types,

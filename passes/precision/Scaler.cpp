@@ -17,9 +17,13 @@ double highestOf(Type type) {
   return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics()).convertToDouble();
 }
 
+static Value spreadOver(OpBuilder &builder, Value like, double number) {
+  Location place = like.getLoc();
+  return spread(builder, place, scalar(builder, place, number), shapeOf(like));
+}
+
 Value scaleFor(OpBuilder &builder, Location place, Value largest, Value highest) {
-  Value small = spread(builder, place, scalar(builder, place, 0x1p-100), shapeOf(largest));
-  Value least = MulOp::create(builder, place, highest, small);
+  Value least = MulOp::create(builder, place, highest, spreadOver(builder, largest, 0x1p-100));
   Value bounded = MaxOp::create(builder, place, largest, least);
   Value times = DivOp::create(builder, place, highest, bounded);
   return PowerOfTwoOp::create(builder, place, times);
@@ -186,11 +190,6 @@ static Value times(OpBuilder &builder, Value value, Value scale, ArrayRef<int64_
                          ? sumOfAll(builder, place, scale) // of one, at most
                          : BroadcastOp::create(builder, place, type, scale, dimensions).getResult();
   return MulOp::create(builder, place, value, everywhere);
-}
-
-static Value spreadOver(OpBuilder &builder, Value like, double number) {
-  Location place = like.getLoc();
-  return spread(builder, place, scalar(builder, place, number), shapeOf(like));
 }
 
 static Value roundedTo(OpBuilder &builder, Value large, Type low) {

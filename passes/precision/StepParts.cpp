@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/precision/StepParts.h"
-#include "ir/weir/WeirDialect.h"
+#include "ir/weir/Update.h"
 
 using namespace mlir;
 
@@ -23,22 +23,29 @@ static Value yieldedFor(OpResult result) {
   return microbatches.getBody().front().getTerminator()->getOperand(result.getResultNumber());
 }
 
-/// What the values are computed from, in microbatches too. Whether all of an update is finite is
-/// nothing that a value is computed from.
-static OpSet opsBefore(ValueRange values) {
-  OpSet ops;
+/// Goes from the values to what they are computed from, in microbatches too, each value once.
+/// `visit` says whether an op's operands are next.
+static void walkBack(ValueRange values, llvm::function_ref<bool(Value, Operation *)> visit) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> open(values);
   while (!open.empty()) {
     Value value = open.pop_back_val();
     Operation *op = value.getDefiningOp();
-    if (!op || isa<AllFiniteOp>(op) || !seen.insert(value).second)
+    if (!op || !seen.insert(value).second)
       continue;
     if (isa<MicrobatchesOp>(op))
       open.push_back(yieldedFor(cast<OpResult>(value)));
-    if (ops.insert(op).second)
+    if (visit(value, op))
       llvm::append_range(open, op->getOperands());
   }
+}
+
+/// What the values are computed from. Whether all of an update is finite is nothing that a value is
+/// computed from.
+static OpSet opsBefore(ValueRange values) {
+  OpSet ops;
+  walkBack(values,
+           [&](Value, Operation *op) { return !isa<AllFiniteOp>(op) && ops.insert(op).second; });
   return ops;
 }
 
@@ -51,11 +58,6 @@ static OpSet opsBehind(ValueRange values) {
       if (seen.insert(user).second)
         llvm::append_range(open, user->getResults());
   return seen;
-}
-
-static bool isUpdate(WriteOp write) {
-  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(write, write.getVariableAttr());
-  return variable && variable.getRole() != Role::state;
 }
 
 OpSet optimizerOf(func::FuncOp entry, ValueRange gradients) {
@@ -86,23 +88,16 @@ static Operation *productAlone(Value value) {
 
 OpSet productsOf(ValueRange gradients, const llvm::DenseSet<Value> &forward) {
   OpSet products;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open(gradients);
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || forward.contains(value) || !seen.insert(value).second)
-      continue;
+  walkBack(gradients, [&](Value value, Operation *op) {
+    if (forward.contains(value))
+      return false;
     if (multiplies(op))
       products.insert(op);
-    else if (isa<MicrobatchesOp>(op))
-      open.push_back(yieldedFor(cast<OpResult>(value)));
-    else if (isa<Pointwise, View, PadOp, ConcatOp>(op))
-      llvm::append_range(open, op->getOperands());
     else if (auto sum = dyn_cast<ReduceOp>(op); sum && sum.getKind() == Reduction::sum)
       if (Operation *product = productAlone(sum.getInput()))
         products.insert(product);
-  }
+    return isa<Pointwise, View, PadOp, ConcatOp>(op);
+  });
   return products;
 }
 

@@ -127,8 +127,8 @@ void Beginning::sayWhereScalesBeginAnew(const Program &program) const {
 static void requireLossScale(const Program &program, const std::string &checkpoint) {
   std::optional<int32_t> scale = readRunScalar(program, "loss_scale"),
                          good = readRunScalar(program, "good_steps");
-  bool isPower = scale && *scale > 0 && (*scale & (*scale - 1)) == 0 && *scale <= LossScale::most;
-  if (scale && good && !(isPower && *good >= 0 && *good < LossScale::goodSteps))
+  if (scale && good &&
+      !(lossScaleNamed(std::to_string(*scale)) && *good >= 0 && *good < LossScale::goodSteps))
     throw Failure(Exit::storage,
                   concat(checkpoint, ": the loss scale is ", *scale, " after ", *good,
                          " good steps; expected a power of two from 1 to ", LossScale::most,

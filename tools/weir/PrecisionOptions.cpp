@@ -8,6 +8,7 @@
 #include "tools/weir/PrecisionOptions.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/Update.h"
 #include "runtime/base/Masters.h"
 #include "llvm/Support/raw_ostream.h"
 

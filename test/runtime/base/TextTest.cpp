@@ -7,6 +7,7 @@
 
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace weir {
@@ -49,6 +50,11 @@ TEST(NearestName, TakesNoTimeOverNamesThatNobodyTypes) {
   std::string endless(1 << 20, 'a');
   EXPECT_EQ(nearestName(endless, std::vector<std::string>(64, endless + "b")), "");
   EXPECT_EQ(nearestName("layer.0.w", std::vector<std::string>(1 << 10, endless)), "");
+}
+
+TEST(Text, NoNumberHasASign) {
+  EXPECT_EQ(concat("loss ", -std::nan(""), ", ", -std::nanf(""), ", ", -HUGE_VAL),
+            "loss nan, nan, -inf");
 }
 
 } // namespace

@@ -94,29 +94,13 @@ TEST_F(Train, ResumesWithNoLossScaleThatNoStepMakes) {
                                             [](artifact::ProgramT &p) { p.loss_scale = "dynamic"; },
                                             {"loss_scale", "good_steps"});
   EXPECT_EQ(run(options("a"), scaled), Exit::ok);
-  Checkpoint kept = CheckpointStore::open(CheckpointStore(folder / "a", 3, disk).pathOf(30));
-  auto tensorsOf = [](const SafeTensors &file) {
-    std::vector<StoredTensor> tensors;
-    for (const auto &[name, tensor] : file.tensors())
-      tensors.push_back(tensor);
-    return tensors;
-  };
   auto resumes = [&](int32_t scale, int32_t good) {
-    std::vector<StoredTensor> state = tensorsOf(kept.state);
-    for (StoredTensor &tensor : state) {
+    auto edit = [&](StoredTensor &tensor) {
       if (tensor.name == "loss_scale" || tensor.name == "good_steps")
         tensor.data =
             reinterpret_cast<const std::byte *>(tensor.name == "loss_scale" ? &scale : &good);
-    }
-    std::filesystem::remove_all(folder / "b");
-    std::filesystem::create_directory(folder / "b");
-    {
-      CheckpointStore store(folder / "b", 3, disk);
-      store.save(kept.manifest, tensorsOf(kept.model), state);
-    }
-    RunOptions more = options("b");
-    more.resume = true;
-    run(more, scaled);
+    };
+    run(edited("a", "b", edit), scaled);
   };
   for (auto [scale, good] :
        {std::pair(0, 0), {3, 0}, {-8, 0}, {1 << 25, 0}, {8, -1}, {8, LossScale::goodSteps}})
@@ -124,6 +108,17 @@ TEST_F(Train, ResumesWithNoLossScaleThatNoStepMakes) {
                      {"the loss scale is " + std::to_string(scale), "expected a power of two"}));
   for (auto [scale, good] : {std::pair(1, 0), {1 << 24, LossScale::goodSteps - 1}})
     EXPECT_NO_THROW(resumes(scale, good));
+}
+
+TEST_F(Train, ResumesNoTensorOfAnotherMasterThanItSays) {
+  run(options("a"));
+  EXPECT_EQ(run(edited("a", "b", [](StoredTensor &) {})), Exit::ok);
+  auto narrow = [](StoredTensor &tensor) {
+    if (tensor.name == "weights")
+      tensor.dtype = "BF16", tensor.size /= 2;
+  };
+  EXPECT_TRUE(says(refused(Exit::model, edited("a", "c", narrow)),
+                   {"other type: weights is BF16[4] in the file, F32[4] in the model"}));
 }
 
 TEST_F(Train, ResumesInAnEmptyDirectory) {

@@ -12,6 +12,7 @@
 #include "runtime/run/Train.h"
 #include "test/runtime/run/TestModel.h"
 #include <filesystem>
+#include <functional>
 #include <sstream>
 #include <unistd.h>
 
@@ -73,6 +74,25 @@ protected:
   /// The message of the failure that ends the run.
   std::string refused(Exit exit, const RunOptions &options) {
     return messageOf(exit, [&] { run(options); });
+  }
+  /// A run that goes on from the last checkpoint of the run `from`, each tensor of which was
+  /// edited.
+  RunOptions edited(const std::string &from, const std::string &to,
+                    const std::function<void(StoredTensor &)> &edit) {
+    Checkpoint before = CheckpointStore::open(CheckpointStore(folder / from, 3, disk).pathOf(30));
+    auto tensorsOf = [&](const SafeTensors &file) {
+      std::vector<StoredTensor> tensors;
+      for (const auto &[name, tensor] : file.tensors())
+        edit(tensors.emplace_back(tensor));
+      return tensors;
+    };
+    std::filesystem::remove_all(folder / to);
+    std::filesystem::create_directory(folder / to);
+    CheckpointStore(folder / to, 3, disk)
+        .save(before.manifest, tensorsOf(before.model), tensorsOf(before.state));
+    RunOptions more = options(to);
+    more.resume = true;
+    return more;
   }
   /// The newest checkpoint's tensors.
   std::string kept(const std::string &name) {
