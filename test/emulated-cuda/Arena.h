@@ -1,0 +1,62 @@
+//===- Arena.h - The emulated device's memory ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Addresses of the device are addresses of this process, in one range that is reserved at once and
+// backed as it is touched. Between allocations lies a gap, so that what runs off an end lands in
+// no other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TEST_EMULATEDCUDA_ARENA_H
+#define WEIR_TEST_EMULATEDCUDA_ARENA_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace weir::emulated {
+
+class Arena {
+public:
+  static constexpr size_t bytes = size_t(16) << 30;
+
+  /// Zero if no gap is large enough. In check mode the memory holds NaN of every width.
+  uint64_t allocate(size_t size);
+  /// False if `address` is not the beginning of an allocation.
+  bool release(uint64_t address);
+  void releaseAll();
+
+  size_t used() const { return usedBytes; }
+  bool contains(uint64_t address) const { return address - base < bytes; }
+  /// Whether all of [address, address + size) lies in one allocation.
+  bool isAllocated(uint64_t address, size_t size) const;
+  /// "+1024 of an allocation of 4096 bytes", "0x10, which is not memory of the device", ...
+  std::string describe(uint64_t address) const;
+
+  uint64_t base = 0;
+  /// Of each granule, how many of its bytes are allocated, from its beginning.
+  uint16_t *valid = nullptr;
+  static constexpr size_t granule = 512;
+
+private:
+  bool reserve();
+
+  std::map<uint64_t, size_t> allocations; ///< by their offset
+  size_t usedBytes = 0;
+};
+
+Arena &arena();
+
+/// Zeroed memory that takes no room before it is touched; nullptr where there is none.
+void *reserveMemory(size_t bytes);
+/// Zero again, and taking no room, as far as whole pages go.
+void clearMemory(void *memory, size_t bytes);
+
+} // namespace weir::emulated
+
+#endif

@@ -1,0 +1,36 @@
+//===- Faults.cpp - What went wrong, in words and as the driver's error ---===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/emulated-cuda/Faults.h"
+#include <cstdio>
+
+namespace weir::emulated {
+
+static cuda::CUresult sticky = cuda::CUDA_SUCCESS;
+static std::string lines;
+
+void note(const std::string &what) {
+  std::fprintf(stderr, "emulated CUDA: %s\n", what.c_str());
+  lines += what + "\n";
+}
+
+void reportFault(cuda::CUresult error, const std::string &what) {
+  note(what);
+  if (sticky == cuda::CUDA_SUCCESS)
+    sticky = error;
+}
+
+cuda::CUresult stickyError() { return sticky; }
+
+const std::string &faultText() { return lines; }
+
+void resetFaults() {
+  sticky = cuda::CUDA_SUCCESS;
+  lines.clear();
+}
+
+} // namespace weir::emulated
