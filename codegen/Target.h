@@ -15,9 +15,11 @@
 #ifndef WEIR_CODEGEN_TARGET_H
 #define WEIR_CODEGEN_TARGET_H
 
+#include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Support/Timing.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +30,8 @@ namespace weir {
 struct LaunchPlan {
   std::string suffix;
   int64_t tasks = 1;
+  int64_t threads = 1; ///< that work on a task together
+  int64_t shared = 0;  ///< bytes of memory that they share
 };
 
 struct KernelPlan {
@@ -60,8 +64,11 @@ struct Epilogue {
   mlir::Type result; ///< rounds to it; null for none
 };
 
-/// Sees the module of all kernels after a phase of compiling them; the names are the target's.
-using DumpKernels = llvm::function_ref<void(llvm::StringRef phase, mlir::ModuleOp)>;
+/// Sees the code of all kernels after a phase of compiling them; the names are the target's. It is
+/// a module, which may be changed, or `text` where that is null: its phase is named with the
+/// extension of such files ("emitted.cu").
+using DumpKernels =
+    std::function<void(llvm::StringRef phase, mlir::ModuleOp module, llvm::StringRef text)>;
 
 /// Not to be used on two threads at once. It keeps what it emitted for kernels in their contexts,
 /// and is destroyed before them.
@@ -71,6 +78,9 @@ public:
 
   /// What an artifact demands of the device that runs it.
   virtual llvm::StringRef requirement() const = 0;
+
+  /// What compile() makes.
+  virtual plan::CodeFormat codeFormat() const = 0;
 
   /// Why a kernel of this shape, which is the root's own (Fusible), cannot be run; empty if it can.
   /// Fusion asks before it outlines. What is declined is computed element by element, as a nest, or

@@ -30,10 +30,8 @@ std::unique_ptr<mlir::Pass> createWidenFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
-std::unique_ptr<mlir::Pass>
-createCompileKernels(std::shared_ptr<Target> target,
-                     std::function<void(llvm::StringRef phase, mlir::ModuleOp)> dump,
-                     mlir::TimingScope *time);
+std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,
+                                                 mlir::TimingScope *time);
 
 /// Makes every pass known to command lines and textual pipelines.
 inline void registerPasses() { registerWeirPasses(); }

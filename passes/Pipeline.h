@@ -26,7 +26,7 @@ struct PipelineOptions {
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
   /// Sees the kernels' code on its way (codegen/Target.h).
-  std::function<void(llvm::StringRef step, mlir::ModuleOp)> dumpKernels = nullptr;
+  DumpKernels dumpKernels = nullptr;
   /// What phases and passes take is nested here, unless null.
   mlir::TimingScope *time = nullptr;
 };

@@ -22,14 +22,15 @@ struct Verification {
   /// arguments have to outlive this.
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
-        pipeline{.target = makeTarget(options.target),
-                 .precision = options.precision,
-                 .master = options.master,
-                 .lossScale = options.lossScale,
-                 .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels) {
-                   if (step == "emitted")
-                     tamper("codegen", kernels);
-                 }} {}
+        pipeline{
+            .target = makeTarget(options.target),
+            .precision = options.precision,
+            .master = options.master,
+            .lossScale = options.lossScale,
+            .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
+              if (step == "emitted")
+                tamper("codegen", kernels);
+            }} {}
 
   mlir::ModuleOp module;
   const VerifyOptions &options;

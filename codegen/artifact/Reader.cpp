@@ -156,8 +156,9 @@ LogicalResult PlanReader::readKernel(uint32_t first) {
                               << "' is of an unknown shape, '" << text(kernel.shape()) << "'";
   SmallVector<Attribute> parts, takes;
   for (uint32_t i = first; i < kernels.size() && (i == first || kernels[i]->part() != 0); ++i)
-    parts.push_back(plan::PartAttr::get(builder.getContext(), text(kernels[i]->suffix()),
-                                        int64_t(kernels[i]->tasks())));
+    parts.push_back(plan::PartAttr::get(
+        builder.getContext(), text(kernels[i]->suffix()), int64_t(kernels[i]->tasks()),
+        int64_t(kernels[i]->threads()), int64_t(kernels[i]->shared())));
   for (const fb::Operand *operand : *kernel.operands())
     takes.push_back(plan::OperandAttr::get(builder.getContext(), plan::Mode(operand->mode()),
                                            int64_t(operand->size())));
@@ -331,7 +332,7 @@ OwningOpRef<ModuleOp> PlanReader::read() {
     readEntry(*entry);
   if (program.blobs())
     for (const fb::Blob *blob : *program.blobs())
-      plan::setCode(*module,
+      plan::setCode(*module, plan::CodeFormat(blob->format()),
                     {reinterpret_cast<const char *>(blob->bytes()->data()), blob->bytes()->size()});
   if (failed(readMeanings()) || failed(verify(*module)))
     return {};

@@ -43,7 +43,8 @@ std::vector<int64_t> shapeVector(Type type) {
 static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
               int(fb::PortKind::MAX) == int(plan::getMaxEnumValForPortKind()) &&
               int(fb::Space::MAX) == int(plan::getMaxEnumValForSpace()) &&
-              int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()));
+              int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()) &&
+              int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()));
 
 class Writer {
 public:
@@ -92,6 +93,7 @@ public:
       writeEntry(entry);
     if (ArrayRef<char> code = plan::codeOf(module); !code.empty()) {
       auto blob = std::make_unique<fb::BlobT>();
+      blob->format = fb::BlobFormat(plan::codeFormatOf(module));
       blob->bytes.assign(reinterpret_cast<const uint8_t *>(code.begin()),
                          reinterpret_cast<const uint8_t *>(code.end()));
       program.blobs.push_back(std::move(blob));
@@ -188,6 +190,8 @@ private:
       kernel->part = i;
       kernel->shape = stringifyKernelShape(op.getShape()).str();
       kernel->tasks = op.getPart(i).getTasks();
+      kernel->threads = op.getPart(i).getThreads();
+      kernel->shared = op.getPart(i).getShared();
       kernel->thread_scratch = op.getThreadScratch();
       for (auto operand : op.getTakes().getAsRange<plan::OperandAttr>())
         kernel->operands.push_back({fb::Mode(operand.getMode()), uint64_t(operand.getBytes())});

@@ -8,10 +8,11 @@
 #include "codegen/cpu/CpuTarget.h"
 
 #include "codegen/cpu/Emission.h"
-#include "codegen/cpu/Families.h"
 #include "codegen/cpu/Library.h"
 #include "codegen/cpu/Lower.h"
 #include "codegen/cpu/Vectorize.h"
+#include "codegen/kernel/Expand.h"
+#include "codegen/kernel/Families.h"
 #include "ir/weir/Decompose.h"
 #include "ir/weir/KernelStructure.h"
 
@@ -154,6 +155,7 @@ public:
   explicit CpuTarget(Processor processor) : processor(std::move(processor)) {}
 
   StringRef requirement() const override { return processor.level; }
+  plan::CodeFormat codeFormat() const override { return plan::CodeFormat::elf; }
   std::string declines(KernelShape shape, Operation *root) const override {
     return libraryDeclines(shape, root);
   }
@@ -248,7 +250,7 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
   if (failed(families))
     return failure();
   if (dump)
-    dump("emitted", *module);
+    dump("emitted", *module, "");
 
   step = time.nest("vectorize");
   if (failed(simplify(*module)))
@@ -256,19 +258,19 @@ FailureOr<std::vector<char>> CpuTarget::compile(ArrayRef<NamedKernel> kernels, D
   hoistInvariants(*module);
   vectorizeLoops(*module, processor);
   if (dump)
-    dump("vectorized", *module);
+    dump("vectorized", *module, "");
 
   step = time.nest("lower");
   approximateMath(*module);
   compareMagnitudes(*module);
-  expandSmallFloats(*module);
+  expandSmallFloats(*module, /*halves=*/false);
   if (failed(lowerToLLVM(*module)))
     return failure();
   for (const KernelFamily &family : *families)
     if (family.isShared())
       addMembers(*module, family);
   if (dump)
-    dump("lowered", *module);
+    dump("lowered", *module, "");
 
   step = time.nest("objects");
   FailureOr<std::vector<ObjectBytes>> objects = compileInParallel(*module, processor);

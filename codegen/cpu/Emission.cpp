@@ -7,7 +7,7 @@
 
 #include "codegen/cpu/Emission.h"
 
-#include "codegen/cpu/Families.h"
+#include "codegen/kernel/Families.h"
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -58,7 +58,7 @@ Value Emission::operandPointer(unsigned index) {
 
 void Emission::close() {
   for (const Elements::Load &load : elements->loads)
-    loads.push_back({load, functions});
+    places.load(load.input, load.position, load.phase, functions);
   phase = elements->phase;
   func::ReturnOp::create(builder, loc);
   // The workspace's pointer is read in every function, and dead in most.
@@ -72,8 +72,7 @@ void Emission::discard() {
   elements.reset();
   function.erase();
   plan.launches.pop_back();
-  llvm::erase_if(stores, [&](const Store &store) { return store.function == functions; });
-  llvm::erase_if(loads, [&](const Load &load) { return load.function == functions; });
+  places.discard(functions);
 }
 
 Buffer Emission::result(unsigned index) {
@@ -119,33 +118,11 @@ std::pair<Value, Value> Emission::range(Value lo, Value hi, int64_t grain, int64
 }
 
 void Emission::storeResult(unsigned index, AffineExpr position, Value scalar) {
-  stores.push_back({index, position, elements->phase, functions});
+  places.store(index, position, elements->phase, functions);
   storeElement(builder, loc, result(index), space->materialize(builder, loc, position), scalar);
 }
 
-void Emission::findInPlace() {
-  for (unsigned result = 0; result < kernel.getNumResults(); ++result) {
-    SmallVector<Store> own;
-    llvm::copy_if(stores, std::back_inserter(own),
-                  [&](const Store &store) { return store.result == result; });
-    if (own.size() != 1)
-      continue;
-    for (unsigned input = 0; input < kernel.getNumOperands(); ++input) {
-      if (kernel.getOperand(input).getType() != kernel.getResult(result).getType())
-        continue;
-      bool read = false, safe = true;
-      for (const Load &load : loads) {
-        if (load.input != int(input) || load.function < own[0].function)
-          continue;
-        read = true;
-        safe &= load.function == own[0].function && load.phase <= own[0].phase &&
-                load.position == own[0].position;
-      }
-      if (read && safe)
-        plan.inPlace.push_back({result, input});
-    }
-  }
-}
+void Emission::findInPlace() { plan.inPlace = places.find(kernel); }
 
 double estimatedTime(KernelOp kernel) {
   // About 65 operations and 80 bytes per nanosecond: vector code of one core, operands in its
@@ -159,42 +136,6 @@ double estimatedTime(KernelOp kernel) {
       time += 0.015 * weight * double(costed.cost().flops);
     }
   return time;
-}
-
-static TypedAttr neutralAttr(Reduction kind, Type type) {
-  Builder builder(type.getContext());
-  if (auto floating = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = floating.getFloatSemantics();
-    return FloatAttr::get(type, kind == Reduction::sum
-                                    ? llvm::APFloat::getZero(semantics)
-                                    : llvm::APFloat::getInf(semantics, kind == Reduction::max));
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  return IntegerAttr::get(type, kind == Reduction::sum   ? llvm::APInt::getZero(width)
-                                : kind == Reduction::max ? llvm::APInt::getSignedMinValue(width)
-                                                         : llvm::APInt::getSignedMaxValue(width));
-}
-
-Value neutralOf(OpBuilder &builder, Location loc, Reduction kind, Type type) {
-  return arith::ConstantOp::create(builder, loc, neutralAttr(kind, type));
-}
-
-Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a, Value b) {
-  bool floating = isa<FloatType>(getElementTypeOrSelf(a));
-  // Maxima keep NaN, which takes four instructions for one: a fourteenth of softmax_cross_entropy's
-  // time.
-  switch (kind) {
-  case Reduction::sum:
-    return floating ? arith::AddFOp::create(builder, loc, a, b).getResult()
-                    : arith::AddIOp::create(builder, loc, a, b).getResult();
-  case Reduction::max:
-    return floating ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
-                    : arith::MaxSIOp::create(builder, loc, a, b).getResult();
-  case Reduction::min:
-    return floating ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
-                    : arith::MinSIOp::create(builder, loc, a, b).getResult();
-  }
-  llvm_unreachable("no such reduction");
 }
 
 } // namespace weir

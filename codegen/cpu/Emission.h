@@ -18,8 +18,10 @@
 #define WEIR_CODEGEN_CPU_EMISSION_H
 
 #include "codegen/Target.h"
-#include "codegen/cpu/Elements.h"
 #include "codegen/cpu/Processor.h"
+#include "codegen/kernel/Elements.h"
+#include "codegen/kernel/InPlace.h"
+#include "codegen/kernel/Reductions.h"
 
 #include <memory>
 
@@ -89,20 +91,10 @@ public:
 private:
   mlir::Value operandPointer(unsigned index);
 
-  struct Store {
-    unsigned result;
-    mlir::AffineExpr position;
-    int phase;
-    size_t function;
-  };
   mlir::ModuleOp module;
   mlir::func::FuncOp function;
   mlir::Value operands;
-  llvm::SmallVector<Store> stores;
-  struct Load : Elements::Load {
-    size_t function;
-  };
-  llvm::SmallVector<Load> loads;
+  InPlace places;
   llvm::SmallVector<mlir::Value> pointers;
   size_t functions = 0;
   int phase = 0;
@@ -123,12 +115,6 @@ double estimatedTime(KernelOp kernel);
 
 /// What tasks should take at least, in nanoseconds: a launch costs about one microsecond.
 constexpr double taskTime = 12000;
-
-/// A reduction's neutral element and the combination of two of its partial results.
-mlir::Value neutralOf(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind,
-                      mlir::Type type);
-mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, Reduction kind, mlir::Value a,
-                    mlir::Value b);
 
 } // namespace weir
 

@@ -9,6 +9,7 @@
 #define WEIR_CODEGEN_CPU_LOWER_H
 
 #include "codegen/cpu/Processor.h"
+#include "codegen/kernel/Families.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -16,20 +17,15 @@ namespace weir {
 
 using ObjectBytes = llvm::SmallVector<char, 0>;
 
-/// Scalar and vector elementary functions to polynomials and hardware instructions: nothing is left
-/// for a mathematics library. Then the flags that allow sums in any order.
-void approximateMath(mlir::ModuleOp module);
-
-/// Replaces conversions between f32 and floats of low precision by arithmetic on their bits, where
-/// processors have no instruction.
-void expandSmallFloats(mlir::ModuleOp module);
-
 /// Replaces maxima of magnitudes in vectors by those of their bits: one instruction for the four of
 /// a maximum that keeps NaN.
 void compareMagnitudes(mlir::ModuleOp module);
 
 /// To the LLVM dialect.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// Adds a family's members to a module of the LLVM dialect, each behind the function that it calls.
+void addMembers(mlir::ModuleOp lowered, const KernelFamily &family);
 
 /// A relocatable object of a module of the LLVM dialect.
 mlir::FailureOr<ObjectBytes> compileToObject(mlir::ModuleOp module, const Processor &processor);

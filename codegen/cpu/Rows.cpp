@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Emission.h"
-#include "codegen/cpu/RowSpace.h"
+#include "codegen/kernel/RowSpace.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -35,16 +35,7 @@ public:
   LogicalResult run();
 
 private:
-  struct Output {
-    unsigned index;
-    Value value;
-    int level;
-  };
-
-  // What a stage computes.
-  SmallVector<Output> outputsOf(int stage, Extent extent);
-  SmallVector<Output> afterwards(int stage, Extent extent);
-  SmallVector<Sum *> sumsOf(int stage);
+  using Output = RowSpace::Output;
 
   void layOutWorkspace();
   void placeSums();
@@ -67,32 +58,6 @@ private:
 };
 
 int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
-
-SmallVector<RowEmitter::Output> RowEmitter::outputsOf(int stage, Extent extent) {
-  SmallVector<Output> outputs;
-  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
-    Value value = e.yielded(i);
-    if (space.extentOf(value) == extent && space.stageOf(value) == stage)
-      outputs.push_back({i, value, space.levelOf(value)});
-  }
-  return outputs;
-}
-
-/// The results that are computed once the sums of a stage are known.
-SmallVector<RowEmitter::Output> RowEmitter::afterwards(int stage, Extent extent) {
-  SmallVector<Output> outputs = outputsOf(stage + 1, extent);
-  if (stage == 0)
-    outputs.append(outputsOf(0, extent));
-  return outputs;
-}
-
-SmallVector<Sum *> RowEmitter::sumsOf(int stage) {
-  SmallVector<Sum *> sums;
-  for (Sum &sum : space.sums)
-    if (sum.stage == stage)
-      sums.push_back(&sum);
-  return sums;
-}
 
 void RowEmitter::layOutWorkspace() {
   int64_t bytes = 0;
@@ -151,8 +116,8 @@ LogicalResult RowEmitter::run() {
     placeSums();
   }
   for (int stage = 0; stage <= space.lastStage; ++stage) {
-    if (!outputsOf(stage, Extent::full).empty() || !outputsOf(stage, Extent::row).empty() ||
-        !sumsOf(stage).empty()) {
+    if (!space.outputsOf(stage, Extent::full).empty() ||
+        !space.outputsOf(stage, Extent::row).empty() || !space.sumsOf(stage).empty()) {
       if (tasks > 1) {
         e.open("_rows" + std::to_string(stage), tasks);
         placeSums();
@@ -163,8 +128,9 @@ LogicalResult RowEmitter::run() {
         e.close();
       }
     }
-    if ((tasks > 1 && !sumsOf(stage).empty()) || !afterwards(stage, Extent::column).empty() ||
-        !afterwards(stage, Extent::scalar).empty()) {
+    if ((tasks > 1 && !space.sumsOf(stage).empty()) ||
+        !space.afterwards(stage, Extent::column).empty() ||
+        !space.afterwards(stage, Extent::scalar).empty()) {
       if (tasks > 1) {
         e.open("_sums" + std::to_string(stage), 1);
         placeSums();
@@ -201,7 +167,7 @@ void RowEmitter::emitByColumns() {
   for (auto [sum, accumulator] : llvm::zip_equal(space.sums, rowLoop.getRegionIterArgs()))
     next.push_back(combine(e.builder, e.loc, sum.op.getKind(), accumulator,
                            e.elements->at(sum.op.getInput(), position)));
-  auto outputs = outputsOf(0, Extent::full);
+  auto outputs = space.outputsOf(0, Extent::full);
   for (const Output &output : outputs)
     scalars.push_back(e.elements->at(output.value, position));
   for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
@@ -213,14 +179,14 @@ void RowEmitter::emitByColumns() {
       if (e.yielded(i) == sum.op.getResult())
         e.storeResult(i, column, total);
   }
-  for (const Output &output : afterwards(0, Extent::column))
+  for (const Output &output : space.afterwards(0, Extent::column))
     e.storeResult(output.index, column, e.elements->at(output.value, column));
   e.done(columnLoop);
   e.close();
 }
 
 void RowEmitter::emitSweep(int stage) {
-  auto sums = sumsOf(stage);
+  auto sums = space.sumsOf(stage);
   auto fillNeutral = [&] {
     for (Sum *sum : sums) {
       scf::ForOp fill = e.loop(e.index(0), e.index(sum->width));
@@ -267,8 +233,8 @@ void RowEmitter::accumulate(Sum &sum, AffineExpr column, Value scalar) {
 }
 
 void RowEmitter::emitRow(int stage) {
-  auto full = outputsOf(stage, Extent::full), perRow = outputsOf(stage, Extent::row);
-  auto sums = sumsOf(stage);
+  auto full = space.outputsOf(stage, Extent::full), perRow = space.outputsOf(stage, Extent::row);
+  auto sums = space.sumsOf(stage);
   SmallVector<Value> wanted;
   for (const Output &output : llvm::concat<Output>(full, perRow))
     wanted.push_back(output.value);
@@ -311,11 +277,11 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
     if (space.levelOf(cast<ReduceOp>(op).getInput()) == pass)
       reductions.push_back(cast<ReduceOp>(op));
   SmallVector<Sum *> sums;
-  for (Sum *sum : sumsOf(stage))
+  for (Sum *sum : space.sumsOf(stage))
     if (sum->kind == Sum::perColumn && sum->level == pass)
       sums.push_back(sum);
   SmallVector<Output> outputs;
-  for (const Output &output : outputsOf(stage, Extent::full))
+  for (const Output &output : space.outputsOf(stage, Extent::full))
     if (output.level == pass)
       outputs.push_back(output);
   if (reductions.empty() && sums.empty() && outputs.empty())
@@ -347,7 +313,7 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
 
   for (auto [op, total] : llvm::zip_equal(reductions, loop.getResults())) {
     bool isSum = false;
-    for (Sum *sum : sumsOf(stage))
+    for (Sum *sum : space.sumsOf(stage))
       if (sum->op == op && sum->kind == Sum::total) {
         accumulate(*sum, e.space->constant(0), total);
         isSum = true;
@@ -359,7 +325,7 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
 
 void RowEmitter::emitCombination(int stage) {
   if (tasks > 1)
-    for (Sum *sum : sumsOf(stage)) {
+    for (Sum *sum : space.sumsOf(stage)) {
       scf::ForOp columnLoop = e.loop(e.index(0), e.index(sum->width));
       columnLoop->setAttr(lanesName, e.builder.getUnitAttr());
       AffineExpr at = e.space->exprOf(columnLoop.getInductionVar());
@@ -375,7 +341,7 @@ void RowEmitter::emitCombination(int stage) {
       e.done(columnLoop);
     }
   ++e.elements->phase;
-  auto columns = afterwards(stage, Extent::column);
+  auto columns = space.afterwards(stage, Extent::column);
   if (!columns.empty()) {
     scf::ForOp loop = e.loop(e.index(0), e.index(space.columns));
     loop->setAttr(lanesName, e.builder.getUnitAttr());
@@ -388,7 +354,7 @@ void RowEmitter::emitCombination(int stage) {
     e.done(loop);
   }
   ++e.elements->phase;
-  for (const Output &output : afterwards(stage, Extent::scalar))
+  for (const Output &output : space.afterwards(stage, Extent::scalar))
     e.storeResult(output.index, e.space->constant(0),
                   e.elements->at(output.value, e.space->constant(0)));
 }

@@ -43,6 +43,10 @@ def Plan_Engine : Plan_Enum<"Engine", "what of a device carries out an action", 
 def Plan_Mode : Plan_Enum<"Mode", "what an action does with an operand", [
     I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"update", 2>]>;
 
+def Plan_CodeFormat : Plan_Enum<"CodeFormat", "what the code of a plan's kernels is", [
+    I32EnumAttrCase<"elf", 0>,          // a shared object without undefined symbols
+    I32EnumAttrCase<"cuda", 1>]>;       // a CudaCode (runtime/cuda/CudaCode.fbs)
+
 class Plan_Type<string name, string text> : TypeDef<Plan_Dialect, name> {
   let mnemonic = text;
 }
@@ -63,8 +67,10 @@ class Plan_Attr<string name, string text> : AttrDef<Plan_Dialect, name> {
 }
 def Plan_Part : Plan_Attr<"Part", "part"> {
   let summary = "one launch of a kernel: the function is the kernel's symbol and `suffix`, run on `tasks` tasks";
-  let parameters = (ins StringRefParameter<>:$suffix, "int64_t":$tasks);
-  let assemblyFormat = "`<` $suffix `:` $tasks `>`";
+  let description = "Each task is worked on by `threads` together, which share that many bytes of memory.";
+  let parameters = (ins StringRefParameter<>:$suffix, "int64_t":$tasks, DefaultValuedParameter<"int64_t", "1">:$threads,
+                        DefaultValuedParameter<"int64_t", "0">:$shared);
+  let assemblyFormat = "`<` $suffix `:` $tasks (`x` $threads^)? (`shared` $shared^)? `>`";
 }
 def Plan_Operand : Plan_Attr<"Operand", "operand"> {
   let summary = "bytes that a kernel touches from an operand's start";

@@ -152,17 +152,23 @@ SmallVector<Location> locationsOfOps(Location loc, size_t count) {
 // Code
 //===----------------------------------------------------------------------===//
 
-void setCode(ModuleOp plan, ArrayRef<char> code) {
+void setCode(ModuleOp plan, CodeFormat format, ArrayRef<char> code) {
   OpBuilder builder = OpBuilder::atBlockEnd(plan.getBody());
   auto type = RankedTensorType::get({int64_t(code.size())}, builder.getIntegerType(8, false));
   BlobOp::create(builder, plan.getLoc(),
                  DenseResourceElementsAttr::get(
-                     type, "code", HeapAsmResourceBlob::allocateAndCopyWithAlign(code, 16)));
+                     type, "code", HeapAsmResourceBlob::allocateAndCopyWithAlign(code, 16)),
+                 format);
 }
 
 ArrayRef<char> codeOf(ModuleOp plan) {
   auto blobs = plan.getOps<BlobOp>();
   return blobs.empty() ? ArrayRef<char>() : (*blobs.begin()).code();
+}
+
+CodeFormat codeFormatOf(ModuleOp plan) {
+  auto blobs = plan.getOps<BlobOp>();
+  return blobs.empty() ? CodeFormat::elf : (*blobs.begin()).getFormat();
 }
 
 ArrayRef<char> BlobOp::code() {

@@ -84,10 +84,13 @@ mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Lo
 llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
 
 /// Adds the code of a plan's kernels, which has none yet.
-void setCode(mlir::ModuleOp plan, llvm::ArrayRef<char> code);
+void setCode(mlir::ModuleOp plan, CodeFormat format, llvm::ArrayRef<char> code);
 
 /// The code of a plan's kernels; empty where there is none (yet).
 llvm::ArrayRef<char> codeOf(mlir::ModuleOp plan);
+
+/// What it is; elf where there is none.
+CodeFormat codeFormatOf(mlir::ModuleOp plan);
 
 /// Where the variables, then every entry's scratch, begin: multiples of this many bytes.
 constexpr int64_t alignment = limits::alignment;

@@ -76,7 +76,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
 def Plan_BlobOp : Plan_Op<"blob", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "the code of all kernels, as the target's devices load it";
   let description = "C1: it is a resource of as many bytes, at least one, as its type says.  C2: a module has one.  C3: it stands in the module itself.";
-  let arguments = (ins ElementsAttr:$bytes);
+  let arguments = (ins ElementsAttr:$bytes, DefaultValuedAttr<Plan_CodeFormat, "CodeFormat::elf">:$format);
   let assemblyFormat = "$bytes attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = "::llvm::ArrayRef<char> code();";

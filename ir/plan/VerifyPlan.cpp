@@ -104,7 +104,8 @@ LogicalResult KernelOp::verify() {
   if (getParts().empty())
     return emitOpError("has no part to launch");
   for (size_t part = 0; part < getParts().size(); ++part)
-    if (getPart(part).getTasks() < 1)
+    if (getPart(part).getTasks() < 1 || getPart(part).getThreads() < 1 ||
+        getPart(part).getShared() < 0)
       return emitOpError("has a part without tasks");
   SmallVector<std::pair<Mode, int64_t>> known;
   for (Type type : meaning()->getOperandTypes())

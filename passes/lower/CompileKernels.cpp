@@ -58,8 +58,7 @@ LogicalResult checkSchedule(plan::KernelOp kernel, Target &target) {
 struct CompileKernels : weir::impl::CompileKernelsBase<CompileKernels> {
   CompileKernels() = default;
   explicit CompileKernels(CompileKernelsOptions options) : CompileKernelsBase(options) {}
-  CompileKernels(std::shared_ptr<Target> target, std::function<void(StringRef, ModuleOp)> dump,
-                 TimingScope *time)
+  CompileKernels(std::shared_ptr<Target> target, DumpKernels dump, TimingScope *time)
       : made(std::move(target)), dump(std::move(dump)), time(time) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -78,26 +77,22 @@ struct CompileKernels : weir::impl::CompileKernelsBase<CompileKernels> {
         return signalPassFailure();
       kernels.push_back({kernel.meaning(), kernel.getSymName().str()});
     }
-    DumpKernels see;
-    if (dump)
-      see = dump;
     FailureOr<std::vector<char>> code =
-        made->compile(kernels, see, time ? time->nest("kernels") : TimingScope());
+        made->compile(kernels, dump, time ? time->nest("kernels") : TimingScope());
     if (failed(code))
       return signalPassFailure();
     if (!code->empty())
-      plan::setCode(getOperation(), *code);
+      plan::setCode(getOperation(), made->codeFormat(), *code);
   }
 
   PassTarget made;
-  std::function<void(StringRef, ModuleOp)> dump;
+  DumpKernels dump;
   TimingScope *time = nullptr;
 };
 
 } // namespace
 
-std::unique_ptr<Pass>
-weir::createCompileKernels(std::shared_ptr<Target> target,
-                           std::function<void(StringRef phase, ModuleOp)> dump, TimingScope *time) {
+std::unique_ptr<Pass> weir::createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,
+                                                 TimingScope *time) {
   return std::make_unique<CompileKernels>(std::move(target), std::move(dump), time);
 }

@@ -15,7 +15,8 @@ Schedule scheduleOf(KernelOp kernel, const KernelPlan &planned) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> parts, takes;
   for (const LaunchPlan &launch : planned.launches)
-    parts.push_back(plan::PartAttr::get(builder.getContext(), launch.suffix, launch.tasks));
+    parts.push_back(plan::PartAttr::get(builder.getContext(), launch.suffix, launch.tasks,
+                                        launch.threads, launch.shared));
   auto take = [&](plan::Mode mode, int64_t bytes) {
     takes.push_back(plan::OperandAttr::get(builder.getContext(), mode, bytes));
   };

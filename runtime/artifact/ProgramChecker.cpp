@@ -304,6 +304,9 @@ void ProgramChecker::checkKernels() {
     std::string where = "kernel " + quoted(kernel->symbol());
     require(kernel->tasks() >= 1 && kernel->tasks() < maxTasks, where,
             "its number of tasks is out of range");
+    require(kernel->threads() >= 1 && kernel->threads() <= 1024, where,
+            "its number of threads is out of range");
+    require(kernel->shared() <= (1 << 20), where, "its threads share too much memory");
     require(kernel->thread_scratch() <= deviceOf(program).thread_scratch(), where,
             "it needs more scratch than the program states");
     require(isAligned(kernel->operands()), where, "its operands are not aligned in the file");

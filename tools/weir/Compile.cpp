@@ -130,15 +130,19 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     return Exit::ok;
   }
   noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
-  PipelineOptions pipeline{
-      .target = std::move(target),
-      .precision = named.precision,
-      .master = named.master,
-      .lossScale = *scale,
-      .watch = [&](PassManager &manager) { dump.watch(manager); },
-      .dumpKernels = [&](llvm::StringRef step,
-                         ModuleOp kernels) { dump.write(("kernels-" + step).str(), kernels); },
-      .time = &total};
+  PipelineOptions pipeline{.target = std::move(target),
+                           .precision = named.precision,
+                           .master = named.master,
+                           .lossScale = *scale,
+                           .watch = [&](PassManager &manager) { dump.watch(manager); },
+                           .dumpKernels =
+                               [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
+                                 if (kernels)
+                                   dump.write(("kernels-" + step).str(), kernels);
+                                 else
+                                   dump.writeText(("kernels-" + step).str(), text.str());
+                               },
+                           .time = &total};
   if (!options.stopAfter.empty()) {
     if (failed(runPhases(*module, pipeline, options.stopAfter)))
       return reporter.exit();

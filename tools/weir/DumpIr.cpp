@@ -81,13 +81,17 @@ void DumpIr::requireWritten() const {
 }
 
 void DumpIr::write(const std::string &name, Operation *op) {
+  if (enabled() && failure.empty())
+    writeText(name + ".mlir", printed(op));
+}
+
+void DumpIr::writeText(const std::string &file, const std::string &text) {
   if (!enabled() || !failure.empty())
     return;
-  std::string file;
-  llvm::raw_string_ostream(file) << llvm::format("%02u-", next++) << name << ".mlir";
+  std::string numbered;
+  llvm::raw_string_ostream(numbered) << llvm::format("%02u-", next++) << file;
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, file);
-  std::string text = printed(op);
+  llvm::sys::path::append(path, numbered);
   try {
     NewFile whole(path.str().str());
     whole.write(reinterpret_cast<const std::byte *>(text.data()), text.size());

@@ -35,6 +35,8 @@ public:
   /// Passes of MLIR's stand between a file that cannot be written and the command, and nothing can
   /// be thrown through them: the first such failure is kept, and no file is written after it.
   void write(const std::string &name, mlir::Operation *op);
+  /// The same of any text: `file` is a name with its extension.
+  void writeText(const std::string &file, const std::string &text);
 
   /// Writes after each pass of `manager`, whose context must run on one thread. This object
   /// outlives it.

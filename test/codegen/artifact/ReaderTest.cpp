@@ -35,7 +35,7 @@ static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
   if (failed(runPhases(*module, {}, "plan")))
     return {};
   if (!module->getOps<plan::KernelOp>().empty())
-    plan::setCode(*module, std::vector<char>(100, 'c'));
+    plan::setCode(*module, plan::CodeFormat::elf, std::vector<char>(100, 'c'));
   return module;
 }
 

@@ -91,7 +91,7 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
   if (failed(planned))
     return;
   plan = *planned;
-  auto dump = [&](StringRef phase, ModuleOp module) {
+  auto dump = [&](StringRef phase, ModuleOp module, StringRef) {
     if (phase == "emitted")
       emitted = llvm::range_size(module.getOps<func::FuncOp>());
     if (const char *wanted = std::getenv("WEIR_DUMP"))

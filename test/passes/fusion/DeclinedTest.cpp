@@ -33,6 +33,7 @@ public:
   Epilogue most = {.bias = true, .relu = true};
 
   llvm::StringRef requirement() const override { return whole->requirement(); }
+  plan::CodeFormat codeFormat() const override { return plan::CodeFormat::elf; }
   std::string declines(KernelShape shape, Operation *root) const override {
     return shape == declined ? "a shape that is not run" : whole->declines(shape, root);
   }

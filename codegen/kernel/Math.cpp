@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Lower.h"
+#include "codegen/kernel/Expand.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -180,9 +180,13 @@ void replaceAngles(ModuleOp module) {
 
 } // namespace
 
-void approximateMath(ModuleOp module) {
+void reducePowers(ModuleOp module) {
   replaceAll<math::RsqrtOp>(module, reciprocalRoot);
   replaceAll<math::PowFOp>(module, power);
+}
+
+void approximateMath(ModuleOp module) {
+  reducePowers(module);
   replaceAngles(module);
 
   RewritePatternSet approximations(module.getContext());

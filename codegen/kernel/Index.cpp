@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Index.h"
+#include "codegen/kernel/Index.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -259,6 +259,15 @@ SmallVector<AffineExpr> IndexSpace::delinearize(AffineExpr position, ArrayRef<in
     rest = shape[i] == 1 ? rest : simplify(rest.floorDiv(shape[i]));
   }
   return indices;
+}
+
+bool IndexSpace::isOutside(AffineExpr expr, Region &region) {
+  bool outside = true;
+  expr.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      outside &= !region.isAncestor(symbols[symbol.getPosition()].value.getParentRegion());
+  });
+  return outside;
 }
 
 Value IndexSpace::materialize(OpBuilder &builder, Location loc, AffineExpr expr) {

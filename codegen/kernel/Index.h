@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_CPU_INDEX_H
-#define WEIR_CODEGEN_CPU_INDEX_H
+#ifndef WEIR_CODEGEN_KERNEL_INDEX_H
+#define WEIR_CODEGEN_KERNEL_INDEX_H
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
@@ -54,6 +54,9 @@ public:
   /// Its inverse.
   llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::AffineExpr position,
                                                   llvm::ArrayRef<int64_t> shape);
+
+  /// Whether all of an expression is defined outside of a region.
+  bool isOutside(mlir::AffineExpr expr, mlir::Region &region);
 
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr);
 

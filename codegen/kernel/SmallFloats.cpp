@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM would call a function for each lane of bf16 and has no f8 at all. Behind vectorizing, so
-// that what is vectorized is one op a conversion. f16 stays: every level has its instructions.
+// that what is vectorized is one op a conversion. f16 may stay: every CPU level has its
+// instructions.
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Lower.h"
+#include "codegen/kernel/Expand.h"
 
 #include "ir/weir/ElementTypes.h"
 
@@ -167,19 +168,17 @@ Value narrowedAndWidened(Bits b, Value real, Format format) {
   return b.real(b.either(result, b.both(whole, int64_t(1) << 31)));
 }
 
-bool isServed(Type element) { return element.isF16(); }
-
 } // namespace
 
 /// What is rounded and is wide again in one kernel has no need of its bits in between.
-static void roundInPlace(arith::ExtFOp widening) {
+static void roundInPlace(arith::ExtFOp widening, bool halves) {
   Value low = widening.getIn();
   while (auto cast = low.getDefiningOp<arith::BitcastOp>())
     low = cast.getIn();
   auto narrowing = low.getDefiningOp<arith::TruncFOp>();
   Type element = getElementTypeOrSelf(low);
   if (!narrowing || low.getType() != widening.getIn().getType() || !isLow(element) ||
-      isServed(element) || !Format::of(element).hasOwnExponents() ||
+      (element.isF16() && !halves) || !Format::of(element).hasOwnExponents() ||
       !getElementTypeOrSelf(widening.getType()).isF32())
     return;
   OpBuilder builder(widening);
@@ -210,16 +209,18 @@ static void narrowFromWide(Operation *op) {
   op->erase();
 }
 
-void expandSmallFloats(ModuleOp module) {
-  module.walk(narrowFromWide);
-  module.walk(roundInPlace);
-  module.walk([](Operation *op) {
+void narrowByF32(ModuleOp module) { module.walk(narrowFromWide); }
+
+void expandSmallFloats(ModuleOp module, bool halves) {
+  narrowByF32(module);
+  module.walk([&](arith::ExtFOp widening) { roundInPlace(widening, halves); });
+  module.walk([&](Operation *op) {
     if (!isa<arith::TruncFOp, arith::ExtFOp>(op))
       return;
     bool narrows = isa<arith::TruncFOp>(op);
     Type low = narrows ? op->getResult(0).getType() : op->getOperand(0).getType();
     Type element = getElementTypeOrSelf(low);
-    if (!isLow(element) || isServed(element))
+    if (!isLow(element) || (element.isF16() && !halves))
       return;
     OpBuilder builder(op);
     Bits b{builder, op->getLoc(), low};

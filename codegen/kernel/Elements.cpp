@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Elements.h"
+#include "codegen/kernel/Elements.h"
 
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -97,6 +97,8 @@ Value Elements::compute(Value tensor, ValueRange indices, ArrayRef<AffineExpr> e
     AffineExpr position = space.linearize(exprs, shapeOf(tensor));
     if (buffer->second.input >= 0)
       loads.push_back({buffer->second.input, position, phase});
+    if (read)
+      return read(buffer->second, position);
     return loadElement(builder, loc, buffer->second, space.materialize(builder, loc, position));
   }
   Operation *op = tensor.getDefiningOp();

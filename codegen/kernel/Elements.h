@@ -11,13 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_CPU_ELEMENTS_H
-#define WEIR_CODEGEN_CPU_ELEMENTS_H
+#ifndef WEIR_CODEGEN_KERNEL_ELEMENTS_H
+#define WEIR_CODEGEN_KERNEL_ELEMENTS_H
 
-#include "codegen/cpu/Index.h"
+#include "codegen/kernel/Index.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/WeirDialect.h"
 
+#include <functional>
 #include <map>
 
 namespace weir {
@@ -56,6 +57,10 @@ public:
   mlir::Value at(mlir::Value tensor, mlir::AffineExpr position);
 
   bool failed() const { return failure; }
+
+  /// Makes the read of an element in memory, where set; else it is a load of it alone.
+  using Read = std::function<mlir::Value(const Buffer &buffer, mlir::AffineExpr position)>;
+  Read read;
 
   struct Load {
     int input;

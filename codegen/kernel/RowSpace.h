@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_CPU_ROWSPACE_H
-#define WEIR_CODEGEN_CPU_ROWSPACE_H
+#ifndef WEIR_CODEGEN_KERNEL_ROWSPACE_H
+#define WEIR_CODEGEN_KERNEL_ROWSPACE_H
 
 #include "ir/weir/WeirDialect.h"
 
@@ -47,6 +47,17 @@ public:
   int stageOf(mlir::Value value) const { return stages.lookup(value); }
   int levelOf(mlir::Value value) const { return levels.lookup(value); }
 
+  /// A result of the kernel.
+  struct Output {
+    unsigned index;
+    mlir::Value value;
+    int level;
+  };
+  /// What a sweep computes, and what is computed once its sums are known.
+  llvm::SmallVector<Output> outputsOf(int stage, Extent extent) const;
+  llvm::SmallVector<Output> afterwards(int stage, Extent extent) const;
+  llvm::SmallVector<Sum *> sumsOf(int stage);
+
   /// The reductions along rows that `outputs` need, within one sweep.
   llvm::SetVector<mlir::Operation *> rowReductionsFor(llvm::ArrayRef<mlir::Value> outputs) const;
 
@@ -58,6 +69,7 @@ public:
 private:
   void classify(mlir::Block &body);
 
+  mlir::Block &body;
   llvm::DenseMap<mlir::Value, int> stages, levels;
   llvm::DenseSet<mlir::Value> sumResults;
 };

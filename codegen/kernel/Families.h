@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_CODEGEN_CPU_FAMILIES_H
-#define WEIR_CODEGEN_CPU_FAMILIES_H
+#ifndef WEIR_CODEGEN_KERNEL_FAMILIES_H
+#define WEIR_CODEGEN_KERNEL_FAMILIES_H
 
 #include "codegen/Target.h"
 
@@ -35,8 +35,10 @@ struct KernelFamily {
 /// functions: as arguments, two words for each, where it is shared.
 void takeKeys(mlir::func::FuncOp function, const KernelFamily &family);
 
-/// Adds the members' functions to a module of the LLVM dialect, each behind the one that it calls.
-void addMembers(mlir::ModuleOp lowered, const KernelFamily &family);
+/// The lower half of a key, or the higher.
+inline int32_t keyWord(int64_t key, bool higher) {
+  return int32_t(uint32_t(uint64_t(key) >> (higher ? 32 : 0)));
+}
 
 } // namespace weir
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/RowSpace.h"
+#include "codegen/kernel/RowSpace.h"
 #include "ir/weir/KernelStructure.h"
 
 using namespace mlir;
@@ -57,8 +57,32 @@ void RowSpace::classify(Block &body) {
 }
 
 RowSpace::RowSpace(KernelOp kernel)
-    : rows(kernel.rows().getRows()), columns(kernel.rows().getColumns()) {
-  classify(kernel.getBody().front());
+    : rows(kernel.rows().getRows()), columns(kernel.rows().getColumns()),
+      body(kernel.getBody().front()) {
+  classify(body);
+}
+
+SmallVector<RowSpace::Output> RowSpace::outputsOf(int stage, Extent extent) const {
+  SmallVector<Output> outputs;
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (extentOf(value) == extent && stageOf(value) == stage)
+      outputs.push_back({unsigned(i), value, levelOf(value)});
+  return outputs;
+}
+
+SmallVector<RowSpace::Output> RowSpace::afterwards(int stage, Extent extent) const {
+  SmallVector<Output> outputs = outputsOf(stage + 1, extent);
+  if (stage == 0)
+    outputs.append(outputsOf(0, extent));
+  return outputs;
+}
+
+SmallVector<Sum *> RowSpace::sumsOf(int stage) {
+  SmallVector<Sum *> list;
+  for (Sum &sum : sums)
+    if (sum.stage == stage)
+      list.push_back(&sum);
+  return list;
 }
 
 Extent RowSpace::extentOf(Value result) const {
