@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace weir {
 
@@ -39,6 +40,8 @@ struct DeviceOptions {
   int threads = 0;     ///< of a CPU; 0: the cores this process may use
   bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
                        ///< that no dead byte is read
+  std::string kind;    ///< of the device: a name of runtime/devices; "": what the program is for
+  bool graph = true;   ///< where a device can run an entry's actions as one, it does
 };
 
 /// What a device holds besides the arena.

@@ -41,7 +41,7 @@ Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
   impl->plan = &artifact::verify(impl->bytes);
   if (!options.entriesAlone)
     artifact::verifyEvaluations(*impl->plan);
-  impl->device = make(*impl->plan, {.threads = options.threads, .poison = options.poison});
+  impl->device = make(*impl->plan, options.device);
   for (const artifact::Variable *variable : *impl->plan->variables()) {
     const auto &shape = *variable->shape();
     impl->variables.push_back({.name = variable->name()->str(),

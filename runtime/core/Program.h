@@ -22,8 +22,7 @@
 namespace weir {
 
 struct ProgramOptions {
-  int threads = 0;           ///< DeviceOptions::threads
-  bool poison = false;       ///< DeviceOptions::poison
+  DeviceOptions device;
   bool entriesAlone = false; ///< they are run one by one: `eval` need not be like `step`
 };
 

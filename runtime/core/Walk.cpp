@@ -134,6 +134,7 @@ void Walk::runAll(std::vector<Ready> &list) {
     if (trace) {
       int64_t start = Trace::now();
       carryOut(step);
+      workshop.finish();
       trace->record({index, step.action, round, start, Trace::now()});
     } else {
       carryOut(step);

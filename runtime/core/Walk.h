@@ -28,7 +28,7 @@ public:
   /// Its operands lie there from now on.
   virtual void bind(std::span<const Address> operands) = 0;
 
-  /// Carries it out, and returns when it is done.
+  /// Carries it out: before all that is carried out later.
   virtual void run() = 0;
 };
 
@@ -45,6 +45,9 @@ public:
 
   /// Fills bytes with what is no number.
   virtual void poison(Address from, uint64_t bytes) = 0;
+
+  /// Returns when all that was carried out is done: for what is timed.
+  virtual void finish() {}
 };
 
 class Walk {

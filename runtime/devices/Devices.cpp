@@ -9,7 +9,9 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include "runtime/cpu/CpuDevice.h"
+#include "runtime/cuda/CudaDevice.h"
 #include "runtime/null/NullDevice.h"
 
 namespace weir {
@@ -17,27 +19,50 @@ namespace weir {
 std::span<const DeviceKind> deviceKinds() {
   static constexpr DeviceKind kinds[] = {
       {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode},
-      {"null", [](std::string_view) { return false; }, "", null::makeDevice,
+      {"cuda", cuda::serves, cuda::targets, cuda::makeDevice, cuda::checkCode},
+      {"emulated", cuda::serves, "", cuda::makeEmulated, cuda::checkCode},
+      {"null", [](std::string_view) { return true; }, "", null::makeDevice,
        [](const artifact::Program &) {}},
   };
   return kinds;
 }
 
+static std::string targetOf(const artifact::Program &program) {
+  return artifact::deviceOf(program).target()->str();
+}
+
 static const DeviceKind &kindFor(const artifact::Program &program) {
-  std::string_view target = artifact::deviceOf(program).target()->string_view();
-  for (const DeviceKind &kind : deviceKinds())
+  std::string target = targetOf(program), known;
+  for (const DeviceKind &kind : deviceKinds()) {
+    if (kind.targets.empty())
+      continue;
     if (kind.serves(target))
       return kind;
-  std::string known;
-  for (const DeviceKind &kind : deviceKinds())
-    if (!kind.targets.empty())
-      known += (known.empty() ? "" : "; ") + std::string(kind.targets);
-  throw Failure(Exit::model,
-                "the target '" + std::string(target) + "' is unknown: compile for " + known);
+    known += (known.empty() ? "" : "; ") + std::string(kind.targets);
+  }
+  throw Failure(Exit::model, "the target '" + target + "' is unknown: compile for " + known);
+}
+
+static const DeviceKind &kindNamed(const std::string &name, const artifact::Program &program) {
+  std::vector<std::string> names;
+  for (const DeviceKind &kind : deviceKinds()) {
+    names.emplace_back(kind.name);
+    if (kind.name != name)
+      continue;
+    if (!kind.serves(targetOf(program)))
+      throw Failure(Exit::usage, "--device " + name + " does not run what is compiled for " +
+                                     targetOf(program) + ": give --device " +
+                                     std::string(kindFor(program).name) +
+                                     " or compile with another --target");
+    return kind;
+  }
+  throw Failure(Exit::usage, "--device " + name + " is unknown" + didYouMean(name, names));
 }
 
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {
-  return kindFor(program).make(program, options);
+  const DeviceKind &kind =
+      options.kind.empty() ? kindFor(program) : kindNamed(options.kind, program);
+  return kind.make(program, options);
 }
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {

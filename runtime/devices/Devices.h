@@ -22,17 +22,18 @@ namespace weir {
 struct DeviceKind {
   std::string_view name; ///< "cpu"
   bool (*serves)(std::string_view target);
-  std::string_view targets; ///< what may be compiled for it, for messages; "" for none
+  std::string_view
+      targets; ///< what may be compiled for it, for messages; "": it is chosen by name alone
   std::unique_ptr<Device> (*make)(const artifact::Program &program, const DeviceOptions &options);
   /// Whether the program's code is whole, which needs no such device. Throws as `make` does.
   void (*checkCode)(const artifact::Program &program);
 };
 
-/// Every kind. The null device serves programs of all targets, but is made for none by itself.
+/// Every kind. The null device serves programs of all targets.
 std::span<const DeviceKind> deviceKinds();
 
-/// The device that the program is for: a MakeDevice. Throws Failure{Exit::model} where there is no
-/// such kind.
+/// The device that the options name, else the one that the program is for: a MakeDevice. Throws
+/// Failure{Exit::model} where there is no such kind, Exit::usage for a name that is none.
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options);
 
 /// What can be known of an artifact without running it, on any machine: the rules of its file

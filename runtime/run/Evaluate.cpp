@@ -35,7 +35,7 @@ void addCommonOptions(CLI::App &app, EvaluateOptions &options) {
       ->type_name("FILE")
       ->excludes(checkpoint);
   addDataOption(app, options.data);
-  addThreadsOption(app, options.threads);
+  addDeviceOptions(app, options.device);
   app.add_flag("--json", options.json, "results on standard output as one JSON object");
 }
 
@@ -45,7 +45,7 @@ struct Session {
   Weights weights;
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
-      : program(std::move(artifact), makeDevice, {.threads = options.threads}),
+      : program(std::move(artifact), makeDevice, {.device = options.device}),
         weights(loadTrained(program, source(options))) {}
 
   static std::string source(const EvaluateOptions &options) {

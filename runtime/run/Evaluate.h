@@ -14,6 +14,7 @@
 #define WEIR_RUNTIME_RUN_EVALUATE_H
 
 #include "runtime/base/Error.h"
+#include "runtime/core/Device.h"
 #include "runtime/run/KeepSources.h"
 #include <cstddef>
 #include <string>
@@ -31,8 +32,8 @@ struct EvaluateOptions {
   std::vector<std::string> data;   ///< "input=path"
   std::string output;              ///< of predict: an .npy file
   std::vector<NamedPath> alsoRead; ///< by the command itself
-  int threads = 0;                 ///< 0: the cores this process may use
-  bool json = false;               ///< results as one JSON object
+  DeviceOptions device;
+  bool json = false; ///< results as one JSON object
 };
 
 void addEvaluateOptions(CLI::App &app, EvaluateOptions &options);

@@ -166,11 +166,11 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
   app.add_option("--seed", options.seed, "of the draws (default 1)")
       ->type_name("N")
       ->transform(integerWithin(0, std::numeric_limits<int32_t>::max()));
-  addThreadsOption(app, options.threads);
+  addDeviceOptions(app, options.device);
 }
 
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {
-  Program program(std::move(artifact), makeDevice, {.threads = options.threads});
+  Program program(std::move(artifact), makeDevice, {.device = options.device});
   Predict predict(program);
   Weights weights = loadTrained(program, checkpointFolder(options.checkpoint));
 

@@ -15,6 +15,7 @@
 #define WEIR_RUNTIME_RUN_GENERATE_H
 
 #include "runtime/base/Error.h"
+#include "runtime/core/Device.h"
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,7 +36,7 @@ struct GenerateOptions {
   double temperature = 0.8;          ///< 0: always the likeliest
   int64_t topK = 0;                  ///< draw among the likeliest K; 0: among all
   int64_t seed = 1;
-  int threads = 0;
+  DeviceOptions device;
 };
 
 void addGenerateOptions(CLI::App &app, GenerateOptions &options);

@@ -35,11 +35,22 @@ CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data) {
                     "for each input");
 }
 
-CLI::Option *addThreadsOption(CLI::App &app, int &threads) {
-  return app
-      .add_option("--threads", threads, "CPU threads (default: the cores this process may use)")
-      ->type_name("N")
-      ->transform(integerWithin(1, 4096));
+void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group) {
+  CLI::Option *made[] = {
+      app.add_option("--threads", options.threads,
+                     "CPU threads (default: the cores this process may use)")
+          ->type_name("N")
+          ->transform(integerWithin(1, 4096)),
+      app.add_option("--device", options.kind,
+                     "where it runs: cpu, cuda, null (without arithmetic) or emulated (a GPU's "
+                     "program on the CPU, slow and checked) (default: what it was compiled for)")
+          ->type_name("NAME"),
+      app.add_flag_callback(
+          "--no-graph", [&options] { options.graph = false; },
+          "on a GPU, launch kernels one by one instead of a step as one graph")};
+  for (CLI::Option *option : made)
+    if (!group.empty())
+      option->group(group);
 }
 
 void keepSources(const RunOptions &options) {
@@ -123,7 +134,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("N")
       ->transform(integerWithin(1, mostSteps))
       ->group(training);
-  addThreadsOption(app, options.threads)->group(training);
+  addDeviceOptions(app, options.device, training);
 
   auto *checkpoint =
       app.add_option("--checkpoint", options.checkpoint, "keep weights and state in this directory")
@@ -199,7 +210,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   if (!app.get_option_no_throw("--json"))
     app.add_flag("--json", options.json, "results on standard output as one JSON object")
         ->group(reports);
-  app.add_flag("--poison", options.poison,
+  app.add_flag("--poison", options.device.poison,
                "fill dead memory with NaN, to show that nothing reads it")
       ->group("");
 }

@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_RUN_RUNOPTIONS_H
 #define WEIR_RUNTIME_RUN_RUNOPTIONS_H
 
+#include "runtime/core/Device.h"
 #include "runtime/run/KeepSources.h"
 #include <cstdint>
 #include <functional>
@@ -46,9 +47,8 @@ struct RunOptions {
   std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
   std::string metrics, tensorboard, trace;
   std::string gradients; ///< a safetensors file for those of the last step; "": none
-  int threads = 0;       ///< 0: the cores this process may use
+  DeviceOptions device;
   bool profile = false;
-  bool poison = false;
   bool json = false; ///< results as one JSON object
 
   std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
@@ -69,7 +69,8 @@ void keepSources(const RunOptions &options);
 
 /// What other commands have as well.
 CLI::Option *addDataOption(CLI::App &app, std::vector<std::string> &data);
-CLI::Option *addThreadsOption(CLI::App &app, int &threads);
+/// --threads, --device and --no-graph, in a group of that name; "": the command's own.
+void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &group = "");
 
 } // namespace weir
 

@@ -49,8 +49,7 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
-    : options(options), program(std::move(artifact), makeDevice,
-                                {.threads = options.threads, .poison = options.poison}),
+    : options(options), program(std::move(artifact), makeDevice, {.device = options.device}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(options, disk)),

@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!isSmall(plan))
       return 0;
     ProgramOptions options;
-    options.threads = 1;
+    options.device.threads = 1;
     Program program(file, makeDevice, options);
     for (const artifact::Entry *entry : *program.plan().entries()) {
       inputSpecs(*entry);

@@ -60,7 +60,7 @@ TEST(Program, RunsKernels) {
                                {Builder::var(x), Builder::var(y), Builder::var(choice)}));
       test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, {1}, 4),
                                {Builder::var(y), Builder::var(z)}));
-      Program program(test.file(), makeDevice, {.threads = threads});
+      Program program(test.file(), makeDevice, {.device = {.threads = threads}});
       EXPECT_EQ(program.facts().threads, threads);
       set(program, x, made(1000, [](int i) { return i; }));
       set<int32_t>(program, choice, {1});
@@ -77,7 +77,7 @@ TEST(Program, FlushesSubnormals) {
   uint32_t x = test.variable("x", {64}), y = test.variable("y", {64});
   test.add(Builder::launch(test.kernel("subnormal", 64, {256, 256}, {1}),
                            {Builder::var(x), Builder::var(y)}));
-  Program program(test.file(), makeDevice, {.threads = 2});
+  Program program(test.file(), makeDevice, {.device = {.threads = 2}});
   set(program, x, std::vector<float>(64, 1e-12f));
   step(program);
   EXPECT_EQ(floats(program, y), std::vector<float>(64, 0));
@@ -99,7 +99,7 @@ TEST(Program, RunsProducts) {
                          {Builder::var(a), Builder::var(b), Builder::var(c), Builder::var(bias)}));
   product.bias = false, product.relu = true;
   test.add(Builder::call(product, {Builder::var(a), Builder::var(b), Builder::var(d)}));
-  Program program(test.file(), makeDevice, {.threads = 2});
+  Program program(test.file(), makeDevice, {.device = {.threads = 2}});
   set(program, a, made(24, [](int i) { return i; }));
   set(program, b, made(20, [](int i) { return i % 3 - 1; }));
   set(program, bias, made(5, [](int i) { return 100 * i; }));
@@ -129,7 +129,7 @@ TEST(Program, RunsConvolutions) {
   convolution.computes = spec::ConvolutionKind::backwardWeight;
   test.add(Builder::call(
       convolution, {Builder::var(x), Builder::var(g), Builder::var(y), Builder::var(partials)}));
-  Program program(test.file(), makeDevice, {.threads = 2});
+  Program program(test.file(), makeDevice, {.device = {.threads = 2}});
   set(program, x, std::vector<float>(36, 1));
   set(program, w, made(18, [](int i) { return i < 9 ? 1 : 2; }));
   step(program);
@@ -146,7 +146,7 @@ TEST(Program, RunsMaxPooling) {
   pooling.planes = 3, pooling.tilePlanes = 2;
   pooling.size = {3, 4}, pooling.window = {3, 2}, pooling.strides = {1, 2};
   test.add(Builder::call(pooling, {Builder::var(x), Builder::var(y)}));
-  Program program(test.file(), makeDevice, {.threads = 2});
+  Program program(test.file(), makeDevice, {.device = {.threads = 2}});
   set(program, x, made(36, [](int i) { return i % 7; }));
   step(program);
   EXPECT_EQ(floats(program, y), (std::vector<float>{5, 6, 6, 5, 5, 6}));
@@ -162,7 +162,7 @@ TEST(Program, LoopsWithStrides) {
                          Builder::launch(test.kernel("addTwo", 8, {32, 32}, {1}),
                                          {Builder::var(x, 0, 32), Builder::var(y, 0, 32)}),
                          Builder::copy(Builder::var(round), Builder::var(order, 0, 4), 4)));
-  Program program(test.file(), makeDevice, {.threads = 2});
+  Program program(test.file(), makeDevice, {.device = {.threads = 2}});
   program.trace(100);
   set(program, x, made(40, [](int i) { return i; }));
   step(program);
@@ -184,7 +184,7 @@ TEST(Program, SumsWithoutEvents) {
                          Builder::copy(Builder::var(x, 0, 4), Builder::var(y, 0, 4), 4)));
   test.add(Builder::copy(Builder::var(y), Builder::var(x), 20));
   for (size_t capacity : {0, 3}) {
-    Program program(test.file(), makeDevice, {.threads = 2});
+    Program program(test.file(), makeDevice, {.device = {.threads = 2}});
     program.trace(capacity, /*sums=*/true);
     step(program);
     step(program);
@@ -213,7 +213,7 @@ TEST(Program, PortsOfAnEntry) {
   test.add(Builder::copy(Builder::buf(in), Builder::buf(out), 16));
   test.add(Builder::copy(Builder::buf(out), Builder::var(w), 16));
   for (bool poison : {false, true}) {
-    Program program(test.file(), makeDevice, {.poison = poison});
+    Program program(test.file(), makeDevice, {.device = {.poison = poison}});
     const artifact::Entry &plan = *program.entry("step");
     std::vector<float> x = {1, 2, 3, 4};
     program.write(plan, *plan.inputs()->Get(0), std::as_bytes(std::span(x)));

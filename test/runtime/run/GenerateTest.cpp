@@ -47,7 +47,7 @@ protected:
     RunOptions run;
     run.data = {"window=" + data};
     run.steps = 1;
-    run.threads = 1;
+    run.device.threads = 1;
     run.checkpoint = folder / "kept";
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
@@ -56,7 +56,7 @@ protected:
     ::testing::internal::GetCapturedStderr();
     GenerateOptions options;
     options.checkpoint = run.checkpoint;
-    options.threads = 1;
+    options.device.threads = 1;
     options.tokens = 7;
     options.temperature = 0;
     return options;

@@ -36,7 +36,7 @@ protected:
     RunOptions options;
     options.data = {"window=" + path};
     options.holdout = 0.1;
-    options.threads = 1;
+    options.device.threads = 1;
     options.checkpoint = folder / "kept";
     return options;
   }
@@ -175,7 +175,7 @@ TEST_F(SameRun, WhatDoesNotMatterIsNotRefused) {
   std::string moved = folder.write("moved.txt", text);
   const Change changes[] = {
       [](auto &, auto &) {},
-      [](RunOptions &o, auto &) { o.threads = 2; },
+      [](RunOptions &o, auto &) { o.device.threads = 2; },
       [&](RunOptions &o, auto &) { o.data = {"window=" + moved}; },
       [](auto &, artifact::ProgramT &p) { p.devices[0]->arena += 64; },
       [](auto &, artifact::ProgramT &p) { p.configs[0]->value = "3"; }, // the program is the same

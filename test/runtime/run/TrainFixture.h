@@ -31,7 +31,7 @@ protected:
   RunOptions options(const std::string &name) {
     RunOptions options;
     options.data = {data};
-    options.threads = 1;
+    options.device.threads = 1;
     options.checkpoint = folder / name;
     options.metrics = folder / (name + ".jsonl");
     return options;

@@ -1,0 +1,98 @@
+//===- Code.cpp - The kernels of a program, loaded --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Code.h"
+#include "runtime/base/Error.h"
+#include "runtime/cuda/Compiler.h"
+#include <map>
+#include <set>
+
+namespace weir::cuda {
+
+[[noreturn]] static void reject(const std::string &why) {
+  throw Failure(Exit::model, "the artifact's code for GPUs " + why + ": compile the model again");
+}
+
+const artifact::CudaCode *codeOf(const artifact::Program &program) {
+  if (program.kernels()->size() == 0)
+    return nullptr;
+  const artifact::Blob &blob = *program.blobs()->Get(0);
+  if (blob.format() != artifact::BlobFormat::cuda)
+    reject("is of another kind");
+  flatbuffers::Verifier verifier(blob.bytes()->data(), blob.bytes()->size());
+  if (!verifier.VerifyBuffer<artifact::CudaCode>(artifact::CudaCodeIdentifier()))
+    reject("is damaged");
+  const auto *code = flatbuffers::GetRoot<artifact::CudaCode>(blob.bytes()->data());
+  std::set<std::string_view> functions;
+  for (const artifact::CudaUnit *unit : *code->units())
+    for (const flatbuffers::String *name : *unit->functions())
+      if (!functions.insert(name->string_view()).second)
+        reject("has two functions '" + name->str() + "'");
+  for (const artifact::Kernel *kernel : *program.kernels())
+    if (!functions.contains(kernel->symbol()->string_view()))
+      reject("has no kernel '" + kernel->symbol()->str() + "'");
+  return code;
+}
+
+/// Whether machine code for one architecture runs on another: within a generation, on the same or a
+/// later one.
+static bool runsOn(int code, int device) { return code / 10 == device / 10 && code <= device; }
+
+void Code::load(const artifact::CudaUnit &unit, const void *image) {
+  CUmodule module = nullptr;
+  std::string first = unit.functions()->size() ? unit.functions()->Get(0)->str() : "no kernel";
+  check(driver, driver.cuModuleLoadData(&module, image), "loading the code of " + first);
+  modules.push_back(module);
+  for (const flatbuffers::String *name : *unit.functions()) {
+    CUfunction function = nullptr;
+    check(driver, driver.cuModuleGetFunction(&function, module, name->c_str()),
+          "looking for " + name->str());
+    known.emplace_back(name->str(), function);
+  }
+}
+
+Code::Code(const Driver &driver, const std::string &folder, int architecture,
+           const artifact::Program &program)
+    : driver(driver) {
+  const artifact::CudaCode *code = codeOf(program);
+  if (!code)
+    return;
+  std::vector<const artifact::CudaUnit *> rest;
+  for (const artifact::CudaUnit *unit : *code->units()) {
+    // The stand-ins of the tests take no machine code of a GPU.
+    bool fits = folder.empty() && unit->cubin() && unit->cubin()->size() &&
+                runsOn(int(code->architecture()), architecture);
+    if (fits)
+      load(*unit, unit->cubin()->data());
+    else
+      rest.push_back(unit);
+  }
+  if (!rest.empty()) {
+    std::vector<Header> headers;
+    for (const artifact::CudaHeader *header : *code->headers())
+      headers.push_back({header->name()->str(), header->text()->str()});
+    std::vector<std::string> sources;
+    for (const artifact::CudaUnit *unit : rest)
+      sources.push_back(unit->source()->str());
+    Compiler compiler(folder, architecture, std::move(headers));
+    std::vector<Compiler::Cubin> cubins = compiler.compile(sources);
+    for (size_t i = 0; i < rest.size(); ++i)
+      load(*rest[i], cubins[i].data());
+    compiled = compiler.compiled();
+    found = compiler.found();
+  }
+  std::map<std::string_view, CUfunction> byName(known.begin(), known.end());
+  for (const artifact::Kernel *kernel : *program.kernels())
+    functions.push_back(byName.at(kernel->symbol()->string_view()));
+}
+
+Code::~Code() {
+  for (CUmodule module : modules)
+    driver.cuModuleUnload(module);
+}
+
+} // namespace weir::cuda

@@ -1,0 +1,194 @@
+//===- Compiler.cpp - CUDA C++ to machine code, with a cache ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Compiler.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/NewFile.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <thread>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace weir::cuda {
+namespace {
+
+constexpr size_t mostThreads = 8;
+
+/// At the head of a cached file: the hash of what follows.
+struct Mark {
+  char magic[8];
+  uint64_t hash;
+};
+constexpr char magic[8] = {'w', 'e', 'i', 'r', 'c', 'u', 'b', '1'};
+
+std::string cacheFolder() {
+  auto named = [](const char *name) {
+    const char *value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  if (std::string folder = named("WEIR_KERNEL_CACHE"); !folder.empty())
+    return folder;
+  if (std::string folder = named("XDG_CACHE_HOME"); !folder.empty())
+    return folder + "/weir/kernels";
+  std::string home = named("HOME");
+  return home.empty() ? "" : home + "/.cache/weir/kernels";
+}
+
+std::optional<Compiler::Cubin> readCached(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  Mark mark;
+  if (!file.read(reinterpret_cast<char *>(&mark), sizeof mark) ||
+      std::memcmp(mark.magic, magic, sizeof magic) != 0)
+    return std::nullopt;
+  Compiler::Cubin code{std::istreambuf_iterator<char>(file), {}};
+  if (XXH3_64bits(code.data(), code.size()) != mark.hash)
+    return std::nullopt;
+  return code;
+}
+
+void writeCached(const std::string &path, const Compiler::Cubin &code) {
+  try {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    Mark mark;
+    std::memcpy(mark.magic, magic, sizeof magic);
+    mark.hash = XXH3_64bits(code.data(), code.size());
+    NewFile file(path);
+    file.write(reinterpret_cast<const std::byte *>(&mark), sizeof mark);
+    file.write(reinterpret_cast<const std::byte *>(code.data()), code.size());
+    file.finish();
+  } catch (const std::exception &) {
+    // The next process compiles it again.
+  }
+}
+
+} // namespace
+
+Compiler::Compiler(const std::string &folder, int architecture, std::vector<Header> headers)
+    : nvrtc(openNvrtc(folder)), headers(std::move(headers)),
+      // Products are fused where the code says so alone; subnormal numbers are zero, as on a CPU.
+      options({"--gpu-architecture=sm_" + std::to_string(architecture), "--std=c++17",
+               "--fmad=false", "--ftz=true"}),
+      cache(cacheFolder()) {
+  int major = 0, minor = 0;
+  nvrtc.nvrtcVersion(&major, &minor);
+  salt = folder + "\n" + std::to_string(major) + "." + std::to_string(minor);
+  for (const std::string &option : options)
+    salt += "\n" + option;
+  for (const Header &header : this->headers)
+    salt += "\n" + header.name + "\n" + header.text;
+}
+
+std::string Compiler::placeOf(const std::string &source) const {
+  std::string all = salt + "\n" + source;
+  XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
+  char name[40];
+  std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return cache + "/" + name + ".cubin";
+}
+
+Compiler::Cubin Compiler::compileOne(const std::string &source) {
+  std::vector<const char *> texts, names, words;
+  for (const Header &header : headers) {
+    texts.push_back(header.text.c_str());
+    names.push_back(header.name.c_str());
+  }
+  for (const std::string &option : options)
+    words.push_back(option.c_str());
+  nvrtcProgram program = nullptr;
+  auto require = [&](nvrtcResult result, const std::string &log) {
+    if (result == NVRTC_SUCCESS)
+      return;
+    std::string why = nvrtc.nvrtcGetErrorString(result);
+    throw Failure(Exit::internal,
+                  "NVRTC does not compile a kernel (" + why +
+                      "): a fault of Weir's own, please report it with the model\n" + log);
+  };
+  require(nvrtc.nvrtcCreateProgram(&program, source.c_str(), "kernel.cu", int(headers.size()),
+                                   texts.data(), names.data()),
+          "");
+  nvrtcResult result = nvrtc.nvrtcCompileProgram(program, int(words.size()), words.data());
+  size_t size = 0;
+  std::string log;
+  if (nvrtc.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+    log.resize(size);
+    nvrtc.nvrtcGetProgramLog(program, log.data());
+  }
+  Cubin code;
+  if (result == NVRTC_SUCCESS)
+    result = nvrtc.nvrtcGetCUBINSize(program, &size);
+  if (result == NVRTC_SUCCESS) {
+    code.resize(size);
+    result = nvrtc.nvrtcGetCUBIN(program, code.data());
+  }
+  nvrtc.nvrtcDestroyProgram(&program);
+  require(result, log);
+  return code;
+}
+
+Compiler::Cubin Compiler::obtain(const std::string &source) {
+  std::string place = cache.empty() ? "" : placeOf(source);
+  if (!place.empty())
+    if (std::optional<Cubin> known = readCached(place)) {
+      ++taken;
+      return std::move(*known);
+    }
+  Cubin code = compileOne(source);
+  ++made;
+  if (!place.empty())
+    writeCached(place, code);
+  return code;
+}
+
+std::vector<Compiler::Cubin> Compiler::compile(std::span<const std::string> sources) {
+  std::vector<Cubin> results(sources.size());
+  std::vector<std::exception_ptr> failures(sources.size());
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next++) < sources.size();)
+      try {
+        results[i] = obtain(sources[i]);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+  };
+  std::vector<std::thread> threads;
+  size_t wanted = std::min(
+      {mostThreads, size_t(std::max(1u, std::thread::hardware_concurrency())), sources.size()});
+  try {
+    for (size_t i = 1; i < wanted; ++i)
+      threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // Those there are do it all.
+  }
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::exception_ptr &failure : failures)
+    if (failure)
+      std::rethrow_exception(failure);
+  return results;
+}
+
+CompileResult compileUnits(const std::string &folder, int architecture, std::vector<Header> headers,
+                           std::span<const std::string> sources) {
+  try {
+    return {Compiler(folder, architecture, std::move(headers)).compile(sources), ""};
+  } catch (const std::exception &failure) {
+    return {{}, failure.what()};
+  }
+}
+
+} // namespace weir::cuda

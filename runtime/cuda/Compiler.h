@@ -1,0 +1,66 @@
+//===- Compiler.h - CUDA C++ to machine code, with a cache ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CUDA_COMPILER_H
+#define WEIR_RUNTIME_CUDA_COMPILER_H
+
+#include "runtime/cuda/Libraries.h"
+#include <atomic>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weir::cuda {
+
+/// Text that kernels include.
+struct Header {
+  std::string name, text;
+};
+
+/// Compiles units of CUDA C++ with NVRTC, several at once. What was compiled before, by any
+/// process, is taken from a folder: $WEIR_KERNEL_CACHE, or weir/kernels in $XDG_CACHE_HOME or
+/// ~/.cache; a cache that cannot be read or written is none. Entries are found by what they are
+/// compiled from.
+class Compiler {
+public:
+  /// `architecture`: 90 of sm_90. Throws as openNvrtc() does.
+  Compiler(const std::string &folder, int architecture, std::vector<Header> headers);
+
+  using Cubin = std::vector<char>;
+
+  /// Of each source. Throws Failure{Exit::internal} with the compiler's words for one that is no
+  /// CUDA C++.
+  std::vector<Cubin> compile(std::span<const std::string> sources);
+
+  /// Units that were compiled, and that were there.
+  int compiled() const { return made; }
+  int found() const { return taken; }
+
+private:
+  Cubin compileOne(const std::string &source);
+  Cubin obtain(const std::string &source);
+  std::string placeOf(const std::string &source) const;
+
+  const Nvrtc &nvrtc;
+  std::vector<Header> headers;
+  std::vector<std::string> options;
+  std::string cache; ///< the folder; "": there is none
+  std::string salt;  ///< what every unit depends on
+  std::atomic<int> made{0}, taken{0};
+};
+
+/// The same for who has no exceptions: `failure` is what a Failure would say, "" for none.
+struct CompileResult {
+  std::vector<Compiler::Cubin> cubins;
+  std::string failure;
+};
+CompileResult compileUnits(const std::string &folder, int architecture, std::vector<Header> headers,
+                           std::span<const std::string> sources);
+
+} // namespace weir::cuda
+
+#endif

@@ -1,0 +1,159 @@
+//===- Libraries.cpp - CUDA's libraries, opened when they are needed --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Libraries.h"
+#include "runtime/base/Error.h"
+#include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace weir::cuda {
+namespace {
+
+/// The folders to look in, each with a slash behind it; "" is where the system looks.
+std::vector<std::string> foldersOf(const std::string &folder, bool elsewhere) {
+  if (!folder.empty())
+    return {folder + "/"};
+  std::vector<std::string> list = {""};
+  const char *named = elsewhere ? std::getenv("WEIR_CUDA_LIBRARIES") : nullptr;
+  for (std::string rest = named ? named : ""; !rest.empty();) {
+    size_t end = std::min(rest.find(':'), rest.size());
+    if (end)
+      list.push_back(rest.substr(0, end) + "/");
+    rest.erase(0, end + 1);
+  }
+  return list;
+}
+
+struct Wanted {
+  const char *purpose; ///< "the NVIDIA driver"
+  const char *remedy;
+  std::vector<std::string> names; ///< the best first
+  bool elsewhere;                 ///< whether WEIR_CUDA_LIBRARIES counts
+};
+
+/// The folders that were named, whose libraries are the tests': the loader takes a library of a
+/// name that is loaded for any of that name.
+std::set<std::string> &namedFolders() {
+  static std::set<std::string> folders;
+  return folders;
+}
+
+bool isFrom(void *library, const std::string &folder) {
+  if (!folder.empty()) {
+    namedFolders().insert(folder);
+    return true;
+  }
+  link_map *map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map->l_name)
+    return true;
+  std::string path = map->l_name;
+  return !namedFolders().contains(path.substr(0, path.rfind('/')));
+}
+
+void *openLibrary(const std::string &folder, const Wanted &wanted) {
+  std::string why;
+  for (const std::string &name : wanted.names)
+    for (const std::string &in : foldersOf(folder, wanted.elsewhere)) {
+      void *library = dlopen((in + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library && isFrom(library, folder))
+        return library;
+      if (why.empty())
+        why = library ? name + " of the tests is loaded" : dlerror();
+    }
+  throw Failure(Exit::device,
+                std::string(wanted.purpose) + " is not to be had (" + why + "): " + wanted.remedy);
+}
+
+template <class Library, class Fill>
+const Library &openOnce(const std::string &folder, const Wanted &wanted, Fill &&fill) {
+  static std::mutex mutex;
+  static std::map<std::string, Library> opened;
+  std::lock_guard lock(mutex);
+  if (auto known = opened.find(folder); known != opened.end())
+    return known->second;
+  void *library = openLibrary(folder, wanted);
+  Library functions;
+  fill(functions, [&](const char *name) {
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+      throw Failure(Exit::device, std::string(wanted.purpose) + " has no " + name +
+                                      ": it is too old, " + wanted.remedy);
+    return symbol;
+  });
+  return opened.emplace(folder, functions).first->second;
+}
+
+} // namespace
+
+#define WEIR_CUDA_FILL(type, name, arguments)                                                      \
+  library.name = reinterpret_cast<decltype(library.name)>(symbol(#name));
+
+const Driver &openDriver(const std::string &folder) {
+  return openOnce<Driver>(folder,
+                          {"the NVIDIA driver's library",
+                           "install the driver of CUDA 13, or compile with --target cpu",
+                           {"libcuda.so.1"},
+                           false},
+                          [](Driver &library, auto &&symbol) { WEIR_CUDA_DRIVER(WEIR_CUDA_FILL) });
+}
+
+const Nvrtc &openNvrtc(const std::string &folder) {
+  return openOnce<Nvrtc>(folder,
+                         {"NVRTC, which compiles kernels,",
+                          "install the CUDA toolkit, name its folder in WEIR_CUDA_LIBRARIES, or "
+                          "compile for the device at hand (--target cuda:sm_90) on a machine that "
+                          "has it",
+                          {"libnvrtc.so.13", "libnvrtc.so.12"},
+                          true},
+                         [](Nvrtc &library, auto &&symbol) { WEIR_CUDA_NVRTC(WEIR_CUDA_FILL) });
+}
+
+const CublasLt &openCublasLt(const std::string &folder) {
+  return openOnce<CublasLt>(
+      folder,
+      {"cuBLASLt, which multiplies matrices,",
+       "install the CUDA toolkit, or name its folder in WEIR_CUDA_LIBRARIES",
+       {"libcublasLt.so.13", "libcublasLt.so.12"},
+       true},
+      [](CublasLt &library, auto &&symbol) { WEIR_CUDA_CUBLASLT(WEIR_CUDA_FILL) });
+}
+
+#undef WEIR_CUDA_FILL
+
+/// What helps against an error, where something does.
+static const char *remedyOf(CUresult result) {
+  switch (result) {
+  case CUDA_ERROR_OUT_OF_MEMORY:
+    return ": compile with a smaller batch or model, or free the device";
+  case CUDA_ERROR_NO_DEVICE:
+    return ": this machine shows no GPU (is CUDA_VISIBLE_DEVICES set?); compile with --target cpu";
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_LAUNCH_FAILED:
+    return ": a fault of Weir's own, please report it with the model; --no-graph --check-every-op "
+           "finds the line";
+  default:
+    return "";
+  }
+}
+
+void check(const Driver &driver, CUresult result, const std::string &doing) {
+  if (result == CUDA_SUCCESS)
+    return;
+  const char *name = nullptr;
+  if (driver.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
+    name = "an unknown error";
+  throw Failure(Exit::device,
+                doing + ": " + name + " (" + std::to_string(result) + ")" + remedyOf(result));
+}
+
+} // namespace weir::cuda

@@ -1,0 +1,138 @@
+//===- Product.cpp - Matrix products by cuBLASLt ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Product.h"
+#include "runtime/base/Error.h"
+
+namespace weir::cuda {
+
+Library::Library(const CublasLt &functions, CUdeviceptr workspace)
+    : functions(functions), workspace(workspace) {
+  require(functions.cublasLtCreate(&handle), "opening cuBLASLt");
+}
+
+Library::~Library() { functions.cublasLtDestroy(handle); }
+
+void Library::require(cublasStatus_t status, const std::string &doing) const {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Failure(Exit::device, doing + ": " + functions.cublasLtGetStatusString(status) + " (" +
+                                    std::to_string(status) + ")");
+}
+
+static int typeOf(Element element, const std::string &what) {
+  switch (element) {
+  case Element::f32:
+    return CUDA_R_32F;
+  case Element::bf16:
+    return CUDA_R_16BF;
+  case Element::f16:
+    return CUDA_R_16F;
+  default:
+    throw Failure(Exit::model, "cuBLASLt does not serve a " + what + ": compile the model again");
+  }
+}
+
+Product::Product(const Library &library, const spec::Product &spec)
+    : library(library), bias(spec.bias), what(spec.describe()) {
+  try {
+    describe(spec);
+    choose(what);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+void Product::release() {
+  if (description)
+    library.functions.cublasLtMatmulDescDestroy(description);
+  for (cublasLtMatrixLayout_t layout : {left, right, result})
+    if (layout)
+      library.functions.cublasLtMatrixLayoutDestroy(layout);
+}
+
+void Product::describe(const spec::Product &spec) {
+  const CublasLt &lt = library.functions;
+  library.require(lt.cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F), what);
+  auto set = [&](int attribute, auto value) {
+    library.require(lt.cublasLtMatmulDescSetAttribute(description, attribute, &value, sizeof value),
+                    what);
+  };
+  auto batched = [&](cublasLtMatrixLayout_t layout, int64_t stride) {
+    auto give = [&](int attribute, auto value) {
+      library.require(lt.cublasLtMatrixLayoutSetAttribute(layout, attribute, &value, sizeof value),
+                      what);
+    };
+    give(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, int32_t(spec.batch));
+    give(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
+  };
+  // Of a row-major factor of `rows` x `columns`: its transpose, column-major, as it lies there or
+  // as the transpose of that.
+  auto factor = [&](cublasLtMatrixLayout_t &layout, int operation, int64_t rows, int64_t columns,
+                    int64_t row, int64_t column, int64_t batch) {
+    bool transposed = column != 1 && columns > 1;
+    if (transposed && row != 1 && rows > 1)
+      throw Failure(Exit::model, "cuBLASLt wants rows or columns side by side of a " + what +
+                                     ": compile the model again");
+    int64_t least = transposed ? rows : columns;
+    int64_t stride = std::max(transposed ? column : row, least);
+    library.require(lt.cublasLtMatrixLayoutCreate(&layout, typeOf(spec.factors, what),
+                                                  transposed ? rows : columns,
+                                                  transposed ? columns : rows, stride),
+                    what);
+    batched(layout, batch);
+    set(operation, int32_t(transposed ? CUBLAS_OP_T : CUBLAS_OP_N));
+  };
+  factor(left, CUBLASLT_MATMUL_DESC_TRANSA, spec.k, spec.n, spec.bRow, spec.bColumn, spec.bBatch);
+  factor(right, CUBLASLT_MATMUL_DESC_TRANSB, spec.m, spec.k, spec.aRow, spec.aColumn, spec.aBatch);
+  library.require(lt.cublasLtMatrixLayoutCreate(&result, typeOf(spec.result, what), spec.n, spec.m,
+                                                std::max(spec.cRow, spec.n)),
+                  what);
+  batched(result, spec.cBatch);
+  if (spec.bias || spec.relu)
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, int32_t(spec.bias && spec.relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                               : spec.bias            ? CUBLASLT_EPILOGUE_BIAS
+                                                                      : CUBLASLT_EPILOGUE_RELU));
+}
+
+void Product::choose(const std::string &what) {
+  const CublasLt &lt = library.functions;
+  cublasLtMatmulPreference_t preference = nullptr;
+  library.require(lt.cublasLtMatmulPreferenceCreate(&preference), what);
+  size_t bytes = Library::workspaceBytes;
+  cublasLtMatmulHeuristicResult_t found = {};
+  int count = 0;
+  cublasStatus_t status = lt.cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = lt.cublasLtMatmulAlgoGetHeuristic(library.handle, description, left, right, result,
+                                               result, preference, 1, &found, &count);
+  lt.cublasLtMatmulPreferenceDestroy(preference);
+  library.require(status, what);
+  if (!count)
+    throw Failure(Exit::device, "cuBLASLt knows no way to do a " + what +
+                                    ": compile with another batch or model");
+  algorithm = found.algorithm;
+}
+
+void Product::run(const Operands &operands, CUstream stream) const {
+  const CublasLt &lt = library.functions;
+  if (bias)
+    library.require(lt.cublasLtMatmulDescSetAttribute(description,
+                                                      CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                      &operands.bias, sizeof operands.bias),
+                    what);
+  float one = 1, zero = 0;
+  auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
+  library.require(lt.cublasLtMatmul(library.handle, description, &one, at(operands.b), left,
+                                    at(operands.a), right, &zero, at(operands.c), result,
+                                    at(operands.c), result, &algorithm, at(library.workspace),
+                                    Library::workspaceBytes, stream),
+                  what);
+}
+
+} // namespace weir::cuda
