@@ -7,6 +7,7 @@
 
 #include "codegen/targets/Targets.h"
 #include "codegen/cpu/CpuTarget.h"
+#include "codegen/cuda/CudaTarget.h"
 
 using namespace mlir;
 
@@ -24,6 +25,8 @@ constexpr TargetKind kinds[] = {
     {makeCpuTarget, registerCpuDialects,
      "cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16 or cpu:x86-64-v4+bf16+amx, or cpu on a "
      "machine with at least x86-64-v3"},
+    {makeCudaTarget, registerCudaDialects,
+     "cuda:sm_80, cuda:sm_90, cuda:sm_100, or cuda, with +none behind it for no libraries"},
 };
 
 } // namespace

@@ -1,0 +1,26 @@
+//===- Architecture.cpp - What is known of a GPU when compiling -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cuda/Architecture.h"
+
+namespace weir {
+
+std::optional<Architecture> Architecture::parse(llvm::StringRef option) {
+  static const Architecture known[] = {{"cuda", 0, 132},
+                                       {"cuda:sm_80", 80, 108},
+                                       {"cuda:sm_90", 90, 132},
+                                       {"cuda:sm_100", 100, 148}};
+  bool libraries = !option.consume_back("+none");
+  for (Architecture architecture : known)
+    if (option == architecture.name) {
+      architecture.libraries = libraries;
+      return architecture;
+    }
+  return std::nullopt;
+}
+
+} // namespace weir

@@ -1,0 +1,338 @@
+//===- CudaTarget.cpp - Planning and compiling kernels for GPUs -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cuda/CudaTarget.h"
+
+#include "codegen/cuda/DeviceHeaders.h"
+#include "codegen/cuda/Emission.h"
+#include "codegen/cuda/Functions.h"
+#include "codegen/cuda/Library.h"
+#include "codegen/cuda/Print.h"
+#include "codegen/kernel/Expand.h"
+#include "codegen/kernel/Families.h"
+#include "ir/weir/Decompose.h"
+#include "ir/weir/KernelStructure.h"
+#include "ir/weir/Locations.h"
+#include "runtime/base/Error.h"
+#include "runtime/cuda/Compiler.h"
+#include "runtime/cuda/CudaCode_generated.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// A kernel's functions, one for each launch of its plan.
+struct EmittedKernel {
+  OwningOpRef<KernelOp> kernel;
+  OwningOpRef<ModuleOp> code;
+  KernelPlan plan;
+};
+
+LogicalResult emitShape(gpu::Emission &emission) {
+  switch (emission.kernel.getShape()) {
+  case KernelShape::map:
+    return gpu::emitMap(emission);
+  case KernelShape::row:
+    return gpu::emitRows(emission);
+  case KernelShape::nest:
+  case KernelShape::attention: // of these fusion makes none: they are declined
+  case KernelShape::call:
+    return gpu::emitNest(emission);
+  case KernelShape::segment:
+    return gpu::emitSegment(emission);
+  case KernelShape::product:
+    break;
+  }
+  return emission.kernel.emitError("a library call, not a kernel to compile");
+}
+
+LogicalResult requireServedTypes(KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front())
+    for (StringRef name : {"compute", "accumulate"})
+      if (auto work = op.getAttrOfType<TypeAttr>(name); work && !work.getValue().isF32())
+        return op.emitOpError() << "is to " << name << " in " << work.getValue()
+                                << ": kernels work in f32 alone";
+  return success();
+}
+
+class CudaTarget final : public Target {
+public:
+  explicit CudaTarget(Architecture architecture) : architecture(std::move(architecture)) {}
+
+  StringRef requirement() const override { return architecture.name; }
+  plan::CodeFormat codeFormat() const override { return plan::CodeFormat::cuda; }
+  std::string declines(KernelShape shape, Operation *root) const override {
+    if (shape == KernelShape::product && !architecture.libraries)
+      return "no libraries, as asked";
+    return gpu::libraryDeclines(shape, root);
+  }
+  Type factorType(Type low) const override {
+    // bf16 holds all numbers of eight bits.
+    return storedBytes(low) == 1 ? Type(BFloat16Type::get(low.getContext())) : low;
+  }
+  bool takes(Operation *root, Epilogue epilogue) const override {
+    return gpu::libraryTakes(root, epilogue);
+  }
+  bool isCall(KernelShape shape) const override { return shape == KernelShape::product; }
+  FailureOr<KernelPlan> planKernel(KernelOp kernel) override {
+    FailureOr<EmittedKernel *> made = emittedOf(kernel);
+    if (failed(made))
+      return failure();
+    return (*made)->plan;
+  }
+  FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
+                              const CallBuffers &buffers) override {
+    if (failed(requireServedTypes(kernel)))
+      return failure();
+    return gpu::emitProduct(builder, kernel, buffers);
+  }
+  FailureOr<std::vector<char>> compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
+                                       TimingScope time) override;
+
+private:
+  FailureOr<EmittedKernel *> emittedOf(KernelOp kernel);
+  FailureOr<std::unique_ptr<artifact::CudaUnitT>>
+  unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first);
+  LogicalResult addMachineCode(artifact::CudaCodeT &code, Location loc);
+
+  Architecture architecture;
+  /// What is planned is compiled later, from the same functions.
+  llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
+};
+
+/// A kernel is emitted once, whatever the keys of its random numbers.
+FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
+  OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
+  if (auto known = emitted.find(*any); known != emitted.end())
+    return known->second.get();
+  if (failed(requireServedTypes(kernel)))
+    return failure();
+  auto made = std::make_unique<EmittedKernel>();
+  // Composites are taken apart in a copy: what is compared is the kernel's meaning.
+  OwningOpRef<KernelOp> copy(any->clone());
+  made->kernel = std::move(any);
+  KernelShape shape = kernel.getShape();
+  if (shape == KernelShape::map || shape == KernelShape::row || shape == KernelShape::attention) {
+    RewritePatternSet patterns(kernel.getContext());
+    populateDecomposePatterns(patterns);
+    (void)applyPatternsGreedily(copy->getBody(), std::move(patterns));
+    IRRewriter rewriter(kernel.getContext());
+    DominanceInfo dominance(*copy);
+    eliminateCommonSubExpressions(rewriter, dominance, *copy);
+  }
+  made->code = ModuleOp::create(kernel.getLoc());
+  gpu::Emission emission(*copy, architecture, *made->code);
+  if (failed(emitShape(emission)))
+    return failure();
+  emission.plan.inPlace = emission.places.find(*copy);
+  made->plan = emission.plan;
+  made->kernel->getOperation()->setOperands({});
+  Operation *key = *made->kernel;
+  return emitted.try_emplace(key, std::move(made)).first->second.get();
+}
+
+LogicalResult simplify(ModuleOp module) {
+  reducePowers(module);
+  PassManager passes(module.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  if (failed(passes.run(module)))
+    return failure();
+  narrowByF32(module);
+  return success();
+}
+
+/// The ops of a kernel with their lines of the model, as comments.
+std::string commentOf(KernelOp kernel) {
+  std::string text;
+  std::string last;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (isa<ConstantOp>(op))
+      continue;
+    std::string at = describe(op.getLoc());
+    if (at == last) {
+      text += ", " + op.getName().stripDialect().str();
+      continue;
+    }
+    text += (text.empty() ? "// " : "\n// ") + at + ": " + op.getName().stripDialect().str();
+    last = at;
+  }
+  return text + "\n";
+}
+
+/// What a launch of the kernel's passes, and where its threads are.
+FunctionText textOf(KernelOp kernel, bool workspace) {
+  FunctionText text;
+  auto add = [&](Type type, const std::string &name, bool isInput) {
+    Type element = cast<RankedTensorType>(type).getElementType();
+    std::string c = element.isInteger(1) ? "unsigned char" : cudaType(element);
+    text.arguments.push_back({(isInput ? "const " : "") + c + " *", name});
+  };
+  for (auto [i, type] : llvm::enumerate(kernel.getBody().front().getArgumentTypes()))
+    add(type, "in" + std::to_string(i), true);
+  for (auto [i, type] : llvm::enumerate(kernel->getResultTypes()))
+    add(type, "out" + std::to_string(i), false);
+  text.arguments.push_back({"unsigned char *", "workspace", workspace});
+  text.arguments.push_back({"int", "block", false});
+  text.arguments.push_back({"int", "thread", false});
+  text.prologue = "  const int block = blockIdx.x, thread = threadIdx.x;\n";
+  return text;
+}
+
+/// The functions of one launch for each member of a family.
+FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
+                                   const KernelFamily &family, const LaunchPlan &launch,
+                                   std::set<std::string> &calls) {
+  auto head = [&](const KernelFamily::Member &member) {
+    return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads) +
+           ") " + member.symbol + launch.suffix;
+  };
+  FunctionText own = text;
+  own.head = head(family.members.front());
+  if (!family.isShared())
+    return printFunction(function, own, calls);
+  own.head = "static __device__ __noinline__ void " + family.symbol() + launch.suffix;
+  std::replace(own.head.begin(), own.head.end(), '.', '_');
+  std::string name = own.head.substr(own.head.rfind(' ') + 1);
+  for (size_t i = 0; i < 2 * family.members.front().keys.size(); ++i)
+    own.arguments.push_back({"int", "key" + std::to_string(i)});
+  FailureOr<std::string> printed = printFunction(function, own, calls);
+  if (failed(printed))
+    return failure();
+  for (const KernelFamily::Member &member : family.members) {
+    FunctionText outer = text;
+    outer.head = head(member);
+    *printed += "\n" + outer.signature() + " {\n  " + name + "(";
+    for (const FunctionText::Argument &argument : outer.arguments)
+      if (argument.isPassed)
+        *printed += argument.name + ", ";
+    std::string keys;
+    for (int64_t key : member.keys)
+      for (bool higher : {false, true})
+        keys += (keys.empty() ? "" : ", ") + cudaConstant(keyWord(key, higher));
+    *printed += keys + ");\n}\n";
+  }
+  return printed;
+}
+
+FailureOr<std::unique_ptr<artifact::CudaUnitT>>
+CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first) {
+  auto unit = std::make_unique<artifact::CudaUnitT>();
+  std::set<std::string> calls;
+  std::string kernels;
+  SmallVector<func::FuncOp> functions;
+  for (auto function : made.code->getOps<func::FuncOp>())
+    if (!function.isDeclaration())
+      functions.push_back(function);
+  // Before anything is folded that a key takes part in.
+  for (func::FuncOp function : functions)
+    takeKeys(function, family);
+  if (failed(simplify(*made.code)))
+    return failure();
+  FunctionText text = textOf(first, made.plan.workspace > 0);
+  for (auto [function, launch] : llvm::zip_equal(functions, made.plan.launches)) {
+    FailureOr<std::string> printed = printLaunch(function, text, family, launch, calls);
+    if (failed(printed))
+      return failure();
+    kernels += "\n" + *printed;
+    for (const KernelFamily::Member &member : family.members)
+      unit->functions.push_back(member.symbol + launch.suffix);
+  }
+  unit->source = commentOf(first);
+  for (const DeviceHeader &header : deviceHeaders())
+    unit->source += "#include \"" + std::string(header.name) + "\"\n";
+  std::string elementary = elementaryFunctions(*first->getContext(), calls);
+  unit->source += (elementary.empty() ? "" : "\n" + elementary) + kernels;
+  return unit;
+}
+
+LogicalResult CudaTarget::addMachineCode(artifact::CudaCodeT &code, Location loc) {
+  std::vector<cuda::Header> headers;
+  for (const auto &header : code.headers)
+    headers.push_back({header->name, header->text});
+  std::vector<std::string> sources;
+  for (const auto &unit : code.units)
+    sources.push_back(unit->source);
+  cuda::CompileResult made =
+      cuda::compileUnits("", architecture.version, std::move(headers), sources);
+  if (!made.failure.empty())
+    return emitError(loc) << made.failure;
+  code.architecture = architecture.version;
+  for (auto [unit, cubin] : llvm::zip_equal(code.units, made.cubins))
+    unit->cubin.assign(cubin.begin(), cubin.end());
+  return success();
+}
+
+FailureOr<std::vector<char>> CudaTarget::compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
+                                                 TimingScope time) {
+  if (kernels.empty())
+    return std::vector<char>();
+  artifact::CudaCodeT code;
+  TimingScope step = time.nest("emit");
+  for (const DeviceHeader &header : deviceHeaders()) {
+    auto made = std::make_unique<artifact::CudaHeaderT>();
+    made->name = header.name;
+    made->text = header.text;
+    code.headers.push_back(std::move(made));
+  }
+  llvm::MapVector<EmittedKernel *, std::pair<KernelFamily, KernelOp>> families;
+  for (const NamedKernel &kernel : kernels) {
+    FailureOr<EmittedKernel *> made = emittedOf(kernel.op);
+    if (failed(made))
+      return failure();
+    auto &[family, first] = families.try_emplace(*made, KernelFamily(), kernel.op).first->second;
+    family.members.push_back({kernel.symbol, randomKeys(kernel.op)});
+  }
+  for (auto &[made, family] : families) {
+    auto unit = unitOf(*made, family.first, family.second);
+    if (failed(unit))
+      return failure();
+    code.units.push_back(std::move(*unit));
+  }
+  emitted.clear();
+  if (dump) {
+    std::string all;
+    for (const auto &unit : code.units)
+      all += unit->source + "\n";
+    dump("emitted.cu", ModuleOp(), all);
+  }
+  step = time.nest("machine code");
+  if (architecture.version && failed(addMachineCode(code, kernels.front().op->getLoc())))
+    return failure();
+  step.stop();
+  flatbuffers::FlatBufferBuilder builder(1 << 16);
+  builder.Finish(artifact::CudaCode::Pack(builder, &code), artifact::CudaCodeIdentifier());
+  auto bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
+  return std::vector<char>(bytes, bytes + builder.GetSize());
+}
+
+} // namespace
+
+void registerCudaDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+}
+
+std::unique_ptr<Target> makeCudaTarget(StringRef option) {
+  std::optional<Architecture> architecture = Architecture::parse(option);
+  return architecture ? std::make_unique<CudaTarget>(std::move(*architecture)) : nullptr;
+}
+
+} // namespace weir

@@ -1,0 +1,27 @@
+//===- Library.h - Kernels that cuBLASLt serves ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_CUDA_LIBRARY_H
+#define WEIR_CODEGEN_CUDA_LIBRARY_H
+
+#include "codegen/Target.h"
+
+namespace weir::gpu {
+
+/// Why a kernel of this shape with this op at its root is not run; empty if it is.
+std::string libraryDeclines(KernelShape shape, mlir::Operation *root);
+
+/// Whether a product may end so.
+bool libraryTakes(mlir::Operation *root, Epilogue epilogue);
+
+/// Appends the call at the builder. It needs no scratch of threads: 0.
+mlir::FailureOr<int64_t> emitProduct(mlir::OpBuilder &builder, KernelOp kernel,
+                                     const CallBuffers &buffers);
+
+} // namespace weir::gpu
+
+#endif

@@ -1,0 +1,452 @@
+//===- Rows.cpp - Kernels of rows -----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block computes a row at a time: its threads go over the columns as many times as reductions
+// along the row depend on each other, each thread over the same columns every time. What is summed
+// across rows is summed per block into the workspace; a second launch adds the blocks' partial sums
+// in their order, and a third computes what follows from them. Where nothing is reduced along rows,
+// a thread sums columns of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cuda/Emission.h"
+#include "codegen/kernel/RowSpace.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weir::gpu {
+namespace {
+
+int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
+
+/// Fewer are not worth a partial sum, which is written and read again.
+constexpr int64_t fewestRows = 16;
+
+class RowEmitter {
+public:
+  explicit RowEmitter(Emission &emission) : e(emission), space(emission.kernel) {}
+
+  LogicalResult run();
+
+private:
+  using Output = RowSpace::Output;
+
+  void layOutWorkspace();
+  Type elementOf(Sum &sum) { return tensorType(sum.op.getResult()).getElementType(); }
+  Buffer finalOf(Sum &sum);
+  void open(StringRef suffix, int64_t blocks, int64_t threads);
+  bool close();
+
+  void emitByColumns();
+  void emitSweep(int stage);
+  void emitRow(int stage);
+  void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
+  void clearPartials(int stage);
+  void storePartials();
+  AffineExpr partialPlace(Sum &sum, AffineExpr at) {
+    return e.space->simplify(task * paddedWidth(sum) + at);
+  }
+  void emitSums(int stage);
+  void emitAfterwards(int stage);
+  void accumulate(Sum &sum, AffineExpr at, Value scalar);
+  void byFirstThread(llvm::function_ref<void()> body);
+
+  Emission &e;
+  RowSpace space;
+  int64_t tasks = 1, grain = 1, lanes = 1, threads = 32;
+  DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
+  AffineExpr task, row, chunk;
+  /// Sums of columns that threads keep to themselves, a value for each lane: where a thread has one
+  /// place in a row.
+  llvm::MapVector<Operation *, Value> kept;
+  bool failed = false;
+};
+
+void RowEmitter::layOutWorkspace() {
+  int64_t bytes = 0;
+  for (Sum &sum : space.sums) {
+    partialOffsets[sum.op] = bytes;
+    bytes += llvm::alignTo(tasks * paddedWidth(sum) * storedBytes(elementOf(sum)), 64);
+    if (!llvm::is_contained(e.body().getTerminator()->getOperands(), sum.op.getResult())) {
+      finalOffsets[sum.op] = bytes;
+      bytes += llvm::alignTo(sum.width * storedBytes(elementOf(sum)), 64);
+    }
+  }
+  e.plan.workspace = bytes;
+}
+
+Buffer RowEmitter::finalOf(Sum &sum) {
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+    if (e.yielded(i) == sum.op.getResult())
+      return e.result(i);
+  return e.workspace(elementOf(sum), finalOffsets.lookup(sum.op));
+}
+
+void RowEmitter::open(StringRef suffix, int64_t blocks, int64_t ofBlock) {
+  e.open(suffix, blocks, ofBlock);
+  for (Sum &sum : space.sums)
+    e.elements->place(sum.op.getResult(), finalOf(sum));
+}
+
+bool RowEmitter::close() {
+  failed |= e.elements->failed();
+  e.close();
+  return !failed;
+}
+
+void RowEmitter::byFirstThread(llvm::function_ref<void()> body) {
+  Value first =
+      arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::eq, e.thread, e.index(0));
+  e.when(first, body);
+}
+
+LogicalResult RowEmitter::run() {
+  int64_t wanted = 2 * e.architecture.multiprocessors;
+  bool columnsAlone = space.rowReductions.empty() && !space.sums.empty() &&
+                      llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+    columnsAlone &= space.extentOf(e.yielded(i)) != Extent::row;
+  if (columnsAlone && space.lastStage <= 1) {
+    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(space.columns), 32, 128);
+    int64_t groups = llvm::divideCeil(space.columns, threads);
+    tasks = std::clamp<int64_t>(wanted / groups, 1, llvm::divideCeil(space.rows, fewestRows));
+    grain = llvm::divideCeil(space.rows, tasks);
+    tasks = llvm::divideCeil(space.rows, grain);
+    layOutWorkspace();
+    emitByColumns();
+    emitSums(0);
+    emitAfterwards(0);
+    return failure(failed);
+  }
+  lanes = e.lanesFor(space.columns);
+  threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(space.columns / lanes), 32, 1024);
+  tasks = space.sums.empty() ? space.rows
+                             : std::min<int64_t>(llvm::divideCeil(space.rows, fewestRows), wanted);
+  grain = llvm::divideCeil(space.rows, tasks);
+  tasks = llvm::divideCeil(space.rows, grain);
+  layOutWorkspace();
+  for (int stage = 0; stage <= space.lastStage; ++stage) {
+    if (!space.outputsOf(stage, Extent::full).empty() ||
+        !space.outputsOf(stage, Extent::row).empty() || !space.sumsOf(stage).empty())
+      emitSweep(stage);
+    emitSums(stage);
+    emitAfterwards(stage);
+  }
+  return failure(failed);
+}
+
+/// A thread for each column and each `grain` rows.
+void RowEmitter::emitByColumns() {
+  int64_t groups = llvm::divideCeil(space.columns, threads);
+  open("_rows0", tasks * groups, threads);
+  OpBuilder &b = e.builder;
+  Value group = arith::RemUIOp::create(b, e.loc, e.block, e.index(groups));
+  Value taskAt = arith::DivUIOp::create(b, e.loc, e.block, e.index(groups));
+  task = e.space->declare(taskAt, tasks);
+  Value at = arith::AddIOp::create(
+      b, e.loc, arith::MulIOp::create(b, e.loc, group, e.index(threads)), e.thread);
+  e.when(e.below(at, space.columns), [&] {
+    AffineExpr column = e.space->declare(at, space.columns);
+    Value begin = arith::MulIOp::create(b, e.loc, taskAt, e.index(grain));
+    Value end = arith::MinSIOp::create(
+        b, e.loc, arith::AddIOp::create(b, e.loc, begin, e.index(grain)), e.index(space.rows));
+    SmallVector<Value> accumulators;
+    for (Sum &sum : space.sums)
+      accumulators.push_back(neutralOf(b, e.loc, sum.op.getKind(), elementOf(sum)));
+    scf::ForOp loop = e.loop(begin, end, e.index(1), accumulators);
+    row = e.space->declare(loop.getInductionVar(), space.rows);
+    AffineExpr position = row * space.columns + column;
+    SmallVector<Value> next, scalars;
+    for (auto [sum, accumulator] : llvm::zip_equal(space.sums, loop.getRegionIterArgs()))
+      next.push_back(combine(b, e.loc, sum.op.getKind(), accumulator,
+                             e.elements->at(sum.op.getInput(), position)));
+    auto outputs = space.outputsOf(0, Extent::full);
+    for (const Output &output : outputs)
+      scalars.push_back(e.elements->at(output.value, position));
+    for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
+      e.storeResult(output.index, position, scalar);
+    e.done(loop, next);
+    for (auto [sum, total] : llvm::zip_equal(space.sums, loop.getResults())) {
+      Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+      AffineExpr place = e.space->simplify(task * paddedWidth(sum) + column);
+      storeElement(b, e.loc, partial, e.space->materialize(b, e.loc, place), total);
+    }
+  });
+  close();
+}
+
+/// Where the sums of a sweep begin.
+void RowEmitter::clearPartials(int stage) {
+  OpBuilder &b = e.builder;
+  kept.clear();
+  for (Sum *sum : space.sumsOf(stage)) {
+    Value neutral = neutralOf(b, e.loc, sum->op.getKind(), elementOf(*sum));
+    if (sum->kind == Sum::perColumn && space.columns / lanes <= threads) {
+      if (lanes > 1)
+        neutral = arith::ConstantOp::create(
+            b, e.loc,
+            DenseElementsAttr::get(VectorType::get({lanes}, neutral.getType()),
+                                   cast<arith::ConstantOp>(neutral.getDefiningOp()).getValue()));
+      kept[sum->op] = neutral;
+      continue;
+    }
+    Buffer partial = e.workspace(elementOf(*sum), partialOffsets.lookup(sum->op));
+    auto clear = [&](AffineExpr at) {
+      storeElement(b, e.loc, partial, e.space->materialize(b, e.loc, partialPlace(*sum, at)),
+                   neutral);
+    };
+    if (sum->kind != Sum::perColumn) {
+      byFirstThread([&] { clear(e.space->constant(0)); });
+      continue;
+    }
+    // As the columns are shared out later.
+    scf::ForOp loop = e.loop(e.thread, e.index(space.columns), e.index(threads));
+    clear(e.space->declare(loop.getInductionVar(), space.columns));
+    e.done(loop);
+  }
+}
+
+/// The sums that threads kept, to the workspace.
+void RowEmitter::storePartials() {
+  if (kept.empty())
+    return;
+  OpBuilder &b = e.builder;
+  int64_t chunks = space.columns / lanes;
+  e.when(e.below(e.thread, chunks), [&] {
+    AffineExpr first = e.space->declare(e.thread, threads) * lanes;
+    for (Sum &sum : space.sums)
+      if (Value value = kept.lookup(sum.op)) {
+        Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+        e.storeVector(partial, partialPlace(sum, first), value);
+      }
+  });
+}
+
+void RowEmitter::emitSweep(int stage) {
+  open("_rows" + std::to_string(stage), tasks, threads);
+  OpBuilder &b = e.builder;
+  task = e.space->exprOf(e.block);
+  chunk = AffineExpr();
+  clearPartials(stage);
+  if (grain == 1) {
+    row = task;
+    emitRow(stage);
+  } else {
+    Value begin = arith::MulIOp::create(b, e.loc, e.block, e.index(grain));
+    Value end = arith::MinSIOp::create(
+        b, e.loc, arith::AddIOp::create(b, e.loc, begin, e.index(grain)), e.index(space.rows));
+    SmallVector<Value> initial;
+    for (auto &[op, value] : kept)
+      initial.push_back(value);
+    scf::ForOp loop = e.loop(begin, end, e.index(1), initial);
+    row = e.space->declare(loop.getInductionVar(), space.rows);
+    for (auto [sum, argument] : llvm::zip_equal(kept, loop.getRegionIterArgs()))
+      sum.second = argument;
+    emitRow(stage);
+    SmallVector<Value> next;
+    for (auto &[op, value] : kept)
+      next.push_back(value);
+    e.done(loop, next);
+    for (auto [sum, result] : llvm::zip_equal(kept, loop.getResults()))
+      sum.second = result;
+  }
+  storePartials();
+  close();
+}
+
+void RowEmitter::accumulate(Sum &sum, AffineExpr at, Value scalar) {
+  Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+  Value place =
+      e.space->materialize(e.builder, e.loc, e.space->simplify(task * paddedWidth(sum) + at));
+  Value old = loadElement(e.builder, e.loc, partial, place);
+  storeElement(e.builder, e.loc, partial, place,
+               combine(e.builder, e.loc, sum.op.getKind(), old, scalar));
+}
+
+void RowEmitter::emitRow(int stage) {
+  auto full = space.outputsOf(stage, Extent::full), perRow = space.outputsOf(stage, Extent::row);
+  auto sums = space.sumsOf(stage);
+  SmallVector<Value> wanted;
+  for (const Output &output : llvm::concat<Output>(full, perRow))
+    wanted.push_back(output.value);
+  for (Sum *sum : sums)
+    wanted.push_back(sum->op.getInput());
+  auto reductions = space.rowReductionsFor(wanted);
+  // A total is reduced along the row too, though nothing in its sweep depends on it.
+  for (Sum *sum : sums)
+    if (sum->kind == Sum::total)
+      reductions.insert(sum->op);
+
+  int last = 0;
+  for (Operation *op : reductions)
+    last = std::max(last, space.levelOf(cast<ReduceOp>(op).getInput()));
+  for (const Output &output : full)
+    last = std::max(last, output.level);
+  for (Sum *sum : sums)
+    if (sum->kind == Sum::perColumn)
+      last = std::max(last, sum->level);
+  for (int pass = 0; pass <= last; ++pass) {
+    emitPass(stage, pass, reductions);
+    ++e.elements->phase;
+  }
+  bool perRowSums = llvm::any_of(sums, [](Sum *sum) { return sum->kind == Sum::perRow; });
+  if (!perRow.empty() || perRowSums)
+    byFirstThread([&] {
+      for (Sum *sum : sums)
+        if (sum->kind == Sum::perRow)
+          accumulate(*sum, e.space->constant(0), e.elements->at(sum->op.getInput(), row));
+      SmallVector<Value> scalars;
+      for (const Output &output : perRow)
+        scalars.push_back(e.elements->at(output.value, row));
+      // Other threads may read what is there.
+      for (auto [output, scalar] : llvm::zip_equal(perRow, scalars))
+        e.storeResult(output.index, row, scalar, /*alone=*/false);
+    });
+  ++e.elements->phase;
+}
+
+void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *> &all) {
+  SmallVector<ReduceOp> reductions;
+  for (Operation *op : all)
+    if (space.levelOf(cast<ReduceOp>(op).getInput()) == pass)
+      reductions.push_back(cast<ReduceOp>(op));
+  SmallVector<Sum *> sums;
+  for (Sum *sum : space.sumsOf(stage))
+    if (sum->kind == Sum::perColumn && sum->level == pass)
+      sums.push_back(sum);
+  SmallVector<Output> outputs;
+  for (const Output &output : space.outputsOf(stage, Extent::full))
+    if (output.level == pass)
+      outputs.push_back(output);
+  if (reductions.empty() && sums.empty() && outputs.empty())
+    return;
+
+  OpBuilder &b = e.builder;
+  SmallVector<Value> accumulators;
+  for (ReduceOp op : reductions)
+    accumulators.push_back(
+        neutralOf(b, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
+  SmallVector<Sum *> keptSums, storedSums;
+  for (Sum *sum : sums)
+    (kept.count(sum->op) ? keptSums : storedSums).push_back(sum);
+  for (Sum *sum : keptSums)
+    accumulators.push_back(kept.lookup(sum->op));
+  int64_t chunks = space.columns / lanes;
+  scf::ForOp loop = e.loop(e.thread, e.index(chunks), e.index(threads), accumulators);
+  if (chunk)
+    e.space->rebind(chunk, loop.getInductionVar());
+  else
+    chunk = e.space->declare(loop.getInductionVar(), chunks);
+  AffineExpr base = e.space->simplify(row * space.columns + chunk * lanes);
+  auto body = [&](AffineExpr position, ValueRange carried,
+                  ValueRange ofLane) -> SmallVector<Value> {
+    SmallVector<Value> next, sumScalars, scalars;
+    for (auto [op, accumulator] : llvm::zip_equal(reductions, carried))
+      next.push_back(
+          combine(b, e.loc, op.getKind(), accumulator, e.elements->at(op.getInput(), position)));
+    for (auto [sum, accumulator] : llvm::zip_equal(keptSums, ofLane))
+      next.push_back(combine(b, e.loc, sum->op.getKind(), accumulator,
+                             e.elements->at(sum->op.getInput(), position)));
+    for (Sum *sum : storedSums)
+      sumScalars.push_back(e.elements->at(sum->op.getInput(), position));
+    for (const Output &output : outputs)
+      scalars.push_back(e.elements->at(output.value, position));
+    for (auto [sum, scalar] : llvm::zip_equal(storedSums, sumScalars))
+      accumulate(*sum, e.space->simplify(position - row * space.columns), scalar);
+    for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
+      e.storeResult(output.index, position, scalar);
+    return next;
+  };
+  ValueRange carried(loop.getRegionIterArgs());
+  SmallVector<Value> next = e.lanes(lanes, base, carried.take_front(reductions.size()),
+                                    carried.drop_front(reductions.size()), body);
+  e.done(loop, next);
+  for (auto [sum, value] :
+       llvm::zip_equal(keptSums, loop.getResults().drop_front(reductions.size())))
+    kept[sum->op] = value;
+
+  for (auto [op, own] :
+       llvm::zip_equal(reductions, loop.getResults().take_front(reductions.size()))) {
+    Value total = e.blockReduce(op.getKind(), own);
+    bool isSum = false;
+    for (Sum *sum : space.sumsOf(stage))
+      if (sum->op == op && sum->kind == Sum::total) {
+        byFirstThread([&, total = total] { accumulate(*sum, e.space->constant(0), total); });
+        isSum = true;
+      }
+    if (!isSum)
+      e.elements->fix(op.getResult(), row, total);
+  }
+}
+
+/// A thread for each element of the sums of a stage.
+void RowEmitter::emitSums(int stage) {
+  auto sums = space.sumsOf(stage);
+  if (sums.empty())
+    return;
+  int64_t widest = 1;
+  for (Sum *sum : sums)
+    widest = std::max(widest, sum->width);
+  int64_t ofBlock = std::clamp<int64_t>(llvm::PowerOf2Ceil(widest), 32, 128);
+  open("_sums" + std::to_string(stage), llvm::divideCeil(widest, ofBlock), ofBlock);
+  OpBuilder &b = e.builder;
+  Value at = arith::AddIOp::create(
+      b, e.loc, arith::MulIOp::create(b, e.loc, e.block, e.index(ofBlock)), e.thread);
+  for (Sum *sum : sums)
+    e.when(e.below(at, sum->width), [&] {
+      AffineExpr column = e.space->declare(at, sum->width);
+      Reduction kind = sum->op.getKind();
+      Buffer partial = e.workspace(elementOf(*sum), partialOffsets.lookup(sum->op));
+      Value neutral = neutralOf(b, e.loc, kind, elementOf(*sum));
+      scf::ForOp loop = e.loop(tasks, neutral);
+      AffineExpr place = e.space->exprOf(loop.getInductionVar()) * paddedWidth(*sum) + column;
+      Value one =
+          loadElement(b, e.loc, partial, e.space->materialize(b, e.loc, e.space->simplify(place)));
+      e.done(loop, combine(b, e.loc, kind, loop.getRegionIterArg(0), one));
+      storeElement(b, e.loc, finalOf(*sum), e.space->materialize(b, e.loc, column),
+                   loop.getResult(0));
+    });
+  close();
+}
+
+/// What follows from the sums of a stage, column by column, and scalars.
+void RowEmitter::emitAfterwards(int stage) {
+  auto columns = space.afterwards(stage, Extent::column),
+       scalars = space.afterwards(stage, Extent::scalar);
+  if (columns.empty() && scalars.empty())
+    return;
+  int64_t width = columns.empty() ? 1 : space.columns;
+  int64_t ofBlock = std::clamp<int64_t>(llvm::PowerOf2Ceil(width), 32, 128);
+  open("_after" + std::to_string(stage), llvm::divideCeil(width, ofBlock), ofBlock);
+  OpBuilder &b = e.builder;
+  Value at = arith::AddIOp::create(
+      b, e.loc, arith::MulIOp::create(b, e.loc, e.block, e.index(ofBlock)), e.thread);
+  if (!columns.empty())
+    e.when(e.below(at, width), [&] {
+      AffineExpr column = e.space->declare(at, width);
+      SmallVector<Value> values;
+      for (const Output &output : columns)
+        values.push_back(e.elements->at(output.value, column));
+      for (auto [output, value] : llvm::zip_equal(columns, values))
+        e.storeResult(output.index, column, value, /*alone=*/false);
+    });
+  if (!scalars.empty())
+    e.when(e.below(at, 1), [&] {
+      AffineExpr zero = e.space->constant(0);
+      for (const Output &output : scalars)
+        e.storeResult(output.index, zero, e.elements->at(output.value, zero), /*alone=*/false);
+    });
+  close();
+}
+
+} // namespace
+
+LogicalResult emitRows(Emission &emission) { return RowEmitter(emission).run(); }
+
+} // namespace weir::gpu

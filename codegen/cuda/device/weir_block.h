@@ -1,0 +1,59 @@
+//===- weir_block.h - Reductions over a block -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reductions over the threads of a block, in a fixed order. Every thread of the block calls them
+// and gets the result. `threads` is a power of two from 32 to 1024. They use the first 128 bytes of
+// the shared memory.
+#pragma once
+
+struct weir_sum {
+  template <typename T> __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
+struct weir_largest {
+  template <typename T> __device__ __forceinline__ T operator()(T a, T b) const {
+    return weir_max(a, b);
+  }
+};
+struct weir_smallest {
+  template <typename T> __device__ __forceinline__ T operator()(T a, T b) const {
+    return weir_min(a, b);
+  }
+};
+
+template <int lanes, typename T, typename Combine>
+__device__ __forceinline__ T weir_warp_reduce(T value, Combine combine) {
+#pragma unroll
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
+
+template <int threads, typename T, typename Combine>
+__device__ __forceinline__ T weir_block_reduce(T value, Combine combine) {
+  value = weir_warp_reduce<32>(value, combine);
+  if (threads == 32)
+    return value;
+  T *partial = reinterpret_cast<T *>(weir_shared);
+  if (threadIdx.x % 32 == 0)
+    partial[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = partial[threadIdx.x % (threads / 32)];
+  value = weir_warp_reduce<threads / 32>(value, combine);
+  // Before the next reduction writes there.
+  __syncthreads();
+  return value;
+}
+
+template <int threads, typename T> __device__ __forceinline__ T weir_block_sum(T value) {
+  return weir_block_reduce<threads>(value, weir_sum());
+}
+template <int threads, typename T> __device__ __forceinline__ T weir_block_max(T value) {
+  return weir_block_reduce<threads>(value, weir_largest());
+}
+template <int threads, typename T> __device__ __forceinline__ T weir_block_min(T value) {
+  return weir_block_reduce<threads>(value, weir_smallest());
+}

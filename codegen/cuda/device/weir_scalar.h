@@ -1,0 +1,39 @@
+//===- weir_scalar.h - Arithmetic that C++ leaves undefined ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Arithmetic that C++ leaves undefined or rounds in another way: integers wrap, maxima keep NaN.
+#pragma once
+
+__device__ __forceinline__ int weir_add(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+__device__ __forceinline__ int weir_sub(int a, int b) { return int(unsigned(a) - unsigned(b)); }
+__device__ __forceinline__ int weir_mul(int a, int b) { return int(unsigned(a) * unsigned(b)); }
+__device__ __forceinline__ long long weir_add(long long a, long long b) {
+  return (long long)((unsigned long long)a + (unsigned long long)b);
+}
+__device__ __forceinline__ long long weir_sub(long long a, long long b) {
+  return (long long)((unsigned long long)a - (unsigned long long)b);
+}
+__device__ __forceinline__ long long weir_mul(long long a, long long b) {
+  return (long long)((unsigned long long)a * (unsigned long long)b);
+}
+__device__ __forceinline__ int weir_floor_div(int a, int b) {
+  int quotient = a / b;
+  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+__device__ __forceinline__ float weir_max(float a, float b) { return a > b || a != a ? a : b; }
+__device__ __forceinline__ float weir_min(float a, float b) { return a < b || a != a ? a : b; }
+__device__ __forceinline__ int weir_max(int a, int b) { return a > b ? a : b; }
+__device__ __forceinline__ int weir_min(int a, int b) { return a < b ? a : b; }
+
+template <typename T, int count> __device__ __forceinline__ weir_vec<T, count> weir_splat(T value) {
+  weir_vec<T, count> all;
+#pragma unroll
+  for (int i = 0; i < count; ++i)
+    all[i] = value;
+  return all;
+}
