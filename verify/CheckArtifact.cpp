@@ -81,7 +81,9 @@ LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms 
     return failure();
   found.kernels = llvm::range_size(module.getOps<plan::KernelOp>());
   std::vector<std::byte> artifact = writeArtifact(module);
-  CompiledProgram program(artifact), threaded(artifact, 3);
+  const std::string &device = verification.options.device;
+  CompiledProgram program(artifact, {.threads = 1, .kind = device}),
+      threaded(artifact, {.threads = 3, .kind = device});
   auto run = [&](CompiledProgram &on, const Sample &sample) {
     auto runEntry = [&](StringRef entry, const Tensors &inputs,
                         std::map<std::string, Tensor> &variables) -> FailureOr<Tensors> {

@@ -56,10 +56,14 @@ mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llv
   return compile(module, {.target = makeTarget(target), .without = without});
 }
 
-CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, int threads)
-    : loaded(std::make_unique<Program>(
-          std::move(artifact), makeDevice,
-          ProgramOptions{.threads = threads, .poison = true, .entriesAlone = true})) {}
+static ProgramOptions poisoned(DeviceOptions device) {
+  device.poison = true;
+  return {.device = std::move(device), .entriesAlone = true};
+}
+
+CompiledProgram::CompiledProgram(std::vector<std::byte> artifact, DeviceOptions device)
+    : loaded(std::make_unique<Program>(std::move(artifact), makeDevice,
+                                       poisoned(std::move(device)))) {}
 
 void CompiledProgram::setVariables(const std::map<std::string, Tensor> &values) {
   for (const TensorView &variable : loaded->variables())

@@ -35,7 +35,7 @@ class CompiledProgram {
 public:
   /// Scratch, outputs included, is filled with NaN before each entry runs, and what is dead after
   /// it was used last. Throws Failure as Program does.
-  explicit CompiledProgram(std::vector<std::byte> artifact, int threads = 1);
+  explicit CompiledProgram(std::vector<std::byte> artifact, DeviceOptions device = {.threads = 1});
 
   /// By the names of weir.variable, such as "wte.weight" or "run/step". Names that the program does
   /// not have are passed over, and variables that are not named stay as they are.

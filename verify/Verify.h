@@ -34,6 +34,7 @@ struct VerifyOptions {
   Precision precision = Precision::f32; ///< what the program's products multiply
   Element master = Element::f32;        ///< what its parameters are kept in
   LossScale lossScale = {};             ///< what its gradients are computed with
+  std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;

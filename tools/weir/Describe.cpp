@@ -9,6 +9,8 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/cuda/Code.h"
+#include "runtime/cuda/Cubin.h"
 #include "runtime/report/Lines.h"
 #include <algorithm>
 #include <functional>
@@ -194,6 +196,26 @@ uint64_t sum(const ordered_json &calls, ordered_json &totals) {
   return count;
 }
 
+static bool isForGpu(const artifact::Program &program) {
+  return program.blobs() && program.blobs()->size() &&
+         program.blobs()->Get(0)->format() == artifact::BlobFormat::cuda;
+}
+
+/// What the assembler says of each kernel, by its symbol; nothing of kernels that are compiled when
+/// they are loaded, and of those of processors.
+static std::map<std::string, cuda::KernelFacts> machineCodeOf(const artifact::Program &program) {
+  std::map<std::string, cuda::KernelFacts> facts;
+  const artifact::CudaCode *code = isForGpu(program) ? cuda::codeOf(program) : nullptr;
+  if (!code)
+    return facts;
+  for (const artifact::CudaUnit *unit : *code->units())
+    if (const auto *cubin = unit->cubin())
+      for (cuda::KernelFacts &kernel :
+           cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size()))))
+        facts[kernel.name] = kernel;
+  return facts;
+}
+
 ordered_json Describer::describe() {
   launches.resize(program.kernels()->size());
   kernelLines.resize(program.kernels()->size());
@@ -207,6 +229,7 @@ ordered_json Describer::describe() {
 
   ordered_json totals = {{"launches", 0}, {"calls", 0}, {"flops", 0}, {"bytes", 0}};
   ordered_json kernels = ordered_json::array();
+  std::map<std::string, cuda::KernelFacts> machineCode = machineCodeOf(program);
   for (unsigned i = 0; i < program.kernels()->size(); ++i) {
     const artifact::Kernel &kernel = *program.kernels()->Get(i);
     ordered_json ops = ordered_json::array();
@@ -218,14 +241,23 @@ ordered_json Describer::describe() {
     totals["launches"] = totals["launches"].get<uint64_t>() + times;
     totals["flops"] = totals["flops"].get<uint64_t>() + times * kernel.flops();
     totals["bytes"] = totals["bytes"].get<uint64_t>() + times * kernel.bytes();
-    kernels.push_back({{"symbol", text(kernel.symbol())},
-                       {"shape", text(kernel.shape())},
-                       {"tasks", kernel.tasks()},
-                       {"ops", ops},
-                       {"at", placesOf(program, kernelLines[i])},
-                       {"launches", launches[i]},
-                       {"flops", kernel.flops()},
-                       {"bytes", kernel.bytes()}});
+    ordered_json described = {{"symbol", text(kernel.symbol())},
+                              {"shape", text(kernel.shape())},
+                              {"tasks", kernel.tasks()},
+                              {"ops", ops},
+                              {"at", placesOf(program, kernelLines[i])},
+                              {"launches", launches[i]},
+                              {"flops", kernel.flops()},
+                              {"bytes", kernel.bytes()}};
+    if (isForGpu(program)) {
+      described["threads"] = kernel.threads();
+      described["shared"] = kernel.shared();
+      if (auto code = machineCode.find(text(kernel.symbol())); code != machineCode.end()) {
+        described["registers"] = code->second.registers;
+        described["frame"] = code->second.frame;
+      }
+    }
+    kernels.push_back(std::move(described));
   }
   totals["calls"] = sum(calls, totals);
   addShares({&kernels, &calls});

@@ -283,16 +283,31 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
   if (kernels.empty())
     return;
   out << "Kernels (FLOPs and bytes per launch):\n";
-  Table table({"share", "symbol", "shape", "tasks", "a step", "kFLOP", "kB", "ops", "at"},
-              {true, false, false, true, true, true, true, false, false});
+  // Of kernels for GPUs.
+  bool threads = kernels[0].contains("threads"), registers = kernels[0].contains("registers");
+  std::vector<std::string> head = {"share", "symbol", "shape", "tasks"};
+  if (threads)
+    head.push_back("threads");
+  if (registers)
+    head.push_back("registers");
+  for (const char *name : {"a step", "kFLOP", "kB", "ops", "at"})
+    head.push_back(name);
+  std::vector<bool> right(head.size(), true);
+  right[1] = right[2] = right[head.size() - 2] = right[head.size() - 1] = false;
+  Table table(head, right);
   for (const ordered_json *k : byShare(kernels)) {
     const ordered_json &kernel = *k;
     std::string times = std::to_string(kernel["launches"].value("step", uint64_t(0)));
-    table.add({shareText(kernel), kernel["symbol"], kernel["shape"],
-               std::to_string(kernel["tasks"].get<uint64_t>()), times,
-               fixed(kernel["flops"].get<uint64_t>() / 1e3, 1),
-               fixed(kernel["bytes"].get<uint64_t>() / 1e3, 1), opCounts(kernel["ops"]),
-               linesText(kernel["at"])});
+    std::vector<std::string> row = {shareText(kernel), kernel["symbol"], kernel["shape"],
+                                    std::to_string(kernel["tasks"].get<uint64_t>())};
+    if (threads)
+      row.push_back(std::to_string(kernel["threads"].get<uint64_t>()));
+    if (registers)
+      row.push_back(std::to_string(kernel.value("registers", 0)));
+    row.insert(row.end(), {times, fixed(kernel["flops"].get<uint64_t>() / 1e3, 1),
+                           fixed(kernel["bytes"].get<uint64_t>() / 1e3, 1), opCounts(kernel["ops"]),
+                           linesText(kernel["at"])});
+    table.add(row);
   }
   print(table, out);
   out << "\n";

@@ -147,6 +147,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.precision = work.named.precision;
   verify.master = work.named.master;
   verify.lossScale = *scale;
+  verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };

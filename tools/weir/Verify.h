@@ -13,8 +13,9 @@
 namespace weir {
 
 struct VerifyModelOptions {
-  unsigned seed = 1; ///< of the random numbers the model is run on
-  bool full = false; ///< run every form of it, and look at each gradient by itself
+  std::string device; ///< DeviceOptions::kind
+  unsigned seed = 1;  ///< of the random numbers the model is run on
+  bool full = false;  ///< run every form of it, and look at each gradient by itself
 };
 
 /// Tests the compile of a model by running what it becomes (verify/Verify.h): as it is trained,

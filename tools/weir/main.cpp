@@ -210,6 +210,9 @@ Command addVerify(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
+  app.add_option("--device", state.verify.device,
+                 "Where it is run (default: what it is compiled for); see weir run --help")
+      ->type_name("NAME");
   app.add_option("--seed", state.verify.seed, "Of the random numbers it is run on (default 1)")
       ->type_name("S")
       ->transform(integerWithin(0, std::numeric_limits<unsigned>::max()));

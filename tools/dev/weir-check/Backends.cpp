@@ -14,7 +14,9 @@
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/Names.h"
 #include "passes/Pipeline.h"
+#include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
+#include "runtime/cuda/CudaDevice.h"
 #include "verify/Compiled.h"
 
 using namespace mlir;
@@ -48,7 +50,8 @@ std::unique_ptr<Executable> interpret(OwningOpRef<ModuleOp> module) {
 
 class Compiled : public Executable {
 public:
-  explicit Compiled(std::vector<std::byte> artifact) : program(std::move(artifact)) {}
+  Compiled(std::vector<std::byte> artifact, std::string device)
+      : program(std::move(artifact), {.threads = 1, .kind = std::move(device)}) {}
 
   FailureOr<Outcome> run(const Situation &situation) override {
     program.setVariables(situation.variables);
@@ -59,6 +62,8 @@ public:
 private:
   CompiledProgram program;
 };
+
+constexpr char noDevice[] = "";
 
 enum class Grouping { fused, single };
 
@@ -114,7 +119,7 @@ void makeTrainable(ModuleOp module) {
   }
 }
 
-template <const char *target, Grouping grouping>
+template <const char *target, Grouping grouping, const char *device = noDevice>
 std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   if (grouping == Grouping::single && failed(prepareKernels(*module)))
     return nullptr;
@@ -122,7 +127,18 @@ std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   auto artifact = compileModule(*module, target);
   if (failed(artifact))
     return nullptr;
-  return std::make_unique<Compiled>(std::move(*artifact));
+  return std::make_unique<Compiled>(std::move(*artifact), device);
+}
+
+constexpr char cudaCalls[] = "cuda", cudaAlone[] = "cuda+none", emulated[] = "emulated";
+
+std::string emulatorMissing() {
+  try {
+    cuda::emulatedFolder();
+    return "";
+  } catch (const Failure &failure) {
+    return failure.what();
+  }
 }
 
 constexpr char v3[] = "cpu:x86-64-v3", v4[] = "cpu:x86-64-v4", bf16[] = "cpu:x86-64-v4+bf16";
@@ -147,6 +163,10 @@ ArrayRef<Backend> backends() {
        compile<v4, Grouping::single>},
       {"cpu:x86-64-v4+bf16", "compiled for AVX-512 that multiplies bf16, ops fused", missing<bf16>,
        compile<bf16, Grouping::fused>},
+      {"cuda", "CUDA C++ on the emulated GPU, ops fused", emulatorMissing,
+       compile<cudaCalls, Grouping::fused, emulated>},
+      {"cuda:single", "the same without libraries, every op a kernel of its own", emulatorMissing,
+       compile<cudaAlone, Grouping::single, emulated>},
   };
   return table;
 }

@@ -114,11 +114,12 @@ Report readReport(const ForkResult &result) {
 
 using Send = std::function<void(std::string)>;
 
-bool checkAndSend(ModuleOp module, bool compile, const std::string &until, const Send &send) {
+bool checkAndSend(ModuleOp module, const CompileFor &code, const std::string &until,
+                  const Send &send) {
   llvm::StringSet<> ops, passes;
   collectOps(module, ops);
   CheckOptions options;
-  options.compile = compile;
+  options.code = code;
   options.until = until;
   options.onStage = [&](StringRef stage) { send("S " + stage.str()); };
   options.onChange = [&](StringRef pass, ModuleOp after) {
@@ -147,7 +148,7 @@ bool checkAndSend(ModuleOp module, bool compile, const std::string &until, const
   return true;
 }
 
-Report runSeed(uint64_t seed, bool compile) {
+Report runSeed(uint64_t seed, const CompileFor &code) {
   return readReport(runForked(
       [&](const Send &send) {
         for (int attempt = 0; attempt < mostAttempts; ++attempt) {
@@ -155,7 +156,7 @@ Report runSeed(uint64_t seed, bool compile) {
           send("S generate");
           Context context;
           auto module = generate(context, attemptSeed(seed, attempt));
-          if (module && checkAndSend(*module, compile, "", send))
+          if (module && checkAndSend(*module, code, "", send))
             return;
         }
         send("K refused");
@@ -163,10 +164,10 @@ Report runSeed(uint64_t seed, bool compile) {
       programSeconds));
 }
 
-Report runModule(ModuleOp module, bool compile, const std::string &until) {
+Report runModule(ModuleOp module, const CompileFor &code, const std::string &until) {
   return readReport(runForked(
       [&](const Send &send) {
-        if (!checkAndSend(module, compile, until, send))
+        if (!checkAndSend(module, code, until, send))
           send("K refused");
       },
       programSeconds));
@@ -196,7 +197,7 @@ std::string keepFailure(uint64_t seed, const Report &report, const BatchOptions 
     module = shrink(
         *module,
         [&](ModuleOp smaller) {
-          Report now = runModule(smaller, options.compile, report.stage);
+          Report now = runModule(smaller, options.code, report.stage);
           bool same = report.sameFailure(now);
           if (same)
             last = now;
@@ -235,7 +236,7 @@ void work(const BatchOptions &options, unsigned worker,
     if (options.minutes > 0 && std::chrono::steady_clock::now() > deadline)
       return;
     uint64_t seed = options.seed + i;
-    Report report = runSeed(seed, options.compile);
+    Report report = runSeed(seed, options.code);
     if (report.fails()) {
       std::string path = keepFailure(seed, report, options);
       StringRef first = StringRef(report.message).split('\n').first;
@@ -427,8 +428,8 @@ Exit runFile(const std::string &path, const BatchOptions &options) {
   auto module = parseSourceFile<ModuleOp>(path, &context);
   if (!module)
     throw Failure(Exit::model, path + ": no module of the weir dialect");
-  requireProgram(*module, path, options.compile);
-  Report report = runModule(*module, options.compile, "");
+  requireProgram(*module, path, options.code.compile);
+  Report report = runModule(*module, options.code, "");
   if (report.kind == "refused") {
     llvm::outs() << path << ": cannot be compared: " << report.message << "\n";
     return Exit::ok;
@@ -441,7 +442,7 @@ Exit runFile(const std::string &path, const BatchOptions &options) {
 }
 
 Exit printProgram(uint64_t seed) {
-  Report report = runSeed(seed, false);
+  Report report = runSeed(seed, {.compile = false});
   Context context;
   if (auto module = generate(context, attemptSeed(seed, report.attempt)))
     module->print(llvm::outs());

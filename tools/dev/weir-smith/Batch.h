@@ -13,6 +13,7 @@
 #define WEIR_TOOLS_DEV_WEIR_SMITH_BATCH_H
 
 #include "runtime/base/Error.h"
+#include "tools/dev/weir-smith/Check.h"
 #include <cstdint>
 #include <string>
 
@@ -25,7 +26,7 @@ struct BatchOptions {
   double minutes = 0;     ///< ends after them; 0: never
   std::string keep = "."; ///< where shrunk programs of failures go
   std::string bits; ///< a file for a line per program that ran: its seed and a hash of its results
-  bool compile = true;
+  CompileFor code;
   bool shrink = true;
   bool allOps = false; ///< an op of the dialect in no program is a failure
 };

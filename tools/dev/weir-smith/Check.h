@@ -33,9 +33,16 @@ struct Outcome {
   uint64_t bits = 0;
 };
 
+/// What runs programs last.
+struct CompileFor {
+  bool compile = true;        ///< the last stage, and the slowest
+  std::string target = "cpu"; ///< for makeTarget
+  std::string device;         ///< DeviceOptions::kind
+};
+
 struct CheckOptions {
-  bool compile = true; ///< the last stage, and the slowest
-  std::string until;   ///< the stage to end after; all if empty
+  CompileFor code;
+  std::string until; ///< the stage to end after; all if empty
   /// Told of each stage before it begins, and of whether a pass changed the program.
   std::function<void(llvm::StringRef stage)> onStage;
   std::function<void(llvm::StringRef pass, mlir::ModuleOp after)> onChange;

@@ -48,12 +48,15 @@ int main(int argc, char **argv) {
                    "write each program's seed and a hash of its compiled results here")
         ->type_name("FILE");
     app.add_flag("--no-compile", noCompile, "leave out the machine code");
+    app.add_option("--target", options.code.target, "what programs are compiled for (cpu)");
+    app.add_option("--device", options.code.device, "where they run: emulated, for CUDA")
+        ->type_name("NAME");
     app.add_flag("--no-shrink", noShrink, "keep programs that fail as they are");
     app.add_flag("--all-ops", options.allOps, "an op of the dialect in no program is a failure");
     app.add_flag("--print", print, "print the program of --seed");
     if (auto status = parseCommandLine(app, argc, argv))
       return *status;
-    options.compile = !noCompile;
+    options.code.compile = !noCompile;
     options.shrink = !noShrink;
     if (print)
       return smith::printProgram(options.seed);

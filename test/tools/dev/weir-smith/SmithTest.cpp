@@ -90,7 +90,7 @@ template <class Op, class Make> void replaceFirst(ModuleOp module, Make make) {
 TEST_F(Smith, findsAndShrinksAFault) {
   auto module = programWith("sub", 100);
   CheckOptions options;
-  options.compile = false;
+  options.code.compile = false;
   options.plantAfter = "simplify";
   options.plant = [](ModuleOp program) { // operands the wrong way round
     replaceFirst<SubOp>(program, [](OpBuilder &builder, SubOp op) {
@@ -162,7 +162,7 @@ TEST_F(Smith, findsAWrongGradient) {
     for (uint64_t seed = 301; found < 2; seed += 10) {
       auto module = programWith("gradient", seed);
       CheckOptions options;
-      options.compile = false;
+      options.code.compile = false;
       options.until = "gradient";
       options.plantAfter = "autodiff";
       bool planted = false;
@@ -181,7 +181,7 @@ TEST_F(Smith, findsAWrongGradient) {
 TEST_F(Smith, findsWhatIsNoNumberBehindTheForwardPart) {
   auto module = programWith("gradient", 200);
   CheckOptions options;
-  options.compile = false;
+  options.code.compile = false;
   options.until = "gradient";
   options.plantAfter = "autodiff";
   options.plant = [](ModuleOp program) {

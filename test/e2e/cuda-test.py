@@ -1,0 +1,191 @@
+"""Programs for GPUs run on the emulated one, with every check on, and give what they give on a CPU."""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import weirtest
+from weirtest import MODELS, SHIPPED, SMALL_GPT, floats, norm, small
+
+LIBRARIES = pathlib.Path(os.environ.get("WEIR_EMULATED_CUDA", weirtest.BIN.parent / "lib" / "emulated-cuda"))
+GPT = MODELS / "gpt-char.weir"
+EMULATED = ["--device", "emulated", "--target"]
+CHECKED, PLAIN = {"WEIR_EMULATED_MODE": "check"}, {"WEIR_EMULATED_MODE": "plain"}
+
+
+@unittest.skipUnless((LIBRARIES / "libcuda.so.1").exists(), f"the emulated GPU ({LIBRARIES}) is not built")
+class Cuda(weirtest.Test):
+    @classmethod
+    def setUpClass(cls):
+        cls.cache = tempfile.mkdtemp(prefix="weir-kernels-")
+        cls.addClassCleanup(shutil.rmtree, cls.cache, ignore_errors=True)
+
+    def emulated(self, command, *args, target="cuda", env=CHECKED, seed=0, **more):
+        names = dict(env, WEIR_EMULATED_SEED=str(seed), WEIR_KERNEL_CACHE=self.cache)
+        done = self.weir(command, *args, *EMULATED, target, env=names, **more)
+        self.assertNotIn("emulated CUDA:", done.stderr)
+        return done
+
+    def trained(self, name, model, *options, run=None):
+        """Losses and gradients of a short run."""
+        metrics, gradients = f"{name}.jsonl", self.folder / f"{name}.safetensors"
+        (run or self.weir)("train", model, *options, "--metrics", self.folder / metrics, "--gradients", gradients)
+        return self.losses(metrics), floats(gradients)
+
+    def assert_close(self, got, expected, loss, gradient):
+        """Losses and gradients, relative to their size (docs/testing.md)."""
+        for a, b in zip(got[0], expected[0], strict=True):
+            self.assertLessEqual(abs(a - b), loss * max(1, abs(b)))
+        largest = max(norm(numbers) for _, numbers in expected[1].values())
+        for tensor, (_, numbers) in expected[1].items():
+            difference = norm(a - b for a, b in zip(got[1][tensor][1], numbers, strict=True))
+            self.assertLessEqual(difference, gradient * max(norm(numbers), 1e-3 * largest), tensor)
+
+    def test_every_kernel_of_every_model(self):
+        """Each action against the interpreter, each result against the program, and the graph against launches one by one."""
+        for name in SHIPPED:
+            for sizes in small(name):
+                with self.subTest(model=name, sizes=sizes):
+                    done = self.emulated("verify", MODELS / f"{name}.weir", *sizes)
+                    self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+
+    def test_every_model_in_bf16(self):
+        for name in SHIPPED:
+            with self.subTest(model=name):
+                self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "bf16")
+
+    def test_generated_kernels_alone(self):
+        for name in SHIPPED:
+            with self.subTest(model=name):
+                self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], target="cuda+none", env=PLAIN)
+
+    def test_losses_and_gradients_are_the_cpus(self):
+        """Two steps with every check, and three orders of the streams without. The second step's gradients are of parameters
+        that Adam has made of almost nothing in places."""
+        for name in SHIPPED:
+            sizes = small(name)[0]
+            for precision, loss, gradient in (("f32", 1e-5, 1e-4), ("bf16", 1e-2, 5e-2)):
+                with self.subTest(model=name, precision=precision):
+                    options = [*sizes, *self.rows_of(name, sizes), "--steps", 2, "--seed", 1, "--precision", precision]
+                    expected = self.trained("cpu", MODELS / f"{name}.weir", *options)
+                    self.assert_close(
+                        self.trained("checked", MODELS / f"{name}.weir", *options, run=self.emulated),
+                        expected, loss, gradient,
+                    )  # fmt: skip
+                    for seed in (1, 2, 3):
+                        run = lambda *args: self.emulated(*args, env=PLAIN, seed=seed)
+                        self.assert_close(
+                            self.trained("plain", MODELS / f"{name}.weir", *options, run=run), expected, loss, gradient
+                        )
+
+    def test_a_hundred_steps_under_twenty_orders(self):
+        options = [*SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 1]
+        long = [*options, "--steps", 100]
+        run = lambda *args: self.emulated(*args, env=PLAIN, seed=7)
+        self.assert_close(
+            self.trained("long", GPT, *long, run=run), self.trained("cpu", GPT, *long), loss=1e-4, gradient=1e-2
+        )
+        expected = self.trained("short", GPT, *options, "--steps", 2)
+        for seed in range(20):
+            run = lambda *args: self.emulated(*args, env=PLAIN, seed=seed)
+            self.assert_close(self.trained("seed", GPT, *options, "--steps", 2, run=run), expected, 1e-5, 1e-5)
+
+    def test_a_graph_changes_no_bit(self):
+        options = [GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--steps", 3, "--precision", "bf16"]
+        for name, more in (("graph", []), ("launches", ["--no-graph"])):
+            self.emulated("train", *options, "--checkpoint", self.folder / name, *more, env=PLAIN)
+        self.assertEqual(self.weights(self.folder / "graph"), self.weights(self.folder / "launches"))
+
+    def test_a_run_goes_on_elsewhere(self):
+        """A checkpoint moves between CPU and GPU, in both directions."""
+        data = weirtest.data(window=self.text())
+        begin = [GPT, *SMALL_GPT, *data, "--seed", 2, "--steps", 9, "--every", 3]
+        whole, metrics = self.folder / "whole", self.folder / "metrics.jsonl"
+        self.weir("train", *begin, "--checkpoint", whole, "--keep", 9, "--metrics", metrics)
+        expected = self.losses()
+        for name, run in (("gpu", lambda *args: self.emulated(*args, env=PLAIN)), ("cpu", self.weir)):
+            with self.subTest(then=name):
+                moved = self.folder / name
+                shutil.copytree(whole, moved)
+                for folder in self.checkpoints(moved)[1:]:
+                    shutil.rmtree(folder)
+                if name == "cpu":  # back: three steps on the GPU, the rest here
+                    shutil.rmtree(moved)
+                    self.emulated("train", *begin[:-4], "--steps", 9, "--every", 3, "--checkpoint", moved, "--keep", 9, env=PLAIN)
+                    for folder in self.checkpoints(moved)[1:]:
+                        shutil.rmtree(folder)
+                run("train", *begin, "--checkpoint", moved, "--resume", "--metrics", metrics)
+                for a, b in zip(self.losses(), expected[-len(self.losses()):], strict=True):
+                    self.assertLessEqual(abs(a - b), 1e-5 * b)
+
+    def test_commands_of_a_trained_model(self):
+        folder, text = self.folder / "run", self.text()
+        self.weir("train", GPT, *SMALL_GPT, *weirtest.data(window=text), "--steps", 20, "--checkpoint", folder)
+        self.weir("compile", GPT, *SMALL_GPT, "-o", self.folder / "cpu.weirx")
+        self.weir("compile", GPT, *SMALL_GPT, "--target", "cuda", "-o", self.folder / "gpu.weirx")
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
+        for command in (["eval", *weirtest.data(window=text)], ["generate", "--length", 40, "--temperature", 0]):
+            with self.subTest(command=command[0]):
+                on = lambda artifact, *more, **env: self.weir(
+                    command[0], self.folder / artifact, "--checkpoint", folder, *command[1:], *more, **env
+                ).stdout
+                self.assertEqual(on("cpu.weirx"), on("gpu.weirx", "--device", "emulated", env=names))
+
+    def test_the_second_load_compiles_nothing(self):
+        options = [GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--steps", 1, *EMULATED, "cuda"]
+        log = self.folder / "compiler.log"
+        compiler = self.write("c++", f'#!/bin/sh\necho "$@" >>{log}\nexec c++ "$@"\n')
+        compiler.chmod(0o755)
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=str(self.folder / "kernels"), WEIR_EMULATED_CXX=str(compiler))
+
+        def compiled():
+            log.write_text("")
+            self.weir("train", *options, env=names)
+            return sum("-shared" in line for line in log.read_text().splitlines())
+
+        kernels = compiled()
+        self.assertGreater(kernels, 50)
+        self.assertEqual(compiled(), 0)
+        # What is damaged is compiled again.
+        for file in (self.folder / "kernels").iterdir():
+            file.write_bytes(file.read_bytes()[:-7] + b"damaged")
+        self.assertEqual(compiled(), kernels)
+
+    def test_kernels_touch_little_more_than_they_must(self):
+        """In distinct sectors of 32 bytes, beside each input read once and each output written once."""
+        artifact, report = self.folder / "a.weirx", self.folder / "sectors.txt"
+        self.weir("compile", GPT, "--set", "layers=1", "--target", "cuda", "-o", artifact)
+        self.weir("run", artifact, *weirtest.data(window=self.text()), "--steps", 1, "--device", "emulated",
+                  env=dict(CHECKED, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report)))  # fmt: skip
+        kernel_of = lambda symbol: "_".join(symbol.split("_")[:2])
+        least, touched, seen = {}, {}, set()
+        for kernel in json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]:
+            name = kernel_of(kernel["symbol"])
+            least[name] = least.get(name, 0) + kernel["bytes"]
+        for line in report.read_text().splitlines():
+            symbol, read, written = line.split()
+            if symbol not in seen:
+                seen.add(symbol)
+                name = kernel_of(symbol)
+                touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written))
+        self.assertLessEqual(sum(touched.values()), 1.05 * sum(least[name] for name in touched))
+        for name in touched:
+            if least[name] > 64 << 10:
+                self.assertLessEqual(touched[name] / least[name], 1.25, name)
+
+    def test_devices_are_named(self):
+        model = MODELS / "mnist-mlp.weir"
+        options = ["train", model, *self.digits(), "--steps", 1]
+        self.fails(2, r"--device emulate is unknown; did you mean 'emulated'\?", "weir", *options, "--device", "emulate")
+        self.fails(2, r"--device cpu does not run what is compiled for cuda: give --device cuda", "weir", *options,
+                   "--target", "cuda", "--device", "cpu")  # fmt: skip
+        self.fails(2, r"--device emulated does not run what is compiled for x86-64", "weir", *options, "--device", "emulated")
+        self.fails(6, r"the emulated GPU is for tests .*WEIR_EMULATED_CUDA", "weir", *options, *EMULATED, "cuda",
+                   env={"WEIR_EMULATED_CUDA": "/nonexistent"})  # fmt: skip
+
+
+if __name__ == "__main__":
+    weirtest.main()
