@@ -29,6 +29,7 @@ STAND_INS = {
     ("docs/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "25"],
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "2"],
+    ("docs/testing.md", "weir-smith --target cuda"): ["--count", "2"],
 }
 
 # What is not run here: (page, start of the command) -> why.
