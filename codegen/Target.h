@@ -98,6 +98,10 @@ public:
   /// Whether kernels of this shape are library calls: planned by planCall, no code of ours.
   virtual bool isCall(KernelShape shape) const = 0;
 
+  /// Whether what the host writes and reads is memory of its own (plan.Space pinned), from and to
+  /// which the plan copies.
+  virtual bool stagesPorts() const = 0;
+
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.
   virtual mlir::FailureOr<KernelPlan> planKernel(KernelOp kernel) = 0;

@@ -190,6 +190,15 @@ def CompileKernels : Pass<"weir-compile-kernels", "::mlir::ModuleOp"> {
 
 // memory/
 
+def StagePorts : Pass<"weir-stage-ports", "::mlir::ModuleOp"> {
+  let summary = "puts what the host writes and reads into pinned memory, and copies from and to it";
+  let description = [{
+    For devices with memory of their own; runs before there are places. Inputs are copied on queue 1, in the order in which queue 0 needs them, each of which it waits
+    for as late as it can; outputs are copied at the entry's end.
+  }];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
 def AssignOffsets : Pass<"weir-assign-offsets", "::mlir::ModuleOp"> {
   let summary = "gives every buffer of a plan its place in the arena";
   let description = [{

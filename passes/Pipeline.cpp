@@ -102,6 +102,11 @@ static constexpr PipelinePass planPasses[] = {
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createLowerToPlan(options.target));
      }},
+    {"stage-ports", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (options.target && options.target->stagesPorts())
+         pm.addPass(createStagePorts());
+     }},
     {"assign-offsets", false, onModule<createAssignOffsets>},
     // Behind the last pass that places buffers or orders actions.
     {"verify-planned", false, onModule<createVerifyPlanned>},

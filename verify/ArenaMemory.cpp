@@ -15,8 +15,7 @@ void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayR
   loadNumbers(*elementOf(element), from, to);
 }
 
-ArenaMemory::ArenaMemory(mlir::ModuleOp plan)
-    : bytes(plan->getAttrOfType<mlir::IntegerAttr>(plan::arenaAttrName).getInt()) {
+ArenaMemory::ArenaMemory(mlir::ModuleOp plan) : bytes(plan::memoryOf(plan)), plan(plan) {
   for (auto variable : plan.getOps<plan::VariableOp>())
     variables[variable.getSymName()] = *variable.getOffset();
 }
@@ -33,7 +32,7 @@ int64_t ArenaMemory::addressOf(mlir::Value buffer) {
     plan::Place place = plan::placeOf(buffer);
     auto use = llvm::dyn_cast<plan::UseOp>(place.memory);
     int64_t start = use ? variables.at(use.getVariable())
-                        : *llvm::cast<plan::AllocOp>(place.memory).getOffset();
+                        : plan::addressOf(plan, llvm::cast<plan::AllocOp>(place.memory));
     found->second = {start + place.offset, std::move(place)};
   }
   return found->second.address + movedBy(found->second.place);

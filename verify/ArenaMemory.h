@@ -20,7 +20,7 @@ class ArenaMemory : public Memory {
 public:
   explicit ArenaMemory(mlir::ModuleOp plan);
 
-  /// The arena, of the size the plan states.
+  /// The arena and pinned memory behind it, of the sizes the plan states.
   std::vector<std::byte> bytes;
 
   /// Elements that were stored, all in one buffer as one type.
@@ -64,6 +64,7 @@ private:
     int64_t address;
     plan::Place place;
   };
+  mlir::ModuleOp plan;
   llvm::StringMap<int64_t> variables;
   llvm::DenseMap<mlir::Value, Base> bases;
 };

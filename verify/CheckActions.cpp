@@ -137,8 +137,7 @@ CheckActions::CheckActions(Program &program, mlir::ModuleOp plan)
         entries.back().last = action;
   }
   assert(entries.size() == program.plan().entries()->size() && "the plan is the program's");
-  assert(memory.bytes.size() == artifact::deviceOf(program.plan()).arena() &&
-         "the plan is the program's");
+  assert(memory.bytes.size() == artifact::memoryOf(program.plan()) && "the plan is the program's");
   arena.resize(memory.bytes.size());
   for (const TensorView &variable : program.variables())
     if (variable.role == artifact::Role::run && variable.name == "step")

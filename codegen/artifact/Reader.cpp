@@ -125,6 +125,8 @@ void PlanReader::readAttributes() {
   set(plan::persistentAttrName, number(device.persistent()));
   set(plan::arenaAttrName, number(device.arena()));
   set(plan::threadScratchAttrName, number(device.thread_scratch()));
+  if (device.pinned())
+    set(plan::pinnedAttrName, number(device.pinned()));
 }
 
 void PlanReader::readChoices() {

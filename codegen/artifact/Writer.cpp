@@ -70,6 +70,7 @@ public:
     device->persistent = number(plan::persistentAttrName);
     device->arena = number(plan::arenaAttrName);
     device->thread_scratch = number(plan::threadScratchAttrName);
+    device->pinned = number(plan::pinnedAttrName);
     program.devices.push_back(std::move(device));
     if (auto configs = module->getAttrOfType<DictionaryAttr>(configsAttrName))
       for (NamedAttribute config : configs) {

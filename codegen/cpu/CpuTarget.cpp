@@ -163,6 +163,7 @@ public:
   bool takes(Operation *root, Epilogue epilogue) const override {
     return libraryTakes(root, epilogue);
   }
+  bool stagesPorts() const override { return false; }
   bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,

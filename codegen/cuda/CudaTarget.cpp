@@ -89,6 +89,7 @@ public:
   bool takes(Operation *root, Epilogue epilogue) const override {
     return gpu::libraryTakes(root, epilogue);
   }
+  bool stagesPorts() const override { return true; }
   bool isCall(KernelShape shape) const override { return shape == KernelShape::product; }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override {
     FailureOr<EmittedKernel *> made = emittedOf(kernel);

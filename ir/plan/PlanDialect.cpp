@@ -59,6 +59,20 @@ Place placeOf(Value buffer) {
   return place;
 }
 
+static int64_t arenaOf(ModuleOp plan) {
+  return plan->getAttrOfType<IntegerAttr>(arenaAttrName).getInt();
+}
+
+int64_t addressOf(ModuleOp plan, AllocOp buffer) {
+  bool pinned = buffer.getResult().getType().getSpace() == Space::pinned;
+  return *buffer.getOffset() + (pinned ? arenaOf(plan) : 0);
+}
+
+int64_t memoryOf(ModuleOp plan) {
+  auto pinned = plan->getAttrOfType<IntegerAttr>(pinnedAttrName);
+  return arenaOf(plan) + (pinned ? pinned.getInt() : 0);
+}
+
 LoopOp loopOf(Value index) {
   return cast<LoopOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
 }

@@ -44,7 +44,7 @@ namespace weir::plan {
 /// Of a planned module: what it demands of a device, and bytes, those of scratch per thread.
 inline constexpr llvm::StringLiteral targetAttrName = "plan.target",
                                      persistentAttrName = "plan.persistent",
-                                     arenaAttrName = "plan.arena",
+                                     arenaAttrName = "plan.arena", pinnedAttrName = "plan.pinned",
                                      threadScratchAttrName = "plan.thread_scratch";
 
 /// The memory behind a buffer value, and where in it the value begins.
@@ -61,6 +61,13 @@ struct Place {
 
 /// Of a buffer of a module that has been verified.
 Place placeOf(mlir::Value buffer);
+
+/// Where a buffer of a placed plan lies: bytes from the arena's start, behind whose end is pinned
+/// memory.
+int64_t addressOf(mlir::ModuleOp plan, AllocOp buffer);
+
+/// Bytes of the arena and the pinned memory of a placed plan.
+int64_t memoryOf(mlir::ModuleOp plan);
 
 /// The loop whose round an index is.
 LoopOp loopOf(mlir::Value index);

@@ -8,7 +8,7 @@
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
 // form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/program/Program.td,
 // and plan.target (string),
-// plan.persistent, plan.arena and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
+// plan.persistent, plan.arena, plan.pinned (0 where absent) and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
 // order from 0, a loop before its body.
 //
 //===----------------------------------------------------------------------===//

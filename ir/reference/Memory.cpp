@@ -58,18 +58,15 @@ int64_t CellMemory::base(mlir::Operation *memory) {
   if (found != bases.end())
     return found->second;
   int64_t size, at = 4 * words.size();
-  std::optional<uint64_t> planned;
   if (auto variable = llvm::dyn_cast<plan::VariableOp>(memory)) {
     size = storageBytes(variable.getType());
-    planned = variable.getOffset();
+    if (offsets)
+      at = *variable.getOffset();
   } else {
     auto buffer = llvm::cast<plan::AllocOp>(memory);
     size = buffer.getSize();
-    planned = buffer.getOffset();
-  }
-  if (offsets) {
-    assert(planned && "offsets are assigned");
-    at = *planned;
+    if (offsets)
+      at = plan::addressOf(plan, buffer);
   }
   makeRoom(at + size);
   bases[memory] = at;

@@ -40,20 +40,37 @@ public:
     });
   }
 
-  /// Gives every buffer its offset and its lifetime, and returns the arena's end.
+  /// Gives every buffer its lifetime, and those of scratch offsets from `base` on. Returns the
+  /// arena's end.
   int64_t place(int64_t base) {
     SmallVector<Lifetime> all;
-    for (auto &[buffer, lifetime] : lifetimes)
+    SmallVector<plan::AllocOp> buffers;
+    for (auto &[op, lifetime] : lifetimes) {
+      auto buffer = cast<plan::AllocOp>(op);
+      buffer.setFirst(lifetime.first);
+      buffer.setLast(lifetime.last);
+      if (buffer.getResult().getType().getSpace() != plan::Space::scratch)
+        continue;
       all.push_back(lifetime);
-    Placement placement = placeBuffers(all, base);
-    for (auto [entry, lifetime, offset] : llvm::zip(lifetimes, all, placement.offsets)) {
-      auto buffer = cast<plan::AllocOp>(entry.first);
-      Builder builder(buffer.getContext());
-      buffer.setOffsetAttr(builder.getI64IntegerAttr(offset));
-      buffer.setFirstAttr(builder.getI64IntegerAttr(lifetime.first));
-      buffer.setLastAttr(builder.getI64IntegerAttr(lifetime.last));
+      buffers.push_back(buffer);
     }
+    Placement placement = placeBuffers(all, base);
+    for (auto [buffer, offset] : llvm::zip_equal(buffers, placement.offsets))
+      buffer.setOffset(offset);
     return placement.end;
+  }
+
+  /// Gives pinned buffers their offsets, one behind the other: the host may write the inputs of a
+  /// run while it has not yet read the outputs of one before. Returns the end.
+  int64_t placePinned() {
+    int64_t end = 0;
+    for (auto &[op, lifetime] : lifetimes)
+      if (auto buffer = cast<plan::AllocOp>(op);
+          buffer.getResult().getType().getSpace() == plan::Space::pinned) {
+        buffer.setOffset(end);
+        end += lifetime.size;
+      }
+    return end;
   }
 
 private:
@@ -111,10 +128,12 @@ struct AssignOffsets : weir::impl::AssignOffsetsBase<AssignOffsets> {
       variable.setOffsetAttr(builder.getI64IntegerAttr(persistent));
       persistent += aligned(storageBytes(variable.getType()));
     }
-    int64_t arena = persistent;
+    int64_t arena = persistent, pinned = 0;
     for (auto entry : module.getOps<plan::EntryOp>()) {
       SmallVector<Operation *> unused;
-      arena = std::max(arena, EntryLifetimes(entry).place(persistent));
+      EntryLifetimes lifetimes(entry);
+      arena = std::max(arena, lifetimes.place(persistent));
+      pinned = std::max(pinned, lifetimes.placePinned());
       entry.walk([&](plan::AllocOp buffer) {
         if (!buffer.getOffset())
           unused.push_back(buffer);
@@ -123,6 +142,8 @@ struct AssignOffsets : weir::impl::AssignOffsetsBase<AssignOffsets> {
     }
     module->setAttr(plan::persistentAttrName, builder.getI64IntegerAttr(persistent));
     module->setAttr(plan::arenaAttrName, builder.getI64IntegerAttr(arena));
+    if (pinned)
+      module->setAttr(plan::pinnedAttrName, builder.getI64IntegerAttr(pinned));
   }
 };
 

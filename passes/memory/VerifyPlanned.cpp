@@ -55,6 +55,7 @@ LogicalResult Converter::addBuffers(plan::EntryOp entry) {
     return module.emitError("is no placed plan: expected plan.persistent and plan.arena, in bytes");
   result.sizes[size_t(planned::Space::persistent)] = persistent.getInt();
   result.sizes[size_t(planned::Space::scratch)] = arena.getInt() - persistent.getInt();
+  result.sizes[size_t(planned::Space::pinned)] = plan::memoryOf(module) - arena.getInt();
   uint32_t actions = entry.actions().size();
   for (auto variable : module.getOps<plan::VariableOp>()) {
     if (!variable.getOffset())
@@ -79,10 +80,6 @@ LogicalResult Converter::addBuffers(plan::EntryOp entry) {
     if (*alloc.getOffset() < begin) {
       alloc.emitOpError("lies in the persistent segment");
       return WalkResult::interrupt();
-    }
-    if (space == plan::Space::pinned) {
-      uint64_t &size = result.sizes[size_t(planned::Space::pinned)];
-      size = std::max(size, *alloc.getOffset() + alloc.getSize());
     }
     buffers.try_emplace(alloc, result.buffers.size());
     result.buffers.push_back({.space = planned::Space(space),

@@ -114,11 +114,14 @@ void collect(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
 
 } // namespace
 
+uint64_t addressOf(const Program &program, const Buffer &buffer) {
+  return buffer.offset() + (buffer.space() == Space::pinned ? deviceOf(program).arena() : 0);
+}
+
 uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref) {
-  uint64_t memory = ref.memory() == Memory::variable
-                        ? program.variables()->Get(ref.index())->offset()
-                        : entry.buffers()->Get(ref.index())->offset();
-  return memory + ref.offset();
+  if (ref.memory() == Memory::variable)
+    return program.variables()->Get(ref.index())->offset() + ref.offset();
+  return addressOf(program, *entry.buffers()->Get(ref.index())) + ref.offset();
 }
 
 std::vector<Footprint> footprintsOf(const Program &program, const Action &action) {
@@ -131,6 +134,16 @@ Cost costOf(const Program &program, const Action &action) {
 
 std::string describe(const Program &program, const Action &action) {
   return kindOf(action).describe(program, action);
+}
+
+std::string describeAt(const Program &program, const Action &action) {
+  std::string text = describe(program, action);
+  if (action.locations())
+    for (const Location *at : *action.locations())
+      if (at->line() != 0)
+        return text + " (" + program.files()->Get(at->file())->str() + ":" +
+               std::to_string(at->line()) + ")";
+  return text;
 }
 
 const flatbuffers::Vector<flatbuffers::Offset<Action>> *bodyOf(const Action &action) {

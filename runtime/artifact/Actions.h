@@ -24,6 +24,11 @@ namespace weir::artifact {
 /// The device that the program is for.
 inline const Device &deviceOf(const Program &program) { return *program.devices()->Get(0); }
 
+/// Bytes of the device's arena and its pinned memory.
+inline uint64_t memoryOf(const Program &program) {
+  return deviceOf(program).arena() + deviceOf(program).pinned();
+}
+
 /// The spec of a call; none for one that is unknown, has other fields, or fails its own check.
 /// `why` then says what is wrong. For programs that have not been verified.
 std::optional<spec::Call> readSpec(const Call &call, std::string &why);
@@ -31,7 +36,11 @@ std::optional<spec::Call> readSpec(const Call &call, std::string &why);
 /// The spec of a call of a verified program.
 spec::Call specOf(const Call &call);
 
-/// Where an operand or a port of the entry lies in no round: bytes from the arena's start.
+/// Where a buffer of an entry lies: bytes from the arena's start, behind whose end is pinned
+/// memory.
+uint64_t addressOf(const Program &program, const Buffer &buffer);
+
+/// Where an operand or a port of the entry lies in no round.
 uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref);
 
 /// What the action touches of each of its operands.
@@ -42,6 +51,9 @@ spec::Cost costOf(const Program &program, const Action &action);
 
 /// In words: "launch of kernel_3, row", "product 64x32x16", "copy".
 std::string describe(const Program &program, const Action &action);
+
+/// The same and the model's first line that it computes: "launch of kernel_3, row (gpt.weir:12)".
+std::string describeAt(const Program &program, const Action &action);
 
 /// The actions of a loop's body; null for all others.
 const flatbuffers::Vector<flatbuffers::Offset<Action>> *bodyOf(const Action &action);

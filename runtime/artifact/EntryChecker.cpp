@@ -47,8 +47,9 @@ void EntryChecker::checkBuffers() {
   uint32_t index = 0;
   for (const Buffer *buffer : *entry.buffers()) {
     std::string name = "buffer " + std::to_string(index++);
-    require(buffer->space() == Space::scratch, name + " lies in a memory that the device has not");
-    require(buffer->offset() >= deviceOf(program).persistent(),
+    require(buffer->space() == Space::scratch || buffer->space() == Space::pinned,
+            name + " lies in a memory that the device has not");
+    require(buffer->space() == Space::pinned || buffer->offset() >= deviceOf(program).persistent(),
             name + " lies in the persistent segment");
   }
 }

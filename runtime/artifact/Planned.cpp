@@ -43,6 +43,7 @@ void Converter::addBuffers() {
   uint64_t persistent = deviceOf(program).persistent(), arena = deviceOf(program).arena();
   result.sizes[size_t(planned::Space::persistent)] = persistent;
   result.sizes[size_t(planned::Space::scratch)] = arena - persistent;
+  result.sizes[size_t(planned::Space::pinned)] = deviceOf(program).pinned();
   uint32_t last = static_cast<uint32_t>(actionsOf(entry).size());
   last = last ? last - 1 : 0;
   for (const Variable *variable : *program.variables())
@@ -58,9 +59,10 @@ void Converter::addBuffers() {
     std::string name = "buffer " + std::to_string(number++);
     if (buffer->label() && buffer->label()->size())
       name += " (" + buffer->label()->str() + ")";
-    // Behind the persistent segment; what lies before it is outside all memory.
+    // Scratch is behind the persistent segment; what lies before it is outside all memory.
+    uint64_t begin = buffer->space() == Space::scratch ? persistent : 0;
     result.buffers.push_back({.space = static_cast<planned::Space>(buffer->space()),
-                              .offset = buffer->offset() - persistent,
+                              .offset = buffer->offset() - begin,
                               .size = buffer->size(),
                               .name = std::move(name),
                               .holds = false,

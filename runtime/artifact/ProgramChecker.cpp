@@ -82,6 +82,7 @@ void ProgramChecker::checkDevices() {
   require(device.queues() >= 1 && device.queues() <= limits::queues, "queues",
           "they are out of range");
   require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
+  require(device.pinned() <= maxArena, "arena", "more than 1 TiB of the host is asked for");
   require(device.persistent() <= device.arena(), "arena",
           "the persistent segment is larger than the arena");
   require(device.thread_scratch() <= limits::threadScratch, "thread scratch",

@@ -30,24 +30,26 @@
 
 namespace weir {
 
-/// A place in a device's arena: bytes from its start.
+/// A place in a device's memory: bytes from the arena's start. Behind the arena's end is pinned
+/// memory, the host's side of transfers. What the host writes there is for the run that it asks for
+/// next; what it reads there is what the run left that it waited for last.
 using Address = uint64_t;
 
 /// Something asked of a device. Later ones are larger; 0 is done.
 using Ticket = uint64_t;
 
 struct DeviceOptions {
-  int threads = 0;     ///< of a CPU; 0: the cores this process may use
-  bool poison = false; ///< fill scratch with NaN before its first and after its last use, to show
-                       ///< that no dead byte is read
-  std::string kind;    ///< of the device: a name of runtime/devices; "": what the program is for
-  bool graph = true;   ///< where a device can run an entry's actions as one, it does
+  int threads = 0;       ///< of a CPU; 0: the cores this process may use
+  bool poison = false;   ///< fill scratch with NaN before its first and after its last use, to show
+                         ///< that no dead byte is read
+  std::string kind = {}; ///< of the device: a name of runtime/devices; "": what the program is for
+  bool graph = true;     ///< where a device can run an entry's actions as one, it does
 };
 
-/// What a device holds besides the arena.
 struct DeviceFacts {
-  int threads = 1;
-  size_t threadScratch = 0; ///< bytes for each of them
+  std::string name;         ///< "2 threads", "NVIDIA H200"
+  size_t threadScratch = 0; ///< bytes that each thread holds besides the arena
+  int ahead = 0;            ///< how many runs may be asked for while another is not waited for yet
 };
 
 class Device {

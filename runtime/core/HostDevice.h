@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What devices share whose arena is memory of this process and whose actions the caller's thread
-// carries out: they are synchronous, so every ticket is done.
+// carries out: they are synchronous, so every ticket is done. Pinned memory is memory behind the
+// arena.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,9 +41,14 @@ public:
     std::memcpy(arena + at, &round, sizeof round);
   }
   void poison(Address from, uint64_t bytes) override { std::memset(arena + from, 0xff, bytes); }
+  int64_t mark(uint32_t) override { return Trace::now(); }
+  void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) override {
+    trace.record({place.entry, place.action, place.round, begin, end});
+  }
 
 protected:
-  /// Makes every action ready, by make(). `memory` is the arena, and outlives the device's runs.
+  /// Makes every action ready, by make(). `memory` is that of artifact::memoryOf, and outlives the
+  /// device's runs.
   void prepare(const artifact::Program &program, std::byte *memory, bool poison) {
     arena = memory;
     for (uint32_t i = 0; i < program.entries()->size(); ++i)

@@ -77,13 +77,16 @@ void Program::read(const artifact::Entry &entry, const artifact::Port &port,
   impl->device->wait(impl->device->read(impl->addressOf(entry, port), to));
 }
 
-void Program::run(const artifact::Entry &entry) {
+Ticket Program::start(const artifact::Entry &entry) {
   const auto &entries = *impl->plan->entries();
-  for (uint32_t i = 0; i < entries.size(); ++i)
-    if (entries[i] == &entry)
-      return impl->device->wait(impl->device->run(i));
-  assert(false && "the entry is of another program");
+  uint32_t number = 0;
+  while (number < entries.size() && entries[number] != &entry)
+    ++number;
+  assert(number < entries.size() && "the entry is of another program");
+  return impl->device->run(number);
 }
+
+void Program::finish(Ticket run) { impl->device->wait(run); }
 
 void Program::trace(size_t capacity, bool sums) {
   impl->device->trace(nullptr);

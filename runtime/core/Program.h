@@ -64,10 +64,17 @@ public:
   void read(const artifact::Entry &entry, const artifact::Port &port,
             std::span<std::byte> to) const;
 
-  /// Executes the entry's actions and returns when all are done.
-  void run(const artifact::Entry &entry);
+  /// Asks for the entry's actions, with the inputs as they are written. Others may be asked for
+  /// before this is waited for: as many as DeviceFacts::ahead says, where all inputs and outputs
+  /// are in pinned memory.
+  Ticket start(const artifact::Entry &entry);
 
-  /// What the device holds besides the arena.
+  /// Returns when that run is done: its outputs are read from now on. Throws what went wrong.
+  void finish(Ticket run);
+
+  /// Executes the entry's actions and returns when all are done.
+  void run(const artifact::Entry &entry) { finish(start(entry)); }
+
   DeviceFacts facts() const;
 
   /// From now on records when each action runs: the newest `capacity` of them and, with `sums`, how

@@ -31,22 +31,17 @@ std::vector<Walk::Ready> Walk::prepare(const Actions &actions, std::optional<uin
 Walk::Ready Walk::prepare(const artifact::Action &action, std::optional<uint32_t> around) {
   Ready step;
   step.action = nextAction++;
+  step.queue = action.queue();
   if (action.operands())
     for (const artifact::Ref *ref : *action.operands())
       step.places.push_back(artifact::addressOf(program, entry, *ref));
   if (action.moves())
     for (const artifact::Move *move : *action.moves())
       step.moves.push_back({move->operand(), move->loop(), move->modulus(), move->bytes()});
-  switch (action.work_type()) {
-  case artifact::Work::Loop:
-    step.count = action.work_as_Loop()->count();
-    step.body = prepare(*action.work_as_Loop()->body(), step.action);
-    break;
-  case artifact::Work::Record:
-  case artifact::Work::Wait:
-    break; // each action is done before the next begins
-  default:
-    step.work = workshop.make(action);
+  if (const artifact::Loop *loop = action.work_as_Loop()) {
+    step.count = loop->count();
+    step.body = prepare(*loop->body(), step.action);
+  } else if ((step.work = workshop.make(action))) {
     step.work->bind(step.places);
   }
   if (poison)
@@ -70,7 +65,8 @@ std::vector<Walk::Range> Walk::deadBehind(uint32_t first, uint32_t last,
   std::vector<Range> dead;
   uint32_t number = 0;
   for (const artifact::Buffer *buffer : *entry.buffers()) {
-    bool ends = buffer->last() == last && (first == last || buffer->first() <= first) &&
+    bool ends = buffer->space() == artifact::Space::scratch && buffer->last() == last &&
+                (first == last || buffer->first() <= first) &&
                 (!around || buffer->first() > *around);
     if (ends && !isPort(*entry.outputs(), number))
       dead.push_back({buffer->offset(), buffer->size()});
@@ -85,7 +81,7 @@ void Walk::poisonBefore() {
   std::map<Address, Address> inputs; // begin -> end; alive together, so they do not overlap
   uint32_t number = 0;
   for (const artifact::Buffer *buffer : *entry.buffers())
-    if (isPort(*entry.inputs(), number++))
+    if (isPort(*entry.inputs(), number++) && buffer->space() == artifact::Space::scratch)
       inputs.emplace(buffer->offset(), buffer->offset() + buffer->size());
   inputs.emplace(device.arena(), device.arena());
   Address from = device.persistent();
@@ -132,10 +128,9 @@ void Walk::runAll(std::vector<Ready> &list) {
     if (observer)
       observer->before({index, step.action, round});
     if (trace) {
-      int64_t start = Trace::now();
+      int64_t begin = workshop.mark(step.queue);
       carryOut(step);
-      workshop.finish();
-      trace->record({index, step.action, round, start, Trace::now()});
+      workshop.record(*trace, {index, step.action, round}, begin, workshop.mark(step.queue));
     } else {
       carryOut(step);
     }

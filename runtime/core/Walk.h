@@ -37,7 +37,8 @@ class Workshop {
 public:
   virtual ~Workshop() = default;
 
-  /// Makes a launch, a call or a copy ready.
+  /// Makes an action that is no loop ready; null where it asks for nothing, such as a wait of who
+  /// does one action after the other.
   virtual std::unique_ptr<Work> make(const artifact::Action &action) = 0;
 
   /// Stores the round of a loop.
@@ -46,8 +47,11 @@ public:
   /// Fills bytes with what is no number.
   virtual void poison(Address from, uint64_t bytes) = 0;
 
-  /// Returns when all that was carried out is done: for what is timed.
-  virtual void finish() {}
+  /// A moment on a queue: when all that was carried out there is done.
+  virtual int64_t mark(uint32_t queue) = 0;
+
+  /// Records in the trace what ran between two marks of one queue.
+  virtual void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) = 0;
 };
 
 class Walk {
@@ -68,7 +72,8 @@ private:
     uint64_t size;
   };
   struct Ready {
-    uint32_t action;             ///< its number
+    uint32_t action; ///< its number
+    uint32_t queue = 0;
     std::unique_ptr<Work> work;  ///< null: a loop, or nothing to do
     std::vector<Address> places; ///< of the operands in no round
     std::vector<Move> moves;

@@ -51,7 +51,11 @@ class CpuDevice : public HostDevice {
 public:
   CpuDevice(const artifact::Program &program, const DeviceOptions &options);
 
-  DeviceFacts facts() const override { return {pool->size(), machine.scratchStride}; }
+  DeviceFacts facts() const override {
+    int threads = pool->size();
+    return {.name = std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+            .threadScratch = machine.scratchStride};
+  }
 
   Ticket run(uint32_t entry) override;
 
@@ -83,7 +87,7 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   requireLevel(device.target()->string_view());
   boundLibrary(device.target()->string_view());
   kernels = loadKernels(program, code);
-  arena.emplace(device.arena(), "the model's tensors");
+  arena.emplace(artifact::memoryOf(program), "the model's tensors");
   pool = std::make_unique<ThreadPool>(options.threads);
   machine.arena = arena->data();
   machine.pool = pool.get();
@@ -118,7 +122,9 @@ std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {
                                         *program.kernels()->Get(launch->kernel()));
   if (const artifact::Call *call = action.work_as_Call())
     return std::visit([&](const auto &spec) { return make(spec); }, artifact::specOf(*call));
-  return std::make_unique<CopyWork>(machine, action.work_as_Copy()->size());
+  if (const artifact::Copy *copy = action.work_as_Copy())
+    return std::make_unique<CopyWork>(machine, copy->size());
+  return nullptr; // each action is done before the next begins
 }
 
 Ticket CpuDevice::run(uint32_t entry) {

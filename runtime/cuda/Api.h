@@ -128,7 +128,7 @@ struct CUuuid {
   X(CUresult, cuEventRecord, (CUevent event, CUstream stream))                                     \
   X(CUresult, cuEventQuery, (CUevent event))                                                       \
   X(CUresult, cuEventSynchronize, (CUevent event))                                                 \
-  X(CUresult, cuEventElapsedTime_v2, (float *milliseconds, CUevent start, CUevent end))            \
+  X(CUresult, cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))               \
   X(CUresult, cuEventDestroy_v2, (CUevent event))                                                  \
   X(CUresult, cuModuleLoadData, (CUmodule * module, const void *image))                            \
   X(CUresult, cuModuleUnload, (CUmodule module))                                                   \
@@ -216,7 +216,13 @@ enum : int {
   CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6,
 };
 // cublasLtMatmulPreferenceAttributes_t
-enum : int { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
+enum : int {
+  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+};
 
 struct cublasLtMatmulAlgo_t {
   uint64_t data[8];

@@ -42,10 +42,13 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
 /// later one.
 static bool runsOn(int code, int device) { return code / 10 == device / 10 && code <= device; }
 
-void Code::load(const artifact::CudaUnit &unit, const void *image) {
+bool Code::load(const artifact::CudaUnit &unit, const void *image) {
   CUmodule module = nullptr;
   std::string first = unit.functions()->size() ? unit.functions()->Get(0)->str() : "no kernel";
-  check(driver, driver.cuModuleLoadData(&module, image), "loading the code of " + first);
+  CUresult result = driver.cuModuleLoadData(&module, image);
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE)
+    return false;
+  check(driver, result, "loading the code of " + first);
   modules.push_back(module);
   for (const flatbuffers::String *name : *unit.functions()) {
     CUfunction function = nullptr;
@@ -53,6 +56,7 @@ void Code::load(const artifact::CudaUnit &unit, const void *image) {
           "looking for " + name->str());
     known.emplace_back(name->str(), function);
   }
+  return true;
 }
 
 Code::Code(const Driver &driver, const std::string &folder, int architecture,
@@ -66,9 +70,7 @@ Code::Code(const Driver &driver, const std::string &folder, int architecture,
     // The stand-ins of the tests take no machine code of a GPU.
     bool fits = folder.empty() && unit->cubin() && unit->cubin()->size() &&
                 runsOn(int(code->architecture()), architecture);
-    if (fits)
-      load(*unit, unit->cubin()->data());
-    else
+    if (!fits || !load(*unit, unit->cubin()->data()))
       rest.push_back(unit);
   }
   if (!rest.empty()) {
@@ -81,7 +83,9 @@ Code::Code(const Driver &driver, const std::string &folder, int architecture,
     Compiler compiler(folder, architecture, std::move(headers));
     std::vector<Compiler::Cubin> cubins = compiler.compile(sources);
     for (size_t i = 0; i < rest.size(); ++i)
-      load(*rest[i], cubins[i].data());
+      if (!load(*rest[i], cubins[i].data()))
+        throw Failure(Exit::device, "the GPU's driver does not load what NVRTC compiled for it: "
+                                    "install a driver of NVRTC's version or a later one");
     compiled = compiler.compiled();
     found = compiler.found();
   }

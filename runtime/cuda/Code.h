@@ -37,7 +37,8 @@ public:
   int found = 0;    ///< units that had been
 
 private:
-  void load(const artifact::CudaUnit &unit, const void *image);
+  /// False where the driver takes no such machine code.
+  bool load(const artifact::CudaUnit &unit, const void *image);
 
   const Driver &driver;
   std::vector<CUmodule> modules;

@@ -8,111 +8,41 @@
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
-#include "runtime/core/Walk.h"
 #include "runtime/cuda/Code.h"
-#include "runtime/cuda/Product.h"
-#include "runtime/cuda/Session.h"
+#include "runtime/cuda/Works.h"
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 namespace weir::cuda {
 namespace {
 
-/// What every action uses.
-struct Queue {
-  const Session &session;
-  CUdeviceptr arena;
-  CUstream stream;
+/// More nodes are no graph any more that is quickly made and launched.
+constexpr uint64_t mostNodes = 20'000;
 
-  const Driver &driver() const { return session.driver; }
-};
-
-class LaunchWork : public Work {
-public:
-  LaunchWork(const Queue &queue, CUfunction function, const artifact::Kernel &kernel)
-      : queue(queue), function(function), kernel(kernel), operands(kernel.operands()->size()) {
-    for (CUdeviceptr &operand : operands)
-      arguments.push_back(&operand);
-    // Above this a kernel has to be told.
-    constexpr uint32_t usualShared = 48 << 10;
-    if (kernel.shared() > usualShared)
-      queue.session.check(
-          queue.driver().cuFuncSetAttribute(
-              function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(kernel.shared())),
-          "preparing " + kernel.symbol()->str());
+/// Actions of an entry, every round of its loops counted.
+uint64_t nodesOf(const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions) {
+  uint64_t count = 0;
+  for (const artifact::Action *action : actions) {
+    const artifact::Loop *loop = action->work_as_Loop();
+    count += loop ? loop->count() * (1 + nodesOf(*loop->body())) : 1;
   }
+  return count;
+}
 
-  void bind(std::span<const Address> places) override {
-    for (size_t i = 0; i < places.size(); ++i)
-      operands[i] = queue.arena + places[i];
+/// What of a run is the host's: pinned memory, and when the run was done.
+struct Slot {
+  Slot(const Session &session, uint64_t bytes) : done(session, /*timed=*/false) {
+    if (bytes)
+      memory = std::make_unique<PinnedMemory>(session, bytes);
   }
+  std::byte *data() const { return memory ? memory->data : nullptr; }
 
-  void run() override {
-    CUresult result =
-        queue.driver().cuLaunchKernel(function, unsigned(kernel.tasks()), 1, 1, kernel.threads(), 1,
-                                      1, kernel.shared(), queue.stream, arguments.data(), nullptr);
-    if (result != CUDA_SUCCESS)
-      queue.session.check(result, "launching " + kernel.symbol()->str());
-  }
-
-private:
-  const Queue &queue;
-  const CUfunction function;
-  const artifact::Kernel &kernel;
-  std::vector<CUdeviceptr> operands;
-  std::vector<void *> arguments;
-};
-
-class ProductWork : public Work {
-public:
-  ProductWork(const Queue &queue, const Product &product) : queue(queue), product(product) {}
-
-  void bind(std::span<const Address> places) override {
-    operands = {queue.arena + places[0], queue.arena + places[1], queue.arena + places[2],
-                places.size() > 3 ? queue.arena + places[3] : 0};
-  }
-  void run() override { product.run(operands, queue.stream); }
-
-private:
-  const Queue &queue;
-  const Product &product;
-  Product::Operands operands = {};
-};
-
-class CopyWork : public Work {
-public:
-  CopyWork(const Queue &queue, uint64_t size) : queue(queue), size(size) {}
-
-  void bind(std::span<const Address> places) override {
-    from = queue.arena + places[0];
-    to = queue.arena + places[1];
-    bool overlaps = from < to + size && to < from + size;
-    if (overlaps && from != to && !between)
-      between.emplace(queue.session, size, "a copy");
-    isDirect = !overlaps;
-  }
-  void run() override {
-    if (isDirect)
-      return copy(to, from);
-    if (from == to)
-      return;
-    copy(between->at, from);
-    copy(to, between->at);
-  }
-
-private:
-  void copy(CUdeviceptr target, CUdeviceptr source) {
-    queue.session.check(queue.driver().cuMemcpyDtoDAsync_v2(target, source, size, queue.stream),
-                        "copying");
-  }
-
-  const Queue &queue;
-  const uint64_t size;
-  CUdeviceptr from = 0, to = 0;
-  bool isDirect = true;
-  std::optional<DeviceMemory> between; ///< of ranges that overlap
+  std::unique_ptr<PinnedMemory> memory; ///< null: of no bytes
+  Event done;
+  Ticket ticket = 0;               ///< of its last run
+  std::vector<CUgraphExec> graphs; ///< as the program's entries; null: not captured yet
 };
 
 class CudaDevice : public Device, public Workshop {
@@ -121,7 +51,10 @@ public:
              const std::string &folder);
   ~CudaDevice() override;
 
-  DeviceFacts facts() const override { return {}; }
+  DeviceFacts facts() const override {
+    // Who looks at each action waits for it.
+    return {.name = session.name, .ahead = observer || traced ? 0 : int(slots.size()) - 1};
+  }
   Ticket write(Address to, std::span<const std::byte> from) override;
   Ticket read(Address from, std::span<std::byte> to) override;
   Ticket run(uint32_t entry) override;
@@ -133,115 +66,195 @@ private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
   void setRound(Address at, int32_t round) override;
   void poison(Address from, uint64_t bytes) override;
-  void finish() override { synchronize(); }
-  const Product &productOf(const spec::Product &spec);
+  int64_t mark(uint32_t queue) override;
+  void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) override;
+
+  CUstream stream() const { return queues.front()->handle; }
+  const Product &productOf(const spec::Product &spec, const artifact::Action &action);
+  CUdeviceptr workspaceOf(uint32_t queue);
   CUgraphExec capture(uint32_t entry);
+  void walk(uint32_t entry);
+  void runByHand(uint32_t entry, Slot &slot);
+  void tellTimes();
   void synchronize();
 
   const artifact::Program &program;
+  const artifact::Entry *making = nullptr; ///< whose actions are being made ready
   const std::string folder;
   Session session;
   DeviceMemory arena;
-  Stream stream;
-  Queue queue;
+  std::vector<std::unique_ptr<Stream>> queues;
+  Machine machine;
   std::optional<Code> code;
-  std::optional<DeviceMemory> workspace;
+  std::map<uint32_t, DeviceMemory> workspaces; ///< of the library's calls on a queue
   std::optional<Library> library;
-  std::map<spec::Product, std::unique_ptr<Product>> products;
+  std::map<std::pair<spec::Product, uint32_t>, std::unique_ptr<Product>> products;
   std::vector<std::unique_ptr<Walk>> walks; ///< as the program's entries
-  std::vector<CUgraphExec> graphs;          ///< null: not captured yet
+  /// The host writes and reads one while the other's run goes on.
+  std::vector<Slot> slots;
+  size_t next = 0; ///< the slot of the next run
+  size_t hand = 0; ///< of the last that was waited for
   const bool usesGraphs;
+  bool looks = false; ///< the observer does, at the run that is asked for
   Trace *traced = nullptr;
   Observer *observer = nullptr;
   Ticket asked = 0, done = 0;
+
+  // Of a run that is traced:
+  struct Timed {
+    ActionPlace place;
+    size_t begin, end; ///< into marks
+  };
+  std::vector<Event> marks;
+  size_t marked = 0;
+  std::vector<Timed> timed;
 };
 
 CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &options,
                        const std::string &folder)
     : program(program), folder(folder), session(folder),
-      arena(session, artifact::deviceOf(program).arena(), "the model's tensors"), stream(session),
-      queue{session, arena.at, stream.handle}, usesGraphs(options.graph) {
-  if (uint64_t persistent = artifact::deviceOf(program).persistent())
-    session.check(session.driver.cuMemsetD8Async(arena.at, 0, persistent, stream.handle),
+      arena(session, artifact::deviceOf(program).arena(), "the model's tensors"),
+      machine{.session = session,
+              .queues = queues,
+              .arena = arena.at,
+              .arenaEnd = artifact::deviceOf(program).arena()},
+      usesGraphs(options.graph) {
+  const artifact::Device &device = artifact::deviceOf(program);
+  while (queues.size() < device.queues())
+    queues.push_back(std::make_unique<Stream>(session));
+  const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  machine.waits = blocking && std::string_view(blocking) == "1";
+  if (uint64_t persistent = device.persistent())
+    session.check(session.driver.cuMemsetD8Async(arena.at, 0, persistent, stream()),
                   "clearing the model's tensors");
   code.emplace(session.driver, folder, session.architecture, program);
-  for (uint32_t i = 0; i < program.entries()->size(); ++i)
+  for (uint32_t i = 0; i < program.entries()->size(); ++i) {
+    making = program.entries()->Get(i);
+    while (machine.events.size() < making->events())
+      machine.events.emplace_back(session, /*timed=*/false);
     walks.push_back(std::make_unique<Walk>(program, i, *this, options.poison));
-  graphs.resize(walks.size());
+  }
+  machine.recorded.resize(machine.events.size());
+  size_t count = device.pinned() ? 2 : 1;
+  slots.reserve(count);
+  while (slots.size() < count) {
+    slots.emplace_back(session, device.pinned());
+    slots.back().graphs.resize(walks.size());
+  }
 }
 
 CudaDevice::~CudaDevice() {
   session.driver.cuCtxSetCurrent(session.context);
-  session.driver.cuStreamSynchronize(stream.handle);
-  for (CUgraphExec graph : graphs)
-    if (graph)
-      session.driver.cuGraphExecDestroy(graph);
+  for (const auto &queue : queues)
+    session.driver.cuStreamSynchronize(queue->handle);
+  for (Slot &slot : slots)
+    for (CUgraphExec graph : slot.graphs)
+      if (graph)
+        session.driver.cuGraphExecDestroy(graph);
 }
 
-const Product &CudaDevice::productOf(const spec::Product &spec) {
-  if (!library) {
-    workspace.emplace(session, Library::workspaceBytes, "cuBLASLt's workspace");
-    library.emplace(openCublasLt(folder), workspace->at);
-  }
-  std::unique_ptr<Product> &product = products[spec];
+const Product &CudaDevice::productOf(const spec::Product &spec, const artifact::Action &action) {
+  if (!library)
+    library.emplace(openCublasLt(folder));
+  // All of its operands lie at multiples of the lowest bit of all their places.
+  uint64_t bits = 256;
+  for (const artifact::Ref *operand : *action.operands())
+    bits |= artifact::addressOf(program, *making, *operand);
+  if (action.moves())
+    for (const artifact::Move *move : *action.moves())
+      bits |= uint64_t(move->bytes());
+  uint32_t alignment = uint32_t(bits & -bits);
+  std::unique_ptr<Product> &product = products[{spec, alignment}];
   if (!product)
-    product = std::make_unique<Product>(*library, spec);
+    product = std::make_unique<Product>(*library, spec, alignment);
   return *product;
 }
 
+CUdeviceptr CudaDevice::workspaceOf(uint32_t queue) {
+  return workspaces.try_emplace(queue, session, Library::workspaceBytes, "cuBLASLt's workspace")
+      .first->second.at;
+}
+
 std::unique_ptr<Work> CudaDevice::make(const artifact::Action &action) {
+  uint32_t queue = action.queue();
+  std::string what = artifact::describeAt(program, action);
   if (const artifact::Launch *launch = action.work_as_Launch())
-    return std::make_unique<LaunchWork>(queue, code->functions[launch->kernel()],
+    return std::make_unique<LaunchWork>(machine, queue, what, code->functions[launch->kernel()],
                                         *program.kernels()->Get(launch->kernel()));
   if (const artifact::Copy *copy = action.work_as_Copy())
-    return std::make_unique<CopyWork>(queue, copy->size());
+    return std::make_unique<CopyWork>(machine, queue, what, copy->size());
+  if (const artifact::Record *record = action.work_as_Record())
+    return std::make_unique<RecordWork>(machine, queue, what, record->event());
+  if (const artifact::Wait *wait = action.work_as_Wait())
+    return std::make_unique<WaitWork>(machine, queue, what, wait->event());
   spec::Call call = artifact::specOf(*action.work_as_Call());
   if (const auto *product = std::get_if<spec::Product>(&call))
-    return std::make_unique<ProductWork>(queue, productOf(*product));
-  throw Failure(Exit::model, "no library serves a " + spec::describe(call) +
-                                 " on GPUs: compile the model again");
+    return std::make_unique<ProductWork>(machine, queue, what, productOf(*product, action),
+                                         workspaceOf(queue));
+  throw Failure(Exit::model, "no library serves a " + what + " on GPUs: compile the model again");
 }
 
 void CudaDevice::setRound(Address at, int32_t round) {
-  session.check(session.driver.cuMemsetD32Async(arena.at + at, unsigned(round), 1, stream.handle),
+  session.check(session.driver.cuMemsetD32Async(arena.at + at, unsigned(round), 1, stream()),
                 "counting a loop's rounds");
 }
 
 void CudaDevice::poison(Address from, uint64_t bytes) {
-  session.check(session.driver.cuMemsetD8Async(arena.at + from, 0xff, bytes, stream.handle),
+  session.check(session.driver.cuMemsetD8Async(arena.at + from, 0xff, bytes, stream()),
                 "poisoning");
 }
 
 Ticket CudaDevice::write(Address to, std::span<const std::byte> from) {
   session.enter();
+  if (to >= machine.arenaEnd) {
+    // Its last run may still read what is there.
+    wait(slots[next].ticket);
+    std::copy(from.begin(), from.end(), slots[next].data() + (to - machine.arenaEnd));
+    return 0;
+  }
   session.check(
-      session.driver.cuMemcpyHtoDAsync_v2(arena.at + to, from.data(), from.size(), stream.handle),
+      session.driver.cuMemcpyHtoDAsync_v2(arena.at + to, from.data(), from.size(), stream()),
       "copying to the GPU");
   return ++asked;
 }
 
 Ticket CudaDevice::read(Address from, std::span<std::byte> to) {
   session.enter();
-  session.check(
-      session.driver.cuMemcpyDtoHAsync_v2(to.data(), arena.at + from, to.size(), stream.handle),
-      "copying from the GPU");
+  if (looks)
+    synchronize(); // other queues are at work
+  size_t ofArena = from < machine.arenaEnd ? std::min(to.size(), machine.arenaEnd - from) : 0;
+  if (ofArena < to.size()) {
+    const std::byte *pinned =
+        (looks ? machine.pinned : slots[hand].data()) + (from + ofArena - machine.arenaEnd);
+    std::copy_n(pinned, to.size() - ofArena, to.begin() + ofArena);
+  }
+  if (!ofArena)
+    return 0;
+  session.check(session.driver.cuMemcpyDtoHAsync_v2(to.data(), arena.at + from, ofArena, stream()),
+                "copying from the GPU");
   return ++asked;
 }
 
+void CudaDevice::walk(uint32_t entry) {
+  std::fill(machine.recorded.begin(), machine.recorded.end(), false);
+  walks[entry]->run(traced, observer);
+}
+
+/// With the pinned memory that the machine has now.
 CUgraphExec CudaDevice::capture(uint32_t entry) {
   constexpr int threadLocal = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
   const Driver &driver = session.driver;
   std::string name = "the entry '" + program.entries()->Get(entry)->name()->str() + "'";
-  session.check(driver.cuStreamBeginCapture_v2(stream.handle, threadLocal), "capturing " + name);
+  session.check(driver.cuStreamBeginCapture_v2(stream(), threadLocal), "capturing " + name);
   CUgraph graph = nullptr;
   try {
-    walks[entry]->run(nullptr, nullptr);
+    walk(entry);
   } catch (...) {
-    if (driver.cuStreamEndCapture(stream.handle, &graph) == CUDA_SUCCESS && graph)
+    if (driver.cuStreamEndCapture(stream(), &graph) == CUDA_SUCCESS && graph)
       driver.cuGraphDestroy(graph);
     throw;
   }
-  session.check(driver.cuStreamEndCapture(stream.handle, &graph), "capturing " + name);
+  session.check(driver.cuStreamEndCapture(stream(), &graph), "capturing " + name);
   CUgraphExec executable = nullptr;
   CUresult result = driver.cuGraphInstantiateWithFlags(&executable, graph, 0);
   driver.cuGraphDestroy(graph);
@@ -249,30 +262,100 @@ CUgraphExec CudaDevice::capture(uint32_t entry) {
   return executable;
 }
 
+int64_t CudaDevice::mark(uint32_t queue) {
+  if (marked == marks.size())
+    marks.emplace_back(session, /*timed=*/true);
+  session.check(session.driver.cuEventRecord(marks[marked].handle, queues[queue]->handle),
+                "timing");
+  return int64_t(marked++);
+}
+
+void CudaDevice::record(Trace &, const ActionPlace &place, int64_t begin, int64_t end) {
+  timed.push_back({place, size_t(begin), size_t(end)});
+}
+
+/// What was timed and is done, by the host's clock: the last of it ended now.
+void CudaDevice::tellTimes() {
+  auto nanoseconds = [&](size_t mark) {
+    float milliseconds = 0;
+    session.check(
+        session.driver.cuEventElapsedTime(&milliseconds, marks.front().handle, marks[mark].handle),
+        "timing");
+    return int64_t(double(milliseconds) * 1e6);
+  };
+  int64_t last = 0;
+  for (const Timed &one : timed)
+    last = std::max(last, nanoseconds(one.end));
+  int64_t start = Trace::now() - last;
+  for (const Timed &one : timed)
+    traced->record({one.place.entry, one.place.action, one.place.round,
+                    start + nanoseconds(one.begin), start + nanoseconds(one.end)});
+  timed.clear();
+}
+
+/// Action by action, to the end.
+void CudaDevice::runByHand(uint32_t entry, Slot &slot) {
+  marked = 0;
+  timed.clear();
+  if (traced)
+    mark(0);
+  {
+    looks = observer;
+    std::unique_ptr<bool, void (*)(bool *)> end(&looks, [](bool *flag) { *flag = false; });
+    walk(entry);
+  }
+  if (!traced)
+    return;
+  synchronize();
+  tellTimes();
+}
+
 Ticket CudaDevice::run(uint32_t entry) {
   session.enter();
-  if (!usesGraphs || observer || traced) {
-    walks[entry]->run(traced, observer);
-    return ++asked;
+  Slot &slot = slots[next];
+  wait(slot.ticket);
+  next = (next + 1) % slots.size();
+  machine.pinned = slot.data();
+  const artifact::Entry &asks = *program.entries()->Get(entry);
+  if (!usesGraphs || observer || traced || machine.waits || nodesOf(*asks.actions()) > mostNodes) {
+    runByHand(entry, slot);
+  } else {
+    CUgraphExec &graph = slot.graphs[entry];
+    if (!graph)
+      graph = capture(entry);
+    session.check(session.driver.cuGraphLaunch(graph, stream()),
+                  "running the entry '" + asks.name()->str() + "'");
   }
-  if (!graphs[entry])
-    graphs[entry] = capture(entry);
-  session.check(session.driver.cuGraphLaunch(graphs[entry], stream.handle),
-                "running the entry '" + program.entries()->Get(entry)->name()->str() + "'");
-  return ++asked;
+  session.check(session.driver.cuEventRecord(slot.done.handle, stream()), "running an entry");
+  return slot.ticket = ++asked;
 }
 
 void CudaDevice::synchronize() {
-  session.check(session.driver.cuStreamSynchronize(stream.handle), "waiting for the GPU");
+  for (const auto &queue : queues)
+    session.check(session.driver.cuStreamSynchronize(queue->handle), "waiting for the GPU");
 }
 
 void CudaDevice::wait(Ticket ticket) {
   if (ticket <= done)
     return;
   session.enter();
-  Ticket upTo = asked;
-  synchronize();
-  done = upTo;
+  auto run = std::find_if(slots.begin(), slots.end(),
+                          [&](const Slot &slot) { return slot.ticket == ticket; });
+  if (run != slots.end()) {
+    session.check(session.driver.cuEventSynchronize(run->done.handle), "waiting for the GPU");
+    done = ticket;
+  } else {
+    Ticket upTo = asked;
+    synchronize();
+    done = upTo;
+  }
+  // The newest of the runs that are done.
+  Ticket newest = 0;
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].ticket <= done && slots[i].ticket >= newest) {
+      newest = slots[i].ticket;
+      hand = i;
+    }
 }
 
 } // namespace

@@ -139,8 +139,8 @@ static const char *remedyOf(CUresult result) {
   case CUDA_ERROR_ILLEGAL_ADDRESS:
   case CUDA_ERROR_MISALIGNED_ADDRESS:
   case CUDA_ERROR_LAUNCH_FAILED:
-    return ": a fault of Weir's own, please report it with the model; --no-graph --check-every-op "
-           "finds the line";
+    return ": a fault of Weir's own, please report it with the model; CUDA_LAUNCH_BLOCKING=1 "
+           "names the action that fails and its line";
   default:
     return "";
   }

@@ -10,8 +10,7 @@
 
 namespace weir::cuda {
 
-Library::Library(const CublasLt &functions, CUdeviceptr workspace)
-    : functions(functions), workspace(workspace) {
+Library::Library(const CublasLt &functions) : functions(functions) {
   require(functions.cublasLtCreate(&handle), "opening cuBLASLt");
 }
 
@@ -36,11 +35,11 @@ static int typeOf(Element element, const std::string &what) {
   }
 }
 
-Product::Product(const Library &library, const spec::Product &spec)
+Product::Product(const Library &library, const spec::Product &spec, uint32_t alignment)
     : library(library), bias(spec.bias), what(spec.describe()) {
   try {
     describe(spec);
-    choose(what);
+    choose(alignment);
   } catch (...) {
     release();
     throw;
@@ -99,7 +98,7 @@ void Product::describe(const spec::Product &spec) {
                                                                       : CUBLASLT_EPILOGUE_RELU));
 }
 
-void Product::choose(const std::string &what) {
+void Product::choose(uint32_t alignment) {
   const CublasLt &lt = library.functions;
   cublasLtMatmulPreference_t preference = nullptr;
   library.require(lt.cublasLtMatmulPreferenceCreate(&preference), what);
@@ -108,6 +107,13 @@ void Product::choose(const std::string &what) {
   int count = 0;
   cublasStatus_t status = lt.cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
+  // Unless it is told, it takes 256 bytes for granted.
+  for (int attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = lt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &alignment,
+                                                       sizeof alignment);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = lt.cublasLtMatmulAlgoGetHeuristic(library.handle, description, left, right, result,
                                                result, preference, 1, &found, &count);
@@ -119,7 +125,7 @@ void Product::choose(const std::string &what) {
   algorithm = found.algorithm;
 }
 
-void Product::run(const Operands &operands, CUstream stream) const {
+void Product::run(const Operands &operands, CUdeviceptr workspace, CUstream stream) const {
   const CublasLt &lt = library.functions;
   if (bias)
     library.require(lt.cublasLtMatmulDescSetAttribute(description,
@@ -130,7 +136,7 @@ void Product::run(const Operands &operands, CUstream stream) const {
   auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
   library.require(lt.cublasLtMatmul(library.handle, description, &one, at(operands.b), left,
                                     at(operands.a), right, &zero, at(operands.c), result,
-                                    at(operands.c), result, &algorithm, at(library.workspace),
+                                    at(operands.c), result, &algorithm, at(workspace),
                                     Library::workspaceBytes, stream),
                   what);
 }

@@ -20,12 +20,13 @@
 
 namespace weir::cuda {
 
-/// The library, opened, with the workspace that its calls share: they stand in one stream's order.
+/// The library, opened.
 class Library {
 public:
+  /// Of the memory that the calls of one stream share.
   static constexpr size_t workspaceBytes = 32 << 20;
 
-  Library(const CublasLt &functions, CUdeviceptr workspace);
+  explicit Library(const CublasLt &functions);
   ~Library();
   Library(const Library &) = delete;
   Library &operator=(const Library &) = delete;
@@ -34,15 +35,15 @@ public:
   void require(cublasStatus_t status, const std::string &doing) const;
 
   const CublasLt &functions;
-  const CUdeviceptr workspace;
   cublasLtHandle_t handle = nullptr;
 };
 
 class Product {
 public:
-  /// Chooses how: the first algorithm that the library offers. Throws Failure: Exit::model for what
-  /// it does not multiply.
-  Product(const Library &library, const spec::Product &spec);
+  /// Chooses how: the first algorithm that the library offers for operands at multiples of
+  /// `alignment` bytes, a power of two from 4 to 256. Throws Failure: Exit::model for what it does
+  /// not multiply.
+  Product(const Library &library, const spec::Product &spec, uint32_t alignment);
   ~Product() { release(); }
   Product(const Product &) = delete;
   Product &operator=(const Product &) = delete;
@@ -51,11 +52,11 @@ public:
     CUdeviceptr a, b, c;
     CUdeviceptr bias; ///< 0 without
   };
-  void run(const Operands &operands, CUstream stream) const;
+  void run(const Operands &operands, CUdeviceptr workspace, CUstream stream) const;
 
 private:
   void describe(const spec::Product &spec);
-  void choose(const std::string &what);
+  void choose(uint32_t alignment);
   void release();
 
   const Library &library;

@@ -74,4 +74,15 @@ Stream::Stream(const Session &session) : session(session) {
 
 Stream::~Stream() { session.driver.cuStreamDestroy_v2(handle); }
 
+Event::Event(const Session &session, bool timed) : session(session) {
+  session.check(
+      session.driver.cuEventCreate(&handle, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+      "making an event");
+}
+
+Event::~Event() {
+  if (handle)
+    session.driver.cuEventDestroy_v2(handle);
+}
+
 } // namespace weir::cuda

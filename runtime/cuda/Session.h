@@ -11,6 +11,7 @@
 #include "runtime/cuda/Libraries.h"
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace weir::cuda {
 
@@ -73,6 +74,22 @@ public:
   Stream &operator=(const Stream &) = delete;
 
   CUstream handle = nullptr;
+
+private:
+  const Session &session;
+};
+
+/// A moment of a stream.
+class Event {
+public:
+  /// `timed`: the time between it and others may be asked for.
+  Event(const Session &session, bool timed);
+  ~Event();
+  Event(Event &&other) noexcept
+      : handle(std::exchange(other.handle, nullptr)), session(other.session) {}
+  Event &operator=(Event &&) = delete;
+
+  CUevent handle = nullptr;
 
 private:
   const Session &session;

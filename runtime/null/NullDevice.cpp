@@ -36,17 +36,18 @@ private:
 class NullDevice : public HostDevice {
 public:
   NullDevice(const artifact::Program &program, const DeviceOptions &options)
-      : arena(artifact::deviceOf(program).arena()) {
+      : arena(artifact::memoryOf(program)) {
     prepare(program, arena.data(), options.poison);
   }
 
-  DeviceFacts facts() const override { return {}; }
+  DeviceFacts facts() const override { return {.name = "no device"}; }
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override {
     if (const artifact::Copy *copy = action.work_as_Copy())
       return std::make_unique<CopyWork>(arena.data(), copy->size());
-    return std::make_unique<NoWork>();
+    bool isOrder = action.work_as_Record() || action.work_as_Wait();
+    return isOrder ? nullptr : std::make_unique<NoWork>();
   }
 
   std::vector<std::byte> arena;

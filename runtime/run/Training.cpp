@@ -103,9 +103,8 @@ void Training::announce() const {
     amounts +=
         concat(", ", withThousands(static_cast<double>(data.heldOut()->units())), " held out");
   say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)),
-             " parameters, ", program.facts().threads,
-             program.facts().threads == 1 ? " thread, " : " threads, ", total, " steps of ",
-             stepRows, " rows; ", amounts));
+             " parameters, ", program.facts().name, ", ", total, " steps of ", stepRows, " rows; ",
+             amounts));
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
   if (!store)
@@ -137,14 +136,24 @@ Exit Training::run(const Signals &signals) {
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
+  size_t ahead = program.facts().ahead;
   while (done < total) {
     Clock::time_point asked = Clock::now();
     const Batch &batch = prefetcher.next();
-    step(batch, secondsSince(asked));
-    if (done == total)
-      break;
+    startStep(batch, secondsSince(asked));
+    int64_t step = done + started.size();
+    bool pauses = step == total || (options.evalEvery > 0 && step % options.evalEvery == 0) ||
+                  (store && step % options.every == 0);
+    while (started.size() > (pauses ? 0 : ahead))
+      finishStep();
     // Who asks for the end waits for a step, not for an evaluation.
     int signal = signals.received();
+    if (signal)
+      finishSteps();
+    if (done == total)
+      break;
+    if (!started.empty())
+      continue;
     if (!signal && options.evalEvery > 0 && done % options.evalEvery == 0)
       signal = evaluate(signals);
     if (signal)
@@ -156,9 +165,10 @@ int Training::train(const Signals &signals) {
 }
 
 std::string Training::savedAsItStands() {
-  if (!store || done == 0)
+  if (!store || done + started.size() == 0)
     return "";
   try {
+    finishSteps();
     save();
     return concat("; the run is saved after step ", done, " in ", store->pathOf(done));
   } catch (const Failure &failure) {
@@ -167,13 +177,27 @@ std::string Training::savedAsItStands() {
 }
 
 /// `waited` are the seconds that it took to get the batch.
-void Training::step(const Batch &batch, double waited) {
-  StepRecord record;
-  Clock::time_point start = Clock::now();
+void Training::startStep(const Batch &batch, double waited) {
+  Clock::time_point begun = Clock::now();
   writeInputs(program, stepEntry, data.trainedOn(), batch);
   Clock::time_point ready = Clock::now();
-  program.run(stepEntry);
-  record.ran = secondsSince(ready);
+  started.push_back({program.start(stepEntry), begun, ready, waited});
+}
+
+void Training::finishSteps() {
+  while (!started.empty())
+    finishStep();
+}
+
+/// The first of those that were started. Its time is from when it was, or from when the one before
+/// was done with.
+void Training::finishStep() {
+  Started step = started.front();
+  started.pop_front();
+  program.finish(step.ticket);
+  StepRecord record;
+  Clock::time_point start = std::max(step.begun, told);
+  record.ran = secondsSince(std::max(step.ready, told));
   outputs.clear();
   outputs.add();
   reports.keepGradients();
@@ -184,14 +208,17 @@ void Training::step(const Batch &batch, double waited) {
   for (auto &scalar : outputs.scalars())
     record.values.push_back(std::move(scalar));
   record.seconds = secondsSince(start);
-  record.waited = waited;
+  record.waited = step.waited;
   record.units = data.unitsPerStep();
   last = record.values;
   reports.step(record);
   checkFinite(record);
-  if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
-    throw Failure(Exit::internal,
-                  concat("step ", done, " left the run's step counter at ", *counted));
+  // Of a later step while one runs.
+  if (started.empty())
+    if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
+      throw Failure(Exit::internal,
+                    concat("step ", done, " left the run's step counter at ", *counted));
+  told = Clock::now();
   reports.told(secondsSince(start) - record.seconds);
 }
 

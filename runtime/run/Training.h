@@ -21,6 +21,7 @@
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
 #include "runtime/run/TrainingData.h"
+#include <deque>
 
 namespace weir {
 
@@ -39,7 +40,9 @@ private:
   void initialize();
   void announce() const;
   int train(const Signals &signals);
-  void step(const Batch &batch, double waited);
+  void startStep(const Batch &batch, double waited);
+  void finishStep();
+  void finishSteps();
   void checkFinite(const StepRecord &record);
   int evaluate(const Signals &signals);
   Manifest manifest() const;
@@ -68,6 +71,13 @@ private:
   Reports reports;
   const int64_t seed;
   int64_t done = 0, total = 0; // steps
+  struct Started {
+    Ticket ticket;
+    Clock::time_point begun, ready; // its inputs were asked for, and written
+    double waited;                  // seconds for its batch
+  };
+  std::deque<Started> started; // steps behind those that are done, whose results are read later
+  Clock::time_point told;      // when all was said of the last step
   int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1;      // the step that `held` is of
   Values last, held;           // of the last step, of the last evaluation

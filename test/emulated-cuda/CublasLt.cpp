@@ -32,8 +32,11 @@ struct cublasLtContext {
 };
 struct cublasLtMatmulDescOpaque_t : Description {};
 struct cublasLtMatrixLayoutOpaque_t : Layout {};
+/// Of matrices, unless the heuristic is told otherwise.
+constexpr uint32_t usualAlignment = 256;
 struct cublasLtMatmulPreferenceOpaque_t {
   uint64_t workspaceBytes = 0;
+  uint32_t alignment[4] = {usualAlignment, usualAlignment, usualAlignment, usualAlignment};
 };
 
 /// What an algorithm says of itself, in the first words of its data.
@@ -168,9 +171,12 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t prefer
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
                                                     int attribute, const void *value,
                                                     size_t bytes) {
-  if (attribute != CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+  if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+    return set(preference->workspaceBytes, value, bytes);
+  int operand = attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
+  if (operand < 0 || operand > 3)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  return set(preference->workspaceBytes, value, bytes);
+  return set(preference->alignment[operand], value, bytes);
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
@@ -193,6 +199,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
   result.workspaceSize = std::min(preference ? preference->workspaceBytes : 0, workspaceWanted);
   result.algorithm.data[0] = algorithmMark;
   result.algorithm.data[1] = result.workspaceSize;
+  for (int i = 0; i < 4; ++i)
+    result.algorithm.data[2 + i] = preference ? preference->alignment[i] : usualAlignment;
   result.wavesCount = 1;
   results[0] = result;
   *found = 1;
@@ -227,6 +235,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "a workspace that is not aligned to 256 bytes");
   if (product.aAt == product.dAt || product.bAt == product.dAt)
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "a result in the place of a factor");
+  if (algorithm) {
+    uint64_t places[] = {product.aAt, product.bAt, product.cAt, product.dAt};
+    for (int i = 0; i < 4; ++i)
+      if (places[i] % algorithm->data[2 + i])
+        return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                      "a matrix that is less aligned than the heuristic was told");
+  }
   for (auto [at, layout] :
        {std::pair(product.aAt, aLayout), {product.bAt, bLayout}, {product.dAt, dLayout}})
     if (at % emulated::elementBytes(layout->type))

@@ -134,7 +134,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   return stickyError();
 }
 
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent startHandle, CUevent endHandle) {
+CUresult cuEventElapsedTime(float *milliseconds, CUevent startHandle, CUevent endHandle) {
   WEIR_EMULATED_ENTER
   WEIR_EMULATED_FIND(start, events, startHandle)
   WEIR_EMULATED_FIND(end, events, endHandle)

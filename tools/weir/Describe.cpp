@@ -72,6 +72,8 @@ ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
   uint32_t peak = 0;
   std::map<uint32_t, int64_t> change;
   for (const artifact::Buffer *b : *entry.buffers()) {
+    if (b->space() != artifact::Space::scratch)
+      continue;
     end = std::max(end, b->offset() + b->size());
     change[b->first()] += b->size();
     change[b->last() + 1] -= b->size();
@@ -86,7 +88,7 @@ ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
   }
   std::vector<const artifact::Buffer *> alive;
   for (const artifact::Buffer *b : *entry.buffers())
-    if (b->first() <= peak && peak <= b->last())
+    if (b->space() == artifact::Space::scratch && b->first() <= peak && peak <= b->last())
       alive.push_back(b);
   std::stable_sort(alive.begin(), alive.end(),
                    [](auto *a, auto *b) { return a->size() > b->size(); });
@@ -108,6 +110,7 @@ ordered_json Describer::memory() const {
   return {{"arena", device.arena()},
           {"persistent", device.persistent()},
           {"thread_scratch", device.thread_scratch()},
+          {"pinned", device.pinned()},
           {"entries", entries}};
 }
 

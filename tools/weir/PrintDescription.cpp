@@ -214,7 +214,8 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   uint64_t arena = memory["arena"], persistent = memory["persistent"];
   line("Memory", grouped(arena) + " bytes at the peak: " + grouped(persistent) +
                      " persistent and " + grouped(arena - persistent) + " scratch; and " +
-                     grouped(memory["thread_scratch"]) + " per thread");
+                     (memory["pinned"] > 0 ? grouped(memory["pinned"]) + " pinned on the host"
+                                           : grouped(memory["thread_scratch"]) + " per thread"));
 
   const ordered_json &step = facts["step"];
   line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");

@@ -19,6 +19,9 @@
 #include <gtest/gtest.h>
 
 namespace weir {
+
+static void PrintTo(const DeviceKind &kind, std::ostream *out) { *out << kind.name; }
+
 namespace {
 
 using Builder = TestProgram;
@@ -150,6 +153,41 @@ TEST_P(EveryDevice, KeepsTheOrderOfQueuesAndEvents) {
   set<float>(program, from, {0, 1, 2, 3, 4, 5, 6, 7});
   step(program);
   EXPECT_EQ(values<float>(program, to), (std::vector<float>{6, 7, 4, 5, 2, 3, 0, 1}));
+}
+
+// What the host writes next does not reach the run before, whose outputs it reads meanwhile.
+TEST_P(EveryDevice, CopiesBetweenTheHostsMemoryAndItsOwn) {
+  for (bool poison : {false, true}) {
+    Builder test;
+    test.variable("w", {1});
+    artifact::EntryT &entry = test.step();
+    test.device().pinned = 128;
+    uint32_t middle = test.buffer(entry, 16, 0, 1), in = test.bufferAt(entry, 0, 16, 0, 1),
+             out = test.bufferAt(entry, 64, 16, 0, 1);
+    entry.buffers[in]->space = entry.buffers[out]->space = artifact::Space::pinned;
+    entry.inputs.push_back(Builder::port("x", artifact::PortKind::input, Builder::buf(in), {4}));
+    entry.outputs.push_back(Builder::port("y", artifact::PortKind::tensor, Builder::buf(out), {4}));
+    test.add(Builder::copy(Builder::buf(in), Builder::buf(middle), 16));
+    test.add(Builder::copy(Builder::buf(middle), Builder::buf(out), 16));
+    Program program = load(test, {.device = {.threads = 2, .poison = poison}});
+    const artifact::Entry &plan = *program.entry("step");
+    std::vector<Ticket> runs;
+    int ahead = program.facts().ahead;
+    auto give = [&](float value) {
+      std::vector<float> x(4, value);
+      program.write(plan, *plan.inputs()->Get(0), std::as_bytes(std::span(x)));
+      runs.push_back(program.start(plan));
+    };
+    for (int step = 0; step < ahead; ++step)
+      give(float(step));
+    for (int step = 0; step < 5; ++step) {
+      give(float(step + ahead));
+      program.finish(runs[step]);
+      std::vector<float> y(4);
+      program.read(plan, *plan.outputs()->Get(0), std::as_writable_bytes(std::span(y)));
+      EXPECT_EQ(y, std::vector<float>(4, float(step)));
+    }
+  }
 }
 
 TEST_P(EveryDevice, PoisonsWhatIsDead) {

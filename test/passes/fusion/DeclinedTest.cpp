@@ -42,6 +42,7 @@ public:
     return epilogue.bias <= most.bias && epilogue.relu <= most.relu &&
            whole->takes(product, epilogue);
   }
+  bool stagesPorts() const override { return whole->stagesPorts(); }
   bool isCall(KernelShape shape) const override { return whole->isCall(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override { return whole->planKernel(kernel); }
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,

@@ -61,7 +61,8 @@ TEST(Program, RunsKernels) {
       test.add(Builder::launch(test.kernel("twice", 1000, {4000, 4000}, {1}, 4),
                                {Builder::var(y), Builder::var(z)}));
       Program program(test.file(), makeDevice, {.device = {.threads = threads}});
-      EXPECT_EQ(program.facts().threads, threads);
+      EXPECT_EQ(program.facts().name,
+                std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
       set(program, x, made(1000, [](int i) { return i; }));
       set<int32_t>(program, choice, {1});
       for (int round = 0; round < 20; ++round) {
