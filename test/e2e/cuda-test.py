@@ -166,6 +166,8 @@ class Cuda(weirtest.Test):
             name = kernel_of(kernel["symbol"])
             least[name] = least.get(name, 0) + kernel["bytes"]
         for line in report.read_text().splitlines():
+            if line.startswith("graph of "):
+                continue
             symbol, read, written = line.split()
             if symbol not in seen:
                 seen.add(symbol)
@@ -175,6 +177,23 @@ class Cuda(weirtest.Test):
         for name in touched:
             if least[name] > 64 << 10:
                 self.assertLessEqual(touched[name] / least[name], 1.25, name)
+
+    def test_a_step_is_one_launch_of_a_graph(self):
+        model, data = pathlib.Path(__file__).parent / "Inputs" / "accumulate.weir", self.folder / "window.npy"
+        weirtest.npy(data, "i", (16, 10), [1 + i % 7 for i in range(160)])
+        for microbatches in (1, 4):
+            with self.subTest(microbatches=microbatches):
+                artifact, report = self.folder / "a.weirx", self.folder / f"report{microbatches}.txt"
+                sizes = ["--set", f"batch={16 // microbatches}", "--set", f"microbatches={microbatches}"]
+                self.weir("compile", model, *sizes, "--target", "cuda", "-o", artifact)
+                env = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report))
+                self.weir("run", artifact, *weirtest.data(window=data), "--steps", 5, "--device", "emulated", env=env)
+                lines = report.read_text().splitlines()
+                nodes = [int(line.split()[2]) for line in lines if line.startswith("graph of ")]
+                self.assertEqual(len(nodes), 1 + 5)  # init, then a graph for each step
+                self.assertEqual(len(set(nodes[1:])), 1)
+                step = json.loads(self.weir("inspect", artifact, "--json").stdout)["step"]
+                self.assertGreaterEqual(nodes[1], step["launches"] + step["calls"])
 
     def test_devices_are_named(self):
         model = MODELS / "mnist-mlp.weir"

@@ -7,6 +7,7 @@
 
 #include "test/emulated-cuda/Capture.h"
 #include "test/emulated-cuda/Faults.h"
+#include "test/emulated-cuda/Options.h"
 #include <algorithm>
 
 namespace weir::emulated {
@@ -202,6 +203,7 @@ CUresult launchGraph(GraphExecutable &executable, Stream &stream) {
     invalidate(*stream.capture, "it launches a graph, which the emulation does not capture");
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  appendToReport("graph of " + std::to_string(executable.graph.items.size()));
   std::vector<NodeRef> first = before(stream), nodes;
   if (executable.last)
     first.push_back(executable.last);

@@ -68,12 +68,7 @@ private:
 
 void appendReport(const std::string &name) {
   Sectors sectors = shadowSectors();
-  if (std::FILE *file = std::fopen(options().report.c_str(), "a")) {
-    std::fprintf(file, "%s %llu %llu\n", name.c_str(),
-                 static_cast<unsigned long long>(sectors.read),
-                 static_cast<unsigned long long>(sectors.written));
-    std::fclose(file);
-  }
+  appendToReport(name + " " + std::to_string(sectors.read) + " " + std::to_string(sectors.written));
 }
 
 /// The blocks in an order that is drawn: from a random one on, in steps that meet all of them.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/Options.h"
+#include <cstdio>
 #include <cstdlib>
 
 namespace weir::emulated {
@@ -25,6 +26,15 @@ static Options fromEnvironment() {
 Options &options() {
   static Options options = fromEnvironment();
   return options;
+}
+
+void appendToReport(const std::string &line) {
+  if (options().report.empty())
+    return;
+  if (std::FILE *file = std::fopen(options().report.c_str(), "a")) {
+    std::fprintf(file, "%s\n", line.c_str());
+    std::fclose(file);
+  }
 }
 
 Random &random() {

@@ -25,6 +25,9 @@ struct Options {
 /// Read from the environment once; `weirEmulatedReset` changes them.
 Options &options();
 
+/// Appends a line to the report, where one is wanted.
+void appendToReport(const std::string &line);
+
 /// A small generator (splitmix64): the same numbers on every machine.
 class Random {
 public:
