@@ -227,6 +227,7 @@ bool runBlock(const Grid &wanted, unsigned index) {
     threads[i].laneTick = threads[i].lanes = 0;
   }
   shadowBlock(index, grid->sharedBytes);
+  forgetCopies(grid->threads);
   goTo(unsigned(takeReady()), scheduler);
   if (!hasFailed && live) {
     reportStandstill();

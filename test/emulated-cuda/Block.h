@@ -48,6 +48,9 @@ bool runBlock(const Grid &grid, unsigned index);
 /// return.
 [[noreturn]] void failThread(cuda::CUresult error, const std::string &what);
 
+/// Copies of the block before that none waited for (AsyncCopies.cpp).
+void forgetCopies(unsigned threads);
+
 /// "kernel_3, block 4, thread 17"
 std::string whereInGrid();
 

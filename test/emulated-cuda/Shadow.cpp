@@ -259,6 +259,13 @@ void shadowAccess(uint64_t address, size_t bytes, Access access, bool aligned) {
   accessElsewhere(address, bytes, access);
 }
 
+void shadowUnwrite(uint64_t address, size_t bytes) {
+  uint64_t inShared = address - reinterpret_cast<uint64_t>(weirEmulatedShared);
+  if (options().checked)
+    for (size_t i = 0; i < bytes / 2; ++i)
+      sharedCells[inShared / 2 + i].writer = stamp.wrote(0, false);
+}
+
 SerialRange shadowBegin(const std::string &what, uint32_t count, std::vector<SerialRange> without) {
   name = what;
   mine = {past.empty() ? 1 : past.back().range.first + past.back().range.count, count};

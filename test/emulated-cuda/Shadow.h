@@ -54,6 +54,9 @@ void shadowRange(uint64_t address, size_t bytes, Access access,
 /// Of the running thread, before it happens; `aligned` wants the address to be a multiple of bytes.
 void shadowAccess(uint64_t address, size_t bytes, Access access, bool aligned);
 
+/// Of the running thread's shared memory: as if never written, and the thread the last to write.
+void shadowUnwrite(uint64_t address, size_t bytes);
+
 /// A kernel's image and its static shared arrays: where else it may read, and what else is shared.
 struct ImageRanges {
   uint64_t begin = 0, end = 0, sharedBegin = 0, sharedEnd = 0;

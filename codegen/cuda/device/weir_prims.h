@@ -27,3 +27,79 @@ template <typename T, int count>
 __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &values) {
   *reinterpret_cast<weir_vec<T, count> *>(to) = values;
 }
+
+// ex2.approx and lg2.approx: 2 to the power of x, and its inverse, to two units in the last place.
+__device__ __forceinline__ float weir_ex2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ __forceinline__ float weir_lg2(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Products of a warp's fragments, d += a b, where a is 16 x k and b is k x 8. With g = lane / 4 and
+// t = lane % 4, d is (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). Elements of two bytes: the
+// pairs of a begin at (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8), along their rows; those
+// of b at (2t, g), (2t + 8, g), along their columns. TF32: a is (g, t), (g + 8, t), (g, t + 4),
+// (g + 8, t + 4), b is (t, g), (t + 4, g); they are floats whose lowest 13 bits do not count.
+struct weir_bf16 {};
+struct weir_f16 {};
+
+__device__ __forceinline__ void weir_mma_m16n8k16(weir_bf16, float (&d)[4], const unsigned (&a)[4],
+                                                  unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void weir_mma_m16n8k16(weir_f16, float (&d)[4], const unsigned (&a)[4],
+                                                  unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void weir_mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4],
+                                                      unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Four matrices of 8 rows of 16 bytes in shared memory, which lanes 8 i to 8 i + 7 point at for
+// matrix i: every lane gets, of each, the 4 bytes at lane % 4 of row lane / 4; `trans`: of elements
+// of two bytes, those at (2t, g) and (2t + 1, g).
+__device__ __forceinline__ void weir_ldmatrix_x4(unsigned (&to)[4], const void *row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(unsigned(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+__device__ __forceinline__ void weir_ldmatrix_x4_trans(unsigned (&to)[4], const void *row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(unsigned(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+// 16 bytes to shared memory, there when the thread has waited for their group (then a barrier shows
+// them to others). Zeros where `isThere` is false: nothing is read.
+__device__ __forceinline__ void weir_cp_async_16(void *shared, const void *from,
+                                                 bool isThere = true) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                   unsigned(__cvta_generic_to_shared(shared))),
+               "l"(__cvta_generic_to_global(from)), "r"(isThere ? 16 : 0)
+               : "memory");
+}
+// The thread's copies since the last are a group.
+__device__ __forceinline__ void weir_cp_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+// Until no more than the `pending` youngest groups are on their way.
+template <int pending> __device__ __forceinline__ void weir_cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}

@@ -26,3 +26,49 @@ __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &valu
     weirEmulatedMisaligned(to, sizeof(weir_vec<T, count>));
   *reinterpret_cast<weir_vec<T, count> *>(to) = values;
 }
+
+__device__ __forceinline__ float weir_ex2(float x) { return exp2f(x); }
+__device__ __forceinline__ float weir_lg2(float x) { return log2f(x); }
+
+struct weir_bf16 {};
+struct weir_f16 {};
+
+extern "C" {
+void weirEmulatedMma(int kind, float *d, const unsigned *a, unsigned b0, unsigned b1,
+                     const char *file, int line);
+void weirEmulatedLoadMatrix(unsigned *to, const void *row, int transposes, const char *file,
+                            int line);
+void weirEmulatedCopyAsync(void *shared, const void *from, int isThere);
+void weirEmulatedCommitCopies();
+void weirEmulatedWaitForCopies(int pending);
+}
+
+__device__ __forceinline__ void weir_mma_m16n8k16(weir_bf16, float (&d)[4], const unsigned (&a)[4],
+                                                  unsigned b0, unsigned b1, WEIR_EMULATED_SITE) {
+  weirEmulatedMma(0, d, a, b0, b1, file, line);
+}
+__device__ __forceinline__ void weir_mma_m16n8k16(weir_f16, float (&d)[4], const unsigned (&a)[4],
+                                                  unsigned b0, unsigned b1, WEIR_EMULATED_SITE) {
+  weirEmulatedMma(1, d, a, b0, b1, file, line);
+}
+__device__ __forceinline__ void weir_mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4],
+                                                      unsigned b0, unsigned b1,
+                                                      WEIR_EMULATED_SITE) {
+  weirEmulatedMma(2, d, a, b0, b1, file, line);
+}
+__device__ __forceinline__ void weir_ldmatrix_x4(unsigned (&to)[4], const void *row,
+                                                 WEIR_EMULATED_SITE) {
+  weirEmulatedLoadMatrix(to, row, 0, file, line);
+}
+__device__ __forceinline__ void weir_ldmatrix_x4_trans(unsigned (&to)[4], const void *row,
+                                                       WEIR_EMULATED_SITE) {
+  weirEmulatedLoadMatrix(to, row, 1, file, line);
+}
+__device__ __forceinline__ void weir_cp_async_16(void *shared, const void *from,
+                                                 bool isThere = true) {
+  weirEmulatedCopyAsync(shared, from, isThere);
+}
+__device__ __forceinline__ void weir_cp_async_commit() { weirEmulatedCommitCopies(); }
+template <int pending> __device__ __forceinline__ void weir_cp_async_wait() {
+  weirEmulatedWaitForCopies(pending);
+}
