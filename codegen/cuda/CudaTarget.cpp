@@ -42,6 +42,7 @@ struct EmittedKernel {
   OwningOpRef<KernelOp> kernel;
   OwningOpRef<ModuleOp> code;
   KernelPlan plan;
+  gpu::KernelText text;
 };
 
 LogicalResult emitShape(gpu::Emission &emission) {
@@ -50,9 +51,10 @@ LogicalResult emitShape(gpu::Emission &emission) {
     return gpu::emitMap(emission);
   case KernelShape::row:
     return gpu::emitRows(emission);
+  case KernelShape::attention:
+    return gpu::emitAttention(emission);
   case KernelShape::nest:
-  case KernelShape::attention: // of these fusion makes none: they are declined
-  case KernelShape::call:
+  case KernelShape::call: // of these fusion makes none: they are declined
     return gpu::emitNest(emission);
   case KernelShape::segment:
     return gpu::emitSegment(emission);
@@ -80,6 +82,8 @@ public:
   std::string declines(KernelShape shape, Operation *root) const override {
     if (shape == KernelShape::product && !architecture.libraries)
       return "no libraries, as asked";
+    if (shape == KernelShape::attention)
+      return gpu::attentionDeclines(root);
     return gpu::libraryDeclines(shape, root);
   }
   Type factorType(Type low) const override {
@@ -129,7 +133,7 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
   OwningOpRef<KernelOp> copy(any->clone());
   made->kernel = std::move(any);
   KernelShape shape = kernel.getShape();
-  if (shape == KernelShape::map || shape == KernelShape::row || shape == KernelShape::attention) {
+  if (shape == KernelShape::map || shape == KernelShape::row) {
     RewritePatternSet patterns(kernel.getContext());
     populateDecomposePatterns(patterns);
     (void)applyPatternsGreedily(copy->getBody(), std::move(patterns));
@@ -143,6 +147,7 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
     return failure();
   emission.plan.inPlace = emission.places.find(*copy);
   made->plan = emission.plan;
+  made->text = std::move(emission.text);
   made->kernel->getOperation()->setOperands({});
   Operation *key = *made->kernel;
   return emitted.try_emplace(key, std::move(made)).first->second.get();
@@ -197,16 +202,17 @@ FunctionText textOf(KernelOp kernel, bool workspace) {
   return text;
 }
 
+std::string headOf(const KernelFamily::Member &member, const LaunchPlan &launch) {
+  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads) + ") " +
+         member.symbol + launch.suffix;
+}
+
 /// The functions of one launch for each member of a family.
 FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
                                    const KernelFamily &family, const LaunchPlan &launch,
                                    std::set<std::string> &calls) {
-  auto head = [&](const KernelFamily::Member &member) {
-    return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads) +
-           ") " + member.symbol + launch.suffix;
-  };
   FunctionText own = text;
-  own.head = head(family.members.front());
+  own.head = headOf(family.members.front(), launch);
   if (!family.isShared())
     return printFunction(function, own, calls);
   own.head = "static __device__ __noinline__ void " + family.symbol() + launch.suffix;
@@ -219,7 +225,7 @@ FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
     return failure();
   for (const KernelFamily::Member &member : family.members) {
     FunctionText outer = text;
-    outer.head = head(member);
+    outer.head = headOf(member, launch);
     *printed += "\n" + outer.signature() + " {\n  " + name + "(";
     for (const FunctionText::Argument &argument : outer.arguments)
       if (argument.isPassed)
@@ -233,11 +239,9 @@ FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
   return printed;
 }
 
-FailureOr<std::unique_ptr<artifact::CudaUnitT>>
-CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first) {
-  auto unit = std::make_unique<artifact::CudaUnitT>();
-  std::set<std::string> calls;
-  std::string kernels;
+/// The kernels of a family, from their scalar code.
+FailureOr<std::string> printCode(EmittedKernel &made, const KernelFamily &family,
+                                 const FunctionText &text, std::set<std::string> &calls) {
   SmallVector<func::FuncOp> functions;
   for (auto function : made.code->getOps<func::FuncOp>())
     if (!function.isDeclaration())
@@ -247,20 +251,47 @@ CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp fir
     takeKeys(function, family);
   if (failed(simplify(*made.code)))
     return failure();
-  FunctionText text = textOf(first, made.plan.workspace > 0);
+  std::string kernels;
   for (auto [function, launch] : llvm::zip_equal(functions, made.plan.launches)) {
     FailureOr<std::string> printed = printLaunch(function, text, family, launch, calls);
     if (failed(printed))
       return failure();
     kernels += "\n" + *printed;
+  }
+  return kernels;
+}
+
+/// Those that are text already.
+std::string writeText(const EmittedKernel &made, const KernelFamily &family,
+                      const FunctionText &text) {
+  std::string kernels = "\n" + made.text.declarations;
+  for (auto [body, launch] : llvm::zip_equal(made.text.bodies, made.plan.launches))
+    for (const KernelFamily::Member &member : family.members) {
+      FunctionText own = text;
+      own.head = headOf(member, launch);
+      kernels += "\n" + own.signature() + " {\n" + body + "}\n";
+    }
+  return kernels;
+}
+
+FailureOr<std::unique_ptr<artifact::CudaUnitT>>
+CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first) {
+  FunctionText text = textOf(first, made.plan.workspace > 0);
+  std::set<std::string> calls = made.text.calls;
+  FailureOr<std::string> kernels = made.text.bodies.empty() ? printCode(made, family, text, calls)
+                                                            : writeText(made, family, text);
+  if (failed(kernels))
+    return failure();
+  auto unit = std::make_unique<artifact::CudaUnitT>();
+  for (const LaunchPlan &launch : made.plan.launches)
     for (const KernelFamily::Member &member : family.members)
       unit->functions.push_back(member.symbol + launch.suffix);
-  }
   unit->source = commentOf(first);
   for (const DeviceHeader &header : deviceHeaders())
-    unit->source += "#include \"" + std::string(header.name) + "\"\n";
+    if (header.isEverywhere || header.name == made.text.header)
+      unit->source += "#include \"" + std::string(header.name) + "\"\n";
   std::string elementary = elementaryFunctions(*first->getContext(), calls);
-  unit->source += (elementary.empty() ? "" : "\n" + elementary) + kernels;
+  unit->source += (elementary.empty() ? "" : "\n" + elementary) + *kernels;
   return unit;
 }
 
@@ -287,12 +318,6 @@ FailureOr<std::vector<char>> CudaTarget::compile(ArrayRef<NamedKernel> kernels, 
     return std::vector<char>();
   artifact::CudaCodeT code;
   TimingScope step = time.nest("emit");
-  for (const DeviceHeader &header : deviceHeaders()) {
-    auto made = std::make_unique<artifact::CudaHeaderT>();
-    made->name = header.name;
-    made->text = header.text;
-    code.headers.push_back(std::move(made));
-  }
   llvm::MapVector<EmittedKernel *, std::pair<KernelFamily, KernelOp>> families;
   for (const NamedKernel &kernel : kernels) {
     FailureOr<EmittedKernel *> made = emittedOf(kernel.op);
@@ -301,13 +326,22 @@ FailureOr<std::vector<char>> CudaTarget::compile(ArrayRef<NamedKernel> kernels, 
     auto &[family, first] = families.try_emplace(*made, KernelFamily(), kernel.op).first->second;
     family.members.push_back({kernel.symbol, randomKeys(kernel.op)});
   }
+  std::set<std::string> included;
   for (auto &[made, family] : families) {
+    included.insert(made->text.header);
     auto unit = unitOf(*made, family.first, family.second);
     if (failed(unit))
       return failure();
     code.units.push_back(std::move(*unit));
   }
   emitted.clear();
+  for (const DeviceHeader &header : deviceHeaders())
+    if (header.isEverywhere || included.contains(header.name)) {
+      auto made = std::make_unique<artifact::CudaHeaderT>();
+      made->name = header.name;
+      made->text = header.text;
+      code.headers.push_back(std::move(made));
+    }
   if (dump) {
     std::string all;
     for (const auto &unit : code.units)

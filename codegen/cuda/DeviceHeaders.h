@@ -15,6 +15,7 @@ namespace weir {
 struct DeviceHeader {
   const char *name; ///< as kernels include it
   const char *text;
+  bool isEverywhere; ///< else kernels name it that need it
 };
 
 /// The files of codegen/cuda/device.

@@ -62,6 +62,12 @@ void Emission::close() {
   func::ReturnOp::create(builder, loc);
 }
 
+void Emission::write(StringRef suffix, int64_t blocks, int64_t threadsOfBlock, int64_t shared,
+                     std::string body) {
+  plan.launches.push_back({suffix.str(), blocks, threadsOfBlock, shared});
+  text.bodies.push_back(std::move(body));
+}
+
 Buffer Emission::result(unsigned index) {
   return {function.getArgument(kernel.getNumOperands() + index),
           scalarType(tensorType(kernel.getResult(index)).getElementType()), -1};

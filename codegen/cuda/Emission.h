@@ -25,6 +25,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <memory>
+#include <set>
+#include <string>
 
 namespace weir::gpu {
 
@@ -40,6 +42,14 @@ constexpr int64_t blockReductionBytes = 128;
 /// On loops whose rounds are written out.
 constexpr llvm::StringLiteral unrollName = "weir.unroll";
 
+/// A kernel that is a call of a device header's templates: CUDA C++ itself, not scalar code.
+struct KernelText {
+  std::string header; ///< to be included; empty for a kernel of scalar code
+  std::string declarations;
+  llvm::SmallVector<std::string> bodies; ///< of the plan's launches
+  std::set<std::string> calls;           ///< elementary functions
+};
+
 class Emission {
 public:
   Emission(KernelOp kernel, const Architecture &architecture, mlir::ModuleOp module);
@@ -47,6 +57,10 @@ public:
   /// Starts a function that `blocks` blocks of `threads` run.
   void open(llvm::StringRef suffix, int64_t blocks, int64_t threads);
   void close();
+
+  /// A launch that is `body` instead, lines of CUDA C++, and uses `shared` bytes.
+  void write(llvm::StringRef suffix, int64_t blocks, int64_t threads, int64_t shared,
+             std::string body);
 
   Buffer result(unsigned index);
   /// `offset` bytes into the kernel's workspace.
@@ -95,6 +109,7 @@ public:
   KernelOp kernel;
   const Architecture &architecture;
   KernelPlan plan;
+  KernelText text;
   mlir::OpBuilder builder;
   mlir::Location loc;
   std::unique_ptr<IndexSpace> space;
@@ -131,6 +146,10 @@ mlir::LogicalResult emitMap(Emission &emission);
 mlir::LogicalResult emitRows(Emission &emission);
 mlir::LogicalResult emitNest(Emission &emission);
 mlir::LogicalResult emitSegment(Emission &emission);
+mlir::LogicalResult emitAttention(Emission &emission);
+
+/// Why attention with this op at its root is not run; empty if it is.
+std::string attentionDeclines(mlir::Operation *root);
 
 } // namespace weir::gpu
 

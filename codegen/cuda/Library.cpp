@@ -19,8 +19,6 @@ static bool isFactor(Type element) {
 }
 
 std::string libraryDeclines(KernelShape shape, Operation *root) {
-  if (shape == KernelShape::attention)
-    return "attention";
   if (shape == KernelShape::call)
     return "no op of the library's";
   if (shape != KernelShape::product)

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace weir {
@@ -43,7 +45,20 @@ std::string cudaConstant(int32_t value) {
   return value == std::numeric_limits<int32_t>::min() ? "(-2147483647 - 1)" : std::to_string(value);
 }
 
-static std::string formatName(Type type) {
+std::string cudaConstant(float value) {
+  if (std::isnan(value))
+    return "__int_as_float(0x7fc00000)";
+  if (std::isinf(value))
+    return value < 0 ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
+  char text[32];
+  snprintf(text, sizeof text, "%.9g", double(value));
+  std::string number = text;
+  if (number.find_first_of(".e") == std::string::npos)
+    number += ".0";
+  return number + "f";
+}
+
+std::string formatName(Type type) {
   if (type.isBF16())
     return "bf16";
   return type.isF16() ? "f16" : isa<Float8E4M3FNType>(type) ? "f8e4m3" : "f8e5m2";
@@ -74,23 +89,10 @@ bool isAtom(StringRef text) {
 /// In parentheses where it has operators.
 std::string grouped(std::string text) { return isAtom(text) ? text : "(" + text + ")"; }
 
-std::string textOf(const APFloat &value) {
-  if (value.isNaN())
-    return "__int_as_float(0x7fc00000)";
-  if (value.isInfinity())
-    return value.isNegative() ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
-  char text[32];
-  snprintf(text, sizeof text, "%.9g", value.convertToDouble());
-  std::string number = text;
-  if (number.find_first_of(".e") == std::string::npos)
-    number += ".0";
-  return number + "f";
-}
-
 std::string textOf(TypedAttr attribute) {
   if (auto real = dyn_cast<FloatAttr>(attribute)) {
     if (real.getType().isF32())
-      return textOf(real.getValue());
+      return cudaConstant(real.getValue().convertToFloat());
     return std::to_string(real.getValue().bitcastToAPInt().getZExtValue());
   }
   if (auto splat = dyn_cast<SplatElementsAttr>(attribute))

@@ -43,8 +43,13 @@ mlir::FailureOr<std::string> printFunction(mlir::func::FuncOp function, const Fu
 /// "float", "int", "unsigned char", "weir_vec<float, 4>".
 std::string cudaType(mlir::Type type);
 
+/// "bf16", "f16", "f8e4m3" or "f8e5m2", as the names of conversions have it: weir_f32_of_bf16,
+/// weir_bf16_of_f32.
+std::string formatName(mlir::Type type);
+
 /// The text of a number that an int holds.
 std::string cudaConstant(int32_t value);
+std::string cudaConstant(float value);
 
 /// "weir_exp" of math.exp, "weir_bf16_of_f32" of a rounding; "" of an op that is no such function.
 std::string elementaryFunction(mlir::Operation *op);

@@ -166,6 +166,17 @@ TEST(EmulatedMatrix, PowersAndLogarithms) {
   EXPECT_EQ(gpu.read<float>(out, 2), (std::vector<float>{0, 3}));
 }
 
+TEST(EmulatedMatrix, PairsOfBf16) {
+  Gpu gpu;
+  CUfunction kernel = gpu.kernel("extern \"C\" __global__ void kernel_0(const float *in, unsigned "
+                                 "*out) {\n  out[0] = weir_pack_bf16(in[0], in[1]);\n}");
+  CUdeviceptr out = gpu.memory(4);
+  // The first lies half-way between two, of which the upper one is even.
+  CUdeviceptr in = gpu.holding<uint32_t>({0x3f818000, 0xbf808000});
+  ASSERT_EQ(gpu.launch(kernel, 1, 1, Arguments(in, out)), CUDA_SUCCESS);
+  EXPECT_EQ(gpu.read<uint32_t>(out, 1)[0], 0xbf803f82u);
+}
+
 #define KERNEL "extern \"C\" __global__ void kernel_0(const float *in, float *out) {\n"
 #define COPY                                                                                       \
   "  int t = threadIdx.x;\n  float *s = reinterpret_cast<float *>(weir_shared);\n"                 \

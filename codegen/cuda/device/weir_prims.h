@@ -40,6 +40,13 @@ __device__ __forceinline__ float weir_lg2(float x) {
   return y;
 }
 
+// Two floats to the nearest bf16, even among two, the first in the lower half.
+__device__ __forceinline__ unsigned weir_pack_bf16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+
 // Products of a warp's fragments, d += a b, where a is 16 x k and b is k x 8. With g = lane / 4 and
 // t = lane % 4, d is (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). Elements of two bytes: the
 // pairs of a begin at (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8), along their rows; those

@@ -30,6 +30,14 @@ __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &valu
 __device__ __forceinline__ float weir_ex2(float x) { return exp2f(x); }
 __device__ __forceinline__ float weir_lg2(float x) { return log2f(x); }
 
+__device__ __forceinline__ unsigned weirEmulatedBf16(float x) {
+  unsigned bits = __float_as_uint(x);
+  return x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+__device__ __forceinline__ unsigned weir_pack_bf16(float low, float high) {
+  return weirEmulatedBf16(low) | weirEmulatedBf16(high) << 16;
+}
+
 struct weir_bf16 {};
 struct weir_f16 {};
 

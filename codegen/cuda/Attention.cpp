@@ -1,0 +1,324 @@
+//===- Attention.cpp - Kernels of attention -------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calls of the templates of device/weir_attention.h: the sizes, where the tensors lie, and how the
+// work is cut are constants of the text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/StridedView.h"
+#include "codegen/cuda/Emission.h"
+#include "codegen/cuda/Print.h"
+
+using namespace mlir;
+
+namespace weir::gpu {
+
+/// Wider heads need more registers than a thread has.
+constexpr int64_t widestHead = 256;
+
+std::string attentionDeclines(Operation *root) {
+  if (isa<AttendOp, AttendGradOp>(root) && shapeOf(root->getOperand(0))[3] > widestHead)
+    return "heads of more than " + std::to_string(widestHead);
+  return "";
+}
+
+namespace {
+
+/// As weir_cut: how a launch is shared out.
+struct Cut {
+  int64_t warps, groups, others, stages;
+  int64_t rows() const { return 16 * groups * warps; }
+  int64_t threads() const { return 32 * warps; }
+  std::string text() const {
+    std::string all = "weir_cut<";
+    for (int64_t number : {warps, groups, others})
+      all += std::to_string(number) + ", ";
+    return all + std::to_string(stages) + ">";
+  }
+};
+
+/// What a launch keeps: tiles of rows of its own, and per step, in shared memory; sums and scores
+/// in registers.
+struct Needs {
+  int64_t ownTiles, sums, scores;
+  int64_t perOther = 0; ///< bytes of a row of a step beside its two tensors
+};
+
+/// So that an SM of 164 KB runs two blocks.
+constexpr int64_t sharedLimit = 81 << 10;
+/// Registers of a thread for sums and scores; fragments and addresses take the rest of 255.
+constexpr int64_t registerLimit = 176;
+/// What a step goes over, and what rows of totals are padded to.
+constexpr int64_t mostOthers = 64;
+
+class AttentionEmitter {
+public:
+  AttentionEmitter(Emission &emission, Value query, Value key, bool causal, double scale);
+
+  LogicalResult forward(AttendOp op);
+  LogicalResult gradient(AttendGradOp op);
+
+private:
+  struct View {
+    Type element;
+    std::string buffer, type; ///< "in0", "const unsigned short"
+    StridedView strides;
+  };
+  View viewOf(Value operand);
+  std::optional<View> viewOfResult(Value result);
+  LogicalResult finish();
+
+  /// "query" and what is passed for it, declared in the body.
+  void declare(std::string &body, StringRef name, const View &view);
+  void declareResult(std::string &body, StringRef name, const std::optional<View> &view);
+  std::string elementName(Type element);
+  bool isVector(const View &view, int64_t bytes) const;
+  void chooseFactor(ArrayRef<Value> factors);
+  /// Shared bytes of a row of a tile: an odd number of 16 bytes, as weir_tiles has it.
+  int64_t pitch() const { return (paddedWidth * storedBytes(factor) / 16 | 1) * 16; }
+  int64_t sharedBytes(const Cut &cut, const Needs &needs) const {
+    return needs.ownTiles * cut.rows() * pitch() +
+           cut.stages * cut.others * (2 * pitch() + needs.perOther);
+  }
+  Cut cutFor(int64_t rows, int64_t others, const Needs &needs) const;
+
+  Emission &e;
+  int64_t batch, heads, queries, keys, width, paddedWidth;
+  bool causal;
+  double scale;
+  Type factor; ///< f32 or bf16
+  llvm::SmallVector<bool> found;
+  std::set<std::string> elements;
+};
+
+AttentionEmitter::AttentionEmitter(Emission &emission, Value query, Value key, bool causal,
+                                   double scale)
+    : e(emission), causal(causal), scale(scale), found(emission.kernel.getNumResults(), false) {
+  ArrayRef<int64_t> shape = shapeOf(query);
+  batch = shape[0];
+  heads = shape[1];
+  queries = shape[2];
+  width = shape[3];
+  keys = shapeOf(key)[2];
+  paddedWidth = llvm::alignTo(width, 16);
+}
+
+AttentionEmitter::View AttentionEmitter::viewOf(Value operand) {
+  StridedView strides = stridedView(operand);
+  View view;
+  view.strides = strides;
+  if (auto argument = dyn_cast<BlockArgument>(strides.base)) {
+    view.element = tensorType(argument).getElementType();
+    view.buffer = "in" + std::to_string(argument.getArgNumber());
+    view.type = "const " + cudaType(view.element);
+  } else {
+    strides.base.getDefiningOp()->emitError("an attention kernel cannot read this through strides");
+  }
+  return view;
+}
+
+std::optional<AttentionEmitter::View> AttentionEmitter::viewOfResult(Value result) {
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+    if (auto strides = stridedDestination(e.yielded(i), result)) {
+      found[i] = true;
+      Type element = tensorType(e.kernel.getResult(i)).getElementType();
+      return View{element, "out" + std::to_string(i), cudaType(element), *strides};
+    }
+  return std::nullopt;
+}
+
+/// What is multiplied as it lies in memory; all else as f32.
+void AttentionEmitter::chooseFactor(ArrayRef<Value> factors) {
+  bool isBF16 = llvm::all_of(factors, [](Value value) {
+    return tensorType(stridedView(value).base).getElementType().isBF16();
+  });
+  MLIRContext *context = e.builder.getContext();
+  factor = isBF16 ? Type(BFloat16Type::get(context)) : Type(Float32Type::get(context));
+}
+
+std::string AttentionEmitter::elementName(Type element) {
+  if (element.isF32())
+    return "weir_f32";
+  // Conversions are those of every kernel.
+  std::string name = formatName(element), widen = "weir_f32_of_" + name,
+              narrow = "weir_" + name + "_of_f32";
+  e.text.calls.insert({widen, narrow});
+  if (elements.insert(name).second)
+    e.text.declarations += "struct " + name + " {\n  typedef " + cudaType(element) +
+                           " stored;\n  static __device__ float widen(stored x) { return " + widen +
+                           "(x); }\n  static __device__ stored narrow(float x) { return " + narrow +
+                           "(x); }\n};\n";
+  return name;
+}
+
+/// Whether `bytes` at a time are in one row and aligned.
+bool AttentionEmitter::isVector(const View &view, int64_t bytes) const {
+  int64_t count = bytes / storedBytes(view.element);
+  const Strides &strides = view.strides;
+  return strides.strides.size() == 4 && strides.strides[3] == 1 && width % count == 0 &&
+         strides.offset % count == 0 &&
+         llvm::all_of(ArrayRef(strides.strides).drop_back(),
+                      [&](int64_t stride) { return stride % count == 0; });
+}
+
+void AttentionEmitter::declare(std::string &body, StringRef name, const View &view) {
+  bool isInput = StringRef(view.type).starts_with("const");
+  // Results are stored by two columns of a fragment, inputs copied as they are.
+  bool vector = isInput ? view.element == factor && isVector(view, accessBytes)
+                        : isVector(view, 2 * storedBytes(view.element));
+  body += "  weir_heads<" + elementName(view.element);
+  for (int64_t i = 0; i < 4; ++i)
+    body += ", " +
+            std::to_string(i < int64_t(view.strides.strides.size()) ? view.strides.strides[i] : 0);
+  body += std::string(", ") + (vector ? "true" : "false") + ", " + view.type + "> " + name.str() +
+          "{" + view.buffer +
+          (view.strides.offset ? " + " + std::to_string(view.strides.offset) : "") + "};\n";
+}
+
+void AttentionEmitter::declareResult(std::string &body, StringRef name,
+                                     const std::optional<View> &view) {
+  if (view)
+    declare(body, name, *view);
+  else
+    body += "  weir_unwanted " + name.str() + ";\n";
+}
+
+/// The most rows and steps that fit: sharing what is copied before buffering it twice.
+Cut AttentionEmitter::cutFor(int64_t rows, int64_t others, const Needs &needs) const {
+  auto limit = [](int64_t size, int64_t most) {
+    return std::min<int64_t>(llvm::PowerOf2Ceil(size), most);
+  };
+  int64_t mostWarps = limit(llvm::divideCeil(rows, 16), 4);
+  int64_t mostOfStep = std::max<int64_t>(16, limit(others, mostOthers));
+  for (int64_t warps = mostWarps; warps > 1; warps /= 2)
+    for (int64_t stages : {2, 1})
+      for (int64_t step = mostOfStep; step >= 16; step /= 2) {
+        Cut cut{warps, 1, step, stages};
+        if (sharedBytes(cut, needs) <= sharedLimit &&
+            needs.sums * paddedWidth / 2 + needs.scores * step / 2 <= registerLimit)
+          return cut;
+      }
+  return {1, 1, 16, 1};
+}
+
+LogicalResult AttentionEmitter::finish() {
+  for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+    if (!found[i])
+      return e.kernel.emitError("result ")
+             << i << " of this attention kernel is no layout of one of attention's";
+  e.text.header = "weir_attention.h";
+  e.text.declarations +=
+      "struct op {\n  static constexpr int batch = " + std::to_string(batch) +
+      ", heads = " + std::to_string(heads) + ", queries = " + std::to_string(queries) +
+      ", keys = " + std::to_string(keys) + ", width = " + std::to_string(width) +
+      ";\n  static constexpr bool isCausal = " + (causal ? "true" : "false") +
+      ";\n  static constexpr float scale = " + cudaConstant(float(scale)) +
+      ";\n  typedef weir_factor_" + (factor.isF32() ? "f32" : "bf16") + " factor;\n};\n";
+  return success();
+}
+
+LogicalResult AttentionEmitter::forward(AttendOp op) {
+  chooseFactor({op.getQuery(), op.getKey(), op.getValue()});
+  std::string body;
+  for (auto [name, operand] : {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+                               std::pair("value", op.getValue())}) {
+    View view = viewOf(operand);
+    if (view.buffer.empty())
+      return failure();
+    declare(body, name, view);
+  }
+  declareResult(body, "result", viewOfResult(op.getResult()));
+  declareResult(body, "logSumExp", viewOfResult(op.getLogSumExp()));
+  Needs needs{1, 1, 1};
+  Cut cut = cutFor(queries, keys, needs);
+  body += "  weir_attend<op, " + cut.text() + ">(query, key, value, result, logSumExp);\n";
+  e.write("", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
+          sharedBytes(cut, needs), body);
+  return finish();
+}
+
+LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
+  chooseFactor({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()});
+  std::string factors, totals;
+  for (auto [name, operand] :
+       {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+        std::pair("value", op.getValue()), std::pair("output", op.getOutput()),
+        std::pair("logSumExp", op.getLogSumExp()), std::pair("cotangent", op.getCotangent())}) {
+    View view = viewOf(operand);
+    if (view.buffer.empty())
+      return failure();
+    bool isOfQueries = operand == op.getOutput() || operand == op.getLogSumExp();
+    if (!isOfQueries)
+      declare(factors, name, view);
+    if (isOfQueries || operand == op.getCotangent())
+      declare(totals, name, view);
+  }
+  auto queryGrad = viewOfResult(op.getQueryGrad()), keyGrad = viewOfResult(op.getKeyGrad()),
+       valueGrad = viewOfResult(op.getValueGrad());
+
+  std::string pointer = "reinterpret_cast<weir_of_query *>(workspace)";
+  int64_t rows = batch * heads * llvm::alignTo(queries, mostOthers);
+  constexpr int64_t totalBytes = 8;
+  e.plan.workspace = rows * totalBytes;
+  constexpr int64_t warps = 4;
+  e.write("_totals", llvm::divideCeil(rows, warps), 32 * warps, 0,
+          totals + "  weir_attend_totals<op, " + std::to_string(warps) +
+              ">(output, logSumExp, cotangent, " + pointer + ");\n");
+
+  auto writeKeys = [&](StringRef suffix, const std::optional<View> &ofKeys,
+                       const std::optional<View> &ofValues) {
+    if (!ofKeys && !ofValues)
+      return;
+    Needs needs{ofKeys ? 2 : 1, bool(ofKeys) + bool(ofValues), ofKeys ? 2 : 1, totalBytes};
+    Cut cut = cutFor(keys, queries, needs);
+    std::string body = factors;
+    declareResult(body, "keyGrad", ofKeys);
+    declareResult(body, "valueGrad", ofValues);
+    body += "  weir_attend_grad_keys<op, " + cut.text() + ">(query, key, value, cotangent, " +
+            pointer + ", keyGrad, valueGrad);\n";
+    e.write(suffix, batch * heads * llvm::divideCeil(keys, cut.rows()), cut.threads(),
+            sharedBytes(cut, needs), body);
+  };
+  // Sums of both do not fit into a thread's registers.
+  bool isWide = paddedWidth + mostOthers / 4 > registerLimit;
+  if (isWide) {
+    writeKeys("_keys", keyGrad, std::nullopt);
+    writeKeys("_values", std::nullopt, valueGrad);
+  } else {
+    writeKeys("_keys", keyGrad, valueGrad);
+  }
+  if (queryGrad) {
+    Needs needs{2, 1, 2};
+    Cut cut = cutFor(queries, keys, needs);
+    std::string body = factors;
+    declareResult(body, "queryGrad", queryGrad);
+    body += "  weir_attend_grad_queries<op, " + cut.text() + ">(query, key, value, cotangent, " +
+            pointer + ", queryGrad);\n";
+    e.write("_queries", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
+            sharedBytes(cut, needs), body);
+  }
+  return finish();
+}
+
+} // namespace
+
+LogicalResult emitAttention(Emission &e) {
+  for (Operation &op : e.body()) {
+    if (auto attend = dyn_cast<AttendOp>(op))
+      return AttentionEmitter(e, attend.getQuery(), attend.getKey(), attend.getCausal(),
+                              attend.getScale().convertToDouble())
+          .forward(attend);
+    if (auto gradient = dyn_cast<AttendGradOp>(op))
+      return AttentionEmitter(e, gradient.getQuery(), gradient.getKey(), gradient.getCausal(),
+                              gradient.getScale().convertToDouble())
+          .gradient(gradient);
+  }
+  return e.kernel.emitError("an attention kernel without attention");
+}
+
+} // namespace weir::gpu
