@@ -1,0 +1,150 @@
+//===- AttentionTest.cpp - Attention kernels against the interpreter ------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// At sizes that straddle tiles of 16, 32 and 64 rows and 16 bytes of columns, on the emulated GPU
+// with every check.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/reference/Interpreter.h"
+#include "ir/weir/Program.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/Pipeline.h"
+#include "runtime/base/Error.h"
+#include "runtime/cuda/CudaDevice.h"
+#include "test/passes/autodiff/GradientCheck.h"
+#include "verify/Compiled.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace weir::test;
+
+namespace weir {
+namespace {
+
+enum Results { output = 1, logSumExp = 2, queryGrad = 4, keyGrad = 8, valueGrad = 16, all = 31 };
+
+struct Case {
+  int64_t queries, keys, width;
+  bool causal;
+  const char *element = "f32";
+  int results = all; ///< those that are asked for
+  const char *scale = "0.25";
+};
+
+void PrintTo(const Case &c, std::ostream *out) {
+  *out << c.queries << " queries, " << c.keys << " keys of " << c.width << ' ' << c.element
+       << (c.causal ? ", causal" : "") << ", results " << c.results << ", scale " << c.scale;
+}
+
+std::string replaced(std::string text, const std::string &name, const std::string &value) {
+  for (size_t at; (at = text.find(name)) != std::string::npos;)
+    text.replace(at, name.size(), value);
+  return text;
+}
+
+/// Two heads. $Q, $K and $L are the types of query, key and
+/// log-sum-exp, $A the attributes.
+std::string programOf(const Case &c) {
+  auto type = [&](int64_t rows, const std::string &rest) {
+    return "tensor<1x2x" + std::to_string(rows) + "x" + rest + ">";
+  };
+  std::string text = "func.func @f(%q0: $Q, %k0: $K, %v0: $K, %g0: $Q) -> ($R) {\n", results, types;
+  for (auto [name, ofType] : {std::pair("q", "$Q"), {"k", "$K"}, {"v", "$K"}, {"g", "$Q"}}) {
+    std::string low = "$low" + std::string(ofType + 1), n = name;
+    text += "%" + n + "1 = weir.cast %" + n + "0 : " + ofType + " -> " + low + "\n%" + n +
+            " = weir.cast %" + n + "1 : " + low + " -> " + ofType + "\n";
+  }
+  for (auto [bit, name, ofType] : {std::tuple(output, "%o", "$Q"),
+                                   {logSumExp, "%l", "$L"},
+                                   {queryGrad, "%dq", "$Q"},
+                                   {keyGrad, "%dk", "$K"},
+                                   {valueGrad, "%dv", "$K"}})
+    if (c.results & bit) {
+      results += (results.empty() ? "" : ", ") + std::string(name);
+      types += (types.empty() ? "" : ", ") + std::string(ofType);
+    }
+  text += "%o, %l = weir.attend %q, %k, %v $A : $Q, $K -> $L\n"
+          "%dq, %dk, %dv = weir.attend_grad %q, %k, %v, %o, %l, %g $A : $Q, $K, $L\n"
+          "return " +
+          results + " : $R\n}";
+  std::string width = std::to_string(c.width);
+  text = replaced(text, "$R", types); // first: it has others
+  text = replaced(text, "$lowQ", type(c.queries, width + "x" + c.element));
+  text = replaced(text, "$lowK", type(c.keys, width + "x" + c.element));
+  text = replaced(text, "$Q", type(c.queries, width + "xf32"));
+  text = replaced(text, "$K", type(c.keys, width + "xf32"));
+  text = replaced(text, "$L", type(c.queries, "f32"));
+  return replaced(text, "$A",
+                  "{scale = " + std::string(c.scale) + " : f64" + (c.causal ? ", causal}" : "}"));
+}
+
+class CudaAttention : public testing::TestWithParam<Case> {};
+
+TEST_P(CudaAttention, IsAsInterpreted) {
+  try {
+    cuda::emulatedFolder();
+  } catch (const Failure &failure) {
+    GTEST_SKIP() << failure.what();
+  }
+  MLIRContext context;
+  prepareContext(context);
+  auto module = parseSourceString<ModuleOp>(programOf(GetParam()), &context);
+  ASSERT_TRUE(module) << programOf(GetParam());
+  auto f = module->lookupSymbol<func::FuncOp>("f");
+  Tensors inputs = variedInputs(f);
+  for (Tensor &input : inputs)
+    for (double &value : input.values)
+      value = float(value); // which rounds on to what a cast rounds to
+  auto expected = Interpreter().run(f, inputs);
+  ASSERT_TRUE(succeeded(expected));
+  completeProgram(*module);
+  auto artifact = compileModule(*module, "cuda");
+  ASSERT_TRUE(succeeded(artifact));
+  Tensors results =
+      CompiledProgram(std::move(*artifact), {.threads = 1, .kind = "emulated"}).run("f", inputs);
+  ASSERT_EQ(results.size(), expected->size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    double difference = 0, size = 0;
+    for (size_t j = 0; j < results[i].values.size(); ++j) {
+      double truth = (*expected)[i].values[j];
+      difference += std::pow(results[i].values[j] - truth, 2);
+      size += truth * truth;
+    }
+    EXPECT_LE(std::sqrt(difference), 1e-5 * std::max(std::sqrt(size), 1e-3)) << "result " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, CudaAttention,
+    testing::Values(Case{1, 1, 1, true}, Case{17, 17, 8, true}, Case{33, 33, 20, true},
+                    Case{20, 33, 20, false}, Case{5, 70, 32, true}, Case{70, 70, 32, true},
+                    Case{19, 35, 64, false}, Case{65, 66, 24, true}, Case{17, 20, 128, true},
+                    Case{18, 17, 200, false}, Case{9, 9, 256, true}, Case{6, 7, 260, true},
+                    Case{17, 17, 8, true, "bf16"}, Case{33, 40, 20, true, "bf16"},
+                    Case{67, 130, 32, true, "bf16"}, Case{70, 45, 64, false, "bf16"},
+                    Case{70, 70, 64, true, "bf16"}, Case{35, 35, 128, true, "bf16"},
+                    Case{17, 33, 256, true, "bf16"}, Case{20, 20, 16, true, "f16"},
+                    Case{20, 20, 16, true, "f8E4M3FN"}));
+
+INSTANTIATE_TEST_SUITE_P(Results, CudaAttention,
+                         testing::Values(Case{20, 20, 16, true, "bf16", logSumExp},
+                                         Case{20, 20, 16, true, "bf16", output},
+                                         Case{20, 20, 16, true, "bf16", queryGrad},
+                                         Case{20, 20, 16, true, "bf16", keyGrad},
+                                         Case{20, 20, 16, true, "bf16", valueGrad},
+                                         Case{20, 20, 16, true, "f32", keyGrad | valueGrad}));
+
+INSTANTIATE_TEST_SUITE_P(Scales, CudaAttention,
+                         testing::Values(Case{20, 33, 16, true, "bf16", all, "-0.5"},
+                                         Case{20, 33, 16, true, "f32", output | valueGrad, "0.0"},
+                                         Case{20, 33, 16, true, "f32", all, "4.0"}));
+
+} // namespace
+} // namespace weir
