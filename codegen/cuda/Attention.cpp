@@ -195,14 +195,23 @@ Cut AttentionEmitter::cutFor(int64_t rows, int64_t others, const Needs &needs) c
   };
   int64_t mostWarps = limit(llvm::divideCeil(rows, 16), 4);
   int64_t mostOfStep = std::max<int64_t>(16, limit(others, mostOthers));
-  for (int64_t warps = mostWarps; warps > 1; warps /= 2)
+  auto fitting = [&](int64_t warps, int64_t groups) -> std::optional<Cut> {
     for (int64_t stages : {2, 1})
       for (int64_t step = mostOfStep; step >= 16; step /= 2) {
-        Cut cut{warps, 1, step, stages};
-        if (sharedBytes(cut, needs) <= sharedLimit &&
-            needs.sums * paddedWidth / 2 + needs.scores * step / 2 <= registerLimit)
+        Cut cut{warps, groups, step, stages};
+        int64_t registers = groups * (needs.sums * paddedWidth + needs.scores * step) / 2;
+        if (sharedBytes(cut, needs) <= sharedLimit && registers <= registerLimit)
           return cut;
       }
+    return std::nullopt;
+  };
+  // Fragments of the others serve two groups, where that leaves every multiprocessor two blocks.
+  if (batch * heads * (rows / 128) >= 2 * e.architecture.multiprocessors)
+    if (auto cut = fitting(4, 2); cut && cut->stages == 2)
+      return *cut;
+  for (int64_t warps = mostWarps; warps > 1; warps /= 2)
+    if (auto cut = fitting(warps, 1))
+      return *cut;
   return {1, 1, 16, 1};
 }
 
@@ -234,7 +243,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
   }
   declareResult(body, "result", viewOfResult(op.getResult()));
   declareResult(body, "logSumExp", viewOfResult(op.getLogSumExp()));
-  Needs needs{1, 1, 1};
+  Needs needs{.ownTiles = 1, .sums = 1, .scores = 1};
   Cut cut = cutFor(queries, keys, needs);
   body += "  weir_attend<op, " + cut.text() + ">(query, key, value, result, logSumExp);\n";
   e.write("", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
@@ -244,7 +253,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
 
 LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
   chooseFactor({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()});
-  std::string factors, totals;
+  std::string factors, all;
   for (auto [name, operand] :
        {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
         std::pair("value", op.getValue()), std::pair("output", op.getOutput()),
@@ -252,24 +261,25 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
     View view = viewOf(operand);
     if (view.buffer.empty())
       return failure();
-    bool isOfQueries = operand == op.getOutput() || operand == op.getLogSumExp();
-    if (!isOfQueries)
+    declare(all, name, view);
+    if (operand != op.getOutput() && operand != op.getLogSumExp())
       declare(factors, name, view);
-    if (isOfQueries || operand == op.getCotangent())
-      declare(totals, name, view);
   }
   auto queryGrad = viewOfResult(op.getQueryGrad()), keyGrad = viewOfResult(op.getKeyGrad()),
        valueGrad = viewOfResult(op.getValueGrad());
 
-  std::string pointer = "reinterpret_cast<weir_of_query *>(workspace)";
-  int64_t rows = batch * heads * llvm::alignTo(queries, mostOthers);
+  std::string totals = "reinterpret_cast<weir_of_query *>(workspace)";
   constexpr int64_t totalBytes = 8;
-  e.plan.workspace = rows * totalBytes;
-  constexpr int64_t warps = 4;
-  e.write("_totals", llvm::divideCeil(rows, warps), 32 * warps, 0,
-          totals + "  weir_attend_totals<op, " + std::to_string(warps) +
-              ">(output, logSumExp, cotangent, " + pointer + ");\n");
-
+  e.plan.workspace = batch * heads * llvm::alignTo(queries, mostOthers) * totalBytes;
+  {
+    Needs needs{.ownTiles = 2, .sums = 1, .scores = 2};
+    Cut cut = cutFor(queries, keys, needs);
+    declareResult(all, "queryGrad", queryGrad);
+    all += "  weir_attend_grad_queries<op, " + cut.text() +
+           ">(query, key, value, output, logSumExp, cotangent, " + totals + ", queryGrad);\n";
+    e.write("_queries", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
+            sharedBytes(cut, needs), all);
+  }
   auto writeKeys = [&](StringRef suffix, const std::optional<View> &ofKeys,
                        const std::optional<View> &ofValues) {
     if (!ofKeys && !ofValues)
@@ -280,7 +290,7 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
     declareResult(body, "keyGrad", ofKeys);
     declareResult(body, "valueGrad", ofValues);
     body += "  weir_attend_grad_keys<op, " + cut.text() + ">(query, key, value, cotangent, " +
-            pointer + ", keyGrad, valueGrad);\n";
+            totals + ", keyGrad, valueGrad);\n";
     e.write(suffix, batch * heads * llvm::divideCeil(keys, cut.rows()), cut.threads(),
             sharedBytes(cut, needs), body);
   };
@@ -291,16 +301,6 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
     writeKeys("_values", std::nullopt, valueGrad);
   } else {
     writeKeys("_keys", keyGrad, valueGrad);
-  }
-  if (queryGrad) {
-    Needs needs{2, 1, 2};
-    Cut cut = cutFor(queries, keys, needs);
-    std::string body = factors;
-    declareResult(body, "queryGrad", queryGrad);
-    body += "  weir_attend_grad_queries<op, " + cut.text() + ">(query, key, value, cotangent, " +
-            pointer + ", queryGrad);\n";
-    e.write("_queries", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
-            sharedBytes(cut, needs), body);
   }
   return finish();
 }

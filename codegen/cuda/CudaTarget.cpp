@@ -202,9 +202,11 @@ FunctionText textOf(KernelOp kernel, bool workspace) {
   return text;
 }
 
-std::string headOf(const KernelFamily::Member &member, const LaunchPlan &launch) {
-  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads) + ") " +
-         member.symbol + launch.suffix;
+/// `bounds`: what the compiler is told beside the number of threads.
+std::string headOf(const KernelFamily::Member &member, const LaunchPlan &launch,
+                   const std::string &bounds = "") {
+  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads) +
+         bounds + ") " + member.symbol + launch.suffix;
 }
 
 /// The functions of one launch for each member of a family.
@@ -268,7 +270,8 @@ std::string writeText(const EmittedKernel &made, const KernelFamily &family,
   for (auto [body, launch] : llvm::zip_equal(made.text.bodies, made.plan.launches))
     for (const KernelFamily::Member &member : family.members) {
       FunctionText own = text;
-      own.head = headOf(member, launch);
+      // Sums are kept in registers, as many as one block has.
+      own.head = headOf(member, launch, ", 1");
       kernels += "\n" + own.signature() + " {\n" + body + "}\n";
     }
   return kernels;

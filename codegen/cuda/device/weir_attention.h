@@ -436,27 +436,106 @@ __device__ __forceinline__ void weir_attend(Query query, Key key, Value value, R
 typedef weir_vec<float, 2> weir_of_query;
 template <typename C> constexpr int weir_padded_queries = (C::queries + 63) / 64 * 64;
 
-// A warp for each query.
-template <typename C, int warps, typename Output, typename Total, typename Cotangent>
-__device__ __forceinline__ void weir_attend_totals(Output output, Total logSumExp,
-                                                   Cotangent cotangent, weir_of_query *totals) {
-  int at = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  int row = at % weir_padded_queries<C>, head = at / weir_padded_queries<C>;
-  if (head >= C::batch * C::heads)
-    return;
-  output.move(head / C::heads, head % C::heads);
-  logSumExp.move(head / C::heads, head % C::heads);
-  cotangent.move(head / C::heads, head % C::heads);
-  weir_of_query of = weir_splat<float, 2>(0.0f);
-  if (row < C::queries) {
-    float sum = 0.0f;
-    for (int column = lane; column < C::width; column += 32)
-      sum = fmaf(output.load(row, column), cotangent.load(row, column), sum);
-    of[0] = logSumExp.load(row, 0);
-    of[1] = weir_warp_reduce<32>(sum, weir_sum());
+// Makes the totals, too, which weir_attend_grad_keys reads.
+template <typename C, typename Cut, typename Query, typename Key, typename Value, typename Output,
+          typename Total, typename Cotangent, typename QueryGrad>
+__device__ __forceinline__ void
+weir_attend_grad_queries(Query query, Key key, Value value, Output output, Total logSumExp,
+                         Cotangent cotangent, weir_of_query *totals, QueryGrad queryGrad) {
+  typedef weir_tiles<C, Cut> T;
+  typedef typename T::stored stored;
+  constexpr int blocks = (C::queries + Cut::rows - 1) / Cut::rows;
+  constexpr int ownSize = Cut::rows * T::pitch, otherSize = Cut::others * T::pitch;
+  int head = blockIdx.x / blocks, batch = head / C::heads;
+  int first = (blocks - 1 - int(blockIdx.x) % blocks) * Cut::rows;
+  query.move(batch, head % C::heads);
+  key.move(batch, head % C::heads);
+  value.move(batch, head % C::heads);
+  output.move(batch, head % C::heads);
+  logSumExp.move(batch, head % C::heads);
+  cotangent.move(batch, head % C::heads);
+  queryGrad.move(batch, head % C::heads);
+  totals += head * weir_padded_queries<C>;
+
+  stored *ownQueries = reinterpret_cast<stored *>(weir_shared),
+         *ownCotangents = ownQueries + ownSize;
+  stored *others = ownCotangents + ownSize;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32 * (16 * Cut::groups);
+  int end = weir_seen<C>(first + Cut::rows - 1);
+  auto copyOthers = [&](int step) {
+    stored *to = others + step % Cut::stages * (2 * otherSize);
+    T::template copy<Cut::others>(to, key, step * Cut::others, C::keys);
+    T::template copy<Cut::others>(to + otherSize, value, step * Cut::others, C::keys);
+  };
+
+  if constexpr (QueryGrad::isWanted) {
+    T::template copy<Cut::rows>(ownQueries, query, first, C::queries);
+    T::template copy<Cut::rows>(ownCotangents, cotangent, first, C::queries);
+    copyOthers(0);
+    weir_cp_async_commit();
   }
-  if (lane == 0)
-    weir_store(reinterpret_cast<float *>(totals + at), of);
+  weir_of_query of[2 * Cut::groups];
+#pragma unroll
+  for (int i = 0; i < 2 * Cut::groups; ++i) {
+    int row = first + warp + i * 8 + lane / 4;
+    float sum = 0.0f;
+#pragma unroll
+    for (int n = 0; n < T::width / 4; ++n) {
+      int column = n / 2 * 8 + lane % 4 * 2 + n % 2;
+      if (row < C::queries && column < C::width)
+        sum = fmaf(output.load(row, column), cotangent.load(row, column), sum);
+    }
+    of[i][0] = row < C::queries ? logSumExp.load(row, 0) : 0.0f;
+    of[i][1] = weir_quad_sum(sum);
+    if (lane % 4 == 0 && row < weir_padded_queries<C>)
+      weir_store(reinterpret_cast<float *>(totals + row), of[i]);
+  }
+  if (first + Cut::rows >= C::queries)
+    for (int row = first + Cut::rows + threadIdx.x; row < weir_padded_queries<C>;
+         row += Cut::threads)
+      weir_store(reinterpret_cast<float *>(totals + row), weir_splat<float, 2>(0.0f));
+  if constexpr (!QueryGrad::isWanted)
+    return;
+
+  float sums[Cut::groups][T::width / 8][4];
+  weir_clear(sums);
+  for (int step = 0; step * Cut::others < end; ++step) {
+    if (Cut::stages > 1) {
+      if ((step + 1) * Cut::others < end)
+        copyOthers(step + 1);
+      weir_cp_async_commit();
+    }
+    weir_cp_async_wait<Cut::stages - 1>();
+    __syncthreads();
+    const stored *keys = others + step % Cut::stages * (2 * otherSize), *values = keys + otherSize;
+
+    float weights[Cut::groups][Cut::others / 8][4], slopes[Cut::groups][Cut::others / 8][4];
+    weir_clear(weights);
+    weir_clear(slopes);
+    T::multiply(weights, ownQueries + warp * T::pitch, keys);
+    T::multiply(slopes, ownCotangents + warp * T::pitch, values);
+    bool isPartial = (step + 1) * Cut::others > weir_seen<C>(first + warp);
+#pragma unroll
+    for (int i = 0; i < 2 * Cut::groups; ++i) {
+      int seen = weir_seen<C>(first + warp + i * 8 + lane / 4);
+#pragma unroll
+      for (int n = 0; n < Cut::others / 4; ++n) {
+        float &slope = slopes[i / 2][n / 2][i % 2 * 2 + n % 2];
+        float score = weights[i / 2][n / 2][i % 2 * 2 + n % 2];
+        float weight = weir_ex2(fmaf(score, C::scale, -of[i][0]) * weir_log2e);
+        slope = weight * (slope - of[i][1]);
+        if (isPartial && step * Cut::others + n / 2 * 8 + lane % 4 * 2 + n % 2 >= seen)
+          slope = 0.0f;
+      }
+    }
+    T::accumulate(sums, slopes, keys);
+    __syncthreads();
+    if (Cut::stages == 1 && (step + 1) * Cut::others < end) {
+      copyOthers(step + 1);
+      weir_cp_async_commit();
+    }
+  }
+  T::store(queryGrad, sums, first + warp, C::queries, [](int, int) { return C::scale; });
 }
 
 template <typename C, typename Cut, typename Query, typename Key, typename Value,
@@ -563,86 +642,4 @@ weir_attend_grad_keys(Query query, Key key, Value value, Cotangent cotangent,
     T::store(valueGrad, valueSums, first + warp, C::keys, [](int, int) { return 1.0f; });
   if constexpr (KeyGrad::isWanted)
     T::store(keyGrad, keySums, first + warp, C::keys, [](int, int) { return C::scale; });
-}
-
-template <typename C, typename Cut, typename Query, typename Key, typename Value,
-          typename Cotangent, typename QueryGrad>
-__device__ __forceinline__ void
-weir_attend_grad_queries(Query query, Key key, Value value, Cotangent cotangent,
-                         const weir_of_query *totals, QueryGrad queryGrad) {
-  typedef weir_tiles<C, Cut> T;
-  typedef typename T::stored stored;
-  constexpr int blocks = (C::queries + Cut::rows - 1) / Cut::rows;
-  constexpr int ownSize = Cut::rows * T::pitch, otherSize = Cut::others * T::pitch;
-  int head = blockIdx.x / blocks, batch = head / C::heads;
-  int first = (blocks - 1 - int(blockIdx.x) % blocks) * Cut::rows;
-  query.move(batch, head % C::heads);
-  key.move(batch, head % C::heads);
-  value.move(batch, head % C::heads);
-  cotangent.move(batch, head % C::heads);
-  queryGrad.move(batch, head % C::heads);
-  totals += head * weir_padded_queries<C>;
-
-  stored *ownQueries = reinterpret_cast<stored *>(weir_shared),
-         *ownCotangents = ownQueries + ownSize;
-  stored *others = ownCotangents + ownSize;
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32 * (16 * Cut::groups);
-  int end = weir_seen<C>(first + Cut::rows - 1);
-  auto copyOthers = [&](int step) {
-    stored *to = others + step % Cut::stages * (2 * otherSize);
-    T::template copy<Cut::others>(to, key, step * Cut::others, C::keys);
-    T::template copy<Cut::others>(to + otherSize, value, step * Cut::others, C::keys);
-  };
-
-  float sums[Cut::groups][T::width / 8][4];
-  weir_clear(sums);
-  weir_of_query of[2 * Cut::groups];
-#pragma unroll
-  for (int i = 0; i < 2 * Cut::groups; ++i) {
-    int row = first + warp + i * 8 + lane / 4;
-    of[i] = weir_load<float, 2>(
-        reinterpret_cast<const float *>(totals + (row < C::queries ? row : C::queries - 1)));
-  }
-
-  T::template copy<Cut::rows>(ownQueries, query, first, C::queries);
-  T::template copy<Cut::rows>(ownCotangents, cotangent, first, C::queries);
-  copyOthers(0);
-  weir_cp_async_commit();
-  for (int step = 0; step * Cut::others < end; ++step) {
-    if (Cut::stages > 1) {
-      if ((step + 1) * Cut::others < end)
-        copyOthers(step + 1);
-      weir_cp_async_commit();
-    }
-    weir_cp_async_wait<Cut::stages - 1>();
-    __syncthreads();
-    const stored *keys = others + step % Cut::stages * (2 * otherSize), *values = keys + otherSize;
-
-    float weights[Cut::groups][Cut::others / 8][4], slopes[Cut::groups][Cut::others / 8][4];
-    weir_clear(weights);
-    weir_clear(slopes);
-    T::multiply(weights, ownQueries + warp * T::pitch, keys);
-    T::multiply(slopes, ownCotangents + warp * T::pitch, values);
-    bool isPartial = (step + 1) * Cut::others > weir_seen<C>(first + warp);
-#pragma unroll
-    for (int i = 0; i < 2 * Cut::groups; ++i) {
-      int seen = weir_seen<C>(first + warp + i * 8 + lane / 4);
-#pragma unroll
-      for (int n = 0; n < Cut::others / 4; ++n) {
-        float &slope = slopes[i / 2][n / 2][i % 2 * 2 + n % 2];
-        float score = weights[i / 2][n / 2][i % 2 * 2 + n % 2];
-        float weight = weir_ex2(fmaf(score, C::scale, -of[i][0]) * weir_log2e);
-        slope = weight * (slope - of[i][1]);
-        if (isPartial && step * Cut::others + n / 2 * 8 + lane % 4 * 2 + n % 2 >= seen)
-          slope = 0.0f;
-      }
-    }
-    T::accumulate(sums, slopes, keys);
-    __syncthreads();
-    if (Cut::stages == 1 && (step + 1) * Cut::others < end) {
-      copyOthers(step + 1);
-      weir_cp_async_commit();
-    }
-  }
-  T::store(queryGrad, sums, first + warp, C::queries, [](int, int) { return C::scale; });
 }
