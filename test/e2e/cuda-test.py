@@ -155,13 +155,14 @@ class Cuda(weirtest.Test):
         self.assertEqual(compiled(), kernels)
 
     def test_kernels_touch_little_more_than_they_must(self):
-        """In distinct sectors of 32 bytes, beside each input read once and each output written once."""
+        """In distinct sectors of 32 bytes, beside each input read once and each output written once. Attention's gradient reads
+        its inputs twice: a launch goes over queries, another over keys."""
         artifact, report = self.folder / "a.weirx", self.folder / "sectors.txt"
         self.weir("compile", GPT, "--set", "layers=1", "--target", "cuda", "-o", artifact)
         self.weir("run", artifact, *weirtest.data(window=self.text()), "--steps", 1, "--device", "emulated",
                   env=dict(CHECKED, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report)))  # fmt: skip
         kernel_of = lambda symbol: "_".join(symbol.split("_")[:2])
-        least, touched, seen = {}, {}, set()
+        least, touched, seen, twice = {}, {}, set(), set()
         for kernel in json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]:
             name = kernel_of(kernel["symbol"])
             least[name] = least.get(name, 0) + kernel["bytes"]
@@ -172,11 +173,15 @@ class Cuda(weirtest.Test):
             if symbol not in seen:
                 seen.add(symbol)
                 name = kernel_of(symbol)
+                if symbol.endswith("_queries"):
+                    twice.add(name)
                 touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written))
-        self.assertLessEqual(sum(touched.values()), 1.05 * sum(least[name] for name in touched))
+        once = touched.keys() - twice
+        self.assertLessEqual(sum(touched[name] for name in once), 1.05 * sum(least[name] for name in once))
         for name in touched:
             if least[name] > 64 << 10:
-                self.assertLessEqual(touched[name] / least[name], 1.25, name)
+                self.assertLessEqual(touched[name] / least[name], 1.75 if name in twice else 1.25, name)
+        self.assertEqual(len(twice), 1)
 
     def test_a_step_is_one_launch_of_a_graph(self):
         model, data = pathlib.Path(__file__).parent / "Inputs" / "accumulate.weir", self.folder / "window.npy"

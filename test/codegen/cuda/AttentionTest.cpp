@@ -36,11 +36,13 @@ struct Case {
   const char *element = "f32";
   int results = all; ///< those that are asked for
   const char *scale = "0.25";
+  int64_t heads = 2;
 };
 
 void PrintTo(const Case &c, std::ostream *out) {
   *out << c.queries << " queries, " << c.keys << " keys of " << c.width << ' ' << c.element
-       << (c.causal ? ", causal" : "") << ", results " << c.results << ", scale " << c.scale;
+       << (c.causal ? ", causal" : "") << ", " << c.heads << " heads" << ", results " << c.results
+       << ", scale " << c.scale;
 }
 
 std::string replaced(std::string text, const std::string &name, const std::string &value) {
@@ -49,11 +51,11 @@ std::string replaced(std::string text, const std::string &name, const std::strin
   return text;
 }
 
-/// Two heads. $Q, $K and $L are the types of query, key and
+/// $Q, $K and $L are the types of query, key and
 /// log-sum-exp, $A the attributes.
 std::string programOf(const Case &c) {
   auto type = [&](int64_t rows, const std::string &rest) {
-    return "tensor<1x2x" + std::to_string(rows) + "x" + rest + ">";
+    return "tensor<1x" + std::to_string(c.heads) + "x" + std::to_string(rows) + "x" + rest + ">";
   };
   std::string text = "func.func @f(%q0: $Q, %k0: $K, %v0: $K, %g0: $Q) -> ($R) {\n", results, types;
   for (auto [name, ofType] : {std::pair("q", "$Q"), {"k", "$K"}, {"v", "$K"}, {"g", "$Q"}}) {
@@ -145,6 +147,11 @@ INSTANTIATE_TEST_SUITE_P(Scales, CudaAttention,
                          testing::Values(Case{20, 33, 16, true, "bf16", all, "-0.5"},
                                          Case{20, 33, 16, true, "f32", output | valueGrad, "0.0"},
                                          Case{20, 33, 16, true, "f32", all, "4.0"}));
+
+// With two groups of rows in a warp.
+INSTANTIATE_TEST_SUITE_P(ManyHeads, CudaAttention,
+                         testing::Values(Case{130, 140, 8, true, "bf16", output | logSumExp, "0.25",
+                                              264}));
 
 } // namespace
 } // namespace weir
