@@ -28,6 +28,7 @@ template <typename Element, int batchStride, int headStride, int rowStride, int 
 struct weir_heads {
   typedef Element element;
   static constexpr bool isWanted = true, isVector = isVectors;
+  static constexpr int rowsApart = rowStride;
   Stored *at;
 
   __device__ __forceinline__ void move(int batch, int head) {
@@ -221,13 +222,27 @@ template <typename C, typename Cut> struct weir_tiles {
   template <int rows, typename Heads>
   static __device__ __forceinline__ void copy(stored *to, const Heads &from, int first, int count) {
     if constexpr (Heads::isVector) {
-      constexpr int chunks = width / chunk;
-#pragma unroll 4
-      for (int i = threadIdx.x; i < rows * chunks; i += Cut::threads) {
-        int row = i / chunks, column = i % chunks * chunk;
-        bool isThere = first + row < count && column < C::width;
-        weir_cp_async_16(to + row * pitch + column,
-                         isThere ? from.place(first + row, column) : from.at, isThere);
+      constexpr int chunks = width / chunk,
+                    turns = (rows * chunks + Cut::threads - 1) / Cut::threads;
+      // A thread's rows then are a fixed number apart: all addresses are one, plus constants.
+      constexpr bool isEven = Cut::threads % chunks == 0;
+      int row = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
+      const stored *source = from.place(first + row, column);
+      to += row * pitch + column;
+#pragma unroll
+      for (int turn = 0; turn < turns; ++turn) {
+        int i = threadIdx.x + turn * Cut::threads;
+        if (rows * chunks % Cut::threads && i >= rows * chunks)
+          break;
+        if constexpr (isEven) {
+          constexpr int apart = Cut::threads / chunks;
+          weir_cp_async_16(to + turn * apart * pitch, source + turn * apart * Heads::rowsApart,
+                           first + row + turn * apart < count && column < C::width);
+        } else {
+          int its = i / chunks, mine = i % chunks * chunk;
+          weir_cp_async_16(to + (its - row) * pitch + (mine - column),
+                           from.place(first + its, mine), first + its < count && mine < C::width);
+        }
       }
     } else {
       for (int i = threadIdx.x; i < rows * width; i += Cut::threads) {
@@ -517,17 +532,23 @@ weir_attend_grad_queries(Query query, Key key, Value value, Output output, Total
     bool isPartial = (step + 1) * Cut::others > weir_seen<C>(first + warp);
 #pragma unroll
     for (int i = 0; i < 2 * Cut::groups; ++i) {
-      int seen = weir_seen<C>(first + warp + i * 8 + lane / 4);
 #pragma unroll
       for (int n = 0; n < Cut::others / 4; ++n) {
         float &slope = slopes[i / 2][n / 2][i % 2 * 2 + n % 2];
         float score = weights[i / 2][n / 2][i % 2 * 2 + n % 2];
         float weight = weir_ex2(fmaf(score, C::scale, -of[i][0]) * weir_log2e);
         slope = weight * (slope - of[i][1]);
-        if (isPartial && step * Cut::others + n / 2 * 8 + lane % 4 * 2 + n % 2 >= seen)
-          slope = 0.0f;
       }
     }
+    if (isPartial)
+#pragma unroll
+      for (int i = 0; i < 2 * Cut::groups; ++i) {
+        int seen = weir_seen<C>(first + warp + i * 8 + lane / 4);
+#pragma unroll
+        for (int n = 0; n < Cut::others / 4; ++n)
+          if (step * Cut::others + n / 2 * 8 + lane % 4 * 2 + n % 2 >= seen)
+            slopes[i / 2][n / 2][i % 2 * 2 + n % 2] = 0.0f;
+      }
     T::accumulate(sums, slopes, keys);
     __syncthreads();
     if (Cut::stages == 1 && (step + 1) * Cut::others < end) {
@@ -609,12 +630,17 @@ weir_attend_grad_keys(Query query, Key key, Value value, Cotangent cotangent,
       for (int i = 0; i < 4 * Cut::groups; ++i) {
         float &weight = weights[i / 4][n][i % 4];
         weight = weir_ex2(fmaf(weight, C::scale, -of[i % 2 * 2]) * weir_log2e);
-        int row = first + warp + i / 2 * 8 + lane / 4;
-        int column = step * Cut::others + n * 8 + lane % 4 * 2 + i % 2;
-        if (isPartial && row > column + shift)
-          weight = 0.0f;
       }
     }
+    if (isPartial)
+#pragma unroll
+      for (int i = 0; i < Cut::groups * Cut::others / 2; ++i) {
+        int n = i / 4 % (Cut::others / 8), group = i / (Cut::others / 2);
+        int row = first + warp + group * 16 + i / 2 % 2 * 8 + lane / 4;
+        int column = step * Cut::others + n * 8 + lane % 4 * 2 + i % 2;
+        if (row > column + shift)
+          weights[group][n][i % 4] = 0.0f;
+      }
     if constexpr (ValueGrad::isWanted)
       T::accumulate(valueSums, weights, cotangents);
     if constexpr (KeyGrad::isWanted) {
