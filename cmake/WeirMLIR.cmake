@@ -7,15 +7,6 @@ include(AddMLIR)
 # For tablegen, which takes the folder's include directories; the runtime's folders come before and stay without.
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
-# LLVM's folder has its own libomp under the name of GCC's libgomp.so.1, and comes into every program's search path. The
-# OpenMP that was found, weir-run's, is looked for first: two programs of one name would disagree about OMP_NUM_THREADS.
-find_package(OpenMP REQUIRED)
-if(OpenMP_gomp_LIBRARY)
-  file(REAL_PATH ${OpenMP_gomp_LIBRARY} weir_gomp)
-  cmake_path(GET weir_gomp PARENT_PATH weir_gomp)
-  list(PREPEND CMAKE_BUILD_RPATH ${weir_gomp})
-endif()
-
 # Most of an MLIR file's time goes to MLIR's headers: they are compiled once, and reused by every library. ccache needs to be
 # told that this is fine.
 if(CCACHE)

@@ -8,19 +8,19 @@
 #include "runtime/cpu/Library.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Memory.h"
+#include "runtime/cpu/OneDnn.h"
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <omp.h>
 
 namespace weir::cpu {
 
 OneThread::OneThread() {
   requireMemoryForPrimitive(); // the first one takes something for OpenMP as well
-  teamSize = omp_get_max_threads();
-  omp_set_num_threads(1);
+  teamSize = openMPTeamSize();
+  setOpenMPTeamSize(1);
 }
-OneThread::~OneThread() { omp_set_num_threads(teamSize); }
+OneThread::~OneThread() { setOpenMPTeamSize(teamSize); }
 
 dnnl::engine &engine() {
   static dnnl::engine engine(dnnl::engine::kind::cpu, 0);

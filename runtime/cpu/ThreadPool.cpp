@@ -8,12 +8,12 @@
 #include "runtime/cpu/ThreadPool.h"
 #include "runtime/base/Memory.h"
 #include "runtime/base/Thread.h"
+#include "runtime/cpu/OneDnn.h"
 #include <algorithm>
 #include <cassert>
 #include <climits>
 #include <linux/futex.h>
 #include <new>
-#include <omp.h>
 #include <optional>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,22 +31,22 @@ static constexpr int spinsBeforeSleep = 1500;
 /// A thread's first call of OpenMP takes its record, and a pool of 1 MiB for more. Both of the
 /// libraries end the process where they are not given it, LLVM's by reporting that until the stack
 /// is full.
-static int openMPTeamSize() {
+static int firstTeamSize() {
   thread_local bool known = false;
   if (!known)
     requireMemory(2 << 20);
   known = true;
-  return omp_get_max_threads();
+  return openMPTeamSize();
 }
 
-ComputeThread::ComputeThread() : controlStatus(_mm_getcsr()), teamSize(openMPTeamSize()) {
+ComputeThread::ComputeThread() : controlStatus(_mm_getcsr()), teamSize(firstTeamSize()) {
   _mm_setcsr(controlStatus | flushSubnormals);
-  omp_set_num_threads(1);
+  setOpenMPTeamSize(1);
 }
 
 ComputeThread::~ComputeThread() {
   _mm_setcsr(controlStatus);
-  omp_set_num_threads(teamSize);
+  setOpenMPTeamSize(teamSize);
 }
 
 static void sleepWhile(std::atomic<uint32_t> &word, uint32_t value) {

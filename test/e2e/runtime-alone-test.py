@@ -1,4 +1,4 @@
-"""weir-run stands alone: no compiler, no Python, small, and enough with four libraries beside it."""
+"""weir-run stands alone: no compiler, no Python, small, and enough with C++'s libraries beside it, on a CPU with oneDNN."""
 
 import os
 import pathlib
@@ -39,22 +39,27 @@ class RuntimeAlone(weirtest.Test):
             self.assertNotRegex(name, r"(?i)llvm|mlir|python|lld")
         needed = subprocess.run(["readelf", "-d", RUN], capture_output=True, text=True, check=True).stdout
         names = set(re.findall(r"NEEDED.*\[(\S+?)\.so", needed))
-        self.assertLessEqual(names, {"libdnnl", "libgomp", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"})
+        self.assertLessEqual(names, {"libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"})
 
     def test_one_openmp(self):
-        """The compiler loads the same one, not LLVM's under its name, so that both read OMP_NUM_THREADS alike."""
-        tools = [os.path.realpath(libraries(BIN / tool)["libgomp.so.1"]) for tool in ("weir-run", "weir")]
-        self.assertEqual(tools, tools[:1] * 2)
-        # Passes ask no library of the machine that they run on.
-        self.assertEqual([name for name in libraries(BIN / "weir-opt") if re.search("omp|dnnl", name)], [])
+        """Of weir and weir-run, oneDNN's own: neither brings another under its name, and both read OMP_NUM_THREADS alike."""
+        # Passes ask no library of the machine that they run on, nor does what is opened late come early.
+        for tool in ("weir", "weir-opt", "weir-run"):
+            self.assertEqual([name for name in libraries(BIN / tool) if re.search("omp|dnnl", name)], [], tool)
         artifact, rows = self.folder / "m.weirx", self.digits(32)
         model = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
         for count in ("", "99999999999", "none"):
             with self.subTest(count=count):
                 environment = {"OMP_NUM_THREADS": count}
                 self.weir("compile", *model, "-o", artifact, env=environment)
-                self.weir("train", *model, *rows, "--steps", 2, env=environment)
-                self.weir_run(artifact, *rows, "--steps", 2, env=environment)
+                environment["LD_DEBUG"] = "libs"
+                both = (
+                    self.weir("train", *model, *rows, "--steps", 2, env=environment),
+                    self.weir_run(artifact, *rows, "--steps", 2, env=environment),
+                )
+                opened = [set(re.findall(r"calling init: (\S*omp\S*)", done.stderr)) for done in both]
+                self.assertEqual(len(opened[0]), 1, opened)
+                self.assertEqual(opened[0], opened[1])
 
     def test_size(self):
         stripped = self.folder / "weir-run"
@@ -76,29 +81,44 @@ class RuntimeAlone(weirtest.Test):
             times.append(time.monotonic() - began)
         self.assertLess(min(times), 1.0, times)
 
-    def test_chroot(self):
+    def root(self, *beside):
+        """A root folder with weir-run, its libraries and those that `beside` need; and how to run something in it."""
         enter = ["chroot"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "chroot"]
         if subprocess.run([*enter, "/", "true"], capture_output=True).returncode != 0:
             self.skipTest("not allowed to change the root folder here")
         root = self.folder / "root"
-        for path in [*libraries(RUN).values(), "/lib64/ld-linux-x86-64.so.2"]:
+        needed = {path for program in (RUN, *beside) for path in libraries(program).values()}
+        for path in [*needed, *beside, "/lib64/ld-linux-x86-64.so.2"]:
             place = root / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, place)
         shutil.copy(RUN, root / "weir-run")
-        self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", root / "g.weirx")
         shutil.copy(self.text(), root / "text.txt")
+        inside = lambda *words: subprocess.run([*enter, root, "/weir-run", *words], capture_output=True, text=True)
+        return root, inside
+
+    def test_chroot(self):
+        cache = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+        root, inside = self.root(re.search(r"libdnnl\.so\.2 .*=> (\S+)", cache)[1])
+        self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", root / "g.weirx")
         options = ["--data", "window=/text.txt", "--steps", "5", "--seed", "1"]
-        done = subprocess.run(
-            [*enter, root, "/weir-run", "/g.weirx", *options, "--metrics", "/m.jsonl", "--checkpoint", "/kept"],
-            capture_output=True, text=True,
-        )
+        done = inside("/g.weirx", *options, "--metrics", "/m.jsonl", "--checkpoint", "/kept")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.weir_run(
             root / "g.weirx", *options[2:], *data(window=root / "text.txt"), "--metrics", self.folder / "m.jsonl"
         )
         shutil.copy(root / "m.jsonl", self.folder / "inside.jsonl")
         self.assertEqual(self.losses("inside.jsonl"), self.losses("m.jsonl"))
+
+    def test_without_onednn(self):
+        """It is missed where a CPU's artifact runs, and nowhere else: one for GPUs misses the driver."""
+        root, inside = self.root()
+        for target, missing in (("cpu", r"oneDNN, .* is not to be had \(libdnnl"), ("cuda", r"driver's library is not to be had")):
+            self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "--target", target, "-o", root / "g.weirx")
+            done = inside("/g.weirx", "--data", "window=/text.txt", "--steps", "1")
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertRegex(done.stderr, missing)
+        self.assertEqual(inside("--help").returncode, 0)
 
 
 if __name__ == "__main__":
