@@ -227,7 +227,8 @@ def losses(run, limit):
 
 
 def peaks(run, limit):
-    return json.loads(run.execute([run.options.python, HERE / "peaks.py"], limit).strip().splitlines()[-1])
+    command = [run.options.python, HERE / "peaks.py", "--device", "cpu" if run.cpu() else "cuda"]
+    return json.loads(run.execute(command, limit).strip().splitlines()[-1])
 
 
 def timed(run, name, limit):
