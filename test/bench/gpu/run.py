@@ -34,6 +34,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Dense bf16 products with f32 sums, TFLOP/s, by NVIDIA's data sheets: what MFU is a share of.
 NOMINAL = {
+    r"H200 NVL": 835.5,
     r"H100 (80GB HBM3|SXM)|H200|GH200": 989.4,
     r"H100 PCIe": 756.0,
     r"H100 NVL": 835.0,
@@ -88,7 +89,7 @@ class Run:
         return out
 
     def weir(self, artifact, entry, rows, options, limit):
-        """A run of an artifact: its results, and a record of each step."""
+        """A run of an artifact: its results, and a record of each step, behind which comes that of the whole run."""
         folder = self.work / "data"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -101,7 +102,7 @@ class Run:
             limit,
         )  # fmt: skip
         records = [json.loads(line) for line in metrics.read_text().splitlines()]
-        return json.loads(out), [record for record in records if "event" not in record]
+        return json.loads(out), [r for r in records if "event" not in r], next(r for r in records if r.get("event") == "done")
 
     def peer(self, name, script, more, limit):
         case = self.manifest["timed"][name]
@@ -119,7 +120,7 @@ class Run:
         rows_per_second = case["batch"] * 1e3 / step_ms
         tflops = rows_per_second * case["flops_per_row"] / 1e12
         nominal = self.nominal()
-        measured = self.parts.get("peaks", {}).get("result", {}).get("matrix_bf16_tflops")
+        measured = self.measured().get("matrix_bf16_tflops")
         return {
             "per_second": rows_per_second * case["per_row"],
             "unit": case["unit"],
@@ -127,6 +128,9 @@ class Run:
             "mfu": tflops / nominal if nominal else None,
             "of_measured_peak": tflops / measured if measured else None,
         }
+
+    def measured(self):
+        return self.parts.get("peaks", {}).get("result", {})
 
     def nominal(self):
         gpu = self.parts.get("machine", {}).get("result", {}).get("gpu", "")
@@ -210,7 +214,7 @@ def losses(run, limit):
     for name, entry in run.manifest["losses"].items():
         expected = entry["losses"]
         try:
-            _, records = run.weir(
+            _, records, _ = run.weir(
                 entry["artifact"], entry, entry["rows"], ["--steps", len(expected)], max(5, end - time.monotonic())
             )
             got = [record["loss"] for record in records]
@@ -239,24 +243,34 @@ def timed(run, name, limit):
     case, begin = run.manifest["timed"][name], time.monotonic()
     steps = 4 if run.manifest["small"] else 40
     rows = 2 * case["batch"]
-    _, records = run.weir(case["artifact"], case, rows, ["--steps", steps], limit)
+    _, records, done = run.weir(case["artifact"], case, rows, ["--steps", steps], limit)
     times = [record["step_ms"] for record in records][steps // 4 :]
     found = {
-        "step_ms": statistics.median(times), "fastest_ms": min(times), "steps": steps,
+        "step_ms": statistics.median(times), "fastest_ms": min(times), "steps": steps, "run_s": done["seconds"],
         "memory_bytes": case["arena_bytes"], "first_loss": records[0]["loss"], "last_loss": records[-1]["loss"],
     }  # fmt: skip
     found |= run.rates(case, found["step_ms"])
     try:
         left = limit - (time.monotonic() - begin)
         profile = run.weir(case["artifact"], case, rows, ["--steps", min(steps, 6), "--profile"], left)[0]["profile"]
-        found |= {"profiled_step_ms": profile["step_ms"], "kinds": kinds(profile["actions"])}
+        found |= {"profiled_step_ms": profile["step_ms"], "kinds": kinds(profile["actions"], run.measured())}
     except Failed as failure:  # the time of a step is there all the same
         found["profile_error"] = str(failure)
     return found
 
 
-def kinds(actions):
-    """Milliseconds a step by kind, a library's call or a kernel's shape, and what these achieved."""
+def torch_peer(run, name, limit):
+    """In max-autotune or, where its search takes too long or fails, with CUDA graphs alone."""
+    begin = time.monotonic()
+    try:
+        return run.peer(name, "peers_torch.py", [], limit * 0.7)
+    except Failed as failure:
+        left = limit - (time.monotonic() - begin)
+        return run.peer(name, "peers_torch.py", ["--mode", "reduce-overhead"], left) | {"max_autotune_error": str(failure)}
+
+
+def kinds(actions, peaks):
+    """Milliseconds a step by kind, a library's call or a kernel's shape, what these achieved, and what share of the peaks."""
     found = {}
     for action in actions:
         what = action["what"]
@@ -267,6 +281,11 @@ def kinds(actions):
     for sums in found.values():
         if sums["ms"]:
             sums |= {"tflops": sums["flops"] / sums["ms"] / 1e9, "gb_per_s": sums["bytes"] / sums["ms"] / 1e6}
+        if sums["ms"] and peaks:
+            sums |= {
+                "of_matrix_peak": sums["tflops"] / peaks["matrix_bf16_tflops"],
+                "of_copy_peak": sums["gb_per_s"] / peaks["copy_gb_per_s"],
+            }
     return dict(sorted(found.items(), key=lambda entry: -entry[1]["ms"]))
 
 
@@ -292,7 +311,7 @@ def parts_of(manifest):
     parts = {"machine": (machine, 30, 90), "losses": (losses, 90, 420), "peaks": (peaks, 40, 120)}
     for name in manifest["timed"]:
         parts[f"{name} weir"] = (lambda run, limit, name=name: timed(run, name, limit), 40, 240)
-        parts[f"{name} torch"] = (lambda run, limit, name=name: run.peer(name, "peers_torch.py", [], limit), 150, 460)
+        parts[f"{name} torch"] = (lambda run, limit, name=name: torch_peer(run, name, limit), 150, 460)
         parts[f"{name} jax"] = (lambda run, limit, name=name: run.peer(name, "peers_jax.py", [], limit), 80, 300)
     return parts
 
