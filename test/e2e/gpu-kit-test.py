@@ -60,7 +60,7 @@ class GpuKit(weirtest.Test):
         artifact.write_bytes(artifact.read_bytes()[:-7] + b"damaged")
         done, results = self.run_kit("--part", "losses", "--part", "machine", status=1)
         wrong = "\n".join(results["parts"]["losses"]["result"]["wrong"])
-        self.assertRegex(wrong, r"mnist-mlp-f32: the losses are 0\.\d+ apart, more than 0\.001")
+        self.assertRegex(wrong, r"mnist-mlp-f32: the loss of step 8 is 0\.\d+ apart, more than 0\.0001")
         self.assertRegex(wrong, r"gpt-char-bf16: ended with 3")
         self.assertNotIn("mnist-mlp-bf16", wrong)
         self.assertRegex(done.stderr, "machine: done")
