@@ -32,6 +32,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace weir {
@@ -121,6 +123,28 @@ private:
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
 };
 
+/// Indices are `int`; a block's last threads may be past the end.
+constexpr int64_t mostElements = std::numeric_limits<int>::max() - (1 << 20);
+
+LogicalResult requireIndexable(KernelOp kernel) {
+  auto check = [](Location loc, TypeRange types) -> LogicalResult {
+    for (Type type : types)
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          tensor && tensor.getNumElements() > mostElements)
+        return emitError(loc) << "a tensor of " << tensor.getNumElements()
+                              << " elements: kernels for GPUs index at most " << mostElements
+                              << "; make the batch or the model smaller (--set)";
+    return success();
+  };
+  WalkResult walked = kernel.walk([&](Operation *op) {
+    if (failed(check(op->getLoc(), op->getOperandTypes())) ||
+        failed(check(op->getLoc(), op->getResultTypes())))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 /// A kernel is emitted once, whatever the keys of its random numbers.
 FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
   OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
@@ -141,6 +165,8 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
     DominanceInfo dominance(*copy);
     eliminateCommonSubExpressions(rewriter, dominance, *copy);
   }
+  if (failed(requireIndexable(*copy)))
+    return failure();
   made->code = ModuleOp::create(kernel.getLoc());
   gpu::Emission emission(*copy, architecture, *made->code);
   if (failed(emitShape(emission)))

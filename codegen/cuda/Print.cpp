@@ -295,12 +295,22 @@ std::string Printer::expression(Operation &op) {
           return "(" + type() + ")(unsigned)" + operand(op);
         return "(" + type() + ")" + operand(op);
       })
-      .Case<arith::TruncIOp, arith::IndexCastOp, arith::ExtSIOp, arith::SIToFPOp, arith::UIToFPOp,
-            arith::FPToSIOp, arith::FPToUIOp>([&](auto cast) {
-        if (cudaType(cast.getIn().getType()) == type())
-          return of(cast.getIn());
+      .Case([&](arith::UIToFPOp cast) {
+        if (cast.getIn().getType().isInteger(32))
+          return "(" + type() + ")(unsigned)" + operand(op);
         return "(" + type() + ")" + operand(op);
       })
+      .Case([&](arith::FPToUIOp cast) {
+        if (cast.getType().isInteger(32))
+          return "(" + type() + ")(unsigned)" + operand(op);
+        return "(" + type() + ")" + operand(op);
+      })
+      .Case<arith::TruncIOp, arith::IndexCastOp, arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp>(
+          [&](auto cast) {
+            if (cudaType(cast.getIn().getType()) == type())
+              return of(cast.getIn());
+            return "(" + type() + ")" + operand(op);
+          })
       .Case([&](math::SqrtOp) { return call("sqrtf", op); })
       .Case([&](math::AbsFOp) { return call("fabsf", op); })
       .Case([&](math::AbsIOp) { return call("abs", op); })

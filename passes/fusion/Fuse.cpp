@@ -59,6 +59,8 @@ public:
     Block *body = builder.createBlock(&kernel.getBody());
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (auto [value, input] : same)
+      mapping.map(value, mapping.lookup(input));
     for (Operation *op : ops) {
       for (OpOperand &operand : op->getOpOperands())
         operand.set(within(builder, operand.get()));
@@ -79,11 +81,23 @@ private:
     if (isInside(op))
       return;
     if (!isCheap(op)) {
-      inputs.insert(value);
+      auto known = llvm::find_if(inputs, [&](Value input) { return showsTheSame(input, value); });
+      if (known != inputs.end())
+        same.push_back({value, *known});
+      else
+        inputs.insert(value);
       return;
     }
     for (Value operand : op->getOperands())
       collect(operand);
+  }
+  /// One memory under one shape, of which ops that were copied have a name each. As two inputs it
+  /// would be read twice, and neither result could be stored in its place.
+  static bool showsTheSame(Value a, Value b) {
+    Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+    return first && second && isAlias(first) &&
+           OperationEquivalence::isEquivalentTo(first, second,
+                                                OperationEquivalence::IgnoreLocations);
   }
   Value within(OpBuilder &builder, Value value) {
     Operation *op = value.getDefiningOp();
@@ -99,6 +113,7 @@ private:
 
   llvm::SmallPtrSet<Operation *, 16> inside;
   llvm::SmallSetVector<Value, 8> inputs;
+  SmallVector<std::pair<Value, Value>> same; ///< what is no input since another is the same
   IRMapping mapping;
 };
 
