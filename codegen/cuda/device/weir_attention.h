@@ -224,24 +224,24 @@ template <typename C, typename Cut> struct weir_tiles {
     if constexpr (Heads::isVector) {
       constexpr int chunks = width / chunk,
                     turns = (rows * chunks + Cut::threads - 1) / Cut::threads;
-      // A thread's rows then are a fixed number apart: all addresses are one, plus constants.
-      constexpr bool isEven = Cut::threads % chunks == 0;
+      // A thread's places then are at fixed distances: one address, plus constants.
+      constexpr bool isEven = Cut::threads % chunks == 0 || chunks % Cut::threads == 0;
       int row = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
       const stored *source = from.place(first + row, column);
-      to += row * pitch + column;
-#pragma unroll
+#pragma unroll(isEven ? (turns < 16 ? turns : 8) : 4)
       for (int turn = 0; turn < turns; ++turn) {
         int i = threadIdx.x + turn * Cut::threads;
         if (rows * chunks % Cut::threads && i >= rows * chunks)
           break;
         if constexpr (isEven) {
-          constexpr int apart = Cut::threads / chunks;
-          weir_cp_async_16(to + turn * apart * pitch, source + turn * apart * Heads::rowsApart,
-                           first + row + turn * apart < count && column < C::width);
+          int down = turn * Cut::threads / chunks, right = turn * Cut::threads % chunks * chunk;
+          weir_cp_async_16(to + row * pitch + column + (down * pitch + right),
+                           source + (down * Heads::rowsApart + right),
+                           first + row + down < count && column + right < C::width);
         } else {
           int its = i / chunks, mine = i % chunks * chunk;
-          weir_cp_async_16(to + (its - row) * pitch + (mine - column),
-                           from.place(first + its, mine), first + its < count && mine < C::width);
+          weir_cp_async_16(to + its * pitch + mine, from.place(first + its, mine),
+                           first + its < count && mine < C::width);
         }
       }
     } else {
