@@ -150,7 +150,8 @@ INSTANTIATE_TEST_SUITE_P(Scales, CudaAttention,
 
 // With two groups of rows in a warp.
 INSTANTIATE_TEST_SUITE_P(ManyHeads, CudaAttention,
-                         testing::Values(Case{130, 140, 8, true, "bf16", all, "0.25", 264}));
+                         testing::Values(Case{130, 130, 8, true, "bf16", output | keyGrad, "0.25",
+                                              264}));
 
 } // namespace
 } // namespace weir
