@@ -9,7 +9,7 @@ import lit.formats
 config.name = "weir"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".weir", ".test"]
-config.excludes = ["Inputs", "e2e", "fuzz"]
+config.excludes = ["Inputs", "bench", "e2e", "fuzz"]
 config.test_source_root = os.path.join(config.source_root, "test")
 config.test_exec_root = os.path.join(config.build_root, "test")
 
