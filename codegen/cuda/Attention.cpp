@@ -53,6 +53,8 @@ struct Needs {
 constexpr int64_t sharedLimit = 81 << 10;
 /// Registers of a thread for sums and scores; fragments and addresses take the rest of 255.
 constexpr int64_t registerLimit = 176;
+/// Of two groups, which have more fragments at a time.
+constexpr int64_t registerLimitOfTwo = 128;
 /// What a step goes over, and what rows of totals are padded to.
 constexpr int64_t mostOthers = 64;
 
@@ -200,7 +202,8 @@ Cut AttentionEmitter::cutFor(int64_t rows, int64_t others, const Needs &needs) c
       for (int64_t step = mostOfStep; step >= 16; step /= 2) {
         Cut cut{warps, groups, step, stages};
         int64_t registers = groups * (needs.sums * paddedWidth + needs.scores * step) / 2;
-        if (sharedBytes(cut, needs) <= sharedLimit && registers <= registerLimit)
+        if (sharedBytes(cut, needs) <= sharedLimit &&
+            registers <= (groups == 1 ? registerLimit : registerLimitOfTwo))
           return cut;
       }
     return std::nullopt;
