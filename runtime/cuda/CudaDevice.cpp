@@ -92,8 +92,9 @@ private:
   std::vector<std::unique_ptr<Walk>> walks; ///< as the program's entries
   /// The host writes and reads one while the other's run goes on.
   std::vector<Slot> slots;
-  size_t next = 0; ///< the slot of the next run
-  size_t hand = 0; ///< of the last that was waited for
+  std::vector<bool> ran; ///< the entries that were
+  size_t next = 0;       ///< the slot of the next run
+  size_t hand = 0;       ///< of the last that was waited for
   const bool usesGraphs;
   bool looks = false; ///< the observer does, at the run that is asked for
   Trace *traced = nullptr;
@@ -135,6 +136,7 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
     walks.push_back(std::make_unique<Walk>(program, i, *this, options.poison));
   }
   machine.recorded.resize(machine.events.size());
+  ran.resize(walks.size());
   size_t count = device.pinned() ? 2 : 1;
   slots.reserve(count);
   while (slots.size() < count) {
@@ -317,8 +319,12 @@ Ticket CudaDevice::run(uint32_t entry) {
   next = (next + 1) % slots.size();
   machine.pinned = slot.data();
   const artifact::Entry &asks = *program.entries()->Get(entry);
-  if (!usesGraphs || observer || traced || machine.waits || nodesOf(*asks.actions()) > mostNodes) {
+  // The first run loads what libraries load when they are called, which a capture forbids.
+  bool isFirst = !ran[entry];
+  if (isFirst || !usesGraphs || observer || traced || machine.waits ||
+      nodesOf(*asks.actions()) > mostNodes) {
     runByHand(entry, slot);
+    ran[entry] = true;
   } else {
     CUgraphExec &graph = slot.graphs[entry];
     if (!graph)
