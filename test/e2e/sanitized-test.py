@@ -17,9 +17,11 @@ FOLDER = os.environ.get("WEIR_SANITIZED")
 @unittest.skipUnless(FOLDER, "WEIR_SANITIZED names no folder of a sanitized weir-run")
 class Sanitized(weirtest.Test):
     def sanitized(self, *args, status=0):
+        # No leak check, which fails now and then where debuggers are not welcome: the unit tests make it, and make it again.
         done = subprocess.run(
             [pathlib.Path(FOLDER) / "weir-run", *map(str, args)],
-            cwd=self.folder, env=dict(os.environ, NO_COLOR="1"), capture_output=True, text=True, errors="replace", timeout=300,
+            cwd=self.folder, env=dict(os.environ, NO_COLOR="1", ASAN_OPTIONS="detect_leaks=0"),
+            capture_output=True, text=True, errors="replace", timeout=300,
         )
         self.assertNotRegex(done.stderr, r"runtime error:|Sanitizer")
         self.assertEqual(done.returncode, status, f"\n$ weir-run {' '.join(map(str, args))}\n{done.stderr[-4000:]}")
