@@ -11,6 +11,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include "verify/Compare.h"
 #include "verify/Rounding.h"
 #include <cmath>
 #include <cstring>
@@ -19,7 +20,6 @@
 namespace weir {
 namespace {
 
-constexpr double tolerance = 1e-5;
 /// Results whose norm is below this times the root of their count may be zero: f32 has nothing
 /// there.
 constexpr double leastNorm = 1e-30;
@@ -86,7 +86,7 @@ Judgement judge(llvm::ArrayRef<double> truth, llvm::ArrayRef<double> actual, boo
   }
   result.difference = std::sqrt(differences);
   result.norm = std::max(std::sqrt(squares), leastNorm * std::sqrt(truth.size()));
-  result.agrees = exact ? worst == 0 : result.difference <= tolerance * result.norm;
+  result.agrees = exact ? worst == 0 : result.difference <= actionTolerance * result.norm;
   return result;
 }
 
@@ -356,7 +356,7 @@ void CheckActions::compare(mlir::Operation *op, const Tensors &inputs,
                numberText(tensor.truth[worst]), ", found ", numberText(actual[worst]));
     if (!exact)
       detail += concat("; ||difference|| is ", numberText(judgement.difference), " where ",
-                       numberText(tolerance * judgement.norm), " is allowed");
+                       numberText(actionTolerance * judgement.norm), " is allowed");
     report(op, tensor.op, tensor.loc, detail);
   }
 }

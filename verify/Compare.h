@@ -35,6 +35,8 @@ double norm(const Tensor &tensor);
 
 /// A loss against its truth, and a gradient.
 constexpr double lossTolerance = 1e-5, gradientTolerance = 1e-5;
+/// A result of a kernel or of a library call, of its norm.
+constexpr double actionTolerance = 1e-5;
 /// Between two programs that are both run in f64: folded constants are rounded to f32.
 constexpr double passTolerance = 1e-6;
 /// What stays nearly the same says little: of a variable the change itself is compared. An update
