@@ -59,7 +59,7 @@ struct CallBuffers {
 
 /// What a library call's kernel does with what the library computes, in this order.
 struct Epilogue {
-  bool bias = false; ///< adds a vector to every row
+  mlir::Type bias;   ///< adds a vector of such elements to every row; null for none
   bool relu = false; ///< takes what is above zero
   mlir::Type result; ///< rounds to it; null for none
 };

@@ -79,7 +79,7 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
   let description = [{
     Operands and results of products, convolutions and attention are rounded to `type`, and what gradients of composites read
     (Castable); all else computes in f32 from what was rounded. A value is rounded once, where it is defined, or behind the
-    bias that is added to it alone; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
+    bias that is added to it alone and rounded as well; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
     of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`. In f8 and
     f8_block all this is bf16, and what is multiplied is rounded once more: in f8 under a scale of what @step has seen, in a variable that it
     declares, or of the tensor itself elsewhere; in f8_block each block under its own (decisions 22 and 24).

@@ -289,10 +289,12 @@ std::string libraryDeclines(KernelShape shape, Operation *root) {
 
 bool libraryTakes(Operation *root, Epilogue epilogue) {
   const Rule *rule = ruleOf(cast<Fusible>(root).kernelShape(), root);
-  if (!rule || epilogue.bias > rule->bias || epilogue.relu > rule->relu)
+  if (!rule || bool(epilogue.bias) > rule->bias || epilogue.relu > rule->relu)
     return false;
-  return !epilogue.result || (rule->narrows && epilogue.result.isBF16() &&
-                              tensorType(root->getOperand(0)).getElementType().isBF16());
+  Type factor = tensorType(root->getOperand(0)).getElementType();
+  if (epilogue.bias && !epilogue.bias.isF32() && !(epilogue.bias.isBF16() && factor.isBF16()))
+    return false;
+  return !epilogue.result || (rule->narrows && epilogue.result.isBF16() && factor.isBF16());
 }
 
 FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,

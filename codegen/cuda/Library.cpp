@@ -34,12 +34,14 @@ std::string libraryDeclines(KernelShape shape, Operation *root) {
 }
 
 bool libraryTakes(Operation *root, Epilogue epilogue) {
-  if (!isa<MatmulOp>(root))
+  // What the library's relu makes of NaN, it does not say; what has gone wrong must show.
+  if (!isa<MatmulOp>(root) || epilogue.relu)
     return false;
-  if (!epilogue.result)
-    return true;
-  // The library adds a bias of the result's own elements alone.
-  return !epilogue.bias && epilogue.result == tensorType(root->getOperand(0)).getElementType();
+  if (epilogue.result && epilogue.result != tensorType(root->getOperand(0)).getElementType())
+    return false;
+  // It adds a bias of the result's own elements alone.
+  Type result = epilogue.result ? epilogue.result : tensorType(root->getResult(0)).getElementType();
+  return !epilogue.bias || epilogue.bias == result;
 }
 
 FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const CallBuffers &operands) {

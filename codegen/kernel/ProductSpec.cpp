@@ -51,13 +51,15 @@ FailureOr<ProductCall> productCall(KernelOp kernel, const CallBuffers &operands)
   spec.bRow = matmul.getTransposeRhs() ? 1 : spec.n;
   spec.bColumn = matmul.getTransposeRhs() ? spec.k : 1;
   spec.cRow = spec.n;
-  spec.bias = epilogue.getBias().has_value();
   spec.relu = epilogue.getRelu();
   spec.factors = elementAt(matmul.getLhs());
   spec.result = elementAt(kernel.getResult(0));
   SmallVector<Value> buffers = {a, b, operands.result};
-  if (epilogue.getBias())
+  if (epilogue.getBias()) {
+    spec.bias = true;
+    spec.added = elementAt(kernel.getInputs()[*epilogue.getBias()]);
     buffers.push_back(operands.inputs[*epilogue.getBias()]);
+  }
   return ProductCall{spec, buffers, locationsOf(kernel)};
 }
 

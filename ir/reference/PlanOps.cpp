@@ -59,7 +59,7 @@ mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter
                                     {s.bBatch, s.bRow, s.bColumn});
   std::vector<double> bias(s.n, 0.0);
   if (s.bias)
-    bias = loadRange(machine, operands[3], Element::f32, {s.n}, {1});
+    bias = loadRange(machine, operands[3], s.added, {s.n}, {1});
   mlir::Type result = typeOf(op.getContext(), s.result);
   std::vector<double> row(s.n), lhs(s.k), rhs(s.k * s.n);
   for (int64_t i = 0; i < s.batch; ++i) {

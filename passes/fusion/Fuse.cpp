@@ -187,28 +187,33 @@ void outlineAttention(Block &block) {
   }
 }
 
-/// The value is a product, or the rows of one apart.
-bool isProduct(Value value) {
-  if (auto split = value.getDefiningOp<SplitDimOp>())
-    value = split.getInput();
-  return value.getDefiningOp<MatmulOp>() != nullptr;
-}
-
-/// A product's library adds a bias that it reads as an f32 from memory: one that is widened gets a
-/// kernel of its own. It is small, and the product else would be written and read once more.
-void materializeBiases(Block &block) {
+/// Where a product's library adds a bias of f32 alone, one that is widened gets a kernel of its
+/// own. It is small, and the product else would be written and read once more.
+void materializeBiases(Block &block, const Target &target) {
   llvm::DenseMap<Value, Value> made;
   for (auto add : llvm::make_early_inc_range(block.getOps<AddOp>()))
     for (auto [sum, other] :
          {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
-      auto spread = other.getDefiningOp<BroadcastOp>();
-      auto cast = spread ? spread.getInput().getDefiningOp<CastOp>() : CastOp();
-      if (!isProduct(sum) || !cast || !cast.widens() || cast.getType().getRank() != 1)
+      auto matmul = sum.getDefiningOp<MatmulOp>();
+      auto cast = other.getDefiningOp<CastOp>();
+      auto spread = cast ? cast.getInput().getDefiningOp<BroadcastOp>() : BroadcastOp();
+      if (!matmul || !spread || !cast.widens() || tensorType(spread.getInput()).getRank() != 1)
         continue;
-      Value &kernel = made[cast];
-      if (!kernel)
-        kernel = inMemory(cast, *cast->getBlock());
-      spread.getInputMutable().assign(kernel);
+      Type low = tensorType(spread).getElementType(), wide = cast.getType().getElementType();
+      auto narrow = add->hasOneUse() ? dyn_cast<CastOp>(*add->user_begin()) : CastOp();
+      Type result = narrow && narrow.narrows() ? narrow.getType().getElementType() : Type();
+      if (target.takes(matmul, {.bias = low}) || target.takes(matmul, {low, false, result}) ||
+          !target.takes(matmul, {.bias = wide}))
+        continue;
+      Value &kernel = made[spread.getInput()];
+      OpBuilder builder(add);
+      if (!kernel) {
+        auto vector = tensorType(spread.getInput()).clone(wide);
+        kernel = inMemory(CastOp::create(builder, cast.getLoc(), vector, spread.getInput()), block);
+      }
+      Value again = BroadcastOp::create(builder, spread.getLoc(), cast.getType(), kernel,
+                                        spread.getDimensions());
+      add->replaceUsesOfWith(other, again);
     }
 }
 
@@ -313,8 +318,8 @@ struct Unit {
 
 void outlineBlock(Block &block, const Target &target) {
   decomposeDeclined(block, target);
-  materializeBiases(block);
   prepareRoots(block);
+  materializeBiases(block, target);
   computeFromStatistics(block);
   outlineAttention(block);
   materialize(block, target);

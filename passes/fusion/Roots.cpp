@@ -14,6 +14,8 @@ using namespace mlir;
 
 namespace weir {
 
+static Type elementTypeOf(Value value) { return tensorType(value).getElementType(); }
+
 /// What attention reads through: the same numbers elsewhere, or in a narrower type.
 static bool isReadThrough(Operation *op) {
   if (auto cast = dyn_cast_or_null<CastOp>(op))
@@ -28,8 +30,10 @@ static CastOp narrowing(Value value) {
   return cast && cast.narrows() ? cast : CastOp();
 }
 
-/// The vector that a value repeats along its last dimension, if it does.
+/// The vector that a value repeats along its last dimension, if it does, widened perhaps.
 static Value biasOf(Value value) {
+  if (auto cast = value.getDefiningOp<CastOp>(); cast && cast.widens())
+    value = cast.getInput();
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast || shapeOf(broadcast.getInput()).size() != 1)
     return {};
@@ -56,8 +60,11 @@ static void sinkSplit(MatmulOp matmul) {
   if (!bias)
     return;
   OpBuilder builder(add);
-  Value wide =
-      BroadcastOp::create(builder, add.getLoc(), matmul.getType(), bias, ArrayRef<int64_t>{1});
+  auto type = matmul.getType();
+  Value wide = BroadcastOp::create(builder, add.getLoc(), type.clone(elementTypeOf(bias)), bias,
+                                   ArrayRef<int64_t>{1});
+  if (wide.getType() != type)
+    wide = CastOp::create(builder, add.getLoc(), type, wide);
   Value sum = AddOp::create(builder, add.getLoc(), matmul.getResult(), wide, add.getComputeAttr());
   Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum,
                                     split.getDimensionAttr(), split.getSizesAttr());
@@ -386,34 +393,36 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
         groups.adopt(cast, group); // computed and stored element by element
     if (shape == KernelShape::nest || shape != cast<Fusible>(root).kernelShape())
       continue;
+    SmallVector<Operation *> behind;
+    size_t joining = 0;
     Epilogue epilogue;
     Value end = root->getResult(0);
     auto next = [&] { return end.hasOneUse() ? *end.user_begin() : nullptr; };
-    // An op joins where the target takes the epilogue with it.
-    auto joins = [&](Operation *op) {
-      if (!target.takes(root, epilogue))
-        return false;
-      groups.adopt(op, group);
+    auto append = [&](Operation *op) {
+      behind.push_back(op);
       end = op->getResult(0);
-      return true;
+      if (target.takes(root, epilogue))
+        joining = behind.size();
     };
     auto add = dyn_cast_or_null<AddOp>(next());
-    if (add && shapeOf(end).size() == 2 &&
-        biasOf(add.getLhs() == end ? add.getRhs() : add.getLhs())) {
-      epilogue.bias = true;
-      if (!joins(add))
-        continue;
+    if (Value bias = add && shapeOf(end).size() == 2
+                         ? biasOf(add.getLhs() == end ? add.getRhs() : add.getLhs())
+                         : Value()) {
+      epilogue.bias = elementTypeOf(bias);
+      append(add);
       auto relu = dyn_cast_or_null<MaxOp>(next());
       if (relu && (isZero(relu.getLhs()) || isZero(relu.getRhs()))) {
         epilogue.relu = true;
-        if (!joins(relu))
-          continue;
+        append(relu);
       }
     }
     if (CastOp cast = narrowing(end)) {
       epilogue.result = cast.getType().getElementType();
-      joins(cast);
+      append(cast);
     }
+    // A target may take a longer one, though not what it begins with.
+    for (Operation *op : ArrayRef(behind).take_front(joining))
+      groups.adopt(op, group);
   }
 }
 

@@ -10,9 +10,9 @@
 // before it have another meaning than those behind it, which is the only one of the latter.
 //
 // A value is rounded where it is defined, so that each is rounded once, whatever uses it; what a
-// product gives, behind its bias. In f8 this is done in bf16, and what products multiply is then
-// rounded once more, under scales (Scaler.h). A composite computes from what there is, and its
-// gradient from what was kept of that, which is rounded:
+// product gives, behind its bias, which is one of them. In f8 this is done in bf16, and what
+// products multiply is then rounded once more, under scales (Scaler.h). A composite computes from
+// what there is, and its gradient from what was kept of that, which is rounded:
 //
 //   %y, %mean, %rstd = weir.normalize %x            %l = weir.cast %x -> bf16, %w = weir.cast %l
 //   %g = weir.mul %y, %cotangent               ->   %g = weir.mul ((%w - %mean) * %rstd), ..
@@ -67,21 +67,20 @@ bool isBias(Value value) {
   return isa<func::FuncOp>(cast<BlockArgument>(value).getOwner()->getParentOp());
 }
 
-/// Behind a bias that is added to the value and nothing else uses. Not behind an activation: where
-/// its gradient reads what it was given, that is used twice, and evaluation, which has no gradient,
-/// rounds where the step does.
-Value behindBias(Value product) {
+/// The addition of a bias to the value that nothing else uses. Not what is behind an activation:
+/// where its gradient reads what it was given, that is used twice, and evaluation, which has no
+/// gradient, rounds where the step does.
+AddOp biasAdded(Value product) {
   for (Value value = product; value.hasOneUse();) {
     Operation *user = *value.getUsers().begin();
     if (auto add = dyn_cast<AddOp>(user))
-      return isBias(add.getLhs() == value ? add.getRhs() : add.getLhs()) ? add.getResult()
-                                                                         : product;
+      return isBias(add.getLhs() == value ? add.getRhs() : add.getLhs()) ? add : AddOp();
     auto view = dyn_cast<View>(user);
     if (!view || view.use() != ViewUse::each)
-      return product;
+      return {};
     value = user->getResult(0);
   }
-  return product;
+  return {};
 }
 
 /// Makes what computes nothing forward read what `make` gives where it reads `value`, or what only
@@ -192,7 +191,7 @@ private:
     for (Operation *op : products)
       if (!decisions.exact.contains(op))
         for (Value result : resultsOf(op))
-          rounderOf(op).round(behindBias(result), "what a product gives");
+          roundResult(result, rounderOf(op));
     SmallVector<OpOperand *> factors;
     for (Operation *op : products) {
       auto low = roundOperands(op, rounderOf(op), "what a product multiplies");
@@ -225,6 +224,17 @@ private:
       scaled.push_back({factor, {typeOf(&getContext(), low), row.scales}});
     }
     Scaler(entry, decisions.scaled, decisions.rounded).scale(scaled, "what a product multiplies");
+  }
+
+  /// Behind its bias, which is rounded as well: libraries add one of the result's own elements.
+  static void roundResult(Value result, Rounder &rounder) {
+    AddOp add = biasAdded(result);
+    if (!add)
+      return rounder.round(result, "what a product gives");
+    for (OpOperand &operand : add->getOpOperands())
+      if (isBias(operand.get()))
+        operand.set(rounder.widened(operand.get(), "a product's bias"));
+    rounder.round(add.getResult(), "what a product gives");
   }
 
   /// Those that may be low, and are wide.

@@ -60,7 +60,7 @@ static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (!s.bias)
     return {dnnl::matmul::desc(a, b, c), attributes, engine()};
-  memory::desc bias = tensor(Element::f32, {1, 1, n}, {n, n, 1});
+  memory::desc bias = tensor(s.added, {1, 1, n}, {n, n, 1});
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
 } catch (const dnnl::error &error) {
   libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
@@ -183,7 +183,7 @@ void Product::run(int64_t lo, int64_t hi, int worker, const Operands &operands,
     bind(binding.c, at(operands.c, s.result, batch * s.cBatch + m * s.cRow + n));
     bind(binding.scratch, scratch);
     if (s.bias)
-      bind(binding.bias, operands.bias + n);
+      bind(binding.bias, at(operands.bias, s.added, n));
     binding.call.run(state.stream);
     if (!s.relu)
       continue;

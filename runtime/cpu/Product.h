@@ -25,7 +25,7 @@ public:
   struct Operands {
     const void *a, *b; ///< of the spec's factors
     void *c;           ///< of its result
-    const float *bias; ///< null without bias
+    const void *bias;  ///< null without bias
   };
 
   /// Makes the primitives, and what `workers` threads need to run them at once.

@@ -92,6 +92,9 @@ void Product::describe(const spec::Product &spec) {
                                                 std::max(spec.cRow, spec.n)),
                   what);
   batched(result, spec.cBatch);
+  if (spec.bias && spec.added != spec.result)
+    throw Failure(Exit::model, "cuBLASLt wants a bias of the result's type of a " + what +
+                                   ": compile the model again");
   if (spec.bias || spec.relu)
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, int32_t(spec.bias && spec.relu ? CUBLASLT_EPILOGUE_RELU_BIAS
                                                : spec.bias            ? CUBLASLT_EPILOGUE_BIAS

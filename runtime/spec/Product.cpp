@@ -49,7 +49,7 @@ std::string Product::check() const {
     if (tile <= 0 || tile > size)
       return std::string("the tile of ") + name + " is out of range";
   }
-  if (!isReal(factors) || !isReal(result))
+  if (!isReal(factors) || !isReal(result) || !isReal(added))
     return "its elements are no floats";
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
@@ -83,7 +83,7 @@ std::vector<Footprint> Product::footprints() const {
       strided("b", Mode::read, factors, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
       strided("c", Mode::write, result, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
   if (bias)
-    list.push_back(strided("bias", Mode::read, Element::f32, {{columns, 1}}));
+    list.push_back(strided("bias", Mode::read, added, {{columns, 1}}));
   return list;
 }
 

@@ -15,11 +15,11 @@
 namespace weir::spec {
 
 /// C[i] = op(A[i] B[i] + bias) for i in [0, batch), op the identity or max(0, x), which keeps NaN.
-/// A and B are of `factors`, C of `result`; products are summed up in f32, the bias is f32, and
-/// what comes of it is rounded to the result once. Strides are elements; a batch stride of 0 shares
-/// A or B among the batch; C's columns are contiguous. Each tile (tileBatch x tileM x tileN of C)
-/// is computed on its own, in whatever order: tiles are the plan's, so that no number of threads
-/// changes a bit.
+/// A and B are of `factors`, C of `result`, the bias of `added`; products and bias are summed up in
+/// f32, and what comes of it is rounded to the result once. Strides are elements; a batch stride of
+/// 0 shares A or B among the batch; C's columns are contiguous. Each tile (tileBatch x tileM x
+/// tileN of C) is computed on its own, in whatever order: tiles are the plan's, so that no number
+/// of threads changes a bit.
 ///
 /// Operands: a, b, c and, with `bias`, bias [n].
 struct Product {
@@ -31,7 +31,7 @@ struct Product {
   int64_t cBatch = 0, cRow = 0;
   bool bias = false, relu = false;
   int64_t tileBatch = 1, tileM = 0, tileN = 0;
-  Element factors = Element::f32, result = Element::f32;
+  Element factors = Element::f32, result = Element::f32, added = Element::f32;
 
   template <class Self, class Visit> static void fields(Self &self, Visit &&visit) {
     visit("batch", self.batch), visit("m", self.m), visit("n", self.n), visit("k", self.k);
@@ -42,6 +42,7 @@ struct Product {
     visit("tile_batch", self.tileBatch), visit("tile_m", self.tileM), visit("tile_n", self.tileN);
     visit("factors", self.factors, programElementNames);
     visit("result", self.result, programElementNames);
+    visit("added", self.added, programElementNames);
   }
 
   std::string check() const;

@@ -30,7 +30,7 @@ namespace {
 class Less : public Target {
 public:
   std::optional<KernelShape> declined;
-  Epilogue most = {.bias = true, .relu = true};
+  bool bias = true, relu = true;
 
   llvm::StringRef requirement() const override { return whole->requirement(); }
   plan::CodeFormat codeFormat() const override { return plan::CodeFormat::elf; }
@@ -39,8 +39,7 @@ public:
   }
   Type factorType(Type low) const override { return whole->factorType(low); }
   bool takes(Operation *product, Epilogue epilogue) const override {
-    return epilogue.bias <= most.bias && epilogue.relu <= most.relu &&
-           whole->takes(product, epilogue);
+    return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   bool isCall(KernelShape shape) const override { return whole->isCall(shape); }
@@ -126,15 +125,16 @@ TEST(Declined, IsComputedByOtherKernels) {
 }
 
 TEST(Declined, EpiloguesAreKernelsOfTheirOwn) {
-  auto kernels = [](Epilogue most) {
+  auto kernels = [](bool bias, bool relu) {
     auto target = std::make_shared<Less>();
-    target->most = most;
+    target->bias = bias;
+    target->relu = relu;
     return kernelsOn(target)[KernelShape::map];
   };
-  int whole = kernels({.bias = true, .relu = true});
-  EXPECT_EQ(kernels({.bias = true, .relu = false}), whole + 1);
+  int whole = kernels(true, true);
+  EXPECT_EQ(kernels(true, false), whole + 1);
   // Bias and relu are one map.
-  EXPECT_EQ(kernels({.bias = false, .relu = false}), whole + 1);
+  EXPECT_EQ(kernels(false, false), whole + 1);
 }
 
 } // namespace

@@ -130,7 +130,7 @@ func.func @sliced_bias(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<12xf
 
 // -----
 
-// And as an f32: one that is kept in bf16 is widened by a small kernel, not each row's by a large one.
+// And as an f32 where it multiplies f32: one that is kept in bf16 is widened by a small kernel, not each row's by a large one.
 // CHECK-LABEL: func @narrow_bias
 func.func @narrow_bias(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xbf16>) -> tensor<3x4x6xf32> {
   // CHECK: weir.kernel map(%arg2) : (tensor<6xbf16>) -> tensor<6xf32>
@@ -144,6 +144,24 @@ func.func @narrow_bias(%x: tensor<12x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xb
   %bias = weir.broadcast %wide {dimensions = array<i64: 2>} : tensor<6xf32> -> tensor<3x4x6xf32>
   %t = weir.add %s, %bias : tensor<3x4x6xf32>
   return %t : tensor<3x4x6xf32>
+}
+
+// -----
+
+// Where factors are of bf16 too, it reads a bias of bf16 as it is.
+// CHECK-LABEL: func @low_bias
+func.func @low_bias(%x: tensor<12x8xbf16>, %w: tensor<6x8xbf16>, %b: tensor<6xbf16>) -> tensor<3x4x6xbf16> {
+  // CHECK-NEXT: weir.kernel product over #weir.epilogue<bias = 2>(%arg0, %arg1, %arg2)
+  // CHECK: weir.add
+  // CHECK: weir.cast
+  // CHECK-NOT: weir.kernel
+  %p = weir.matmul %x, %w {transpose_rhs} : tensor<12x8xbf16>, tensor<6x8xbf16> -> tensor<12x6xf32>
+  %s = weir.split_dim %p {dimension = 0, sizes = array<i64: 3, 4>} : tensor<12x6xf32> -> tensor<3x4x6xf32>
+  %low = weir.broadcast %b {dimensions = array<i64: 2>} : tensor<6xbf16> -> tensor<3x4x6xbf16>
+  %bias = weir.cast %low : tensor<3x4x6xbf16> -> tensor<3x4x6xf32>
+  %t = weir.add %s, %bias : tensor<3x4x6xf32>
+  %r = weir.cast %t : tensor<3x4x6xf32> -> tensor<3x4x6xbf16>
+  return %r : tensor<3x4x6xbf16>
 }
 
 // -----

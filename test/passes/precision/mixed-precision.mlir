@@ -6,16 +6,19 @@
 
 // F32-NOT: bf16
 
-// Operands are rounded where they are defined, the result behind the bias that follows it alone.
+// Operands are rounded where they are defined, the result behind the bias that follows it alone, and that bias.
 // CHECK-LABEL: func @linear
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<8x6xf32>, %[[B:.*]]: tensor<6xf32>)
 func.func @linear(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
   // CHECK-DAG: %[[XL:.*]] = weir.cast %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK-DAG: %[[WL:.*]] = weir.cast %[[W]] : tensor<8x6xf32> -> tensor<8x6xbf16>
+  // CHECK-DAG: %[[BL:.*]] = weir.cast %[[B]] : tensor<6xf32> -> tensor<6xbf16>
   // CHECK: %[[Y:.*]] = weir.matmul %[[XL]], %[[WL]] : tensor<4x8xbf16>, tensor<8x6xbf16> -> tensor<4x6xf32>
   %y = weir.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>
   %bias = weir.broadcast %b {dimensions = array<i64: 1>} : tensor<6xf32> -> tensor<4x6xf32>
-  // CHECK: %[[Z:.*]] = weir.add %[[Y]]
+  // CHECK: %[[SPREAD:.*]] = weir.broadcast %[[BL]]
+  // CHECK: %[[BIAS:.*]] = weir.cast %[[SPREAD]] : tensor<4x6xbf16> -> tensor<4x6xf32>
+  // CHECK: %[[Z:.*]] = weir.add %[[Y]], %[[BIAS]]
   %z = weir.add %y, %bias : tensor<4x6xf32>
   // CHECK: %[[ZL:.*]] = weir.cast %[[Z]] : tensor<4x6xf32> -> tensor<4x6xbf16>
   // CHECK: %[[R:.*]] = weir.cast %[[ZL]] : tensor<4x6xbf16> -> tensor<4x6xf32>

@@ -46,7 +46,8 @@ struct Data {
       : a(randoms((s.batch - 1) * s.aBatch + (s.m - 1) * s.aRow + (s.k - 1) * s.aColumn + 1, 1)),
         b(randoms((s.batch - 1) * s.bBatch + (s.k - 1) * s.bRow + (s.n - 1) * s.bColumn + 1, 2)),
         c(randoms((s.batch - 1) * s.cBatch + (s.m - 1) * s.cRow + s.n, 3)), bias(randoms(s.n, 4)) {
-    for (auto [values, element] : {std::pair(&a, s.factors), {&b, s.factors}, {&c, s.result}})
+    for (auto [values, element] :
+         {std::pair(&a, s.factors), {&b, s.factors}, {&c, s.result}, {&bias, s.added}})
       for (float &value : *values)
         value = static_cast<float>(rounded(element, value));
   }
@@ -71,10 +72,10 @@ static std::vector<float> compute(const ProductSpec &s, int threads) {
   auto *base =
       reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~63ul);
   std::vector<std::byte> a = stored(s.factors, data.a), b = stored(s.factors, data.b),
-                         c = stored(s.result, data.c);
+                         c = stored(s.result, data.c), bias = stored(s.added, data.bias);
   cpu::ComputeThread state;
   pool.parallelFor(product.tasks(), [&](int64_t lo, int64_t hi, int worker) {
-    product.run(lo, hi, worker, {a.data(), b.data(), c.data(), data.bias.data()},
+    product.run(lo, hi, worker, {a.data(), b.data(), c.data(), bias.data()},
                 base + worker * stride);
   });
   std::vector<double> numbers(data.c.size());
@@ -133,6 +134,8 @@ TEST(Product, LowPrecision) {
         check(s);
         s.bias = s.relu = true;
         s.tileM = (m + 1) / 2, s.tileN = std::min(n, 16);
+        check(s);
+        s.added = Element::bf16;
         check(s);
       }
 }
