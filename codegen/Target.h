@@ -102,6 +102,10 @@ public:
   /// which the plan copies.
   virtual bool stagesPorts() const = 0;
 
+  /// How many kernels of this structure one launch may compute (weir.kernel's copies): 1 where a
+  /// launch costs next to nothing.
+  virtual int64_t mostCopies(KernelOp kernel) const = 0;
+
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.
   virtual mlir::FailureOr<KernelPlan> planKernel(KernelOp kernel) = 0;

@@ -28,6 +28,7 @@ namespace weir {
 /// For the target of a compile, which keeps what is planned until it is compiled.
 std::unique_ptr<mlir::Pass> createWidenFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
 std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,

@@ -160,6 +160,18 @@ def Fuse : Pass<"weir-fuse", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
+def BatchKernels : Pass<"weir-batch-kernels", "::mlir::ModuleOp"> {
+  let summary = "computes many small tensors in one launch";
+  let description = [{
+    Kernels of one structure that need not wait for each other become the copies of one, as many as the target allows: the
+    casts of parameters, the sums of squares of gradients, and the updates of a model's layers. Only what costs no memory: what is
+    computed of variables alone moves ahead, to the first of its kind; what is written to variables, and what is small and
+    read of tensors that are kept, moves back, to the last.
+  }];
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def VerifyFused : Pass<"weir-verify-fused", "::mlir::ModuleOp"> {
   let summary = "checks that everything that computes is in a kernel";
   let description = "Planning knows kernels, aliases, variables and microbatches; anything else here is a fault of fusion.";

@@ -93,6 +93,11 @@ static constexpr PipelinePass fusePasses[] = {
      }},
     // What fusion computes again in a kernel may be there twice.
     {"merge-in-kernels", true, onModule<createCSEPass>},
+    // Behind all that changes the inside of kernels: copies are alike.
+    {"batch-kernels", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createBatchKernels(options.target));
+     }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
 

@@ -164,6 +164,7 @@ public:
     return libraryTakes(root, epilogue);
   }
   bool stagesPorts() const override { return false; }
+  int64_t mostCopies(KernelOp) const override { return 1; }
   bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,

@@ -39,11 +39,11 @@ using namespace mlir;
 namespace weir {
 namespace {
 
-/// A kernel's functions, one for each launch of its plan.
+/// A kernel's functions, one for each launch of its plan, and each for one of its copies.
 struct EmittedKernel {
   OwningOpRef<KernelOp> kernel;
   OwningOpRef<ModuleOp> code;
-  KernelPlan plan;
+  KernelPlan plan, ofCopy;
   gpu::KernelText text;
 };
 
@@ -96,6 +96,7 @@ public:
     return gpu::libraryTakes(root, epilogue);
   }
   bool stagesPorts() const override { return true; }
+  int64_t mostCopies(KernelOp kernel) const override;
   bool isCall(KernelShape shape) const override { return shape == KernelShape::product; }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override {
     FailureOr<EmittedKernel *> made = emittedOf(kernel);
@@ -145,6 +146,36 @@ LogicalResult requireIndexable(KernelOp kernel) {
   return failure(walked.wasInterrupted());
 }
 
+/// What every driver passes to a kernel, and a workspace is one of them.
+constexpr int64_t mostPointers = 4096 / 8 - 1;
+
+int64_t CudaTarget::mostCopies(KernelOp kernel) const {
+  bool isScalar = kernel.getShape() == KernelShape::map || kernel.getShape() == KernelShape::row;
+  if (!isScalar || !randomKeys(kernel).empty())
+    return 1;
+  return mostPointers / (kernel.getNumOperands() + kernel.getNumResults());
+}
+
+/// Each copy has workspace of its own, from such a multiple of bytes on.
+constexpr int64_t workspaceAlignment = 256;
+
+/// Copies are side by side in a launch's grid.
+KernelPlan repeated(KernelPlan plan, KernelOp kernel) {
+  int64_t copies = kernel.getCopies();
+  if (copies == 1)
+    return plan;
+  for (LaunchPlan &launch : plan.launches)
+    launch.tasks *= copies;
+  plan.workspace = llvm::alignTo(plan.workspace, workspaceAlignment) * copies;
+  auto ofFirst = std::move(plan.inPlace);
+  plan.inPlace.clear();
+  for (int64_t copy = 0; copy < copies; ++copy)
+    for (auto [result, input] : ofFirst)
+      plan.inPlace.push_back({result + copy * kernel.getNumResults() / copies,
+                              input + copy * kernel.getNumOperands() / copies});
+  return plan;
+}
+
 /// A kernel is emitted once, whatever the keys of its random numbers.
 FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
   OwningOpRef<KernelOp> any = withPlacesAsKeys(kernel);
@@ -154,7 +185,7 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
     return failure();
   auto made = std::make_unique<EmittedKernel>();
   // Composites are taken apart in a copy: what is compared is the kernel's meaning.
-  OwningOpRef<KernelOp> copy(any->clone());
+  OwningOpRef<KernelOp> copy = firstCopy(*any);
   made->kernel = std::move(any);
   KernelShape shape = kernel.getShape();
   if (shape == KernelShape::map || shape == KernelShape::row) {
@@ -172,7 +203,8 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
   if (failed(emitShape(emission)))
     return failure();
   emission.plan.inPlace = emission.places.find(*copy);
-  made->plan = emission.plan;
+  made->ofCopy = emission.plan;
+  made->plan = repeated(emission.plan, kernel);
   made->text = std::move(emission.text);
   made->kernel->getOperation()->setOperands({});
   Operation *key = *made->kernel;
@@ -235,6 +267,42 @@ std::string headOf(const KernelFamily::Member &member, const LaunchPlan &launch,
          bounds + ") " + member.symbol + launch.suffix;
 }
 
+/// A launch of several copies: a function for one of them, and what calls it.
+FailureOr<std::string> printCopies(func::FuncOp function, const FunctionText &text,
+                                   const EmittedKernel &made, size_t launch, KernelOp kernel,
+                                   const KernelFamily::Member &member,
+                                   std::set<std::string> &calls) {
+  const LaunchPlan &ofCopy = made.ofCopy.launches[launch];
+  std::string name = member.symbol + "_copy" + ofCopy.suffix;
+  FunctionText own = textOf(*firstCopy(kernel), made.plan.workspace > 0);
+  own.head = "static __device__ __forceinline__ void " + name;
+  own.arguments[own.arguments.size() - 2].isPassed = true;
+  own.prologue = "  const int thread = threadIdx.x;\n";
+  FailureOr<std::string> printed = printFunction(function, own, calls);
+  if (failed(printed))
+    return failure();
+  FunctionText outer = text;
+  outer.head = headOf(member, made.plan.launches[launch]);
+  int64_t copies = kernel.getCopies();
+  std::string blocks = std::to_string(ofCopy.tasks);
+  *printed += "\n" + outer.signature() + " {\n  const int copy = blockIdx.x / " + blocks + ";\n  " +
+              name + "(";
+  auto pick = [&](StringRef side, int64_t count) {
+    for (int64_t i = 0; i < count / copies; ++i) {
+      *printed += "weir_pick(copy";
+      for (int64_t j = i; j < count; j += count / copies)
+        *printed += ", " + side.str() + std::to_string(j);
+      *printed += "), ";
+    }
+  };
+  pick("in", kernel.getBody().getNumArguments());
+  pick("out", kernel.getNumResults());
+  if (made.plan.workspace)
+    *printed += "workspace + copy * " + std::to_string(made.plan.workspace / copies) + ", ";
+  *printed += "blockIdx.x % " + blocks + ");\n}\n";
+  return printed;
+}
+
 /// The functions of one launch for each member of a family.
 FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
                                    const KernelFamily &family, const LaunchPlan &launch,
@@ -268,7 +336,7 @@ FailureOr<std::string> printLaunch(func::FuncOp function, FunctionText text,
 }
 
 /// The kernels of a family, from their scalar code.
-FailureOr<std::string> printCode(EmittedKernel &made, const KernelFamily &family,
+FailureOr<std::string> printCode(EmittedKernel &made, const KernelFamily &family, KernelOp first,
                                  const FunctionText &text, std::set<std::string> &calls) {
   SmallVector<func::FuncOp> functions;
   for (auto function : made.code->getOps<func::FuncOp>())
@@ -280,8 +348,11 @@ FailureOr<std::string> printCode(EmittedKernel &made, const KernelFamily &family
   if (failed(simplify(*made.code)))
     return failure();
   std::string kernels;
-  for (auto [function, launch] : llvm::zip_equal(functions, made.plan.launches)) {
-    FailureOr<std::string> printed = printLaunch(function, text, family, launch, calls);
+  for (auto [i, function] : llvm::enumerate(functions)) {
+    FailureOr<std::string> printed =
+        first.getCopies() > 1
+            ? printCopies(function, text, made, i, first, family.members.front(), calls)
+            : printLaunch(function, text, family, made.plan.launches[i], calls);
     if (failed(printed))
       return failure();
     kernels += "\n" + *printed;
@@ -307,8 +378,9 @@ FailureOr<std::unique_ptr<artifact::CudaUnitT>>
 CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first) {
   FunctionText text = textOf(first, made.plan.workspace > 0);
   std::set<std::string> calls = made.text.calls;
-  FailureOr<std::string> kernels = made.text.bodies.empty() ? printCode(made, family, text, calls)
-                                                            : writeText(made, family, text);
+  FailureOr<std::string> kernels = made.text.bodies.empty()
+                                       ? printCode(made, family, first, text, calls)
+                                       : writeText(made, family, text);
   if (failed(kernels))
     return failure();
   auto unit = std::make_unique<artifact::CudaUnitT>();

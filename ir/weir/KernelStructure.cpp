@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/KernelStructure.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -41,9 +42,32 @@ bool KernelStructure::isEqual(const Operation *a, const Operation *b) {
   auto left = cast<KernelOp>(const_cast<Operation *>(a)),
        right = cast<KernelOp>(const_cast<Operation *>(b));
   return left.getShape() == right.getShape() && left.getDomainAttr() == right.getDomainAttr() &&
-         left.getResultTypes() == right.getResultTypes() &&
+         left.getCopies() == right.getCopies() && left.getResultTypes() == right.getResultTypes() &&
          OperationEquivalence::isRegionEquivalentTo(&left.getBody(), &right.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
+}
+
+OwningOpRef<KernelOp> firstCopy(KernelOp kernel) {
+  int64_t copies = kernel.getCopies();
+  Block &all = kernel.getBody().front();
+  OpBuilder builder(kernel.getContext());
+  size_t inputs = kernel.getNumOperands() / copies, results = kernel.getNumResults() / copies;
+  auto one = KernelOp::create(
+      builder, kernel.getLoc(), TypeRange(kernel.getResultTypes()).take_front(results),
+      kernel.getShape(), kernel.getDomainAttr(), kernel.getInputs().take_front(inputs));
+  Block *body = builder.createBlock(&one.getBody());
+  IRMapping mapping;
+  for (BlockArgument argument : all.getArguments().take_front(inputs))
+    mapping.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
+  auto ops = all.without_terminator();
+  for (Operation &op : llvm::make_range(
+           ops.begin(), std::next(ops.begin(), std::distance(ops.begin(), ops.end()) / copies)))
+    builder.clone(op, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : all.getTerminator()->getOperands().take_front(results))
+    yielded.push_back(mapping.lookup(value));
+  YieldOp::create(builder, kernel.getLoc(), yielded);
+  return one;
 }
 
 ReducedElements reducedElements(ReduceOp op) {

@@ -33,6 +33,9 @@ llvm::SmallVector<int64_t> randomKeys(KernelOp kernel);
 /// differ in the keys alone, as those that initialise the same weight of every layer.
 mlir::OwningOpRef<KernelOp> withPlacesAsKeys(KernelOp kernel);
 
+/// The first of a kernel's copies, as a kernel.
+mlir::OwningOpRef<KernelOp> firstCopy(KernelOp kernel);
+
 /// The elements that one result of a reduction comes from, where its axes come last or first; 0
 /// where they do not. Axes of size 1 count as either.
 struct ReducedElements {

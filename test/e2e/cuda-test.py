@@ -62,6 +62,11 @@ class Cuda(weirtest.Test):
             with self.subTest(model=name):
                 self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], target="cuda+none", env=PLAIN)
 
+    def test_random_programs(self):
+        done = self.run_tool("weir-smith", "--target", "cuda", "--device", "emulated", "--seed", 900000, "--count", 100,
+                             env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip
+        self.assertRegex(done.stdout, r"100 programs")
+
     def test_losses_and_gradients_are_the_cpus(self):
         """Two steps with every check, and three orders of the streams without. The second step's gradients are of parameters
         that Adam has made of almost nothing in places."""

@@ -37,3 +37,15 @@ template <typename T, int count> __device__ __forceinline__ weir_vec<T, count> w
     all[i] = value;
   return all;
 }
+
+// The argument number `which` of those behind it.
+template <typename T, typename... Others>
+__device__ __forceinline__ T weir_pick(int which, T first, Others... others) {
+  const T all[] = {first, others...};
+  T picked = first;
+#pragma unroll
+  for (int i = 1; i <= int(sizeof...(others)); ++i)
+    if (which == i)
+      picked = all[i];
+  return picked;
+}

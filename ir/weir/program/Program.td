@@ -128,9 +128,10 @@ def Weir_KernelOp : Weir_Op<"kernel", [SingleBlock, IsolatedFromAbove, Pure]> {
     C1: block arguments and yielded types agree with operands and results.  C2: only weir ops inside.  C3: the domain is rows
     for a row kernel, an epilogue for a product, and none for other shapes.  C4: there is a row and a column, and a tensor of them; a
     result of rows has one element, or one for every place, row or column.  C5: an epilogue's bias is one of the inputs.
+    C6: of several copies each has as many inputs, ops and results, one copy's behind another's.
   }];
   let arguments = (ins Weir_KernelShape:$shape, OptionalAttr<AnyAttrOf<[Weir_Rows, Weir_Epilogue]>>:$domain,
-                       Variadic<Weir_Tensor>:$inputs);
+                       Variadic<Weir_Tensor>:$inputs, DefaultValuedAttr<I64Attr, "1">:$copies);
   let results = (outs Variadic<Weir_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$shape (`over` $domain^)? `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";

@@ -162,6 +162,11 @@ LogicalResult KernelOp::verify() {
       (*epilogue.getBias() < 0 || *epilogue.getBias() >= int64_t(getInputs().size())))
     return emitOpError("has ") << getInputs().size() << " inputs, and its bias is number "
                                << *epilogue.getBias();
+  // C6
+  int64_t copies = getCopies(), ops = std::distance(block.begin(), block.end()) - 1;
+  if (copies < 1 || getNumOperands() % copies || getNumResults() % copies || ops % copies)
+    return emitOpError("has ") << getNumOperands() << " inputs, " << ops << " ops and "
+                               << getNumResults() << " results for " << copies << " copies";
   return success();
 }
 

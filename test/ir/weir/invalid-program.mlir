@@ -171,6 +171,20 @@ func.func @kernel_c5(%x: tensor<2x2xf32>) {
 
 // -----
 
+func.func @kernel_c6(%x: tensor<2xf32>) {
+  // expected-error @below {{has 2 inputs, 3 ops and 2 results for 2 copies}}
+  %0:2 = weir.kernel map(%x, %x) {copies = 2 : i64} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    %c = weir.exp %a : tensor<2xf32>
+    %d = weir.exp %b : tensor<2xf32>
+    %e = weir.exp %d : tensor<2xf32>
+    weir.yield %c, %e : tensor<2xf32>, tensor<2xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @microbatches_c3(%x: tensor<4xf32>) {
   weir.microbatches 2 sliced(%x) carried() : (tensor<4xf32>) -> () {
   ^bb0(%i: tensor<i32>, %a: tensor<2xf32>):

@@ -42,6 +42,7 @@ public:
     return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }
   bool stagesPorts() const override { return whole->stagesPorts(); }
+  int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }
   bool isCall(KernelShape shape) const override { return whole->isCall(shape); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override { return whole->planKernel(kernel); }
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
