@@ -95,8 +95,8 @@ public:
   /// their own.
   virtual bool takes(mlir::Operation *root, Epilogue epilogue) const = 0;
 
-  /// Whether kernels of this shape are library calls: planned by planCall, no code of ours.
-  virtual bool isCall(KernelShape shape) const = 0;
+  /// Whether a kernel is a library call: planned by planCall, no code of ours.
+  virtual bool isCall(KernelOp kernel) const = 0;
 
   /// Whether what the host writes and reads is memory of its own (plan.Space pinned), from and to
   /// which the plan copies.

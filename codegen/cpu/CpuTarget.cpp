@@ -165,7 +165,7 @@ public:
   }
   bool stagesPorts() const override { return false; }
   int64_t mostCopies(KernelOp) const override { return 1; }
-  bool isCall(KernelShape shape) const override { return isLibraryShape(shape); }
+  bool isCall(KernelOp kernel) const override { return isLibraryShape(kernel.getShape()); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override;
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
                               const CallBuffers &buffers) override {

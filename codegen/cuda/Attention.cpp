@@ -78,7 +78,6 @@ private:
   /// "query" and what is passed for it, declared in the body.
   void declare(std::string &body, StringRef name, const View &view);
   void declareResult(std::string &body, StringRef name, const std::optional<View> &view);
-  std::string elementName(Type element);
   bool isVector(const View &view, int64_t bytes) const;
   void chooseFactor(ArrayRef<Value> factors);
   /// Shared bytes of a row of a tile: an odd number of 16 bytes, as weir_tiles has it.
@@ -95,7 +94,6 @@ private:
   double scale;
   Type factor; ///< f32 or bf16
   llvm::SmallVector<bool> found;
-  std::set<std::string> elements;
 };
 
 AttentionEmitter::AttentionEmitter(Emission &emission, Value query, Value key, bool causal,
@@ -143,21 +141,6 @@ void AttentionEmitter::chooseFactor(ArrayRef<Value> factors) {
   factor = isBF16 ? Type(BFloat16Type::get(context)) : Type(Float32Type::get(context));
 }
 
-std::string AttentionEmitter::elementName(Type element) {
-  if (element.isF32())
-    return "weir_f32";
-  // Conversions are those of every kernel.
-  std::string name = formatName(element), widen = "weir_f32_of_" + name,
-              narrow = "weir_" + name + "_of_f32";
-  e.text.calls.insert({widen, narrow});
-  if (elements.insert(name).second)
-    e.text.declarations += "struct " + name + " {\n  typedef " + cudaType(element) +
-                           " stored;\n  static __device__ float widen(stored x) { return " + widen +
-                           "(x); }\n  static __device__ stored narrow(float x) { return " + narrow +
-                           "(x); }\n};\n";
-  return name;
-}
-
 /// Whether `bytes` at a time are in one row and aligned.
 bool AttentionEmitter::isVector(const View &view, int64_t bytes) const {
   int64_t count = bytes / storedBytes(view.element);
@@ -173,7 +156,7 @@ void AttentionEmitter::declare(std::string &body, StringRef name, const View &vi
   // Results are stored by two columns of a fragment, inputs copied as they are.
   bool vector = isInput ? view.element == factor && isVector(view, accessBytes)
                         : isVector(view, 2 * storedBytes(view.element));
-  body += "  weir_heads<" + elementName(view.element);
+  body += "  weir_heads<" + e.elementName(view.element);
   for (int64_t i = 0; i < 4; ++i)
     body += ", " +
             std::to_string(i < int64_t(view.strides.strides.size()) ? view.strides.strides[i] : 0);
@@ -223,7 +206,7 @@ LogicalResult AttentionEmitter::finish() {
     if (!found[i])
       return e.kernel.emitError("result ")
              << i << " of this attention kernel is no layout of one of attention's";
-  e.text.header = "weir_attention.h";
+  e.text.headers.push_back("weir_attention.h");
   e.text.declarations +=
       "struct op {\n  static constexpr int batch = " + std::to_string(batch) +
       ", heads = " + std::to_string(heads) + ", queries = " + std::to_string(queries) +

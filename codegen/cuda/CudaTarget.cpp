@@ -55,15 +55,16 @@ LogicalResult emitShape(gpu::Emission &emission) {
     return gpu::emitRows(emission);
   case KernelShape::attention:
     return gpu::emitAttention(emission);
+  case KernelShape::call:
+    return gpu::emitConvolution(emission);
   case KernelShape::nest:
-  case KernelShape::call: // of these fusion makes none: they are declined
     return gpu::emitNest(emission);
   case KernelShape::segment:
     return gpu::emitSegment(emission);
   case KernelShape::product:
-    break;
+    return gpu::emitProduct(emission);
   }
-  return emission.kernel.emitError("a library call, not a kernel to compile");
+  llvm_unreachable("a shape without a schedule");
 }
 
 LogicalResult requireServedTypes(KernelOp kernel) {
@@ -82,22 +83,32 @@ public:
   StringRef requirement() const override { return architecture.name; }
   plan::CodeFormat codeFormat() const override { return plan::CodeFormat::cuda; }
   std::string declines(KernelShape shape, Operation *root) const override {
-    if (shape == KernelShape::product && !architecture.libraries)
-      return "no libraries, as asked";
-    if (shape == KernelShape::attention)
+    switch (shape) {
+    case KernelShape::attention:
       return gpu::attentionDeclines(root);
-    return gpu::libraryDeclines(shape, root);
+    case KernelShape::product:
+      return isLibraryCall(root) ? "" : gpu::productDeclines(root);
+    case KernelShape::call:
+      return gpu::isConvolution(root) ? gpu::convolutionDeclines(root) : "no kernel of its own";
+    default:
+      return "";
+    }
   }
   Type factorType(Type low) const override {
     // bf16 holds all numbers of eight bits.
     return storedBytes(low) == 1 ? Type(BFloat16Type::get(low.getContext())) : low;
   }
   bool takes(Operation *root, Epilogue epilogue) const override {
-    return gpu::libraryTakes(root, epilogue);
+    if (isLibraryCall(root))
+      return gpu::libraryTakes(root, epilogue);
+    return isa<MatmulOp>(root) || gpu::isConvolution(root);
+  }
+  bool isCall(KernelOp kernel) const override {
+    return kernel.getShape() == KernelShape::product &&
+           isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
   bool stagesPorts() const override { return true; }
   int64_t mostCopies(KernelOp kernel) const override;
-  bool isCall(KernelShape shape) const override { return shape == KernelShape::product; }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override {
     FailureOr<EmittedKernel *> made = emittedOf(kernel);
     if (failed(made))
@@ -108,12 +119,15 @@ public:
                               const CallBuffers &buffers) override {
     if (failed(requireServedTypes(kernel)))
       return failure();
-    return gpu::emitProduct(builder, kernel, buffers);
+    return gpu::emitLibraryCall(builder, kernel, buffers);
   }
   FailureOr<std::vector<char>> compile(ArrayRef<NamedKernel> kernels, DumpKernels dump,
                                        TimingScope time) override;
 
 private:
+  bool isLibraryCall(Operation *root) const {
+    return architecture.libraries && gpu::libraryDeclines(root).empty();
+  }
   FailureOr<EmittedKernel *> emittedOf(KernelOp kernel);
   FailureOr<std::unique_ptr<artifact::CudaUnitT>>
   unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first);
@@ -389,7 +403,7 @@ CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp fir
       unit->functions.push_back(member.symbol + launch.suffix);
   unit->source = commentOf(first);
   for (const DeviceHeader &header : deviceHeaders())
-    if (header.isEverywhere || header.name == made.text.header)
+    if (header.isEverywhere || llvm::is_contained(made.text.headers, header.name))
       unit->source += "#include \"" + std::string(header.name) + "\"\n";
   std::string elementary = elementaryFunctions(*first->getContext(), calls);
   unit->source += (elementary.empty() ? "" : "\n" + elementary) + *kernels;
@@ -429,7 +443,7 @@ FailureOr<std::vector<char>> CudaTarget::compile(ArrayRef<NamedKernel> kernels, 
   }
   std::set<std::string> included;
   for (auto &[made, family] : families) {
-    included.insert(made->text.header);
+    included.insert(made->text.headers.begin(), made->text.headers.end());
     auto unit = unitOf(*made, family.first, family.second);
     if (failed(unit))
       return failure();

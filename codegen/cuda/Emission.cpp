@@ -7,6 +7,7 @@
 
 #include "codegen/cuda/Emission.h"
 
+#include "codegen/cuda/Print.h"
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -66,6 +67,21 @@ void Emission::write(StringRef suffix, int64_t blocks, int64_t threadsOfBlock, i
                      std::string body) {
   plan.launches.push_back({suffix.str(), blocks, threadsOfBlock, shared});
   text.bodies.push_back(std::move(body));
+}
+
+std::string Emission::elementName(Type element) {
+  if (element.isF32())
+    return "weir_f32";
+  // Conversions are those of every kernel.
+  std::string name = formatName(element), widen = "weir_f32_of_" + name,
+              narrow = "weir_" + name + "_of_f32";
+  text.calls.insert(widen);
+  if (text.calls.insert(narrow).second)
+    text.declarations += "struct " + name + " {\n  typedef " + cudaType(element) +
+                         " stored;\n  static __device__ float widen(stored x) { return " + widen +
+                         "(x); }\n  static __device__ stored narrow(float x) { return " + narrow +
+                         "(x); }\n};\n";
+  return name;
 }
 
 Buffer Emission::result(unsigned index) {

@@ -44,7 +44,7 @@ constexpr llvm::StringLiteral unrollName = "weir.unroll";
 
 /// A kernel that is a call of a device header's templates: CUDA C++ itself, not scalar code.
 struct KernelText {
-  std::string header; ///< to be included; empty for a kernel of scalar code
+  llvm::SmallVector<std::string> headers; ///< to be included
   std::string declarations;
   llvm::SmallVector<std::string> bodies; ///< of the plan's launches
   std::set<std::string> calls;           ///< elementary functions
@@ -58,6 +58,9 @@ public:
   void open(llvm::StringRef suffix, int64_t blocks, int64_t threads);
   void close();
 
+  /// A type of device headers that stands for an element type: "weir_f32", "bf16", which the text
+  /// then declares.
+  std::string elementName(mlir::Type element);
   /// A launch that is `body` instead, lines of CUDA C++, and uses `shared` bytes.
   void write(llvm::StringRef suffix, int64_t blocks, int64_t threads, int64_t shared,
              std::string body);
@@ -147,9 +150,15 @@ mlir::LogicalResult emitRows(Emission &emission);
 mlir::LogicalResult emitNest(Emission &emission);
 mlir::LogicalResult emitSegment(Emission &emission);
 mlir::LogicalResult emitAttention(Emission &emission);
+mlir::LogicalResult emitProduct(Emission &emission);
+mlir::LogicalResult emitConvolution(Emission &emission);
 
-/// Why attention with this op at its root is not run; empty if it is.
+bool isConvolution(mlir::Operation *op);
+
+/// Why kernels with this op at their root are not run; empty if they are.
 std::string attentionDeclines(mlir::Operation *root);
+std::string productDeclines(mlir::Operation *root);
+std::string convolutionDeclines(mlir::Operation *root);
 
 } // namespace weir::gpu
 

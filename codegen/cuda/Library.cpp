@@ -18,11 +18,9 @@ static bool isFactor(Type element) {
   return element.isF32() || element.isBF16() || element.isF16();
 }
 
-std::string libraryDeclines(KernelShape shape, Operation *root) {
-  if (shape == KernelShape::call)
+std::string libraryDeclines(Operation *root) {
+  if (!isa<MatmulOp>(root))
     return "no op of the library's";
-  if (shape != KernelShape::product)
-    return "";
   Type factor = tensorType(root->getOperand(0)).getElementType();
   if (!isFactor(factor))
     return "tensors of other elements than f32, bf16 and f16";
@@ -35,7 +33,7 @@ std::string libraryDeclines(KernelShape shape, Operation *root) {
 
 bool libraryTakes(Operation *root, Epilogue epilogue) {
   // What the library's relu makes of NaN, it does not say; what has gone wrong must show.
-  if (!isa<MatmulOp>(root) || epilogue.relu)
+  if (epilogue.relu)
     return false;
   if (epilogue.result && epilogue.result != tensorType(root->getOperand(0)).getElementType())
     return false;
@@ -44,7 +42,8 @@ bool libraryTakes(Operation *root, Epilogue epilogue) {
   return !epilogue.bias || epilogue.bias == result;
 }
 
-FailureOr<int64_t> emitProduct(OpBuilder &builder, KernelOp kernel, const CallBuffers &operands) {
+FailureOr<int64_t> emitLibraryCall(OpBuilder &builder, KernelOp kernel,
+                                   const CallBuffers &operands) {
   FailureOr<ProductCall> call = productCall(kernel, operands);
   if (failed(call))
     return failure();

@@ -12,15 +12,15 @@
 
 namespace weir::gpu {
 
-/// Why a kernel of this shape with this op at its root is not run; empty if it is.
-std::string libraryDeclines(KernelShape shape, mlir::Operation *root);
+/// Why the library does not serve kernels with this op at their root; empty if it does.
+std::string libraryDeclines(mlir::Operation *root);
 
 /// Whether a product may end so.
 bool libraryTakes(mlir::Operation *root, Epilogue epilogue);
 
 /// Appends the call at the builder. It needs no scratch of threads: 0.
-mlir::FailureOr<int64_t> emitProduct(mlir::OpBuilder &builder, KernelOp kernel,
-                                     const CallBuffers &buffers);
+mlir::FailureOr<int64_t> emitLibraryCall(mlir::OpBuilder &builder, KernelOp kernel,
+                                         const CallBuffers &buffers);
 
 } // namespace weir::gpu
 

@@ -35,7 +35,7 @@ public:
   };
 
   FailureOr<const Entry *> of(KernelOp kernel);
-  bool isCall(KernelOp kernel) const { return target.isCall(kernel.getShape()); }
+  bool isCall(KernelOp kernel) const { return target.isCall(kernel); }
   LogicalResult call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers);
   int64_t threadScratch = 0;
 

@@ -69,12 +69,6 @@ struct weir_unwanted {
   __device__ __forceinline__ void store_pair(int, int, int, float, float) const {}
 };
 
-struct weir_f32 {
-  typedef float stored;
-  static __device__ __forceinline__ float widen(float x) { return x; }
-  static __device__ __forceinline__ float narrow(float x) { return x; }
-};
-
 // Factors: `step` of them are multiplied at once. `own` of fragments on the left are pairs of
 // (16 rows, `step` columns), `other` of those on the right are two neighbours of (`step`, 8).
 

@@ -49,3 +49,10 @@ __device__ __forceinline__ T weir_pick(int which, T first, Others... others) {
       picked = all[i];
   return picked;
 }
+
+// An element type in memory, and from and to f32; kernels declare those of low precision.
+struct weir_f32 {
+  typedef float stored;
+  static __device__ __forceinline__ float widen(float x) { return x; }
+  static __device__ __forceinline__ float narrow(float x) { return x; }
+};

@@ -1,0 +1,57 @@
+//===- Product.h - Kernels that multiply in tiles -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calls of device/weir_product.h: what is multiplied is given as declarations of its sides and its
+// sink; how the work is shared out is decided here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_CODEGEN_CUDA_PRODUCT_H
+#define WEIR_CODEGEN_CUDA_PRODUCT_H
+
+#include "codegen/cuda/Emission.h"
+
+namespace weir::gpu {
+
+/// A tensor that a product reads or writes, in the kernel's text.
+struct ProductTensor {
+  std::string type;   ///< "weir_matrix<..>"
+  std::string buffer; ///< "in0"
+  bool alongK = true; ///< as the type's
+  std::string text(llvm::StringRef name) const {
+    return "  " + type + " " + name.str() + "{" + buffer + "};\n";
+  }
+};
+
+struct TiledProduct {
+  int64_t batches = 1, rows = 0, columns = 0, ks = 0;
+  mlir::Type factor; ///< what is multiplied
+  ProductTensor a, b, sink;
+  int64_t sinkVector = 1;
+  std::string finish; ///< lines that declare `result`, made of `sink`; else it is the sink itself
+};
+
+/// What elements of these types are multiplied as: as they are where both are of one type that
+/// tensor cores have, else as f32.
+mlir::Type factorOf(mlir::Type a, mlir::Type b);
+
+/// How many neighbours one access moves where `together` are side by side, to be multiplied as
+/// `factor`.
+int64_t vectorOf(int64_t together, mlir::Type stored, mlir::Type factor);
+
+/// "a, b" as template arguments.
+std::string arguments(llvm::ArrayRef<int64_t> numbers);
+
+/// "in0" of what the kernel takes.
+std::string inputName(mlir::Value argument);
+
+/// The launches of a product.
+void writeProduct(Emission &e, const TiledProduct &product);
+
+} // namespace weir::gpu
+
+#endif
