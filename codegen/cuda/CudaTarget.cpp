@@ -377,7 +377,9 @@ FailureOr<std::string> printCode(EmittedKernel &made, const KernelFamily &family
 /// Those that are text already.
 std::string writeText(const EmittedKernel &made, const KernelFamily &family,
                       const FunctionText &text) {
-  std::string kernels = "\n" + made.text.declarations;
+  std::string kernels;
+  if (!made.text.declarations.empty())
+    kernels = "\n" + made.text.declarations;
   for (auto [body, launch] : llvm::zip_equal(made.text.bodies, made.plan.launches))
     for (const KernelFamily::Member &member : family.members) {
       FunctionText own = text;

@@ -180,10 +180,11 @@ LogicalResult emitProduct(Emission &e) {
   product.sink = {"weir_matrix_sink<" + e.elementName(result) + ", " +
                       arguments({spec.m, spec.n, product.sinkVector}) + ">",
                   "out0"};
-  if (spec.bias)
-    product.finish = "  weir_biased_sink<decltype(sink), " +
-                     std::string(spec.relu ? "true" : "false") + "> result(sink, " +
-                     inputName(call->buffers[3]) + ");\n";
+  if (spec.bias) {
+    Value bias = call->buffers[3];
+    product.finish = "  weir_biased_sink<decltype(sink), " + e.elementName(elementAt(bias)) + ", " +
+                     (spec.relu ? "true" : "false") + "> result(sink, " + inputName(bias) + ");\n";
+  }
   writeProduct(e, product);
   return success();
 }

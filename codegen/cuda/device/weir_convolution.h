@@ -16,6 +16,8 @@
 // image gets comes from every stride-th tap alone, the same ones for all places at a stride's
 // distance: these are a batch of their own.
 //
+// Numbers of places and taps are unsigned: dividing them by constants takes half the instructions.
+//
 // C has the sizes: images, channels, filters, height, width (of an image), windowHeight,
 // windowWidth, strideY, strideX, paddingY, paddingX, outHeight, outWidth.
 #pragma once
@@ -45,14 +47,14 @@ template <typename C, typename Element, bool linesArePlaces, int vectorLength> s
   const stored *from;
 
   __device__ __forceinline__ void move(int) {}
-  static __device__ __forceinline__ weir_spot place(int i) {
+  static __device__ __forceinline__ weir_spot place(unsigned i) {
     int image = i / (C::outHeight * C::outWidth), at = i % (C::outHeight * C::outWidth);
     int y = at / C::outWidth * C::strideY - C::paddingY;
     int x = at % C::outWidth * C::strideX - C::paddingX;
     return {image * (C::channels * C::height * C::width) + y * C::width + x,
             image < C::images ? y : weir_outside, x};
   }
-  static __device__ __forceinline__ weir_spot tap(int i) {
+  static __device__ __forceinline__ weir_spot tap(unsigned i) {
     int channel = i / (C::windowHeight * C::windowWidth);
     int y = i / C::windowWidth % C::windowHeight, x = i % C::windowWidth;
     return {(channel * C::height + y) * C::width + x, channel < C::channels ? y : weir_outside, x};
@@ -89,13 +91,13 @@ template <typename C, typename Element, int vectorLength> struct weir_answers {
     firstY = (batch / C::strideX + C::paddingY) / C::strideY;
     firstX = (batch % C::strideX + C::paddingX) / C::strideX;
   }
-  __device__ __forceinline__ weir_spot line(int i) const {
+  __device__ __forceinline__ weir_spot line(unsigned i) const {
     int image = i / (P::rows * P::columns), at = i % (P::rows * P::columns);
     int y = at / P::columns + firstY, x = at % P::columns + firstX;
     return {image * (C::filters * C::outHeight * C::outWidth) + y * C::outWidth + x,
             image < C::images ? y : weir_outside, x};
   }
-  __device__ __forceinline__ weir_spot k(int i) const {
+  __device__ __forceinline__ weir_spot k(unsigned i) const {
     int filter = i / (P::tapRows * P::tapColumns);
     int y = i / P::tapColumns % P::tapRows, x = i % P::tapColumns;
     return {filter * (C::outHeight * C::outWidth) - (y * C::outWidth + x),
@@ -125,7 +127,7 @@ template <typename C, typename Element> struct weir_strided_taps {
   __device__ __forceinline__ int line(int channel) const {
     return channel < C::channels ? channel * (C::windowHeight * C::windowWidth) : -1;
   }
-  __device__ __forceinline__ int k(int i) const {
+  __device__ __forceinline__ int k(unsigned i) const {
     int filter = i / (P::tapRows * P::tapColumns);
     int y = i / P::tapColumns % P::tapRows * C::strideY + firstY;
     int x = i % P::tapColumns * C::strideX + firstX;
@@ -151,7 +153,7 @@ template <typename C, typename Element, int vectorLength> struct weir_strided_si
     firstY = batch / C::strideX;
     firstX = batch % C::strideX;
   }
-  __device__ __forceinline__ stored *at(int channel, int i) const {
+  __device__ __forceinline__ stored *at(int channel, unsigned i) const {
     int image = i / (P::rows * P::columns), at = i % (P::rows * P::columns);
     int y = at / P::columns * C::strideY + firstY, x = at % P::columns * C::strideX + firstX;
     if (channel >= C::channels || image >= C::images || y >= C::height || x >= C::width)
@@ -176,7 +178,7 @@ struct weir_planes {
   __device__ __forceinline__ int line(int plane) const {
     return plane < planes ? plane * places : -1;
   }
-  __device__ __forceinline__ int k(int i) const {
+  __device__ __forceinline__ int k(unsigned i) const {
     return i < images * places ? i / places * (planes * places) + i % places : -1;
   }
   __device__ __forceinline__ const stored *at(int line, int k) const {
@@ -191,7 +193,7 @@ struct weir_planes_sink {
   stored *to;
 
   __device__ __forceinline__ void move(int) {}
-  __device__ __forceinline__ stored *at(int plane, int i) const {
+  __device__ __forceinline__ stored *at(int plane, unsigned i) const {
     return plane < planes && i < images * places
                ? to + ((i / places * planes + plane) * places + i % places)
                : nullptr;

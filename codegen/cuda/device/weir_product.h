@@ -59,14 +59,14 @@ template <typename Element, int rows, int columns, int vectorLength> struct weir
   __device__ __forceinline__ float finish(float x, int) const { return x; }
 };
 
-// What becomes of a sum on its way to another sink.
-template <typename Sink, bool isRelu> struct weir_biased_sink : Sink {
-  const float *bias;
+// Adds a bias of its columns to a sum on its way to another sink. What is no number remains.
+template <typename Sink, typename Bias, bool isRelu> struct weir_biased_sink : Sink {
+  const typename Bias::stored *bias;
 
-  __device__ __forceinline__ weir_biased_sink(Sink sink, const float *bias)
+  __device__ __forceinline__ weir_biased_sink(Sink sink, const typename Bias::stored *bias)
       : Sink(sink), bias(bias) {}
   __device__ __forceinline__ float finish(float x, int column) const {
-    x += bias[column];
+    x += Bias::widen(bias[column]);
     return isRelu ? weir_max(x, 0.0f) : x;
   }
 };
@@ -377,6 +377,7 @@ __device__ __forceinline__ void weir_add_partial_sums(const float *partial, Sink
   sink.move(batch);
   partial += batch * (splits * rows * columns) + place;
   float sums[together] = {};
+#pragma unroll 8
   for (int i = 0; i < splits; ++i) {
     weir_vec<float, together> part = weir_load<float, together>(partial + i * (rows * columns));
 #pragma unroll
