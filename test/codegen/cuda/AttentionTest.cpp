@@ -10,20 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/reference/Interpreter.h"
-#include "ir/weir/Program.h"
-#include "mlir/Parser/Parser.h"
-#include "passes/Pipeline.h"
-#include "runtime/base/Error.h"
-#include "runtime/cuda/CudaDevice.h"
-#include "test/passes/autodiff/GradientCheck.h"
-#include "verify/Compiled.h"
-
-#include <cmath>
-#include <gtest/gtest.h>
-
-using namespace mlir;
-using namespace weir::test;
+#include "test/codegen/cuda/Emulated.h"
 
 namespace weir {
 namespace {
@@ -45,14 +32,7 @@ void PrintTo(const Case &c, std::ostream *out) {
        << ", scale " << c.scale;
 }
 
-std::string replaced(std::string text, const std::string &name, const std::string &value) {
-  for (size_t at; (at = text.find(name)) != std::string::npos;)
-    text.replace(at, name.size(), value);
-  return text;
-}
-
-/// $Q, $K and $L are the types of query, key and
-/// log-sum-exp, $A the attributes.
+/// $Q, $K and $L are the types of query, key and log-sum-exp, $A the attributes.
 std::string programOf(const Case &c) {
   auto type = [&](int64_t rows, const std::string &rest) {
     return "tensor<1x" + std::to_string(c.heads) + "x" + std::to_string(rows) + "x" + rest + ">";
@@ -89,39 +69,7 @@ std::string programOf(const Case &c) {
 
 class CudaAttention : public testing::TestWithParam<Case> {};
 
-TEST_P(CudaAttention, IsAsInterpreted) {
-  try {
-    cuda::emulatedFolder();
-  } catch (const Failure &failure) {
-    GTEST_SKIP() << failure.what();
-  }
-  MLIRContext context;
-  prepareContext(context);
-  auto module = parseSourceString<ModuleOp>(programOf(GetParam()), &context);
-  ASSERT_TRUE(module) << programOf(GetParam());
-  auto f = module->lookupSymbol<func::FuncOp>("f");
-  Tensors inputs = variedInputs(f);
-  for (Tensor &input : inputs)
-    for (double &value : input.values)
-      value = float(value); // which rounds on to what a cast rounds to
-  auto expected = Interpreter().run(f, inputs);
-  ASSERT_TRUE(succeeded(expected));
-  completeProgram(*module);
-  auto artifact = compileModule(*module, "cuda");
-  ASSERT_TRUE(succeeded(artifact));
-  Tensors results =
-      CompiledProgram(std::move(*artifact), {.threads = 1, .kind = "emulated"}).run("f", inputs);
-  ASSERT_EQ(results.size(), expected->size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    double difference = 0, size = 0;
-    for (size_t j = 0; j < results[i].values.size(); ++j) {
-      double truth = (*expected)[i].values[j];
-      difference += std::pow(results[i].values[j] - truth, 2);
-      size += truth * truth;
-    }
-    EXPECT_LE(std::sqrt(difference), 1e-5 * std::max(std::sqrt(size), 1e-3)) << "result " << i;
-  }
-}
+TEST_P(CudaAttention, IsAsInterpreted) { expectAsInterpreted(programOf(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, CudaAttention,

@@ -43,7 +43,7 @@ public:
   }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }
-  bool isCall(KernelShape shape) const override { return whole->isCall(shape); }
+  bool isCall(KernelOp kernel) const override { return whole->isCall(kernel); }
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override { return whole->planKernel(kernel); }
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
                               const CallBuffers &buffers) override {
