@@ -46,6 +46,26 @@ train {
 """
 
 
+PRODUCTS = """
+config batch = 64
+model m(images: f32[b, 3, 33, 33]) -> [b, 10] {
+  x = relu(conv2d(images, 72, 3, padding = 1) as wide)
+  x = relu(conv2d(x, 136, 3, stride = 2) as strided)
+  x = relu(conv2d(x, 72, 1) as pixels)
+  x = flatten(x)
+  return linear(relu(linear(x, 1000) as hidden), 10) as head
+}
+train {
+  input images: f32[batch, 3, 33, 33]
+  input y: i32[batch]
+  steps 1
+  loss cross_entropy(m(images), y)
+  lr = 0.01
+  update sgd(lr)
+}
+"""
+
+
 @unittest.skipIf(FOLDER is None, "NVRTC is not installed here")
 class Nvrtc(weirtest.Test):
     def compiled(self, name, target, *options):
@@ -90,6 +110,23 @@ class Nvrtc(weirtest.Test):
                         print(f"{target} {precision} {width} {rows}: {text}", flush=True)
                         for kernel in found:
                             self.assertEqual(kernel["frame"], 0, kernel)
+                            self.assertLessEqual(kernel["shared"], 81 << 10, kernel)
+
+    def test_products_at_every_tile(self):
+        """Products and convolutions with few and many rows and columns, with what tensor cores multiply and without."""
+        model = self.write("products.weir", PRODUCTS)
+        for target in ("cuda:sm_80+none", "cuda:sm_90+none", "cuda:sm_100+none"):
+            for precision in ("f32", "bf16"):
+                for rows in (4, 2048):
+                    with self.subTest(target=target, precision=precision, rows=rows):
+                        kernels = self.compiled(model, target, "--precision", precision, "--set", f"batch={rows}")
+                        found = [kernel for kernel in kernels if kernel["shape"] in ("product", "call")]
+                        self.assertGreater(len(found), 12)
+                        text = ", ".join(f"{kernel['registers']}" for kernel in found)
+                        print(f"{target} {precision} {rows} rows: {text} registers", flush=True)
+                        for kernel in found:
+                            self.assertEqual(kernel["frame"], 0, kernel)
+                            self.assertLessEqual(kernel["registers"] * kernel["threads"], 65536, kernel)
                             self.assertLessEqual(kernel["shared"], 81 << 10, kernel)
 
     def test_the_same_bytes(self):
