@@ -10,6 +10,7 @@
 
 #include "runtime/core/Walk.h"
 #include "runtime/cuda/Product.h"
+#include "runtime/cuda/Ranges.h"
 #include "runtime/cuda/Session.h"
 #include <optional>
 
@@ -36,6 +37,7 @@ public:
   /// Throws Failure{Exit::model} for an operand in pinned memory, which only copies may have.
   void bind(std::span<const Address> operands) override;
   void run() override {
+    Range range(what);
     enqueue();
     if (machine.waits)
       check(driver().cuStreamSynchronize(stream));
