@@ -91,6 +91,9 @@ public:
   /// precision: the same, or a wider one that holds each of its numbers.
   virtual mlir::Type factorType(mlir::Type low) const = 0;
 
+  /// Whether factors may be rounded on their way to being multiplied, as factorsOf (Pins.h) allows.
+  virtual bool roundsFactors() const = 0;
+
   /// Whether the kernel of an op that is a library call may end so; else its parts are kernels of
   /// their own.
   virtual bool takes(mlir::Operation *root, Epilogue epilogue) const = 0;

@@ -82,10 +82,11 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
     bias that is added to it alone and rounded as well; a parameter so once a step. Gradients of parameters leave their products in f32, and what is computed
     of gradients, which weir.clip names, stays as it is. An op that is pinned (weir.pin) has its own type instead of `type`. In f8 and
     f8_block all this is bf16, and what is multiplied is rounded once more: in f8 under a scale of what @step has seen, in a variable that it
-    declares, or of the tensor itself elsewhere; in f8_block each block under its own (decisions 22 and 24).
+    declares, or of the tensor itself elsewhere; in f8_block each block under its own (decisions 22 and 24). In tf32 nothing is rounded here:
+    weir.factors says what a device may round on its way, as it does of what attention computes itself (decision 26).
     Why each op of @step computes and stores what it does is left in weir.choices, unless all of it is f32.
   }];
-  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16, f8 or f8_block">];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32, bf16, f16, f8, f8_block or tf32">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

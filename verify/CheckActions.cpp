@@ -301,6 +301,11 @@ Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
     (void)could;
     return memory.stored;
   };
+  // Both factors of a product may have lost their last bits.
+  double share = libraryAllowance;
+  if (auto *product = std::get_if<spec::Product>(&llvm::cast<plan::CallOp>(op).getCall());
+      product && product->rounding == spec::FactorRounding::tf32)
+    share += 2 * 0x1p-10;
   auto exact = executed();
   memory.magnitudes = true;
   auto magnitudes = executed();
@@ -311,7 +316,7 @@ Tensors CheckActions::allowance(mlir::Operation *op, const Tensors &inputs,
       bool overflows = !(sums.values[i] <= std::numeric_limits<float>::max());
       tensor.values[i] = overflows && !std::isfinite(found.values[i])
                              ? std::numeric_limits<double>::infinity()
-                             : libraryAllowance * sums.values[i];
+                             : share * sums.values[i];
       if (!isLow(sums.element) || !std::isfinite(tensor.values[i]))
         continue;
       // Sums that differ by so little may be rounded to neighbours.

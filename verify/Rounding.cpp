@@ -7,6 +7,7 @@
 
 #include "verify/Rounding.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Pins.h"
 #include "verify/Compare.h"
 #include <cmath>
 #include <limits>
@@ -55,17 +56,19 @@ public:
       return nearest < value ? std::nextafter(nearest, infinity) : nearest;
     return nearest > value ? std::nextafter(nearest, -infinity) : nearest;
   }
-  /// To a neighbour of an f32.
-  double disturb(double value) {
+  /// To a neighbour of an f32, or by as large a part.
+  double disturb(double value, double part) {
     if (trial == 0 || value == 0 || !std::isfinite(value))
       return value;
+    if (part)
+      return value * (1 + direction() * part);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     return std::nextafter(static_cast<float>(value), direction() > 0 ? infinity : -infinity);
   }
-  /// As a sum of numbers with these magnitudes.
-  double roundSum(double value, double magnitude) {
+  /// As a sum of numbers with these magnitudes, each off by such a part or by an f32's rounding.
+  double roundSum(double value, double magnitude, double part) {
     bool rounds = trial != 0 && std::isfinite(value) && std::isfinite(magnitude);
-    return rounds ? round(value + direction() * 0x1p-24 * magnitude) : round(value);
+    return rounds ? round(value + direction() * std::max(part, 0x1p-24) * magnitude) : round(value);
   }
 
   /// By as much, up or down.
@@ -101,6 +104,7 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
   if (!interpretable)
     return op.emitOpError("has no reference semantics");
   RoundingKind kind = kindOf(op);
+  double part = roundingOfFactors(&op);
   mlir::FailureOr<Tensors> magnitudes = Tensors();
   if (rounding && (kind == RoundingKind::sum || kind == RoundingKind::products)) {
     Tensors positive = operands;
@@ -112,15 +116,16 @@ mlir::FailureOr<Tensors> evaluate(mlir::Operation &op, Tensors operands, Roundin
   }
   if (rounding && (kind == RoundingKind::composite || kind == RoundingKind::logOfSum))
     forFloats(op.getOperandTypes(), operands,
-              [&](double value, size_t, size_t) { return rounding->disturb(value); });
+              [&](double value, size_t, size_t) { return rounding->disturb(value, part); });
   mlir::FailureOr<Tensors> results = interpretable.evaluate(operands, interpreter);
   if (mlir::failed(results) || !rounding)
     return results;
   if (kind == RoundingKind::logOfSum)
     magnitudes = magnitudesOfLog(*results);
   forFloats(op.getResultTypes(), *results, [&](double value, size_t result, size_t i) {
-    return magnitudes->empty() ? rounding->round(value)
-                               : rounding->roundSum(value, (*magnitudes)[result].values[i]);
+    return magnitudes->empty()
+               ? rounding->round(value)
+               : rounding->roundSum(value, (*magnitudes)[result].values[i], 2 * part);
   });
   return results;
 }
@@ -184,7 +189,7 @@ double coarsestStep(mlir::ModuleOp program) {
     if (cast.narrows())
       step = std::max(step, lastPlace(*elementOf(tensorType(cast.getResult()).getElementType())));
   });
-  return step;
+  return step + 2 * roundingOfFactors(program);
 }
 
 double allowanceFrom(double rounded, double truth) {

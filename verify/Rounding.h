@@ -23,7 +23,8 @@ namespace weir {
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter);
 
-/// The step between floats of the coarsest type that the program rounds to, of 1; 0 if it does not.
+/// The step between floats of the coarsest type that the program rounds to, of 1, and of the one
+/// that it lets a device round factors to; 0 if it does not.
 double coarsestStep(mlir::ModuleOp program);
 
 /// How far a result may be from its truth when one rounded evaluation gives `rounded`: eight times

@@ -163,6 +163,7 @@ public:
   bool takes(Operation *root, Epilogue epilogue) const override {
     return libraryTakes(root, epilogue);
   }
+  bool roundsFactors() const override { return false; }
   bool stagesPorts() const override { return false; }
   int64_t mostCopies(KernelOp) const override { return 1; }
   bool isCall(KernelOp kernel) const override { return isLibraryShape(kernel.getShape()); }

@@ -13,6 +13,7 @@
 #include "codegen/StridedView.h"
 #include "codegen/cuda/Emission.h"
 #include "codegen/cuda/Print.h"
+#include "ir/weir/Pins.h"
 
 using namespace mlir;
 
@@ -79,7 +80,8 @@ private:
   void declare(std::string &body, StringRef name, const View &view);
   void declareResult(std::string &body, StringRef name, const std::optional<View> &view);
   bool isVector(const View &view, int64_t bytes) const;
-  void chooseFactor(ArrayRef<Value> factors);
+  void chooseFactor(Operation *op, ArrayRef<Value> factors);
+  std::string factorName() const;
   /// Shared bytes of a row of a tile: an odd number of 16 bytes, as weir_tiles has it.
   int64_t pitch() const { return (paddedWidth * storedBytes(factor) / 16 | 1) * 16; }
   int64_t sharedBytes(const Cut &cut, const Needs &needs) const {
@@ -92,7 +94,8 @@ private:
   int64_t batch, heads, queries, keys, width, paddedWidth;
   bool causal;
   double scale;
-  Type factor; ///< f32 or bf16
+  Type factor;            ///< f32 or bf16
+  bool isRounded = false; ///< what is computed on the way, and f32
   llvm::SmallVector<bool> found;
 };
 
@@ -133,12 +136,14 @@ std::optional<AttentionEmitter::View> AttentionEmitter::viewOfResult(Value resul
 }
 
 /// What is multiplied as it lies in memory; all else as f32.
-void AttentionEmitter::chooseFactor(ArrayRef<Value> factors) {
+void AttentionEmitter::chooseFactor(Operation *op, ArrayRef<Value> factors) {
   bool isBF16 = llvm::all_of(factors, [](Value value) {
     return tensorType(stridedView(value).base).getElementType().isBF16();
   });
   MLIRContext *context = e.builder.getContext();
   factor = isBF16 ? Type(BFloat16Type::get(context)) : Type(Float32Type::get(context));
+  // bf16 has fewer digits than TF32: what it lets be rounded may be where others are not bf16.
+  isRounded = factorsOf(op).has_value();
 }
 
 /// Whether `bytes` at a time are in one row and aligned.
@@ -201,24 +206,31 @@ Cut AttentionEmitter::cutFor(int64_t rows, int64_t others, const Needs &needs) c
   return {1, 1, 16, 1};
 }
 
+/// f16 has the digits of TF32.
+std::string AttentionEmitter::factorName() const {
+  if (factor.isF32())
+    return isRounded ? "tf32" : "f32";
+  return isRounded ? "rounded_bf16" : "bf16";
+}
+
 LogicalResult AttentionEmitter::finish() {
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
     if (!found[i])
       return e.kernel.emitError("result ")
              << i << " of this attention kernel is no layout of one of attention's";
   e.text.headers.push_back("weir_attention.h");
-  e.text.declarations +=
-      "struct op {\n  static constexpr int batch = " + std::to_string(batch) +
-      ", heads = " + std::to_string(heads) + ", queries = " + std::to_string(queries) +
-      ", keys = " + std::to_string(keys) + ", width = " + std::to_string(width) +
-      ";\n  static constexpr bool isCausal = " + (causal ? "true" : "false") +
-      ";\n  static constexpr float scale = " + cudaConstant(float(scale)) +
-      ";\n  typedef weir_factor_" + (factor.isF32() ? "f32" : "bf16") + " factor;\n};\n";
+  e.text.declarations += "struct op {\n  static constexpr int batch = " + std::to_string(batch) +
+                         ", heads = " + std::to_string(heads) +
+                         ", queries = " + std::to_string(queries) +
+                         ", keys = " + std::to_string(keys) + ", width = " + std::to_string(width) +
+                         ";\n  static constexpr bool isCausal = " + (causal ? "true" : "false") +
+                         ";\n  static constexpr float scale = " + cudaConstant(float(scale)) +
+                         ";\n  typedef weir_factor_" + factorName() + " factor;\n};\n";
   return success();
 }
 
 LogicalResult AttentionEmitter::forward(AttendOp op) {
-  chooseFactor({op.getQuery(), op.getKey(), op.getValue()});
+  chooseFactor(op, {op.getQuery(), op.getKey(), op.getValue()});
   std::string body;
   for (auto [name, operand] : {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
                                std::pair("value", op.getValue())}) {
@@ -238,7 +250,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
 }
 
 LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
-  chooseFactor({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()});
+  chooseFactor(op, {op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()});
   std::string factors, all;
   for (auto [name, operand] :
        {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),

@@ -107,6 +107,7 @@ public:
     return kernel.getShape() == KernelShape::product &&
            isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
+  bool roundsFactors() const override { return true; }
   bool stagesPorts() const override { return true; }
   int64_t mostCopies(KernelOp kernel) const override;
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override {

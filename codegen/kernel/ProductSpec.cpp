@@ -8,6 +8,7 @@
 #include "codegen/kernel/ProductSpec.h"
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Pins.h"
 
 using namespace mlir;
 
@@ -53,6 +54,8 @@ FailureOr<ProductCall> productCall(KernelOp kernel, const CallBuffers &operands)
   spec.cRow = spec.n;
   spec.relu = epilogue.getRelu();
   spec.factors = elementAt(matmul.getLhs());
+  if (factorsOf(matmul) == Precision::tf32)
+    spec.rounding = spec::FactorRounding::tf32;
   spec.result = elementAt(kernel.getResult(0));
   SmallVector<Value> buffers = {a, b, operands.result};
   if (epilogue.getBias()) {

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      choicesAttrName = "weir.choices";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
+/// Of an op that multiplies: what a device may round its factors to (Pins.h).
+inline constexpr llvm::StringLiteral factorsAttrName = "weir.factors";
 
 } // namespace weir
 

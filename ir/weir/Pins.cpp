@@ -54,4 +54,27 @@ void unpin(Operation *op) {
   op->removeAttr(pinnedAtAttrName);
 }
 
+std::optional<Precision> factorsOf(Operation *op) { return named(op, factorsAttrName); }
+
+void setFactors(Operation *op, std::optional<Precision> factors) {
+  if (factors)
+    op->setAttr(factorsAttrName, StringAttr::get(op->getContext(), nameOf(*factors)));
+  else
+    op->removeAttr(factorsAttrName);
+}
+
+double roundingOfFactors(Operation *op) {
+  std::optional<Precision> factors = factorsOf(op);
+  if (!factors)
+    return 0;
+  // A tensor core leaves the last bits of what it reads as TF32 out.
+  return *factors == Precision::tf32 ? 0x1p-10 : lastPlace(rowOf(*factors).stored) / 2;
+}
+
+double roundingOfFactors(ModuleOp program) {
+  double largest = 0;
+  program.walk([&](Operation *op) { largest = std::max(largest, roundingOfFactors(op)); });
+  return largest;
+}
+
 } // namespace weir

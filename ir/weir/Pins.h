@@ -42,6 +42,17 @@ void copyPin(mlir::Operation *from, mlir::Operation *to);
 
 void unpin(mlir::Operation *op);
 
+/// What a device may round the factors of an op's products to on their way, those that it computes
+/// itself among them: tf32 where they are f32, or the type that the op's operands are of. Nothing:
+/// they are multiplied as they are.
+std::optional<Precision> factorsOf(mlir::Operation *op);
+void setFactors(mlir::Operation *op, std::optional<Precision> factors);
+
+/// The largest relative error of a factor that is rounded so; 0 for none.
+double roundingOfFactors(mlir::Operation *op);
+/// The largest of all ops.
+double roundingOfFactors(mlir::ModuleOp program);
+
 } // namespace weir
 
 #endif

@@ -81,6 +81,8 @@ private:
       if (may)
         factors = low(operand) ? low(operand) : factors;
     bool composite = rule.multiplies != Multiplies::low;
+    if (factorsOf(op) == Precision::tf32)
+      return "it multiplies f32 rounded to tf32, its sums are f32" + stored;
     if (!factors)
       return composite ? "it reads f32" : "it multiplies f32" + stored;
     if (composite)

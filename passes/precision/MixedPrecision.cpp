@@ -179,7 +179,11 @@ private:
     // Products first: whatever else reads what they give reads what that was rounded to.
     SmallVector<Operation *> products, composites;
     entry.walk([&](Operation *op) {
-      if (isRounded(op) && !decisions.optimizer.contains(op))
+      if (!isRounded(op) || decisions.optimizer.contains(op))
+        return;
+      if (precisionOf(op) == Precision::tf32)
+        setFactors(op, multiplies(op) ? std::optional(Precision::tf32) : std::nullopt);
+      else
         (multiplies(op) ? products : composites).push_back(op);
     });
 
@@ -195,6 +199,9 @@ private:
     SmallVector<OpOperand *> factors;
     for (Operation *op : products) {
       auto low = roundOperands(op, rounderOf(op), "what a product multiplies");
+      // Attention multiplies what it computes itself.
+      if (cast<Castable>(op).castRule().multiplies == Multiplies::wide)
+        setFactors(op, precisionNamed(nameOf(rowOf(precisionOf(op)).stored)));
       if (rowOf(precisionOf(op)).scales != Scales::none)
         llvm::append_range(factors, low);
     }

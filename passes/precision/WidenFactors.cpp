@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -36,7 +37,19 @@ struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
     bool any = false;
     getOperation().walk([&](Operation *op) {
       auto castable = dyn_cast<Castable>(op);
-      if (!castable || castable.castRule().multiplies != Multiplies::low)
+      if (!castable)
+        return;
+      if (factorsOf(op) && !made->roundsFactors()) {
+        if (factorsOf(op) == Precision::tf32) {
+          op->emitError() << "is to multiply tf32, and " << made->requirement()
+                          << " multiplies f32 as it is: give it the precision f32, or compile for "
+                             "cuda (--target)";
+          return signalPassFailure();
+        }
+        setFactors(op, std::nullopt);
+        any = true;
+      }
+      if (castable.castRule().multiplies != Multiplies::low)
         return;
       Type factor;
       for (Value operand : op->getOperands()) {

@@ -18,7 +18,7 @@
 
 namespace weir {
 
-enum class Precision : uint8_t { f32, bf16, f16, f8, f8_block };
+enum class Precision : uint8_t { f32, bf16, f16, f8, f8_block, tf32 };
 
 /// What a factor is scaled by ahead of being rounded once more than what is stored.
 enum class Scales : uint8_t {
@@ -44,6 +44,8 @@ constexpr PrecisionRow precisionRows[] = {
     // What is near each other needs less range ("DeepSeek-V3 Technical Report", 2024, 3.3.2).
     {Precision::f8_block, "f8_block", Element::bf16, Element::f8e4m3, Element::f8e4m3,
      Scales::blocks},
+    // Nothing is rounded in memory: tensor cores read the first 19 bits of an f32.
+    {Precision::tf32, "tf32", Element::f32, Element::f32, Element::f32, Scales::none},
 };
 
 static_assert([] {
@@ -66,7 +68,7 @@ constexpr std::optional<Precision> precisionNamed(std::string_view name) {
   return std::nullopt;
 }
 
-/// "f32, bf16, f16, f8 or f8_block": what may be named.
+/// "f32, bf16, f16, f8, f8_block or tf32": what may be named.
 inline std::string precisionOptions() {
   std::string text;
   for (const PrecisionRow &row : precisionRows)

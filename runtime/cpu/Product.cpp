@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
+#include "runtime/base/Error.h"
 #include "runtime/cpu/Library.h"
 #include <algorithm>
 #include <array>
@@ -98,6 +99,9 @@ struct Product::Impl {
 };
 
 Product::Product(const spec::Product &spec, int workers) try : impl(new Impl) {
+  if (spec.rounding != spec::FactorRounding::none)
+    throw Failure(Exit::model, "oneDNN rounds no factors, and the artifact asks for a " +
+                                   spec.describe() + ": compile the model again");
   impl->spec = spec;
   OneThread one;
   impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);

@@ -56,7 +56,12 @@ void Product::release() {
 
 void Product::describe(const spec::Product &spec) {
   const CublasLt &lt = library.functions;
-  library.require(lt.cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F), what);
+  library.require(lt.cublasLtMatmulDescCreate(&description,
+                                              spec.rounding == spec::FactorRounding::tf32
+                                                  ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                  : CUBLAS_COMPUTE_32F,
+                                              CUDA_R_32F),
+                  what);
   auto set = [&](int attribute, auto value) {
     library.require(lt.cublasLtMatmulDescSetAttribute(description, attribute, &value, sizeof value),
                     what);

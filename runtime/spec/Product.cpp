@@ -51,6 +51,8 @@ std::string Product::check() const {
   }
   if (!isReal(factors) || !isReal(result) || !isReal(added))
     return "its elements are no floats";
+  if (rounding == FactorRounding::tf32 && factors != Element::f32)
+    return "its factors are no f32 to be rounded to TF32";
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
   if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)
@@ -98,7 +100,8 @@ std::string Product::describe() const {
       "product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
   if (batch > 1)
     text += " of " + std::to_string(batch);
-  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "") + ofElements(factors, result);
+  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "") +
+         (rounding == FactorRounding::tf32 ? ", tf32" : "") + ofElements(factors, result);
 }
 
 } // namespace weir::spec

@@ -62,6 +62,17 @@ class Cuda(weirtest.Test):
             with self.subTest(model=name):
                 self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], target="cuda+none", env=PLAIN)
 
+    def test_tf32(self):
+        """f32 in memory, and factors rounded where tensor cores read them."""
+        for name in ("gpt-char", "mnist-mlp"):
+            with self.subTest(model=name):
+                self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "tf32")
+        self.fails(2, r"--precision tf32: x86-64-\S+ multiplies f32 as it is; .*--target cuda", "weir", "compile",
+                   GPT, "--precision", "tf32", "-o", self.folder / "a.weirx")  # fmt: skip
+        self.weir("compile", GPT, "--precision", "tf32", "--target", "cuda", "-o", self.folder / "a.weirx")
+        said = self.weir("inspect", "--precision", self.folder / "a.weirx").stdout
+        self.assertRegex(said, r"it multiplies f32 rounded to tf32, its sums are f32")
+
     def test_random_programs(self):
         done = self.run_tool("weir-smith", "--target", "cuda", "--device", "emulated", "--seed", 900000, "--count", 100,
                              env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip

@@ -170,7 +170,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   if (!target)
     return usage("--target " + options.target + ": expected " + targetOptions());
   std::string problem;
-  std::optional<Precisions> named = precisionsNamed(options, problem);
+  std::optional<Precisions> named = precisionsNamed(options, *target, problem);
   if (!named)
     return usage(problem);
   FatalErrors ends;

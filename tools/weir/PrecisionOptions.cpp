@@ -16,9 +16,16 @@ using namespace mlir;
 
 namespace weir {
 
-std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::string &problem) {
+std::optional<Precisions> precisionsNamed(const CompileOptions &options, const Target &target,
+                                          std::string &problem) {
   std::optional<Precision> precision = precisionNamed(options.precision);
   std::optional<Element> master = masterNamed(options.master);
+  if (precision == Precision::tf32 && !target.roundsFactors()) {
+    problem =
+        "--precision tf32: " + target.requirement().str() +
+        " multiplies f32 as it is; leave the option out, or compile for a GPU (--target cuda)";
+    return std::nullopt;
+  }
   if (precision && master)
     return Precisions{*precision, *master};
   problem = precision ? "--master " + options.master + ": expected " + masterOptions()

@@ -22,8 +22,9 @@ struct Precisions {
   Element master;
 };
 
-/// What the options name. Otherwise nothing, and why in `problem`.
-std::optional<Precisions> precisionsNamed(const CompileOptions &options, std::string &problem);
+/// What the options name, for this target. Otherwise nothing, and why in `problem`.
+std::optional<Precisions> precisionsNamed(const CompileOptions &options, const Target &target,
+                                          std::string &problem);
 
 /// What the program's products and composites are of: `precision`, but for those that are pinned,
 /// and those of optimizers, which are f32.

@@ -176,13 +176,14 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
 
 Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   FatalErrors ends;
-  if (!makeTarget(options.target)) {
+  std::unique_ptr<Target> target = makeTarget(options.target);
+  if (!target) {
     llvm::errs() << "error: --target " << options.target << ": expected " << targetOptions()
                  << "\n";
     return Exit::usage;
   }
   std::string problem;
-  std::optional<Precisions> named = precisionsNamed(options, problem);
+  std::optional<Precisions> named = precisionsNamed(options, *target, problem);
   if (!named) {
     llvm::errs() << "error: " << problem << "\n";
     return Exit::usage;

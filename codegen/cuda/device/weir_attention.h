@@ -18,7 +18,7 @@
 // sums have one order.
 //
 // Factors are what tensor cores multiply. Those in bf16 are multiplied as they are; p and ds, which
-// nobody rounds, as sums of two bf16. Those in f32 are sums of two TF32.
+// the op lets nobody round, as sums of two bf16. Those in f32 are sums of two TF32.
 #pragma once
 
 // A tensor [batch, head, row, column] of elements `Element` (their type in memory, and from and to
@@ -72,7 +72,8 @@ struct weir_unwanted {
 // Factors: `step` of them are multiplied at once. `own` of fragments on the left are pairs of
 // (16 rows, `step` columns), `other` of those on the right are two neighbours of (`step`, 8).
 
-struct weir_factor_bf16 {
+// What is computed on the way is the sum of two, or of one where that may be rounded.
+template <bool isExact> struct weir_factor_of_bf16 {
   typedef unsigned short stored;
   static constexpr int step = 16;
   struct left {
@@ -100,8 +101,9 @@ struct weir_factor_bf16 {
     for (int i = 0; i < 4; ++i) {
       float x = scores[i / 2][i % 2 * 2], y = scores[i / 2][i % 2 * 2 + 1];
       a.high[i] = weir_pack_bf16(x, y);
-      a.low[i] = weir_pack_bf16(x - __uint_as_float(a.high[i] << 16),
-                                y - __uint_as_float(a.high[i] & 0xffff0000u));
+      if (isExact)
+        a.low[i] = weir_pack_bf16(x - __uint_as_float(a.high[i] << 16),
+                                  y - __uint_as_float(a.high[i] & 0xffff0000u));
     }
     return a;
   }
@@ -124,12 +126,16 @@ struct weir_factor_bf16 {
   }
   static __device__ __forceinline__ void multiply(float (&d)[4], const left_sum &a, const right &b,
                                                   int n) {
-    weir_mma_m16n8k16(weir_bf16(), d, a.low, b.at[2 * n], b.at[2 * n + 1]);
+    if (isExact)
+      weir_mma_m16n8k16(weir_bf16(), d, a.low, b.at[2 * n], b.at[2 * n + 1]);
     weir_mma_m16n8k16(weir_bf16(), d, a.high, b.at[2 * n], b.at[2 * n + 1]);
   }
 };
+typedef weir_factor_of_bf16<true> weir_factor_bf16;
+typedef weir_factor_of_bf16<false> weir_factor_rounded_bf16;
 
-struct weir_factor_f32 {
+// Sums of two TF32, or of one where factors may be rounded.
+template <bool isExact> struct weir_factor_of_f32 {
   typedef float stored;
   static constexpr int step = 8;
   struct left {
@@ -146,7 +152,9 @@ struct weir_factor_f32 {
   }
 
   static __device__ __forceinline__ void split(unsigned x, unsigned &high, unsigned &low) {
-    high = x & 0xffffe000u;
+    // The nearest where there is no other; NaN is of all ones.
+    bool isRounded = !isExact && x << 1 <= 0xff000000u;
+    high = (isRounded ? x + 0x1000u : x) & 0xffffe000u;
     low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
   }
   static __device__ __forceinline__ left load_left(const float *tile, int pitch) {
@@ -189,11 +197,15 @@ struct weir_factor_f32 {
   }
   static __device__ __forceinline__ void multiply(float (&d)[4], const left &a, const right &b,
                                                   int n) {
-    weir_mma_m16n8k8_tf32(d, a.low, b.high[2 * n], b.high[2 * n + 1]);
-    weir_mma_m16n8k8_tf32(d, a.high, b.low[2 * n], b.low[2 * n + 1]);
+    if (isExact) {
+      weir_mma_m16n8k8_tf32(d, a.low, b.high[2 * n], b.high[2 * n + 1]);
+      weir_mma_m16n8k8_tf32(d, a.high, b.low[2 * n], b.low[2 * n + 1]);
+    }
     weir_mma_m16n8k8_tf32(d, a.high, b.high[2 * n], b.high[2 * n + 1]);
   }
 };
+typedef weir_factor_of_f32<true> weir_factor_f32;
+typedef weir_factor_of_f32<false> weir_factor_tf32;
 
 // How a launch is cut: a block of `warps` has 16 `groups` rows in each of its own, and goes over
 // `others` rows at a time, in one of `stages` buffers.

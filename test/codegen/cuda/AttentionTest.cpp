@@ -96,6 +96,23 @@ INSTANTIATE_TEST_SUITE_P(Scales, CudaAttention,
                                          Case{20, 33, 16, true, "f32", output | valueGrad, "0.0"},
                                          Case{20, 33, 16, true, "f32", all, "4.0"}));
 
+/// With shares and slopes rounded, which shows: half of the last place at most.
+class CudaAttentionRounded : public testing::TestWithParam<Case> {};
+
+TEST_P(CudaAttentionRounded, IsNearlyAsInterpreted) {
+  const Case &c = GetParam();
+  std::string factors = c.element == std::string("f32") ? "tf32" : c.element;
+  expectAsInterpreted(
+      replaced(programOf(c), "{scale", "{weir.factors = \"" + factors + "\", scale"), "cuda",
+      factors == "bf16" ? 0x1p-8 : 0x1p-10, factors == "bf16" ? 0x1p-13 : 0x1p-15);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CudaAttentionRounded,
+                         testing::Values(Case{35, 70, 32, true, "bf16", output | queryGrad},
+                                         Case{70, 45, 64, false, "bf16", keyGrad | valueGrad},
+                                         Case{33, 33, 24, true, "f16", output | valueGrad},
+                                         Case{33, 33, 24, true, "f32", output | keyGrad}));
+
 // With two groups of rows in a warp.
 INSTANTIATE_TEST_SUITE_P(ManyHeads, CudaAttention,
                          testing::Values(Case{130, 130, 8, true, "bf16", output | keyGrad, "0.25",

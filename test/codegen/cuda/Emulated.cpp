@@ -29,7 +29,8 @@ std::string replaced(std::string text, const std::string &name, const std::strin
   return text;
 }
 
-void expectAsInterpreted(const std::string &program, const std::string &target) {
+void expectAsInterpreted(const std::string &program, const std::string &target, double most,
+                         double least) {
   try {
     cuda::emulatedFolder();
   } catch (const Failure &failure) {
@@ -59,7 +60,9 @@ void expectAsInterpreted(const std::string &program, const std::string &target) 
       difference += std::pow(results[i].values[j] - truth, 2);
       size += truth * truth;
     }
-    EXPECT_LE(std::sqrt(difference), 1e-5 * std::max(std::sqrt(size), 1e-3)) << "result " << i;
+    size = std::max(std::sqrt(size), 1e-3);
+    EXPECT_LE(std::sqrt(difference), most * size) << "result " << i;
+    EXPECT_GE(std::sqrt(difference), least * size) << "result " << i;
   }
 }
 

@@ -17,9 +17,10 @@ namespace weir {
 std::string replaced(std::string text, const std::string &name, const std::string &value);
 
 /// Compiles the text's function @f, runs it on the emulated GPU with every check, and expects of
-/// each result what the interpreter gives, by the norm of the difference. Skips the test where that
-/// GPU is not built.
-void expectAsInterpreted(const std::string &program, const std::string &target = "cuda");
+/// each result what the interpreter gives: the norm of the difference is at most such a part of its
+/// own, and no less than `least` in any result. Skips the test where that GPU is not built.
+void expectAsInterpreted(const std::string &program, const std::string &target = "cuda",
+                         double most = 1e-5, double least = 0);
 
 } // namespace weir
 

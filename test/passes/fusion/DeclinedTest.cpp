@@ -41,6 +41,7 @@ public:
   bool takes(Operation *product, Epilogue epilogue) const override {
     return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }
+  bool roundsFactors() const override { return whole->roundsFactors(); }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }
   bool isCall(KernelOp kernel) const override { return whole->isCall(kernel); }

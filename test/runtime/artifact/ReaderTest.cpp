@@ -199,7 +199,7 @@ static const Fault faults[] = {
     {"master: it is not f32 or bf16", [](Builder &t) { t.program.master = DType::f16; }},
     {"loss scale: it is not one of none, dynamic",
      [](Builder &t) { t.program.loss_scale = "dynamic:1000"; }},
-    {"precision: it is not one of f32, bf16, f16, f8 or f8_block",
+    {"precision: it is not one of f32, bf16, f16, f8, f8_block or tf32",
      [](Builder &t) { t.program.precision = artifact::Precision(7); }},
     {"accumulate: it is out of range", [](Builder &t) { t.program.accumulate = 0; }},
     {"exactly one of steps and epochs", [](Builder &t) { t.program.steps = 0; }},

@@ -142,6 +142,7 @@ private:
   std::optional<ProgramRun> interpret(ModuleOp program);
   std::optional<ProgramRun> interpretPlan(ModuleOp plan, bool offsets);
   bool agree(const ProgramRun &run, const ProgramRun &with, double tolerance);
+  double runTolerance = gradientTolerance; ///< of what is compiled: more where factors are rounded
   std::string difference(const std::string &entry, const EntryRun &run, const EntryRun &with,
                          double tolerance);
 
@@ -485,6 +486,7 @@ bool Checker::plan() {
   if (!begin("load"))
     return false;
   try {
+    runTolerance = std::max(gradientTolerance, 2 * roundingOfFactors(*program));
     return runCompiled(writeArtifact(*program));
   } catch (const Failure &failure) {
     return fail(failure.what());
@@ -508,7 +510,7 @@ bool Checker::runCompiled(const std::vector<std::byte> &artifact) {
       result.variables = loaded.variables();
     }
     // Neither the number of threads nor what ran before changes a bit.
-    if (first ? !agree(run, *first, 0) : !agree(run, truth, gradientTolerance))
+    if (first ? !agree(run, *first, 0) : !agree(run, truth, runTolerance))
       return false;
     first = std::move(run);
   }
