@@ -86,9 +86,9 @@ TEST(Rounding, AStepOfLowPrecisionIsAllowedBesideItsMiddleAlone) {
   ASSERT_TRUE(module);
   KernelOp kernel;
   module->walk([&](KernelOp op) { kernel = op; });
-  // One and a half units of f32 above it and below it, and thirty.
+  // One and a half units of f32 above it and below it, and three hundred.
   Tensors inputs = {tensor({3}, {1.5, 1.5, 1.5}),
-                    tensor({3}, {11190274 * 0x1p-24, 11190270 * 0x1p-24, 11190312 * 0x1p-24})};
+                    tensor({3}, {11190274 * 0x1p-24, 11190270 * 0x1p-24, 11190672 * 0x1p-24})};
   Interpreter interpreter;
   FailureOr<Tensors> truth = evaluateExactly(kernel, inputs, interpreter);
   ASSERT_TRUE(succeeded(truth));
