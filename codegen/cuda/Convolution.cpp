@@ -47,22 +47,19 @@ private:
   void inputGradient();
   void weightGradient();
 
-  /// An operand as `type`<`before`element, `numbers`>.
-  ProductTensor side(unsigned operand, StringRef type, bool alongK, ArrayRef<int64_t> numbers,
-                     StringRef flag = "");
-  ProductTensor planes(StringRef type, std::string buffer, Type element, int64_t count,
-                       int64_t size, int64_t vector);
+  /// An operand as `type`<op, its element, `more`>.
+  ProductTensor side(unsigned operand, StringRef type, bool alongK, StringRef more = "");
+  /// An operand or the result as [image, plane, place].
+  ProductTensor planes(unsigned operand, int64_t count, bool linesArePlaces);
+  ProductTensor planesSink(int64_t count);
   Type elementOf(unsigned operand) const {
     return tensorType(root->getOperand(operand)).getElementType();
-  }
-  int64_t vectorFor(unsigned operand, int64_t together) const {
-    return vectorOf(together, elementOf(operand), product.factor);
   }
 
   Emission &e;
   Operation *root;
   Sizes sizes;
-  int64_t images, channels, filters, taps, places, pixels;
+  int64_t images, channels, filters, taps, places;
   bool isStrided, seesEachOnce; ///< the window is a pixel, and goes over all of them in order
   Type result;
   TiledProduct product;
@@ -71,39 +68,42 @@ private:
 ConvolutionEmitter::ConvolutionEmitter(Emission &e, Operation *root)
     : e(e), root(root), sizes(sizesOf(root)), images(sizes.image[0]), channels(sizes.image[1]),
       filters(sizes.weight[0]), taps(sizes.weight[2] * sizes.weight[3]),
-      places(sizes.out[2] * sizes.out[3]), pixels(sizes.image[2] * sizes.image[3]),
-      isStrided(sizes.strides[0] * sizes.strides[1] != 1),
+      places(sizes.out[2] * sizes.out[3]), isStrided(sizes.strides[0] * sizes.strides[1] != 1),
       result(tensorType(e.kernel.getResult(0)).getElementType()) {
   seesEachOnce = taps == 1 && !isStrided && sizes.padding[0] == 0 && sizes.padding[1] == 0;
   product.factor = factorOf(elementOf(0), elementOf(1));
 }
 
 ProductTensor ConvolutionEmitter::side(unsigned operand, StringRef type, bool alongK,
-                                       ArrayRef<int64_t> numbers, StringRef flag) {
-  std::string text = type.str() + "<op, " + e.elementName(elementOf(operand)) + flag.str();
-  for (int64_t number : numbers)
-    text += ", " + std::to_string(number);
-  return {text + ">", inputName(root->getOperand(operand)), alongK};
+                                       StringRef more) {
+  Type element = elementOf(operand);
+  return {type.str() + "<op, " + e.elementName(element) + more.str() + ">",
+          inputName(root->getOperand(operand)), element, 1, alongK};
 }
 
-ProductTensor ConvolutionEmitter::planes(StringRef type, std::string buffer, Type element,
-                                         int64_t count, int64_t size, int64_t vector) {
-  return {type.str() + "<" + e.elementName(element) + ", " +
-              arguments({images, count, size, vector}) + ">",
-          std::move(buffer)};
+ProductTensor ConvolutionEmitter::planes(unsigned operand, int64_t count, bool linesArePlaces) {
+  Type element = elementOf(operand);
+  int64_t vector = vectorOf(places, element, product.factor);
+  return {"weir_planes<" + e.elementName(element) + ", " + arguments({images, count, places}) +
+              (linesArePlaces ? ", true, " : ", false, ") + std::to_string(vector) + ">",
+          inputName(root->getOperand(operand)), element, vector, !linesArePlaces};
+}
+
+ProductTensor ConvolutionEmitter::planesSink(int64_t count) {
+  int64_t vector = vectorOf(places, result, result);
+  return {"weir_planes_sink<" + e.elementName(result) + ", " +
+              arguments({images, count, places, vector}) + ">",
+          "out0", result, vector};
 }
 
 void ConvolutionEmitter::forward() {
-  int64_t ks = channels * taps;
   product.rows = filters;
   product.columns = images * places;
-  product.ks = ks;
-  product.a = {"weir_matrix<" + e.elementName(elementOf(1)) + ", " +
-                   arguments({filters, ks, ks, 1, 0, vectorFor(1, ks)}) + ">",
-               inputName(root->getOperand(1))};
-  product.b = side(0, "weir_seen", false, vectorFor(0, seesEachOnce ? pixels : 1), ", true");
-  product.sinkVector = vectorOf(places, result, result);
-  product.sink = planes("weir_planes_sink", "out0", result, filters, places, product.sinkVector);
+  product.ks = channels * taps;
+  product.a =
+      matrixSide(e, root->getOperand(1), product.factor, filters, product.ks, product.ks, 1, 0);
+  product.b = seesEachOnce ? planes(0, channels, true) : side(0, "weir_seen", false, ", true");
+  product.sink = planesSink(filters);
 }
 
 void ConvolutionEmitter::inputGradient() {
@@ -112,25 +112,28 @@ void ConvolutionEmitter::inputGradient() {
   product.rows = channels;
   product.columns = images * stretch(sizes.image[2], 0) * stretch(sizes.image[3], 1);
   product.ks = filters * stretch(sizes.weight[2], 0) * stretch(sizes.weight[3], 1);
-  product.a = side(1, "weir_strided_taps", taps > 1, {});
-  product.b = side(0, "weir_answers", false, vectorFor(0, seesEachOnce ? pixels : 1));
-  product.sinkVector = isStrided ? 1 : vectorOf(pixels, result, result);
-  product.sink = {"weir_strided_sink<op, " + e.elementName(result) + ", " +
-                      std::to_string(product.sinkVector) + ">",
-                  "out0"};
+  if (seesEachOnce) {
+    product.a =
+        matrixSide(e, root->getOperand(1), product.factor, channels, filters, 1, channels, 0);
+    product.b = planes(0, filters, true);
+    product.sink = planesSink(channels);
+    return;
+  }
+  product.a = side(1, "weir_strided_taps", taps > 1);
+  product.b = side(0, "weir_answers", false);
+  int64_t vector = isStrided ? 1 : vectorOf(sizes.image[2] * sizes.image[3], result, result);
+  product.sink = {"weir_strided_sink<op, " + e.elementName(result) + ", " + std::to_string(vector) +
+                      ">",
+                  "out0", result, vector};
 }
 
 void ConvolutionEmitter::weightGradient() {
   product.rows = filters;
   product.columns = channels * taps;
   product.ks = images * places;
-  product.a = planes("weir_planes", inputName(root->getOperand(1)), elementOf(1), filters, places,
-                     vectorFor(1, places));
-  product.b = side(0, "weir_seen", true, vectorFor(0, seesEachOnce ? pixels : 1), ", false");
-  product.sinkVector = vectorOf(product.columns, result, result);
-  product.sink = {"weir_matrix_sink<" + e.elementName(result) + ", " +
-                      arguments({product.rows, product.columns, product.sinkVector}) + ">",
-                  "out0"};
+  product.a = planes(1, filters, false);
+  product.b = seesEachOnce ? planes(0, channels, false) : side(0, "weir_seen", true, ", false");
+  product.sink = matrixSink(e, "out0", result, product.rows, product.columns);
 }
 
 void ConvolutionEmitter::write() {

@@ -43,42 +43,62 @@ std::string inputName(Value argument) {
   return "in" + std::to_string(cast<BlockArgument>(argument).getArgNumber());
 }
 
+ProductTensor matrixSide(Emission &e, Value buffer, Type factor, int64_t lines, int64_t ks,
+                         int64_t lineStride, int64_t kStride, int64_t batchStride) {
+  Type element = tensorType(buffer).getElementType();
+  bool alongK = kStride == 1;
+  int64_t vector = vectorOf(alongK ? ks : lines, element, factor);
+  return {"weir_matrix<" + e.elementName(element) + ", " +
+              arguments({lines, ks, lineStride, kStride, batchStride, vector}) + ">",
+          inputName(buffer), element, vector, alongK};
+}
+
+ProductTensor matrixSink(Emission &e, std::string buffer, Type element, int64_t rows,
+                         int64_t columns) {
+  int64_t vector = vectorOf(columns, element, element);
+  return {"weir_matrix_sink<" + e.elementName(element) + ", " + arguments({rows, columns, vector}) +
+              ">",
+          std::move(buffer), element, vector};
+}
+
 namespace {
 
 /// How C is shared out. As weir_fma and weir_mma.
 struct Tiling {
   int64_t rows, columns;
   bool tensorCores;
+  int64_t stages; ///< tiles of a side in shared memory
   int64_t splits = 1;
 
+  /// What comes through registers is shared by more warps.
+  int64_t warps() const { return stages == 2 && rows * columns >= 8192 ? 8 : 4; }
   /// Of threads or of warps.
   int64_t ownRows() const {
     if (tensorCores)
-      return std::min<int64_t>(rows, rows * columns >= 8192 ? 64 : 32);
+      return std::min<int64_t>(rows, rows * columns / warps() >= 2048 ? 64 : 32);
     return rows >= 64 ? 8 : 4;
   }
   int64_t ownColumns() const {
     if (tensorCores)
-      return columns * (rows / ownRows()) / (rows * columns >= 16384 ? 8 : 4);
+      return rows * columns / warps() / ownRows();
     return std::clamp<int64_t>(rows * columns / (ownRows() * 128), 4, 8);
   }
   int64_t threads() const {
-    int64_t owners = rows / ownRows() * (columns / ownColumns());
-    return tensorCores ? owners * 32 : owners;
+    return tensorCores ? warps() * 32 : rows / ownRows() * (columns / ownColumns());
   }
   int64_t depth() const { return tensorCores ? 32 : 16; }
+  int64_t steps(const TiledProduct &product) const { return llvm::divideCeil(product.ks, depth()); }
   int64_t blocks(const TiledProduct &product) const {
     return product.batches * splits * llvm::divideCeil(product.rows, rows) *
            llvm::divideCeil(product.columns, columns);
   }
-  /// Two tiles of each side.
   int64_t sharedBytes(const TiledProduct &product) const {
     auto elements = [&](int64_t lines, bool alongK) {
       if (!tensorCores)
         return depth() * (lines + 4);
-      return alongK ? lines * (depth() + 8) : depth() * (lines + 8);
+      return alongK ? lines * depth() : depth() * (lines + 8);
     };
-    return 2 * (tensorCores ? 2 : 4) *
+    return stages * (tensorCores ? 2 : 4) *
            (elements(rows, product.a.alongK) + elements(columns, product.b.alongK));
   }
   std::string text(const TiledProduct &product) const {
@@ -91,30 +111,41 @@ struct Tiling {
 
 } // namespace
 
-/// Bytes of partial sums that are worth more blocks, and what a block should at least sum up.
-constexpr int64_t mostPartialBytes = 64 << 20, leastOfSplit = 256;
+/// Whether a side is copied asynchronously, as weir_tile_copy decides.
+static bool isAsynchronous(const TiledProduct &product, const ProductTensor &side) {
+  return side.element == product.factor && side.vector * storedBytes(side.element) == accessBytes &&
+         !(product.factor.isF32() && side.alongK);
+}
 
-/// The largest tiles that leave every multiprocessor a block; where none do, k is split.
+/// Bytes of partial sums that are worth more blocks, and what a block should at least sum up: in
+/// steps, where there are too few blocks; of k, where smaller tiles would make as many.
+constexpr int64_t mostPartialBytes = 64 << 20, leastSteps = 16, leastOfLarge = 1024;
+
+/// The largest tiles that leave every multiprocessor a block, or would if a large k was split;
+/// where none do, k is split. What goes through registers is one step ahead, and needs more warps.
 static Tiling tilingFor(const TiledProduct &product, const Architecture &architecture) {
-  Tiling tiling{128, 128, !product.factor.isF32()};
+  bool asynchronous = isAsynchronous(product, product.a) && isAsynchronous(product, product.b);
+  Tiling tiling{128, 128, !product.factor.isF32(), asynchronous ? 4 : 2};
   while (tiling.rows / 2 >= product.rows && tiling.rows > 16)
     tiling.rows /= 2;
   if (product.columns <= 64)
     tiling.columns = 64;
-  int64_t wanted = architecture.multiprocessors;
-  if (tiling.blocks(product) < wanted)
-    tiling.columns = 64;
-  if (tiling.blocks(product) < wanted && tiling.rows > 64)
-    tiling.rows = 64;
-  int64_t blocks = tiling.blocks(product);
   int64_t bytes = product.batches * product.rows * product.columns * 4;
-  int64_t splits =
-      std::min({2 * wanted / blocks, product.ks / leastOfSplit, mostPartialBytes / bytes});
-  if (splits > 1) {
-    // None without a step.
-    int64_t steps = llvm::divideCeil(product.ks, tiling.depth());
+  int64_t wanted = architecture.multiprocessors, most = mostPartialBytes / bytes;
+  auto areFew = [&] {
+    return tiling.blocks(product) *
+               std::max<int64_t>(1, std::min(most, product.ks / leastOfLarge)) <
+           wanted;
+  };
+  if (areFew())
+    tiling.columns = 64;
+  if (areFew() && tiling.rows > 64)
+    tiling.rows = 64;
+  int64_t steps = tiling.steps(product);
+  int64_t splits = std::min({2 * wanted / tiling.blocks(product), steps / leastSteps, most});
+  // None without a step.
+  if (splits > 1)
     tiling.splits = llvm::divideCeil(steps, llvm::divideCeil(steps, splits));
-  }
   return tiling;
 }
 
@@ -126,8 +157,8 @@ void writeProduct(Emission &e, const TiledProduct &product) {
   std::string result = product.finish.empty() ? "sink" : "result";
   auto multiply = [&](StringRef to) {
     return "  weir_multiply<" + tiling.text(product) + ", " +
-           arguments({product.rows, product.columns, product.ks, tiling.splits}) + ">(a, b, " +
-           to.str() + ");\n";
+           arguments({product.rows, product.columns, product.ks, tiling.splits, tiling.stages}) +
+           ">(a, b, " + to.str() + ");\n";
   };
   int64_t shared = tiling.sharedBytes(product), blocks = tiling.blocks(product);
   if (tiling.splits == 1)
@@ -135,13 +166,11 @@ void writeProduct(Emission &e, const TiledProduct &product) {
 
   int64_t elements = product.batches * product.rows * product.columns;
   e.plan.workspace = tiling.splits * elements * 4;
-  std::string partial =
-      "  weir_matrix_sink<weir_f32, " +
-      arguments({product.rows, product.columns,
-                 vectorOf(product.columns, e.builder.getF32Type(), e.builder.getF32Type())}) +
-      "> partial{reinterpret_cast<float *>(workspace)};\n";
+  std::string partial = matrixSink(e, "reinterpret_cast<float *>(workspace)",
+                                   e.builder.getF32Type(), product.rows, product.columns)
+                            .text("partial");
   e.write("", blocks, tiling.threads(), shared, sides + partial + multiply("partial"));
-  int64_t together = std::min<int64_t>(product.sinkVector, 4);
+  int64_t together = std::min<int64_t>(product.sink.vector, 4);
   e.write(
       "_sum", llvm::divideCeil(elements, blockThreads * together), blockThreads, 0,
       sink + "  weir_add_partial_sums<" +
@@ -157,29 +186,18 @@ LogicalResult emitProduct(Emission &e) {
     return failure();
   const spec::Product &spec = call->spec;
   auto elementAt = [](Value value) { return tensorType(value).getElementType(); };
-  Type ofA = elementAt(matmul.getLhs()), ofB = elementAt(matmul.getRhs());
   TiledProduct product;
   product.batches = spec.batch;
   product.rows = spec.m;
   product.columns = spec.n;
   product.ks = spec.k;
-  product.factor = factorOf(ofA, ofB);
-  auto side = [&](Value buffer, Type element, int64_t lines, int64_t lineStride, int64_t kStride,
-                  int64_t batchStride) {
-    bool alongK = kStride == 1;
-    int64_t vector = vectorOf(alongK ? spec.k : lines, element, product.factor);
-    return ProductTensor{"weir_matrix<" + e.elementName(element) + ", " +
-                             arguments({lines, spec.k, lineStride, kStride, batchStride, vector}) +
-                             ">",
-                         inputName(buffer), alongK};
-  };
-  product.a = side(call->buffers[0], ofA, spec.m, spec.aRow, spec.aColumn, spec.aBatch);
-  product.b = side(call->buffers[1], ofB, spec.n, spec.bColumn, spec.bRow, spec.bBatch);
+  product.factor = factorOf(elementAt(matmul.getLhs()), elementAt(matmul.getRhs()));
+  product.a = matrixSide(e, call->buffers[0], product.factor, spec.m, spec.k, spec.aRow,
+                         spec.aColumn, spec.aBatch);
+  product.b = matrixSide(e, call->buffers[1], product.factor, spec.n, spec.k, spec.bColumn,
+                         spec.bRow, spec.bBatch);
   Type result = elementAt(e.kernel.getResult(0));
-  product.sinkVector = vectorOf(spec.n, result, result);
-  product.sink = {"weir_matrix_sink<" + e.elementName(result) + ", " +
-                      arguments({spec.m, spec.n, product.sinkVector}) + ">",
-                  "out0"};
+  product.sink = matrixSink(e, "out0", result, spec.m, spec.n);
   if (spec.bias) {
     Value bias = call->buffers[3];
     product.finish = "  weir_biased_sink<decltype(sink), " + e.elementName(elementAt(bias)) + ", " +

@@ -17,11 +17,14 @@
 
 namespace weir::gpu {
 
-/// A tensor that a product reads or writes, in the kernel's text.
+/// A tensor that a product reads or writes, in the kernel's text. Vector and direction are as the
+/// type's.
 struct ProductTensor {
   std::string type;   ///< "weir_matrix<..>"
   std::string buffer; ///< "in0"
-  bool alongK = true; ///< as the type's
+  mlir::Type element;
+  int64_t vector = 1;
+  bool alongK = true;
   std::string text(llvm::StringRef name) const {
     return "  " + type + " " + name.str() + "{" + buffer + "};\n";
   }
@@ -31,7 +34,6 @@ struct TiledProduct {
   int64_t batches = 1, rows = 0, columns = 0, ks = 0;
   mlir::Type factor; ///< what is multiplied
   ProductTensor a, b, sink;
-  int64_t sinkVector = 1;
   std::string finish; ///< lines that declare `result`, made of `sink`; else it is the sink itself
 };
 
@@ -48,6 +50,14 @@ std::string arguments(llvm::ArrayRef<int64_t> numbers);
 
 /// "in0" of what the kernel takes.
 std::string inputName(mlir::Value argument);
+
+/// A matrix, or a batch of them.
+ProductTensor matrixSide(Emission &e, mlir::Value buffer, mlir::Type factor, int64_t lines,
+                         int64_t ks, int64_t lineStride, int64_t kStride, int64_t batchStride);
+
+/// Rows of C, one after the other.
+ProductTensor matrixSink(Emission &e, std::string buffer, mlir::Type element, int64_t rows,
+                         int64_t columns);
 
 /// The launches of a product.
 void writeProduct(Emission &e, const TiledProduct &product);

@@ -38,12 +38,12 @@ __device__ __forceinline__ bool weir_is_inside(weir_spot a, weir_spot b) {
 
 // The image, in the forward direction (lines are places), or for the gradient of weights (lines are
 // taps).
-template <typename C, typename Element, bool linesArePlaces, int vectorLength> struct weir_seen {
+template <typename C, typename Element, bool linesArePlaces> struct weir_seen {
   typedef Element element;
   typedef typename Element::stored stored;
   typedef weir_spot line_place, k_place;
   static constexpr bool alongK = !linesArePlaces;
-  static constexpr int vector = vectorLength;
+  static constexpr int vector = 1;
   const stored *from;
 
   __device__ __forceinline__ void move(int) {}
@@ -77,13 +77,13 @@ template <typename C> struct weir_strided_places {
 };
 
 // The cotangents of the result that those places get something from.
-template <typename C, typename Element, int vectorLength> struct weir_answers {
+template <typename C, typename Element> struct weir_answers {
   typedef Element element;
   typedef typename Element::stored stored;
   typedef weir_spot line_place, k_place;
   typedef weir_strided_places<C> P;
   static constexpr bool alongK = false;
-  static constexpr int vector = vectorLength;
+  static constexpr int vector = 1;
   const stored *from;
   int firstY = 0, firstX = 0;
 
@@ -163,28 +163,30 @@ template <typename C, typename Element, int vectorLength> struct weir_strided_si
   __device__ __forceinline__ float finish(float x, int) const { return x; }
 };
 
-// [image, plane, place] with rows or lines that are planes, and columns or k that go through the
-// places of one image after the other.
-template <typename Element, int images, int planes, int places, int vectorLength>
+// [image, plane, place], where either places or planes are lines, and the others are k. Places are
+// those of one image after the other. So is an image that a window of one pixel goes over.
+template <typename Element, int images, int planes, int places, bool linesArePlaces,
+          int vectorLength>
 struct weir_planes {
   typedef Element element;
   typedef typename Element::stored stored;
   typedef int line_place, k_place;
-  static constexpr bool alongK = true;
+  static constexpr bool alongK = !linesArePlaces;
   static constexpr int vector = vectorLength;
   const stored *from;
 
   __device__ __forceinline__ void move(int) {}
-  __device__ __forceinline__ int line(int plane) const {
-    return plane < planes ? plane * places : -1;
-  }
-  __device__ __forceinline__ int k(unsigned i) const {
+  static __device__ __forceinline__ int plane(int i) { return i < planes ? i * places : -1; }
+  static __device__ __forceinline__ int place(unsigned i) {
     return i < images * places ? i / places * (planes * places) + i % places : -1;
   }
+  __device__ __forceinline__ int line(int i) const { return linesArePlaces ? place(i) : plane(i); }
+  __device__ __forceinline__ int k(int i) const { return linesArePlaces ? plane(i) : place(i); }
   __device__ __forceinline__ const stored *at(int line, int k) const {
     return line < 0 || k < 0 ? nullptr : from + (line + k);
   }
 };
+// Rows are planes, columns are places.
 template <typename Element, int images, int planes, int places, int vectorLength>
 struct weir_planes_sink {
   typedef Element element;

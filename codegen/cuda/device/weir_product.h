@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // C = A B. A block has a tile of C, whose sums are in its threads' registers, and goes along k:
-// tiles of A and B come through registers into shared memory, the next ones while those before are
-// multiplied. Where C alone gives too few blocks, k is split among blocks, whose partial sums
+// tiles of A and B come into shared memory, the next ones while those before are multiplied. Those
+// that lie there as in memory, 16 bytes at a time, are copied asynchronously, others come through
+// registers. Where C alone gives too few blocks, k is split among blocks, whose partial sums
 // another launch adds in their order.
 //
 // A and B are *sides*: a line is a row of A or a column of B.
@@ -16,6 +17,7 @@
 //                   so many are aligned, and all of them there or none
 //   line(i), k(i)   what is to be known of a line and of a k, also of those past the end
 //   at(line, k)     where the element is; null where it is zero
+//   from            where they begin
 // C is a *sink*.
 //   element, vector    as above, of neighbouring columns
 //   at(row, column)    null past the end
@@ -165,13 +167,15 @@ struct weir_mma {
     return x;
   }
 
-  // As in memory. A pitch of an odd number of 16 bytes: eight lines lie in different banks.
+  // As in memory, by 16 bytes: what a matrix has of eight lines, or of eight k, and what eight
+  // threads copy lies in different banks. Along k two lines fill the banks, and the 16 bytes of a
+  // pair of lines change places; else a pitch is an odd number of 16 bytes.
   template <bool alongK, int lines> struct layout {
-    static constexpr int pitch = (alongK ? depth : lines) + 8;
+    static constexpr int pitch = alongK ? depth : lines + 8;
     static constexpr int size = (alongK ? lines : depth) * pitch;
     static constexpr bool keepsNeighbours = true;
     static __device__ __forceinline__ int at(int line, int k) {
-      return alongK ? line * pitch + k : k * pitch + line;
+      return alongK ? line * pitch + (k ^ line / 2 % 4 * 8) : k * pitch + line;
     }
   };
 
@@ -219,29 +223,30 @@ struct weir_mma {
     typedef layout<B::alongK, columns> ofB;
 #pragma unroll
     for (int k = 0; k < depth; k += 16) {
-      unsigned left[rowsOfWarp / 16][4], right[columnsOfWarp / 16][4];
-#pragma unroll
-      for (int i = 0; i < rowsOfWarp / 16; ++i)
-        loadLeft<ofA, A::alongK>(left[i], a, row() + 16 * i, k);
+      unsigned right[columnsOfWarp / 16][4];
 #pragma unroll
       for (int j = 0; j < columnsOfWarp / 16; ++j)
         loadRight<ofB, B::alongK>(right[j], b, column() + 16 * j, k);
 #pragma unroll
-      for (int i = 0; i < rowsOfWarp / 16; ++i)
+      for (int i = 0; i < rowsOfWarp / 16; ++i) {
+        unsigned left[4];
+        loadLeft<ofA, A::alongK>(left, a, row() + 16 * i, k);
 #pragma unroll
         for (int j = 0; j < columnsOfWarp / 8; ++j)
-          weir_mma_m16n8k16(Kind(), sums[i][j], left[i], right[j / 2][j % 2 * 2],
+          weir_mma_m16n8k16(Kind(), sums[i][j], left, right[j / 2][j % 2 * 2],
                             right[j / 2][j % 2 * 2 + 1]);
+      }
     }
   }
 
   template <typename Sink>
   __device__ __forceinline__ void put(const Sink &sink, int firstRow, int firstColumn) const {
     int lane = threadIdx.x % 32;
+    // Column by column: finding one may take more registers than there are for all.
 #pragma unroll
-    for (int i = 0; i < rowsOfWarp / 8; ++i)
+    for (int j = 0; j < columnsOfWarp / 8; ++j)
 #pragma unroll
-      for (int j = 0; j < columnsOfWarp / 8; ++j) {
+      for (int i = 0; i < rowsOfWarp / 8; ++i) {
         float both[2] = {sums[i / 2][j][i % 2 * 2], sums[i / 2][j][i % 2 * 2 + 1]};
         weir_put(sink, firstRow + row() + i * 8 + lane / 4,
                  firstColumn + column() + j * 8 + lane % 4 * 2, both);
@@ -250,20 +255,20 @@ struct weir_mma {
 };
 
 // A side's tiles on their way to shared memory. A thread is at one place along what lies side by
-// side, and takes every `step`-th of the other direction.
+// side, and takes every `step`-th of the other direction. What is begun is there when it is
+// finished and, if it is asynchronous, has been waited for.
 template <typename T, typename Side, int lines> struct weir_tile_copy {
   typedef typename T::template layout<Side::alongK, lines> layout;
+  typedef typename Side::stored stored;
   typedef typename T::factor factor;
   static constexpr int vector = Side::vector;
   static constexpr int length = (Side::alongK ? T::depth : lines) / vector;
   static constexpr int others = Side::alongK ? lines : T::depth;
   static constexpr int step = T::threads / length, count = (others + step - 1) / step;
+  // An element of a factor's size is one.
+  static constexpr bool isAsynchronous =
+      layout::keepsNeighbours && sizeof(stored) == sizeof(factor) && sizeof(stored) * vector == 16;
   static_assert(T::threads % length == 0, "whole lines");
-
-  const Side &side;
-  const int along = int(threadIdx.x) % length * vector, other = int(threadIdx.x) / length;
-  typename Side::line_place places[Side::alongK ? count : 1];
-  weir_vec<typename Side::stored, vector> held[count];
 
   __device__ __forceinline__ weir_tile_copy(const Side &side, int firstLine) : side(side) {
     if constexpr (Side::alongK) {
@@ -274,53 +279,68 @@ template <typename T, typename Side, int lines> struct weir_tile_copy {
       places[0] = side.line(firstLine + along);
     }
   }
-  static __device__ __forceinline__ bool isPast(int place) {
-    return others % step != 0 && place >= others;
-  }
   // From k on.
-  __device__ __forceinline__ void load(int k) {
+  __device__ __forceinline__ void begin(int k, factor *tile) {
     typename Side::k_place ofThread = side.k(k + along);
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      const typename Side::stored *from = nullptr;
-      if (!isPast(other + i * step)) {
-        if constexpr (Side::alongK)
-          from = side.at(places[i], ofThread);
-        else
-          from = side.at(places[0], side.k(k + other + i * step));
-      }
-      if (from)
-        held[i] = weir_load<typename Side::stored, vector>(from);
-      else
-        held[i] = weir_splat<typename Side::stored, vector>(0);
-    }
-  }
-  __device__ __forceinline__ void store(factor *tile) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       int place = other + i * step;
       if (isPast(place))
         continue;
-      weir_vec<factor, vector> factors;
-#pragma unroll
-      for (int j = 0; j < vector; ++j)
-        factors[j] = T::template factorOf<typename Side::element>(held[i][j]);
-      if constexpr (layout::keepsNeighbours) {
-        weir_store(tile + (Side::alongK ? layout::at(place, along) : layout::at(along, place)),
-                   factors);
-      } else {
-#pragma unroll
-        for (int j = 0; j < vector; ++j)
-          tile[Side::alongK ? layout::at(place, along + j) : layout::at(along + j, place)] =
-              factors[j];
-      }
+      const stored *from;
+      if constexpr (Side::alongK)
+        from = side.at(places[i], ofThread);
+      else
+        from = side.at(places[0], side.k(k + place));
+      if constexpr (isAsynchronous)
+        weir_cp_async_16(tile + target(place, 0), from ? from : side.from, from);
+      else if (from)
+        held[i] = weir_load<stored, vector>(from);
+      else
+        held[i] = weir_splat<stored, vector>(0);
     }
   }
+  __device__ __forceinline__ void finish(factor *tile) const {
+    if constexpr (!isAsynchronous) {
+#pragma unroll
+      for (int i = 0; i < count; ++i)
+        if (!isPast(other + i * step))
+          put(tile, other + i * step, held[i]);
+    }
+  }
+
+private:
+  static __device__ __forceinline__ bool isPast(int place) {
+    return others % step != 0 && place >= others;
+  }
+  // Where the `j`-th neighbour goes.
+  __device__ __forceinline__ int target(int place, int j) const {
+    return Side::alongK ? layout::at(place, along + j) : layout::at(along + j, place);
+  }
+  __device__ __forceinline__ void put(factor *tile, int place,
+                                      const weir_vec<stored, vector> &elements) const {
+    weir_vec<factor, vector> factors;
+#pragma unroll
+    for (int j = 0; j < vector; ++j)
+      factors[j] = T::template factorOf<typename Side::element>(elements[j]);
+    if constexpr (layout::keepsNeighbours) {
+      weir_store(tile + target(place, 0), factors);
+    } else {
+#pragma unroll
+      for (int j = 0; j < vector; ++j)
+        tile[target(place, j)] = factors[j];
+    }
+  }
+
+  const Side &side;
+  const int along = int(threadIdx.x) % length * vector, other = int(threadIdx.x) / length;
+  typename Side::line_place places[Side::alongK ? count : 1];
+  weir_vec<stored, vector> held[count];
 };
 
 // C of rows x columns, and `ks` to sum up, in `splits` parts: a sink for each part then, those of a
-// batch side by side.
-template <typename T, int rows, int columns, int ks, int splits, typename A, typename B,
+// batch side by side. As many tiles of a side as there are `stages` are in shared memory.
+template <typename T, int rows, int columns, int ks, int splits, int stages, typename A, typename B,
           typename Sink>
 __device__ __forceinline__ void weir_multiply(A a, B b, Sink sink) {
   constexpr int rowTiles = (rows + T::rows - 1) / T::rows;
@@ -329,7 +349,8 @@ __device__ __forceinline__ void weir_multiply(A a, B b, Sink sink) {
   constexpr int stepsOfSplit = (steps + splits - 1) / splits;
   typedef weir_tile_copy<T, A, T::rows> copy_a;
   typedef weir_tile_copy<T, B, T::columns> copy_b;
-  constexpr int size = copy_a::layout::size + copy_b::layout::size;
+  constexpr bool isAsynchronous = copy_a::isAsynchronous || copy_b::isAsynchronous;
+  constexpr int sizeOfA = copy_a::layout::size, size = sizeOfA + copy_b::layout::size;
 
   // Blocks that run at the same time share columns of B.
   int row = int(blockIdx.x) % rowTiles * T::rows, rest = int(blockIdx.x) / rowTiles;
@@ -345,23 +366,37 @@ __device__ __forceinline__ void weir_multiply(A a, B b, Sink sink) {
   copy_a copyA(a, row);
   copy_b copyB(b, column);
   T block;
-  copyA.load(step * T::depth);
-  copyB.load(step * T::depth);
-  copyA.store(tiles);
-  copyB.store(tiles + copy_a::layout::size);
-  __syncthreads();
-  for (int at = 0; step < end; ++step, at = size - at) {
-    bool isLast = step + 1 == end;
-    if (!isLast) {
-      copyA.load((step + 1) * T::depth);
-      copyB.load((step + 1) * T::depth);
+#pragma unroll
+  for (int stage = 0; stage < stages - 1; ++stage) {
+    if (step + stage < end) {
+      copyA.begin((step + stage) * T::depth, tiles + stage * size);
+      copyB.begin((step + stage) * T::depth, tiles + stage * size + sizeOfA);
+      copyA.finish(tiles + stage * size);
+      copyB.finish(tiles + stage * size + sizeOfA);
     }
-    block.template multiply<A, B>(tiles + at, tiles + at + copy_a::layout::size);
-    if (!isLast) {
-      copyA.store(tiles + (size - at));
-      copyB.store(tiles + (size - at) + copy_a::layout::size);
-    }
+    if constexpr (isAsynchronous)
+      weir_cp_async_commit();
+  }
+  int at = 0, free = (stages - 1) * size;
+  for (; step < end; ++step) {
+    if constexpr (isAsynchronous)
+      weir_cp_async_wait<stages - 2>();
+    // This step's tiles are there, and nobody multiplies those of the last one.
     __syncthreads();
+    int next = step + stages - 1;
+    if (next < end) {
+      copyA.begin(next * T::depth, tiles + free);
+      copyB.begin(next * T::depth, tiles + free + sizeOfA);
+    }
+    if constexpr (isAsynchronous)
+      weir_cp_async_commit();
+    block.template multiply<A, B>(tiles + at, tiles + at + sizeOfA);
+    if (next < end) {
+      copyA.finish(tiles + free);
+      copyB.finish(tiles + free + sizeOfA);
+    }
+    free = at;
+    at = at + size == stages * size ? 0 : at + size;
   }
   block.put(sink, row, column);
 }
