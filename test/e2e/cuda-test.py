@@ -172,16 +172,28 @@ class Cuda(weirtest.Test):
 
     def test_kernels_touch_little_more_than_they_must(self):
         """In distinct sectors of 32 bytes, beside each input read once and each output written once. Attention's gradient reads
-        its inputs twice: a launch goes over queries, another over keys."""
+        its inputs twice: a launch goes over queries, another over keys. Partial sums of products and convolutions are no tensors,
+        and are written and read once more."""
+        gpt = [GPT, "--set", "layers=1"], weirtest.data(window=self.text()), 1
+        cnn = [MODELS / "mnist-cnn.weir", "--set", "batch=16"], self.digits(), 0
+        for (model, data, attentions), target, products in ((gpt, "cuda", 0), (gpt, "cuda+none", 15), (cnn, "cuda", 5)):
+            with self.subTest(model=model[0].stem, target=target):
+                self.check_sectors(model, data, target, attentions, products)
+
+    def check_sectors(self, model, data, target, attentions, products):
+        """The numbers: how many kernels go over their inputs twice, and how many of products and convolutions ran."""
         artifact, report = self.folder / "a.weirx", self.folder / "sectors.txt"
-        self.weir("compile", GPT, "--set", "layers=1", "--target", "cuda", "-o", artifact)
-        self.weir("run", artifact, *weirtest.data(window=self.text()), "--steps", 1, "--device", "emulated",
+        report.unlink(missing_ok=True)
+        self.weir("compile", *model, "--target", target, "-o", artifact)
+        self.weir("run", artifact, *data, "--steps", 1, "--device", "emulated",
                   env=dict(CHECKED, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report)))  # fmt: skip
         kernel_of = lambda symbol: "_".join(symbol.split("_")[:2])
-        least, touched, seen, twice = {}, {}, set(), set()
+        least, touched, seen, twice, multiplied = {}, {}, set(), set(), set()
         for kernel in json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]:
             name = kernel_of(kernel["symbol"])
             least[name] = least.get(name, 0) + kernel["bytes"]
+            if kernel["shape"] in ("product", "call"):
+                multiplied.add(name)
         for line in report.read_text().splitlines():
             if line.startswith("graph of "):
                 continue
@@ -191,13 +203,15 @@ class Cuda(weirtest.Test):
                 name = kernel_of(symbol)
                 if symbol.endswith("_queries"):
                     twice.add(name)
-                touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written))
+                partial = int(read) if symbol.endswith("_sum") else 0
+                touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written) - 2 * partial)
         once = touched.keys() - twice
         self.assertLessEqual(sum(touched[name] for name in once), 1.05 * sum(least[name] for name in once))
         for name in touched:
             if least[name] > 64 << 10:
                 self.assertLessEqual(touched[name] / least[name], 1.75 if name in twice else 1.25, name)
-        self.assertEqual(len(twice), 1)
+        self.assertEqual(len(twice), attentions)
+        self.assertEqual(len(multiplied & touched.keys()), products)
 
     def test_a_step_is_one_launch_of_a_graph(self):
         model, data = pathlib.Path(__file__).parent / "Inputs" / "accumulate.weir", self.folder / "window.npy"
