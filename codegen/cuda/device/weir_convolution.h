@@ -55,17 +55,18 @@ template <typename C, typename Element, bool linesArePlaces> struct weir_seen {
             image < C::images ? y : weir_outside, x};
   }
   static __device__ __forceinline__ weir_spot tap(unsigned i) {
-    int channel = i / (C::windowHeight * C::windowWidth);
-    int y = i / C::windowWidth % C::windowHeight, x = i % C::windowWidth;
+    int row = i / C::windowWidth, channel = unsigned(row) / C::windowHeight;
+    int y = row - channel * C::windowHeight, x = i - row * C::windowWidth;
     return {(channel * C::height + y) * C::width + x, channel < C::channels ? y : weir_outside, x};
   }
   __device__ __forceinline__ weir_spot line(int i) const {
     return linesArePlaces ? place(i) : tap(i);
   }
   __device__ __forceinline__ weir_spot k(int i) const { return linesArePlaces ? tap(i) : place(i); }
-  __device__ __forceinline__ const stored *at(weir_spot a, weir_spot b) const {
-    return weir_is_inside<C::height, C::width>(a, b) ? from + (a.offset + b.offset) : nullptr;
+  static __device__ __forceinline__ bool isThere(weir_spot a, weir_spot b) {
+    return weir_is_inside<C::height, C::width>(a, b);
   }
+  static __device__ __forceinline__ int at(weir_spot a, weir_spot b) { return a.offset + b.offset; }
 };
 
 // The places of the image at a stride's distance from each other, for its gradient.
@@ -98,14 +99,15 @@ template <typename C, typename Element> struct weir_answers {
             image < C::images ? y : weir_outside, x};
   }
   __device__ __forceinline__ weir_spot k(unsigned i) const {
-    int filter = i / (P::tapRows * P::tapColumns);
-    int y = i / P::tapColumns % P::tapRows, x = i % P::tapColumns;
+    int row = i / P::tapColumns, filter = unsigned(row) / P::tapRows;
+    int y = row - filter * P::tapRows, x = i - row * P::tapColumns;
     return {filter * (C::outHeight * C::outWidth) - (y * C::outWidth + x),
             filter < C::filters ? -y : weir_outside, -x};
   }
-  __device__ __forceinline__ const stored *at(weir_spot a, weir_spot b) const {
-    return weir_is_inside<C::outHeight, C::outWidth>(a, b) ? from + (a.offset + b.offset) : nullptr;
+  static __device__ __forceinline__ bool isThere(weir_spot a, weir_spot b) {
+    return weir_is_inside<C::outHeight, C::outWidth>(a, b);
   }
+  static __device__ __forceinline__ int at(weir_spot a, weir_spot b) { return a.offset + b.offset; }
 };
 
 // The weights that they are multiplied by: lines are channels.
@@ -128,16 +130,15 @@ template <typename C, typename Element> struct weir_strided_taps {
     return channel < C::channels ? channel * (C::windowHeight * C::windowWidth) : -1;
   }
   __device__ __forceinline__ int k(unsigned i) const {
-    int filter = i / (P::tapRows * P::tapColumns);
-    int y = i / P::tapColumns % P::tapRows * C::strideY + firstY;
-    int x = i % P::tapColumns * C::strideX + firstX;
+    int row = i / P::tapColumns, filter = unsigned(row) / P::tapRows;
+    int y = (row - filter * P::tapRows) * C::strideY + firstY;
+    int x = (i - row * P::tapColumns) * C::strideX + firstX;
     if (filter >= C::filters || y >= C::windowHeight || x >= C::windowWidth)
       return -1;
     return (filter * (C::channels * C::windowHeight) + y) * C::windowWidth + x;
   }
-  __device__ __forceinline__ const stored *at(int line, int k) const {
-    return line < 0 || k < 0 ? nullptr : from + (line + k);
-  }
+  static __device__ __forceinline__ bool isThere(int line, int k) { return (line | k) >= 0; }
+  static __device__ __forceinline__ int at(int line, int k) { return line + k; }
 };
 
 // The image's gradient: rows are channels, columns are those places.
@@ -178,13 +179,12 @@ struct weir_planes {
   __device__ __forceinline__ void move(int) {}
   static __device__ __forceinline__ int plane(int i) { return i < planes ? i * places : -1; }
   static __device__ __forceinline__ int place(unsigned i) {
-    return i < images * places ? i / places * (planes * places) + i % places : -1;
+    return i < images * places ? int(i / places * (planes * places) + i % places) : -1;
   }
   __device__ __forceinline__ int line(int i) const { return linesArePlaces ? place(i) : plane(i); }
   __device__ __forceinline__ int k(int i) const { return linesArePlaces ? plane(i) : place(i); }
-  __device__ __forceinline__ const stored *at(int line, int k) const {
-    return line < 0 || k < 0 ? nullptr : from + (line + k);
-  }
+  static __device__ __forceinline__ bool isThere(int line, int k) { return (line | k) >= 0; }
+  static __device__ __forceinline__ int at(int line, int k) { return line + k; }
 };
 // Rows are planes, columns are places.
 template <typename Element, int images, int planes, int places, int vectorLength>

@@ -12,12 +12,12 @@
 // another launch adds in their order.
 //
 // A and B are *sides*: a line is a row of A or a column of B.
-//   element         the type in memory (`stored`), and from and to f32
-//   alongK, vector  elements side by side in memory are those along k, or of neighbouring lines;
-//                   so many are aligned, and all of them there or none
-//   line(i), k(i)   what is to be known of a line and of a k, also of those past the end
-//   at(line, k)     where the element is; null where it is zero
-//   from            where they begin
+//   element            the type in memory (`stored`), and from and to f32
+//   alongK, vector     elements side by side in memory are those along k, or of neighbouring lines;
+//                      so many are aligned, and all of them there or none
+//   line(i), k(i)      what is to be known of a line and of a k, also of those past the end
+//   isThere(line, k)   whether the element is in memory; else it is zero
+//   from, at(line, k)  where they begin, and how far from there it is
 // C is a *sink*.
 //   element, vector    as above, of neighbouring columns
 //   at(row, column)    null past the end
@@ -42,9 +42,8 @@ struct weir_matrix {
   __device__ __forceinline__ void move(int batch) { from += batch * batchStride; }
   __device__ __forceinline__ int line(int i) const { return i < lines ? i * lineStride : -1; }
   __device__ __forceinline__ int k(int i) const { return i < ks ? i * kStride : -1; }
-  __device__ __forceinline__ const stored *at(int line, int k) const {
-    return line < 0 || k < 0 ? nullptr : from + (line + k);
-  }
+  static __device__ __forceinline__ bool isThere(int line, int k) { return (line | k) >= 0; }
+  static __device__ __forceinline__ int at(int line, int k) { return line + k; }
 };
 
 // A row-major matrix, or a batch of them, side by side.
@@ -105,6 +104,8 @@ template <int rowCount, int columnCount, int rowsOfThread, int columnsOfThread> 
     static constexpr int pitch = lines + 4, size = depth * pitch;
     static constexpr bool keepsNeighbours = !alongK;
     static __device__ __forceinline__ int at(int line, int k) { return k * pitch + line; }
+    // From one line to the `number`-th after it, a multiple of eight.
+    static __device__ __forceinline__ int between(int number) { return number; }
   };
 
   float sums[rowsOfThread][columnsOfThread / 4][4];
@@ -177,6 +178,9 @@ struct weir_mma {
     static __device__ __forceinline__ int at(int line, int k) {
       return alongK ? line * pitch + (k ^ line / 2 % 4 * 8) : k * pitch + line;
     }
+    static __device__ __forceinline__ int between(int number) {
+      return alongK ? number * pitch : number;
+    }
   };
 
   float sums[rowsOfWarp / 16][columnsOfWarp / 8][4];
@@ -200,21 +204,21 @@ struct weir_mma {
   static __device__ __forceinline__ void loadLeft(unsigned (&to)[4], const factor *tile, int line,
                                                   int k) {
     int lane = threadIdx.x % 32;
+    tile += Layout::between(line);
     if constexpr (alongK)
-      weir_ldmatrix_x4(to, tile + Layout::at(line + lane % 16, k + lane / 16 * 8));
+      weir_ldmatrix_x4(to, tile + Layout::at(lane % 16, k + lane / 16 * 8));
     else
-      weir_ldmatrix_x4_trans(
-          to, tile + Layout::at(line + lane / 8 % 2 * 8, k + lane / 16 * 8 + lane % 8));
+      weir_ldmatrix_x4_trans(to, tile + Layout::at(lane / 8 % 2 * 8, k + lane / 16 * 8 + lane % 8));
   }
   template <typename Layout, bool alongK>
   static __device__ __forceinline__ void loadRight(unsigned (&to)[4], const factor *tile, int line,
                                                    int k) {
     int lane = threadIdx.x % 32;
+    tile += Layout::between(line);
     if constexpr (alongK)
-      weir_ldmatrix_x4(to,
-                       tile + Layout::at(line + lane / 16 * 8 + lane % 8, k + lane / 8 % 2 * 8));
+      weir_ldmatrix_x4(to, tile + Layout::at(lane / 16 * 8 + lane % 8, k + lane / 8 % 2 * 8));
     else
-      weir_ldmatrix_x4_trans(to, tile + Layout::at(line + lane / 16 * 8, k + lane % 16));
+      weir_ldmatrix_x4_trans(to, tile + Layout::at(lane / 16 * 8, k + lane % 16));
   }
 
   template <typename A, typename B>
@@ -287,15 +291,14 @@ template <typename T, typename Side, int lines> struct weir_tile_copy {
       int place = other + i * step;
       if (isPast(place))
         continue;
-      const stored *from;
-      if constexpr (Side::alongK)
-        from = side.at(places[i], ofThread);
-      else
-        from = side.at(places[0], side.k(k + place));
+      typename Side::line_place line = places[Side::alongK ? i : 0];
+      typename Side::k_place at = Side::alongK ? ofThread : side.k(k + place);
+      bool isThere = side.isThere(line, at);
       if constexpr (isAsynchronous)
-        weir_cp_async_16(tile + target(place, 0), from ? from : side.from, from);
-      else if (from)
-        held[i] = weir_load<stored, vector>(from);
+        weir_cp_async_16(tile + target(i, 0), side.from + (isThere ? side.at(line, at) : 0),
+                         isThere);
+      else if (isThere)
+        held[i] = weir_load<stored, vector>(side.from + side.at(line, at));
       else
         held[i] = weir_splat<stored, vector>(0);
     }
@@ -305,7 +308,7 @@ template <typename T, typename Side, int lines> struct weir_tile_copy {
 #pragma unroll
       for (int i = 0; i < count; ++i)
         if (!isPast(other + i * step))
-          put(tile, other + i * step, held[i]);
+          put(tile, i);
     }
   }
 
@@ -313,22 +316,26 @@ private:
   static __device__ __forceinline__ bool isPast(int place) {
     return others % step != 0 && place >= others;
   }
-  // Where the `j`-th neighbour goes.
-  __device__ __forceinline__ int target(int place, int j) const {
-    return Side::alongK ? layout::at(place, along + j) : layout::at(along + j, place);
+  // Where the `j`-th neighbour of the thread's `i`-th goes.
+  __device__ __forceinline__ int target(int i, int j) const {
+    if constexpr (!Side::alongK)
+      return layout::at(along + j, other + i * step);
+    else if constexpr (step % 8 == 0)
+      return layout::at(other, along + j) + layout::between(i * step);
+    else
+      return layout::at(other + i * step, along + j);
   }
-  __device__ __forceinline__ void put(factor *tile, int place,
-                                      const weir_vec<stored, vector> &elements) const {
+  __device__ __forceinline__ void put(factor *tile, int i) const {
     weir_vec<factor, vector> factors;
 #pragma unroll
     for (int j = 0; j < vector; ++j)
-      factors[j] = T::template factorOf<typename Side::element>(elements[j]);
+      factors[j] = T::template factorOf<typename Side::element>(held[i][j]);
     if constexpr (layout::keepsNeighbours) {
-      weir_store(tile + target(place, 0), factors);
+      weir_store(tile + target(i, 0), factors);
     } else {
 #pragma unroll
       for (int j = 0; j < vector; ++j)
-        tile[target(place, j)] = factors[j];
+        tile[target(i, j)] = factors[j];
     }
   }
 
