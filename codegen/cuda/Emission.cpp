@@ -131,6 +131,13 @@ Value Emission::below(Value a, int64_t b) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, index(b));
 }
 
+/// An input is aligned to the power of two in its bytes, up to an access of the widest: it may be a
+/// microbatch's part of a batch, behind others of its size.
+bool Emission::holdsWhole(const Buffer &buffer, int64_t count) {
+  return buffer.input < 0 ||
+         tensorType(kernel.getOperand(buffer.input)).getNumElements() % count == 0;
+}
+
 Value Emission::read(const Buffer &buffer, AffineExpr position) {
   auto alone = [&] {
     return loadElement(builder, loc, buffer, space->materialize(builder, loc, position));
@@ -142,7 +149,7 @@ Value Emission::read(const Buffer &buffer, AffineExpr position) {
     return alone();
   AffineExpr first = *stride ? space->simplify(position - side->lane) : position;
   if (!space->isOutside(first, side->loop.getRegion()) ||
-      (*stride && !first.isMultipleOf(side->count)))
+      (*stride && !(first.isMultipleOf(side->count) && holdsWhole(buffer, side->count))))
     return alone();
   Value &known = side->vectors[{buffer.pointer, position}];
   if (!known) {

@@ -124,6 +124,7 @@ public:
 
 private:
   mlir::Value read(const Buffer &buffer, mlir::AffineExpr position);
+  bool holdsWhole(const Buffer &buffer, int64_t count);
 
   mlir::ModuleOp module;
   mlir::func::FuncOp function;

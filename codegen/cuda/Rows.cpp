@@ -47,6 +47,7 @@ private:
   void emitSweep(int stage);
   void emitRow(int stage);
   void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
+  Value neutral(Sum &sum, int64_t lanes = 1);
   void clearPartials(int stage);
   void storePartials();
   AffineExpr partialPlace(Sum &sum, AffineExpr at) {
@@ -62,8 +63,8 @@ private:
   int64_t tasks = 1, grain = 1, lanes = 1, threads = 32;
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
   AffineExpr task, row, chunk;
-  /// Sums of columns that threads keep to themselves, a value for each lane: where a thread has one
-  /// place in a row.
+  /// Sums that threads keep to themselves: a total's part, and of columns, where a thread has one
+  /// place in a row, a value for each lane.
   llvm::MapVector<Operation *, Value> kept;
   bool failed = false;
 };
@@ -181,50 +182,68 @@ void RowEmitter::emitByColumns() {
   close();
 }
 
+Value RowEmitter::neutral(Sum &sum, int64_t count) {
+  Value one = neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum));
+  if (count == 1)
+    return one;
+  return arith::ConstantOp::create(
+      e.builder, e.loc,
+      DenseElementsAttr::get(VectorType::get({count}, one.getType()),
+                             cast<arith::ConstantOp>(one.getDefiningOp()).getValue()));
+}
+
 /// Where the sums of a sweep begin.
 void RowEmitter::clearPartials(int stage) {
-  OpBuilder &b = e.builder;
   kept.clear();
+  int64_t chunks = space.columns / lanes;
   for (Sum *sum : space.sumsOf(stage)) {
-    Value neutral = neutralOf(b, e.loc, sum->op.getKind(), elementOf(*sum));
-    if (sum->kind == Sum::perColumn && space.columns / lanes <= threads) {
-      if (lanes > 1)
-        neutral = arith::ConstantOp::create(
-            b, e.loc,
-            DenseElementsAttr::get(VectorType::get({lanes}, neutral.getType()),
-                                   cast<arith::ConstantOp>(neutral.getDefiningOp()).getValue()));
-      kept[sum->op] = neutral;
+    if (sum->kind == Sum::total) {
+      kept[sum->op] = neutral(*sum);
+      continue;
+    }
+    if (sum->kind == Sum::perColumn && chunks <= threads) {
+      kept[sum->op] = neutral(*sum, lanes);
       continue;
     }
     Buffer partial = e.workspace(elementOf(*sum), partialOffsets.lookup(sum->op));
-    auto clear = [&](AffineExpr at) {
-      storeElement(b, e.loc, partial, e.space->materialize(b, e.loc, partialPlace(*sum, at)),
-                   neutral);
+    auto clear = [&](AffineExpr at, int64_t count) {
+      e.storeVector(partial, partialPlace(*sum, at), neutral(*sum, count));
     };
     if (sum->kind != Sum::perColumn) {
-      byFirstThread([&] { clear(e.space->constant(0)); });
+      byFirstThread([&] { clear(e.space->constant(0), 1); });
       continue;
     }
-    // As the columns are shared out later.
-    scf::ForOp loop = e.loop(e.thread, e.index(space.columns), e.index(threads));
-    clear(e.space->declare(loop.getInductionVar(), space.columns));
+    // A thread clears the columns that it adds to.
+    scf::ForOp loop = e.loop(e.thread, e.index(chunks), e.index(threads));
+    clear(e.space->declare(loop.getInductionVar(), chunks) * lanes, lanes);
     e.done(loop);
   }
 }
 
 /// The sums that threads kept, to the workspace.
 void RowEmitter::storePartials() {
-  if (kept.empty())
+  auto partialOf = [&](Sum &sum) {
+    return e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+  };
+  SmallVector<Sum *> columns;
+  for (Sum &sum : space.sums) {
+    Value value = kept.lookup(sum.op);
+    if (!value)
+      continue;
+    if (sum.kind != Sum::total) {
+      columns.push_back(&sum);
+      continue;
+    }
+    Value total = e.blockReduce(sum.op.getKind(), value);
+    byFirstThread(
+        [&] { e.storeVector(partialOf(sum), partialPlace(sum, e.space->constant(0)), total); });
+  }
+  if (columns.empty())
     return;
-  OpBuilder &b = e.builder;
-  int64_t chunks = space.columns / lanes;
-  e.when(e.below(e.thread, chunks), [&] {
+  e.when(e.below(e.thread, space.columns / lanes), [&] {
     AffineExpr first = e.space->declare(e.thread, threads) * lanes;
-    for (Sum &sum : space.sums)
-      if (Value value = kept.lookup(sum.op)) {
-        Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
-        e.storeVector(partial, partialPlace(sum, first), value);
-      }
+    for (Sum *sum : columns)
+      e.storeVector(partialOf(*sum), partialPlace(*sum, first), kept.lookup(sum->op));
   });
 }
 
@@ -330,8 +349,9 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
   OpBuilder &b = e.builder;
   SmallVector<Value> accumulators;
   for (ReduceOp op : reductions)
-    accumulators.push_back(
-        neutralOf(b, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
+    accumulators.push_back(kept.count(op) ? kept.lookup(op)
+                                          : neutralOf(b, e.loc, op.getKind(),
+                                                      tensorType(op.getResult()).getElementType()));
   SmallVector<Sum *> keptSums, storedSums;
   for (Sum *sum : sums)
     (kept.count(sum->op) ? keptSums : storedSums).push_back(sum);
@@ -373,15 +393,10 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
 
   for (auto [op, own] :
        llvm::zip_equal(reductions, loop.getResults().take_front(reductions.size()))) {
-    Value total = e.blockReduce(op.getKind(), own);
-    bool isSum = false;
-    for (Sum *sum : space.sumsOf(stage))
-      if (sum->op == op && sum->kind == Sum::total) {
-        byFirstThread([&, total = total] { accumulate(*sum, e.space->constant(0), total); });
-        isSum = true;
-      }
-    if (!isSum)
-      e.elements->fix(op.getResult(), row, total);
+    if (kept.count(op))
+      kept[op] = own;
+    else
+      e.elements->fix(op.getResult(), row, e.blockReduce(op.getKind(), own));
   }
 }
 

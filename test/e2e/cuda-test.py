@@ -57,6 +57,11 @@ class Cuda(weirtest.Test):
             with self.subTest(model=name):
                 self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "bf16")
 
+    def test_microbatches_begin_anywhere(self):
+        model = pathlib.Path(__file__).resolve().parent / "models" / "slices-of-microbatches.weir"
+        for target in ("cuda", "cuda+none"):
+            self.emulated("verify", model, target=target)
+
     def test_generated_kernels_alone(self):
         for name in SHIPPED:
             with self.subTest(model=name):
