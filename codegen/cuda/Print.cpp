@@ -109,6 +109,21 @@ std::string textOf(TypedAttr attribute) {
   return cudaConstant(int32_t(value));
 }
 
+/// Ops that take narrow numbers for signed ones, whose text is of unsigned types.
+bool isSignedAndNarrow(Operation &op) {
+  auto isNarrow = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isInteger(1) || element.isInteger(8) || element.isInteger(16);
+  };
+  if (auto compared = dyn_cast<arith::CmpIOp>(op))
+    return isNarrow(compared.getLhs().getType()) &&
+           compared.getPredicate() >= arith::CmpIPredicate::slt &&
+           compared.getPredicate() <= arith::CmpIPredicate::sge;
+  return isa<arith::ExtSIOp, arith::SIToFPOp, arith::FPToSIOp, arith::DivSIOp, arith::RemSIOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::ShRSIOp, math::AbsIOp>(op) &&
+         (isNarrow(op.getOperand(0).getType()) || isNarrow(op.getResult(0).getType()));
+}
+
 class Printer {
 public:
   explicit Printer(std::set<std::string> &calls) : calls(calls) {}
@@ -247,7 +262,18 @@ std::string Printer::expression(Operation &op) {
     calls.insert(name);
     return call(name, op);
   }
+  if (isSignedAndNarrow(op))
+    return "";
   auto type = [&] { return cudaType(op.getResult(0).getType()); };
+  // Of indices, which are not negative, as of signed numbers.
+  auto ofUnsigned = [&](const char *sign) {
+    if (op.getResult(0).getType().isIndex())
+      return binary(op, sign);
+    std::string cast =
+        op.getResult(0).getType().isInteger(64) ? "(unsigned long long)" : "(unsigned)";
+    return "(" + type() + ")(" + cast + operand(op) + " " + sign + " " + cast + operand(op, 1) +
+           ")";
+  };
   return llvm::TypeSwitch<Operation *, std::string>(&op)
       .Case([&](arith::AddFOp) { return binary(op, "+"); })
       .Case([&](arith::SubFOp) { return binary(op, "-"); })
@@ -257,8 +283,10 @@ std::string Printer::expression(Operation &op) {
       .Case([&](arith::AddIOp) { return whole(op, "+", "weir_add"); })
       .Case([&](arith::SubIOp) { return whole(op, "-", "weir_sub"); })
       .Case([&](arith::MulIOp) { return whole(op, "*", "weir_mul"); })
-      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return binary(op, "/"); })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return binary(op, "%"); })
+      .Case([&](arith::DivSIOp) { return binary(op, "/"); })
+      .Case([&](arith::RemSIOp) { return binary(op, "%"); })
+      .Case([&](arith::DivUIOp) { return ofUnsigned("/"); })
+      .Case([&](arith::RemUIOp) { return ofUnsigned("%"); })
       .Case([&](arith::FloorDivSIOp) { return call("weir_floor_div", op); })
       .Case([&](arith::AndIOp) {
         return binary(op, op.getResult(0).getType().isInteger(1) ? "&&" : "&");

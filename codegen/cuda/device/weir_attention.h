@@ -11,18 +11,21 @@
 // in registers, where the result fragments of one product are the left fragments of the next.
 //
 // With C the constants of the op:
-//   forward    own q       others k, v    o = sum p v / sum p with p = exp(score - largest so far)
-//   dk, dv     own k, v    others q, do   p = exp(score - log_sum_exp), ds = p (do v^T - d)
-//   dq         own q, do   others k, v    dk = scale ds^T q, dv = p^T do, dq = scale ds k
-// where d, the row sums of o do, comes from a launch before. No two blocks write one place, and
-// sums have one order.
+//   forward    own q       others k, v    o = sum p v / sum p
+//   dk, dv     own k, v    others q, do   dk = scale ds^T q, dv = p^T do
+//   dq         own q, do   others k, v    dq = scale ds k
+// where p = exp(score - the largest so far) forward, exp(score - log_sum_exp) backward, and
+// ds = p (do v^T - d); d, the row sums of o do, comes from a launch before. No two blocks write one
+// place, and sums have one order.
 //
-// Factors are what tensor cores multiply. Those in bf16 are multiplied as they are; p and ds, which
-// the op lets nobody round, as sums of two bf16. Those in f32 are sums of two TF32.
+// Factors are what tensor cores multiply. Those in bf16 are multiplied as they are, and p and ds as
+// sums of two bf16; those in f32 as sums of two TF32. Where the op lets factors be rounded, each of
+// these sums is one number (`isExact` is false).
 #pragma once
 
 // A tensor [batch, head, row, column] of elements `Element` (their type in memory, and from and to
-// f32) with these strides; without columns, the last is 0. `isVector`: rows are of 16 bytes.
+// f32) with these strides; without columns, the last is 0. `isVector`: rows
+// have no gaps, and begin and end at multiples of 16 bytes, or of a pair of elements in a result.
 template <typename Element, int batchStride, int headStride, int rowStride, int columnStride,
           bool isVectors, typename Stored>
 struct weir_heads {
@@ -212,6 +215,7 @@ typedef weir_factor_of_f32<false> weir_factor_tf32;
 template <int warpsOfBlock, int groupsOfWarp, int othersOfStep, int stagesOfLoop> struct weir_cut {
   static constexpr int warps = warpsOfBlock, groups = groupsOfWarp, others = othersOfStep,
                        stages = stagesOfLoop;
+  static_assert(stages <= 2, "a tile is asked for one step before it is read");
   static constexpr int threads = 32 * warps, rows = 16 * groups * warps;
 };
 

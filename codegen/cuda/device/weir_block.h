@@ -37,6 +37,7 @@ __device__ __forceinline__ T weir_block_reduce(T value, Combine combine) {
   value = weir_warp_reduce<32>(value, combine);
   if (threads == 32)
     return value;
+  static_assert(sizeof(T) <= 4, "128 bytes hold what 32 warps have");
   T *partial = reinterpret_cast<T *>(weir_shared);
   if (threadIdx.x % 32 == 0)
     partial[threadIdx.x / 32] = value;
