@@ -5,10 +5,14 @@ import glob
 import json
 import os
 import pathlib
+import sys
 import unittest
 
 import weirtest
-from weirtest import MODELS, SHIPPED
+from weirtest import MODELS, ROOT, SHIPPED
+
+sys.path.insert(0, str(ROOT / "test" / "bench" / "gpu"))
+import cases
 
 
 def folders():
@@ -88,6 +92,18 @@ class Nvrtc(weirtest.Test):
                         self.assertLessEqual(kernel["shared"], 81 << 10, kernel)
                         most = max(most, kernel["registers"])
         print(f"at most {most} registers, no spills", flush=True)
+
+    def test_sizes_that_are_timed(self):
+        """One layer of each kind: kernels of the widths that test/bench/gpu has."""
+        once = {"layers", "blocks1", "blocks2", "blocks3", "blocks4"}
+        for name, case in cases.TIMED.items():
+            sizes = case.sizes | dict.fromkeys(once & set(case.sizes), 1)
+            options = [word for size, value in sizes.items() for word in ("--set", f"{size}={value}")]
+            with self.subTest(case=name):
+                kernels = self.compiled(ROOT / case.model, "cuda:sm_90", "--precision", case.precision, *options)
+                self.assertGreater(len(kernels), 50)
+                for kernel in kernels:
+                    self.assertEqual(kernel["frame"], 0, kernel)
 
     def test_attention_at_every_width(self):
         """Its kernels keep as much in registers as there are; with many blocks, two groups of rows in a warp."""
