@@ -239,9 +239,9 @@ SmallVector<Value> Emission::lanes(int64_t count, AffineExpr base, ValueRange ac
   return SmallVector<Value>(replaced.getResults().take_front(carried));
 }
 
-Value Emission::blockReduce(Reduction kind, Value value) {
-  std::string name =
-      "weir_block_" + stringifyReduction(kind).str() + "<" + std::to_string(threads) + ">";
+Value Emission::reduce(StringRef among, Reduction kind, Value value, int64_t shared) {
+  std::string name = "weir_" + among.str() + "_" + stringifyReduction(kind).str() + "<" +
+                     std::to_string(threads) + ">";
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
@@ -249,9 +249,16 @@ Value Emission::blockReduce(Reduction kind, Value value) {
                                          builder.getFunctionType(value.getType(), value.getType()));
     declared.setPrivate();
   }
-  if (threads > 32)
-    plan.launches.back().shared = blockReductionBytes;
+  plan.launches.back().shared = std::max(plan.launches.back().shared, shared);
   return func::CallOp::create(builder, loc, name, value.getType(), value).getResult(0);
+}
+
+Value Emission::blockReduce(Reduction kind, Value value) {
+  return reduce("block", kind, value, threads > 32 ? blockReductionBytes : 0);
+}
+
+Value Emission::warpsReduce(Reduction kind, Value value) {
+  return reduce("warps", kind, value, 4 * threads);
 }
 
 void Emission::storeVector(const Buffer &buffer, AffineExpr position, Value vector) {
@@ -267,10 +274,14 @@ void Emission::storeVector(const Buffer &buffer, AffineExpr position, Value vect
 }
 
 int64_t Emission::lanesFor(int64_t size) {
-  int64_t widest = 1;
-  for (Type type : llvm::concat<const Type>(kernel->getOperandTypes(), kernel->getResultTypes()))
-    widest = std::max<int64_t>(
-        widest, storedBytes(scalarType(cast<RankedTensorType>(type).getElementType())));
+  int64_t most = 0, widest = 1;
+  for (Type type : llvm::concat<const Type>(kernel->getOperandTypes(), kernel->getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    int64_t bytes = storedBytes(scalarType(tensor.getElementType()));
+    if (tensor.getNumElements() >= most)
+      widest = std::max(tensor.getNumElements() > most ? 1 : widest, bytes);
+    most = std::max(most, tensor.getNumElements());
+  }
   int64_t lanes = accessBytes / widest;
   while (size % lanes)
     lanes /= 2;

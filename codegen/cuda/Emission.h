@@ -84,16 +84,19 @@ public:
       mlir::AffineExpr position, mlir::ValueRange carried, mlir::ValueRange ofLane)>;
   /// `body` at base to base + count - 1 one after the other, carrying values along, and `vectors`
   /// of a value for each lane (or scalars, of one lane): reads of neighbours, and what it stores of
-  /// results there, become one access each. `base` is a multiple of `count`, which is no more than
-  /// an access of the widest element has. Returns the last carried values, and the vectors.
+  /// results there, become vectors of that many. `base` is a multiple of `count`. Returns the last
+  /// carried values, and the vectors.
   llvm::SmallVector<mlir::Value> lanes(int64_t count, mlir::AffineExpr base,
                                        mlir::ValueRange accumulators, mlir::ValueRange vectors,
                                        LaneBody body);
 
-  /// Combines a value of every thread of the block; all get the result.
+  /// Combines a value of every thread of the block, or of those that have one place in their warps;
+  /// all get the result.
   mlir::Value blockReduce(Reduction kind, mlir::Value value);
+  mlir::Value warpsReduce(Reduction kind, mlir::Value value);
 
-  /// How many lanes the kernel's tensors allow where `size` neighbours are computed together.
+  /// How many lanes the kernel's largest tensors allow where `size` neighbours are computed
+  /// together: an access of the widest of them. Others may take several.
   int64_t lanesFor(int64_t size);
 
   /// Stores neighbours, or one scalar, from a position on that is a multiple of their number.
@@ -124,6 +127,7 @@ public:
 
 private:
   mlir::Value read(const Buffer &buffer, mlir::AffineExpr position);
+  mlir::Value reduce(llvm::StringRef among, Reduction kind, mlir::Value value, int64_t shared);
   bool holdsWhole(const Buffer &buffer, int64_t count);
 
   mlir::ModuleOp module;

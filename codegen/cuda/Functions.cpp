@@ -32,12 +32,13 @@ SmallVector<Definition> definitions(MLIRContext &context) {
   SmallVector<Definition> all;
   for (StringRef op : {"math.exp", "math.log", "math.tanh", "math.erf", "math.sin", "math.cos"})
     all.push_back({f32, f32, op, Type()});
-  for (Type element :
-       {Type(builder.getBF16Type()), Type(builder.getF16Type()),
-        Type(Float8E4M3FNType::get(&context)), Type(Float8E5M2Type::get(&context))}) {
+  // The others are in weir_prims.h: every GPU converts them itself.
+  for (Type element : {Type(builder.getBF16Type()), Type(Float8E4M3FNType::get(&context)),
+                       Type(Float8E5M2Type::get(&context))}) {
     Type bits = builder.getIntegerType(element.getIntOrFloatBitWidth());
     all.push_back({bits, f32, "arith.extf", element});
-    all.push_back({f32, bits, "arith.truncf", element});
+    if (!element.isBF16())
+      all.push_back({f32, bits, "arith.truncf", element});
   }
   return all;
 }
@@ -67,6 +68,8 @@ std::string elementaryFunctions(MLIRContext &context, const std::set<std::string
       value = arith::BitcastOp::create(builder, loc, definition.result, value);
     func::ReturnOp::create(builder, loc, value);
     approximateMath(*module);
+    // As exact as the polynomials of a quotient are.
+    module->walk([](arith::DivFOp op) { op.setFastmath(arith::FastMathFlags::arcp); });
     expandSmallFloats(*module, /*halves=*/true);
     PassManager passes(&context);
     passes.addPass(createCanonicalizerPass());

@@ -278,7 +278,10 @@ std::string Printer::expression(Operation &op) {
       .Case([&](arith::AddFOp) { return binary(op, "+"); })
       .Case([&](arith::SubFOp) { return binary(op, "-"); })
       .Case([&](arith::MulFOp) { return binary(op, "*"); })
-      .Case([&](arith::DivFOp) { return binary(op, "/"); })
+      .Case([&](arith::DivFOp quotient) {
+        bool isRough = bitEnumContainsAny(quotient.getFastmath(), arith::FastMathFlags::arcp);
+        return isRough ? call("__fdividef", op) : binary(op, "/");
+      })
       .Case([&](arith::NegFOp) { return "-" + operand(op); })
       .Case([&](arith::AddIOp) { return whole(op, "+", "weir_add"); })
       .Case([&](arith::SubIOp) { return whole(op, "-", "weir_sub"); })

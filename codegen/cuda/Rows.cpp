@@ -28,6 +28,13 @@ int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
 /// Fewer are not worth a partial sum, which is written and read again.
 constexpr int64_t fewestRows = 16;
 
+/// Threads of a multiprocessor that keep its memory busy, each with an access or two on the way.
+constexpr int64_t busyThreads = 1024;
+
+/// Of a block that adds partial sums: columns side by side in a warp, a part of the partial sums in
+/// each of its warps.
+constexpr int64_t warpThreads = 32, sumThreads = 256;
+
 class RowEmitter {
 public:
   explicit RowEmitter(Emission &emission) : e(emission), space(emission.kernel) {}
@@ -50,10 +57,15 @@ private:
   Value neutral(Sum &sum, int64_t lanes = 1);
   void clearPartials(int stage);
   void storePartials();
+  /// Blocks of so many threads that sum, each over rows of its own.
+  int64_t blocksOf(int64_t threads) const {
+    return e.architecture.multiprocessors * std::max<int64_t>(2, busyThreads / threads);
+  }
   AffineExpr partialPlace(Sum &sum, AffineExpr at) {
     return e.space->simplify(task * paddedWidth(sum) + at);
   }
   void emitSums(int stage);
+  void emitSum(Sum &sum);
   void emitAfterwards(int stage);
   void accumulate(Sum &sum, AffineExpr at, Value scalar);
   void byFirstThread(llvm::function_ref<void()> body);
@@ -108,15 +120,17 @@ void RowEmitter::byFirstThread(llvm::function_ref<void()> body) {
 }
 
 LogicalResult RowEmitter::run() {
-  int64_t wanted = 2 * e.architecture.multiprocessors;
+  lanes = e.lanesFor(space.columns);
+  int64_t chunks = space.columns / lanes;
   bool columnsAlone = space.rowReductions.empty() && !space.sums.empty() &&
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
     columnsAlone &= space.extentOf(e.yielded(i)) != Extent::row;
   if (columnsAlone && space.lastStage <= 1) {
-    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(space.columns), 32, 128);
-    int64_t groups = llvm::divideCeil(space.columns, threads);
-    tasks = std::clamp<int64_t>(wanted / groups, 1, llvm::divideCeil(space.rows, fewestRows));
+    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 128);
+    int64_t groups = llvm::divideCeil(chunks, threads);
+    tasks = std::clamp<int64_t>(blocksOf(threads) / groups, 1,
+                                llvm::divideCeil(space.rows, fewestRows));
     grain = llvm::divideCeil(space.rows, tasks);
     tasks = llvm::divideCeil(space.rows, grain);
     layOutWorkspace();
@@ -125,10 +139,10 @@ LogicalResult RowEmitter::run() {
     emitAfterwards(0);
     return failure(failed);
   }
-  lanes = e.lanesFor(space.columns);
-  threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(space.columns / lanes), 32, 1024);
-  tasks = space.sums.empty() ? space.rows
-                             : std::min<int64_t>(llvm::divideCeil(space.rows, fewestRows), wanted);
+  threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 1024);
+  tasks = space.sums.empty()
+              ? space.rows
+              : std::min<int64_t>(llvm::divideCeil(space.rows, fewestRows), blocksOf(threads));
   grain = llvm::divideCeil(space.rows, tasks);
   tasks = llvm::divideCeil(space.rows, grain);
   layOutWorkspace();
@@ -142,9 +156,9 @@ LogicalResult RowEmitter::run() {
   return failure(failed);
 }
 
-/// A thread for each column and each `grain` rows.
+/// A thread for each chunk of columns and each `grain` rows.
 void RowEmitter::emitByColumns() {
-  int64_t groups = llvm::divideCeil(space.columns, threads);
+  int64_t chunks = space.columns / lanes, groups = llvm::divideCeil(chunks, threads);
   open("_rows0", tasks * groups, threads);
   OpBuilder &b = e.builder;
   Value group = arith::RemUIOp::create(b, e.loc, e.block, e.index(groups));
@@ -152,32 +166,33 @@ void RowEmitter::emitByColumns() {
   task = e.space->declare(taskAt, tasks);
   Value at = arith::AddIOp::create(
       b, e.loc, arith::MulIOp::create(b, e.loc, group, e.index(threads)), e.thread);
-  e.when(e.below(at, space.columns), [&] {
-    AffineExpr column = e.space->declare(at, space.columns);
+  e.when(e.below(at, chunks), [&] {
+    AffineExpr column = e.space->declare(at, chunks) * lanes;
     Value begin = arith::MulIOp::create(b, e.loc, taskAt, e.index(grain));
     Value end = arith::MinSIOp::create(
         b, e.loc, arith::AddIOp::create(b, e.loc, begin, e.index(grain)), e.index(space.rows));
-    SmallVector<Value> accumulators;
+    SmallVector<Value> none;
     for (Sum &sum : space.sums)
-      accumulators.push_back(neutralOf(b, e.loc, sum.op.getKind(), elementOf(sum)));
-    scf::ForOp loop = e.loop(begin, end, e.index(1), accumulators);
+      none.push_back(neutral(sum, lanes));
+    scf::ForOp loop = e.loop(begin, end, e.index(1), none);
     row = e.space->declare(loop.getInductionVar(), space.rows);
-    AffineExpr position = row * space.columns + column;
-    SmallVector<Value> next, scalars;
-    for (auto [sum, accumulator] : llvm::zip_equal(space.sums, loop.getRegionIterArgs()))
-      next.push_back(combine(b, e.loc, sum.op.getKind(), accumulator,
-                             e.elements->at(sum.op.getInput(), position)));
     auto outputs = space.outputsOf(0, Extent::full);
-    for (const Output &output : outputs)
-      scalars.push_back(e.elements->at(output.value, position));
-    for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
-      e.storeResult(output.index, position, scalar);
-    e.done(loop, next);
-    for (auto [sum, total] : llvm::zip_equal(space.sums, loop.getResults())) {
-      Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
-      AffineExpr place = e.space->simplify(task * paddedWidth(sum) + column);
-      storeElement(b, e.loc, partial, e.space->materialize(b, e.loc, place), total);
-    }
+    auto body = [&](AffineExpr position, ValueRange, ValueRange sums) -> SmallVector<Value> {
+      SmallVector<Value> next, scalars;
+      for (auto [sum, accumulator] : llvm::zip_equal(space.sums, sums))
+        next.push_back(combine(b, e.loc, sum.op.getKind(), accumulator,
+                               e.elements->at(sum.op.getInput(), position)));
+      for (const Output &output : outputs)
+        scalars.push_back(e.elements->at(output.value, position));
+      for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
+        e.storeResult(output.index, position, scalar);
+      return next;
+    };
+    AffineExpr base = e.space->simplify(row * space.columns + column);
+    e.done(loop, e.lanes(lanes, base, {}, ValueRange(loop.getRegionIterArgs()), body));
+    for (auto [sum, total] : llvm::zip_equal(space.sums, loop.getResults()))
+      e.storeVector(e.workspace(elementOf(sum), partialOffsets.lookup(sum.op)),
+                    partialPlace(sum, column), total);
   });
   close();
 }
@@ -400,34 +415,57 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
   }
 }
 
-/// A thread for each element of the sums of a stage.
 void RowEmitter::emitSums(int stage) {
   auto sums = space.sumsOf(stage);
   if (sums.empty())
     return;
-  int64_t widest = 1;
+  auto blocksFor = [](Sum *sum) -> int64_t { return llvm::divideCeil(sum->width, warpThreads); };
+  int64_t most = 1;
   for (Sum *sum : sums)
-    widest = std::max(widest, sum->width);
-  int64_t ofBlock = std::clamp<int64_t>(llvm::PowerOf2Ceil(widest), 32, 128);
-  open("_sums" + std::to_string(stage), llvm::divideCeil(widest, ofBlock), ofBlock);
-  OpBuilder &b = e.builder;
-  Value at = arith::AddIOp::create(
-      b, e.loc, arith::MulIOp::create(b, e.loc, e.block, e.index(ofBlock)), e.thread);
+    most = std::max(most, blocksFor(sum));
+  open("_sums" + std::to_string(stage), most, sumThreads);
   for (Sum *sum : sums)
-    e.when(e.below(at, sum->width), [&] {
-      AffineExpr column = e.space->declare(at, sum->width);
-      Reduction kind = sum->op.getKind();
-      Buffer partial = e.workspace(elementOf(*sum), partialOffsets.lookup(sum->op));
-      Value neutral = neutralOf(b, e.loc, kind, elementOf(*sum));
-      scf::ForOp loop = e.loop(tasks, neutral);
-      AffineExpr place = e.space->exprOf(loop.getInductionVar()) * paddedWidth(*sum) + column;
-      Value one =
-          loadElement(b, e.loc, partial, e.space->materialize(b, e.loc, e.space->simplify(place)));
-      e.done(loop, combine(b, e.loc, kind, loop.getRegionIterArg(0), one));
-      storeElement(b, e.loc, finalOf(*sum), e.space->materialize(b, e.loc, column),
-                   loop.getResult(0));
-    });
+    if (blocksFor(sum) == most)
+      emitSum(*sum);
+    else
+      e.when(e.below(e.block, blocksFor(sum)), [&] { emitSum(*sum); });
   close();
+}
+
+/// Adds what blocks summed up: every warp a part of it, and then the warps'. A sum of one element
+/// is shared out among all threads.
+void RowEmitter::emitSum(Sum &sum) {
+  OpBuilder &b = e.builder;
+  Reduction kind = sum.op.getKind();
+  Buffer partial = e.workspace(elementOf(sum), partialOffsets.lookup(sum.op));
+  Value begin = e.thread, end = e.index(tasks), step = e.index(sumThreads);
+  AffineExpr column = e.space->constant(0);
+  Value isOwn = arith::CmpIOp::create(b, e.loc, arith::CmpIPredicate::eq, e.thread, e.index(0));
+  if (sum.width > 1) {
+    int64_t part = llvm::divideCeil(tasks, sumThreads / warpThreads);
+    Value warp = arith::DivUIOp::create(b, e.loc, e.thread, e.index(warpThreads));
+    Value lane = arith::RemUIOp::create(b, e.loc, e.thread, e.index(warpThreads));
+    begin = arith::MulIOp::create(b, e.loc, warp, e.index(part));
+    end = arith::MinSIOp::create(b, e.loc, end,
+                                 arith::AddIOp::create(b, e.loc, begin, e.index(part)));
+    step = e.index(1);
+    Value at = arith::AddIOp::create(
+        b, e.loc, arith::MulIOp::create(b, e.loc, e.block, e.index(warpThreads)), lane);
+    isOwn = arith::AndIOp::create(b, e.loc, e.below(e.thread, warpThreads), e.below(at, sum.width));
+    // All take part in the reduction.
+    column =
+        e.space->declare(arith::MinSIOp::create(b, e.loc, at, e.index(sum.width - 1)), sum.width);
+  }
+  scf::ForOp loop = e.loop(begin, end, step, neutral(sum));
+  AffineExpr place = e.space->declare(loop.getInductionVar(), tasks) * paddedWidth(sum) + column;
+  Value one =
+      loadElement(b, e.loc, partial, e.space->materialize(b, e.loc, e.space->simplify(place)));
+  e.done(loop, combine(b, e.loc, kind, loop.getRegionIterArg(0), one));
+  Value total = sum.width > 1 ? e.warpsReduce(kind, loop.getResult(0))
+                              : e.blockReduce(kind, loop.getResult(0));
+  e.when(isOwn, [&] {
+    storeElement(b, e.loc, finalOf(sum), e.space->materialize(b, e.loc, column), total);
+  });
 }
 
 /// What follows from the sums of a stage, column by column, and scalars.

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Reductions over the threads of a block, in a fixed order. Every thread of the block calls them
-// and gets the result. `threads` is a power of two from 32 to 1024. They use the first 128 bytes of
-// the shared memory.
+// and gets the result. `threads` is a power of two from 32 to 1024. Those over a block use the
+// first 128 bytes of the shared memory, those over warps 4 for each thread.
 #pragma once
 
 struct weir_sum {
@@ -57,4 +57,29 @@ template <int threads, typename T> __device__ __forceinline__ T weir_block_max(T
 }
 template <int threads, typename T> __device__ __forceinline__ T weir_block_min(T value) {
   return weir_block_reduce<threads>(value, weir_smallest());
+}
+
+// Of the threads that have one place in their warps.
+template <int threads, typename T, typename Combine>
+__device__ __forceinline__ T weir_warps_reduce(T value, Combine combine) {
+  static_assert(sizeof(T) <= 4, "");
+  T *all = reinterpret_cast<T *>(weir_shared), *own = all + threadIdx.x % 32;
+  all[threadIdx.x] = value;
+  __syncthreads();
+  value = own[0];
+#pragma unroll
+  for (int warp = 1; warp < threads / 32; ++warp)
+    value = combine(value, own[32 * warp]);
+  __syncthreads();
+  return value;
+}
+
+template <int threads, typename T> __device__ __forceinline__ T weir_warps_sum(T value) {
+  return weir_warps_reduce<threads>(value, weir_sum());
+}
+template <int threads, typename T> __device__ __forceinline__ T weir_warps_max(T value) {
+  return weir_warps_reduce<threads>(value, weir_largest());
+}
+template <int threads, typename T> __device__ __forceinline__ T weir_warps_min(T value) {
+  return weir_warps_reduce<threads>(value, weir_smallest());
 }

@@ -11,14 +11,16 @@
 
 extern __shared__ __align__(16) unsigned char weir_shared[];
 
-// `count` elements that one instruction moves; their bytes are a power of two, at most 16.
-template <typename T, int count> struct __align__(sizeof(T) * count) weir_vec {
+// `count` elements that one instruction moves, or several that move 16 bytes each; their bytes are
+// a power of two.
+template <typename T, int count>
+struct __align__(sizeof(T) * count < 16 ? sizeof(T) * count : 16) weir_vec {
   T at[count];
   __device__ __forceinline__ T &operator[](int i) { return at[i]; }
   __device__ __forceinline__ const T &operator[](int i) const { return at[i]; }
 };
 
-// `from` and `to` are aligned to the vector's bytes.
+// `from` and `to` are aligned to the vector's bytes, to 16 at most.
 template <typename T, int count>
 __device__ __forceinline__ weir_vec<T, count> weir_load(const T *from) {
   return *reinterpret_cast<const weir_vec<T, count> *>(from);
@@ -38,6 +40,23 @@ __device__ __forceinline__ float weir_lg2(float x) {
   float y;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+
+// Between f32 and the bits of bf16 and f16: to the nearest, even among two.
+__device__ __forceinline__ unsigned short weir_bf16_of_f32(float x) {
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+__device__ __forceinline__ unsigned short weir_f16_of_f32(float x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+__device__ __forceinline__ float weir_f32_of_f16(unsigned short bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
 }
 
 // Two floats to the nearest bf16, even among two, the first in the lower half.

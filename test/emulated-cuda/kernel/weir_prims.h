@@ -8,7 +8,8 @@
 extern "C" __align__(16) unsigned char weirEmulatedShared[];
 #define weir_shared weirEmulatedShared
 
-template <typename T, int count> struct __align__(sizeof(T) * count) weir_vec {
+template <typename T, int count>
+struct __align__(sizeof(T) * count < 16 ? sizeof(T) * count : 16) weir_vec {
   T at[count];
   __device__ __forceinline__ T &operator[](int i) { return at[i]; }
   __device__ __forceinline__ const T &operator[](int i) const { return at[i]; }
@@ -16,13 +17,13 @@ template <typename T, int count> struct __align__(sizeof(T) * count) weir_vec {
 
 template <typename T, int count>
 __device__ __forceinline__ weir_vec<T, count> weir_load(const T *from) {
-  if ((unsigned long long)from % sizeof(weir_vec<T, count>))
+  if ((unsigned long long)from % alignof(weir_vec<T, count>))
     weirEmulatedMisaligned(from, sizeof(weir_vec<T, count>));
   return *reinterpret_cast<const weir_vec<T, count> *>(from);
 }
 template <typename T, int count>
 __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &values) {
-  if ((unsigned long long)to % sizeof(weir_vec<T, count>))
+  if ((unsigned long long)to % alignof(weir_vec<T, count>))
     weirEmulatedMisaligned(to, sizeof(weir_vec<T, count>));
   *reinterpret_cast<weir_vec<T, count> *>(to) = values;
 }
@@ -33,6 +34,14 @@ __device__ __forceinline__ float weir_lg2(float x) { return log2f(x); }
 __device__ __forceinline__ unsigned weirEmulatedBf16(float x) {
   unsigned bits = __float_as_uint(x);
   return x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+__device__ __forceinline__ unsigned short weir_bf16_of_f32(float x) { return weirEmulatedBf16(x); }
+// The compiler's own type, whose NaN keep their bits: a GPU's are one.
+__device__ __forceinline__ unsigned short weir_f16_of_f32(float x) {
+  return x != x ? 0x7fff : __builtin_bit_cast(unsigned short, _Float16(x));
+}
+__device__ __forceinline__ float weir_f32_of_f16(unsigned short bits) {
+  return float(__builtin_bit_cast(_Float16, bits));
 }
 __device__ __forceinline__ unsigned weir_pack_bf16(float low, float high) {
   return weirEmulatedBf16(low) | weirEmulatedBf16(high) << 16;
