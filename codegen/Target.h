@@ -94,6 +94,11 @@ public:
   /// Whether factors may be rounded on their way to being multiplied, as factorsOf (Pins.h) allows.
   virtual bool roundsFactors() const = 0;
 
+  /// Whether what is reduced along its first and its last axes, and not along some between, is
+  /// reduced along the last ones as rows, and what is left along the others: the steps have more
+  /// threads than there are results.
+  virtual bool reducesInSteps() const = 0;
+
   /// Whether the kernel of an op that is a library call may end so; else its parts are kernels of
   /// their own.
   virtual bool takes(mlir::Operation *root, Epilogue epilogue) const = 0;

@@ -164,6 +164,7 @@ public:
     return libraryTakes(root, epilogue);
   }
   bool roundsFactors() const override { return false; }
+  bool reducesInSteps() const override { return false; }
   bool stagesPorts() const override { return false; }
   int64_t mostCopies(KernelOp) const override { return 1; }
   bool isCall(KernelOp kernel) const override { return isLibraryShape(kernel.getShape()); }

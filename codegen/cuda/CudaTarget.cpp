@@ -108,6 +108,7 @@ public:
            isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
   bool roundsFactors() const override { return true; }
+  bool reducesInSteps() const override { return true; }
   bool stagesPorts() const override { return true; }
   int64_t mostCopies(KernelOp kernel) const override;
   FailureOr<KernelPlan> planKernel(KernelOp kernel) override {
@@ -246,6 +247,8 @@ std::string commentOf(KernelOp kernel) {
     if (isa<ConstantOp>(op))
       continue;
     std::string at = describe(op.getLoc());
+    // A file may be called anything; what ends a line would end the comment.
+    std::replace_if(at.begin(), at.end(), [](unsigned char c) { return c < ' '; }, '?');
     if (at == last) {
       text += ", " + op.getName().stripDialect().str();
       continue;

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block computes a row at a time: its threads go over the columns as many times as reductions
-// along the row depend on each other, each thread over the same columns every time. What is summed
+// A block computes a row at a time, or a warp where rows are short: its threads go over the columns
+// as many times as reductions along the row depend on each other, each thread over the same columns
+// every time. What is summed
 // across rows is summed per block into the workspace; a second launch adds the blocks' partial sums
 // in their order, and a third computes what follows from them. Where nothing is reduced along rows,
 // a thread sums columns of its own.
@@ -31,6 +32,9 @@ constexpr int64_t fewestRows = 16;
 /// Threads of a multiprocessor that keep its memory busy, each with an access or two on the way.
 constexpr int64_t busyThreads = 1024;
 
+/// Chunks of a row that a warp goes over alone, at most, and the warps of such a block.
+constexpr int64_t mostOfWarp = 128, warpsOfBlock = 4;
+
 /// Of a block that adds partial sums: columns side by side in a warp, a part of the partial sums in
 /// each of its warps.
 constexpr int64_t warpThreads = 32, sumThreads = 256;
@@ -52,6 +56,7 @@ private:
 
   void emitByColumns();
   void emitSweep(int stage);
+  void emitTask(int stage);
   void emitRow(int stage);
   void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
   Value neutral(Sum &sum, int64_t lanes = 1);
@@ -72,7 +77,9 @@ private:
 
   Emission &e;
   RowSpace space;
-  int64_t tasks = 1, grain = 1, lanes = 1, threads = 32;
+  int64_t tasks = 1, grain = 1, lanes = 1;
+  int64_t threads = 32, rowsOfBlock = 1; ///< of a row, and how many are side by side
+  Value thread;                          ///< of a row's
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
   AffineExpr task, row, chunk;
   /// Sums that threads keep to themselves: a total's part, and of columns, where a thread has one
@@ -115,7 +122,7 @@ bool RowEmitter::close() {
 
 void RowEmitter::byFirstThread(llvm::function_ref<void()> body) {
   Value first =
-      arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::eq, e.thread, e.index(0));
+      arith::CmpIOp::create(e.builder, e.loc, arith::CmpIPredicate::eq, thread, e.index(0));
   e.when(first, body);
 }
 
@@ -140,6 +147,10 @@ LogicalResult RowEmitter::run() {
     return failure(failed);
   }
   threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 1024);
+  if (space.sums.empty() && chunks <= mostOfWarp) {
+    threads = warpThreads;
+    rowsOfBlock = std::min(warpsOfBlock, space.rows);
+  }
   tasks = space.sums.empty()
               ? space.rows
               : std::min<int64_t>(llvm::divideCeil(space.rows, fewestRows), blocksOf(threads));
@@ -229,7 +240,7 @@ void RowEmitter::clearPartials(int stage) {
       continue;
     }
     // A thread clears the columns that it adds to.
-    scf::ForOp loop = e.loop(e.thread, e.index(chunks), e.index(threads));
+    scf::ForOp loop = e.loop(thread, e.index(chunks), e.index(threads));
     clear(e.space->declare(loop.getInductionVar(), chunks) * lanes, lanes);
     e.done(loop);
   }
@@ -255,18 +266,40 @@ void RowEmitter::storePartials() {
   }
   if (columns.empty())
     return;
-  e.when(e.below(e.thread, space.columns / lanes), [&] {
-    AffineExpr first = e.space->declare(e.thread, threads) * lanes;
+  e.when(e.below(thread, space.columns / lanes), [&] {
+    AffineExpr first = e.space->declare(thread, threads) * lanes;
     for (Sum *sum : columns)
       e.storeVector(partialOf(*sum), partialPlace(*sum, first), kept.lookup(sum->op));
   });
 }
 
 void RowEmitter::emitSweep(int stage) {
-  open("_rows" + std::to_string(stage), tasks, threads);
+  open("_rows" + std::to_string(stage), llvm::divideCeil(tasks, rowsOfBlock),
+       threads * rowsOfBlock);
   OpBuilder &b = e.builder;
-  task = e.space->exprOf(e.block);
   chunk = AffineExpr();
+  if (rowsOfBlock == 1) {
+    thread = e.thread;
+    task = e.space->exprOf(e.block);
+    emitTask(stage);
+  } else {
+    e.threads = threads; // reduce together
+    thread = arith::RemUIOp::create(b, e.loc, e.thread, e.index(threads));
+    Value at = arith::AddIOp::create(b, e.loc,
+                                     arith::MulIOp::create(b, e.loc, e.block, e.index(rowsOfBlock)),
+                                     arith::DivUIOp::create(b, e.loc, e.thread, e.index(threads)));
+    e.space->declare(thread, threads);
+    e.when(e.below(at, tasks), [&] {
+      task = e.space->declare(at, tasks);
+      emitTask(stage);
+    });
+  }
+  close();
+}
+
+/// The rows of a block, or the one of a warp.
+void RowEmitter::emitTask(int stage) {
+  OpBuilder &b = e.builder;
   clearPartials(stage);
   if (grain == 1) {
     row = task;
@@ -291,7 +324,6 @@ void RowEmitter::emitSweep(int stage) {
       sum.second = result;
   }
   storePartials();
-  close();
 }
 
 void RowEmitter::accumulate(Sum &sum, AffineExpr at, Value scalar) {
@@ -373,7 +405,7 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
   for (Sum *sum : keptSums)
     accumulators.push_back(kept.lookup(sum->op));
   int64_t chunks = space.columns / lanes;
-  scf::ForOp loop = e.loop(e.thread, e.index(chunks), e.index(threads), accumulators);
+  scf::ForOp loop = e.loop(thread, e.index(chunks), e.index(threads), accumulators);
   if (chunk)
     e.space->rebind(chunk, loop.getInductionVar());
   else

@@ -318,6 +318,8 @@ struct Unit {
 
 void outlineBlock(Block &block, const Target &target) {
   decomposeDeclined(block, target);
+  if (target.reducesInSteps())
+    reduceInSteps(block);
   prepareRoots(block);
   materializeBiases(block, target);
   computeFromStatistics(block);

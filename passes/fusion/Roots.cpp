@@ -217,6 +217,34 @@ void decomposeDeclined(Block &block, const Target &target) {
   }
 }
 
+void reduceInSteps(Block &block) {
+  for (auto reduce : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    if (reduce.reductionSplit())
+      continue;
+    ArrayRef<int64_t> axes = reduce.getAxes();
+    int64_t rank = tensorType(reduce.getInput()).getRank(), count = axes.size(), last = 0,
+            first = 0;
+    while (last < count && axes[count - 1 - last] == rank - 1 - last)
+      ++last;
+    while (first < count && axes[first] == first)
+      ++first;
+    if (!last && !first)
+      continue;
+    SmallVector<int64_t> step(last ? axes.take_back(last) : axes.take_front(first)),
+        others(last ? axes.drop_back(last) : axes.drop_front(first));
+    if (!last)
+      for (int64_t &axis : others)
+        axis -= first;
+    OpBuilder builder(reduce);
+    Value value = ReduceOp::create(builder, reduce.getLoc(), reduce.getInput(), reduce.getKind(),
+                                   step, reduce.getAccumulateAttr());
+    reduce.replaceAllUsesWith(ReduceOp::create(builder, reduce.getLoc(), value, reduce.getKind(),
+                                               others, reduce.getAccumulateAttr())
+                                  .getResult());
+    reduce.erase();
+  }
+}
+
 void prepareRoots(Block &block) {
   widenBehindViews(block);
   SmallVector<ConcatOp> concats;

@@ -23,6 +23,9 @@ namespace weir {
 /// declines. First of all, so that their parts are fused as any others.
 void decomposeDeclined(mlir::Block &block, const Target &target);
 
+/// Makes steps of reductions along first, or last, and other axes: rows and columns, which fuse.
+void reduceInSteps(mlir::Block &block);
+
 /// Rewrites a block so that epilogues stand next to their products, attention's results have one
 /// layout, and views move what is narrow: casts narrow before them and widen behind.
 void prepareRoots(mlir::Block &block);

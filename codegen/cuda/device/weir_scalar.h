@@ -30,6 +30,16 @@ __device__ __forceinline__ float weir_min(float a, float b) { return a < b || a 
 __device__ __forceinline__ int weir_max(int a, int b) { return a > b ? a : b; }
 __device__ __forceinline__ int weir_min(int a, int b) { return a < b ? a : b; }
 
+// e to the power of x, to a few units in the last place, with what is below 2^-126 as 0: 2^n 2^f
+// with n the nearest whole number. 1.5 2^23 + 127 puts n + 127 where it is shifted to the exponent.
+__device__ __forceinline__ float weir_exp(float x) {
+  const float within = fminf(fmaxf(x, -88.0f), 88.3f);
+  const float shifted = fmaf(within, 1.44269502f, 12583039.0f);
+  const float n = shifted - 12583039.0f;
+  const float f = fmaf(x, 1.92596303e-08f, fmaf(x, 1.44269502f, -n));
+  return weir_ex2(f) * __int_as_float(__float_as_int(shifted) << 23);
+}
+
 template <typename T, int count> __device__ __forceinline__ weir_vec<T, count> weir_splat(T value) {
   weir_vec<T, count> all;
 #pragma unroll

@@ -65,6 +65,21 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SumsOfRows,
                          testing::Values(Rows{1, 1}, Rows{40, 7}, Rows{40, 128}, Rows{70, 1030},
                                          Rows{33, 4096}, Rows{33, 4104}, Rows{35, 5001}));
 
+/// Sums of channels, as batch norms have them: no thread goes over all that a channel has.
+TEST(SumsOfChannels, OfWhatIsComputedOnTheWay) {
+  expectAsInterpreted(R"(
+    func.func @f(%x: tensor<5x3x9x8xf32>, %s: tensor<3xf32>) -> (tensor<3xf32>, tensor<5x3x9x8xf32>, tensor<3x8xf32>) {
+      %b = weir.broadcast %s {dimensions = array<i64: 1>} : tensor<3xf32> -> tensor<5x3x9x8xf32>
+      %d = weir.sub %x, %b : tensor<5x3x9x8xf32>
+      %q = weir.mul %d, %d : tensor<5x3x9x8xf32>
+      %r = weir.reduce sum %q {axes = array<i64: 0, 2, 3>} : tensor<5x3x9x8xf32> -> tensor<3xf32>
+      %t = weir.broadcast %r {dimensions = array<i64: 1>} : tensor<3xf32> -> tensor<5x3x9x8xf32>
+      %y = weir.mul %d, %t : tensor<5x3x9x8xf32>
+      %m = weir.reduce max %q {axes = array<i64: 0, 2>} : tensor<5x3x9x8xf32> -> tensor<3x8xf32>
+      return %r, %y, %m : tensor<3xf32>, tensor<5x3x9x8xf32>, tensor<3x8xf32>
+    })");
+}
+
 struct Segments {
   int items, segments, columns;
 };

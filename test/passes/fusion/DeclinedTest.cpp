@@ -42,6 +42,7 @@ public:
     return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }
   bool roundsFactors() const override { return whole->roundsFactors(); }
+  bool reducesInSteps() const override { return whole->reducesInSteps(); }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }
   bool isCall(KernelOp kernel) const override { return whole->isCall(kernel); }
