@@ -129,6 +129,9 @@ public:
   virtual mlir::FailureOr<std::vector<char>> compile(llvm::ArrayRef<NamedKernel> kernels,
                                                      DumpKernels dump = nullptr,
                                                      mlir::TimingScope time = {}) = 0;
+
+  /// Whether it was the machine that lacked something when compile() failed.
+  virtual bool machineFailed() const { return false; }
 };
 
 } // namespace weir

@@ -108,6 +108,7 @@ public:
            isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
   bool roundsFactors() const override { return true; }
+  bool machineFailed() const override { return lacking; }
   bool reducesInSteps() const override { return true; }
   bool stagesPorts() const override { return true; }
   int64_t mostCopies(KernelOp kernel) const override;
@@ -136,6 +137,7 @@ private:
   LogicalResult addMachineCode(artifact::CudaCodeT &code, Location loc);
 
   Architecture architecture;
+  bool lacking = false;
   /// What is planned is compiled later, from the same functions.
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
 };
@@ -423,10 +425,10 @@ LogicalResult CudaTarget::addMachineCode(artifact::CudaCodeT &code, Location loc
   std::vector<std::string> sources;
   for (const auto &unit : code.units)
     sources.push_back(unit->source);
-  cuda::CompileResult made =
-      cuda::compileUnits("", architecture.version, std::move(headers), sources);
+  cuda::CompileResult made = cuda::compileUnits(architecture.version, std::move(headers), sources);
+  lacking = made.exit == Exit::device;
   if (!made.failure.empty())
-    return emitError(loc) << made.failure;
+    return emitError(lacking ? UnknownLoc::get(loc.getContext()) : loc) << made.failure;
   code.architecture = architecture.version;
   for (auto [unit, cubin] : llvm::zip_equal(code.units, made.cubins))
     unit->cubin.assign(cubin.begin(), cubin.end());

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -91,10 +92,14 @@ Buffer Emission::result(unsigned index) {
 
 Buffer Emission::workspace(Type element, int64_t offset) {
   Value base = function.getArgument(kernel.getNumOperands() + kernel.getNumResults());
-  if (offset)
+  if (offset) {
+    bool isShort = offset <= std::numeric_limits<int32_t>::max();
+    LLVM::GEPArg place = isShort ? LLVM::GEPArg(int32_t(offset))
+                                 : LLVM::GEPArg(Value(arith::ConstantIntOp::create(
+                                       builder, loc, builder.getI64Type(), offset)));
     base = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                               ArrayRef<LLVM::GEPArg>{int32_t(offset)},
-                               LLVM::GEPNoWrapFlags::inbounds);
+                               ArrayRef<LLVM::GEPArg>{place}, LLVM::GEPNoWrapFlags::inbounds);
+  }
   return {base, element, -1};
 }
 

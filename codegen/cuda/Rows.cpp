@@ -29,6 +29,9 @@ int64_t paddedWidth(Sum &sum) { return llvm::alignTo(sum.width, 16); }
 /// Fewer are not worth a partial sum, which is written and read again.
 constexpr int64_t fewestRows = 16;
 
+/// Partial sums of columns, at most: their places are numbers of 32 bits.
+constexpr int64_t mostPartials = 1 << 28;
+
 /// Threads of a multiprocessor that keep its memory busy, each with an access or two on the way.
 constexpr int64_t busyThreads = 1024;
 
@@ -154,6 +157,8 @@ LogicalResult RowEmitter::run() {
   tasks = space.sums.empty()
               ? space.rows
               : std::min<int64_t>(llvm::divideCeil(space.rows, fewestRows), blocksOf(threads));
+  if (!space.sums.empty())
+    tasks = std::clamp<int64_t>(mostPartials / space.columns, 1, tasks);
   grain = llvm::divideCeil(space.rows, tasks);
   tasks = llvm::divideCeil(space.rows, grain);
   layOutWorkspace();

@@ -49,6 +49,7 @@ struct DeviceOptions {
 struct DeviceFacts {
   std::string name;         ///< "2 threads", "NVIDIA H200"
   size_t threadScratch = 0; ///< bytes that each thread holds besides the arena
+  bool computes = true;     ///< else nothing but copies changes the arena
   int ahead = 0;            ///< how many runs may be asked for while another is not waited for yet
 };
 

@@ -49,7 +49,7 @@ bool Code::load(const artifact::CudaUnit &unit, const void *image) {
   if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE)
     return false;
   check(driver, result, "loading the code of " + first);
-  modules.push_back(module);
+  modules.emplace_back(module, Unload{&driver});
   for (const flatbuffers::String *name : *unit.functions()) {
     CUfunction function = nullptr;
     check(driver, driver.cuModuleGetFunction(&function, module, name->c_str()),
@@ -59,18 +59,19 @@ bool Code::load(const artifact::CudaUnit &unit, const void *image) {
   return true;
 }
 
-Code::Code(const Driver &driver, const std::string &folder, int architecture,
+Code::Code(const Session &session, const std::string &folder, bool takesCubins,
            const artifact::Program &program)
-    : driver(driver) {
+    : driver(session.driver) {
   const artifact::CudaCode *code = codeOf(program);
   if (!code)
     return;
   std::vector<const artifact::CudaUnit *> rest;
+  takesCubins &= runsOn(int(code->architecture()), session.architecture);
   for (const artifact::CudaUnit *unit : *code->units()) {
-    // The stand-ins of the tests take no machine code of a GPU.
-    bool fits = folder.empty() && unit->cubin() && unit->cubin()->size() &&
-                runsOn(int(code->architecture()), architecture);
-    if (!fits || !load(*unit, unit->cubin()->data()))
+    std::vector<uint8_t> aligned;
+    if (takesCubins && unit->cubin())
+      aligned.assign(unit->cubin()->begin(), unit->cubin()->end());
+    if (aligned.empty() || !load(*unit, aligned.data()))
       rest.push_back(unit);
   }
   if (!rest.empty()) {
@@ -80,23 +81,19 @@ Code::Code(const Driver &driver, const std::string &folder, int architecture,
     std::vector<std::string> sources;
     for (const artifact::CudaUnit *unit : rest)
       sources.push_back(unit->source()->str());
-    Compiler compiler(folder, architecture, std::move(headers));
+    const Nvrtc &nvrtc = openNvrtc(folder, session.driverVersion,
+                                   "compile for the device at hand (--target cuda:sm_90) on a "
+                                   "machine that has it");
+    Compiler compiler(nvrtc, session.architecture, std::move(headers), folder);
     std::vector<Compiler::Cubin> cubins = compiler.compile(sources);
     for (size_t i = 0; i < rest.size(); ++i)
       if (!load(*rest[i], cubins[i].data()))
         throw Failure(Exit::device, "the GPU's driver does not load what NVRTC compiled for it: "
                                     "install a driver of NVRTC's version or a later one");
-    compiled = compiler.compiled();
-    found = compiler.found();
   }
   std::map<std::string_view, CUfunction> byName(known.begin(), known.end());
   for (const artifact::Kernel *kernel : *program.kernels())
     functions.push_back(byName.at(kernel->symbol()->string_view()));
-}
-
-Code::~Code() {
-  for (CUmodule module : modules)
-    driver.cuModuleUnload(module);
 }
 
 } // namespace weir::cuda

@@ -10,7 +10,9 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/cuda/CudaCode_generated.h"
-#include "runtime/cuda/Libraries.h"
+#include "runtime/cuda/Session.h"
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace weir::cuda {
@@ -23,25 +25,25 @@ const artifact::CudaCode *codeOf(const artifact::Program &program);
 /// compiled from their text.
 class Code {
 public:
-  /// `architecture`: the device's, 90 of sm_90. Throws Failure: Exit::model for what is wrong with
-  /// the code, Exit::device for the libraries.
-  Code(const Driver &driver, const std::string &folder, int architecture,
+  /// `takesCubins`: whether the device runs machine code of a GPU; else all is compiled by the
+  /// NVRTC in `folder`. Throws Failure: Exit::model for what is wrong with the code, Exit::device
+  /// for the libraries.
+  Code(const Session &session, const std::string &folder, bool takesCubins,
        const artifact::Program &program);
-  ~Code();
-  Code(const Code &) = delete;
-  Code &operator=(const Code &) = delete;
 
   /// At the kernels' numbers.
   std::vector<CUfunction> functions;
-  int compiled = 0; ///< units that were, for this device
-  int found = 0;    ///< units that had been
 
 private:
-  /// False where the driver takes no such machine code.
+  /// False where the driver takes no such machine code. `image` is aligned as malloc's memory is.
   bool load(const artifact::CudaUnit &unit, const void *image);
 
+  struct Unload {
+    const Driver *driver;
+    void operator()(CUmodule module) const { driver->cuModuleUnload(module); }
+  };
   const Driver &driver;
-  std::vector<CUmodule> modules;
+  std::vector<std::unique_ptr<std::remove_pointer_t<CUmodule>, Unload>> modules;
   std::vector<std::pair<std::string, CUfunction>> known;
 };
 

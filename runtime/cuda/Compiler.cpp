@@ -9,6 +9,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/NewFile.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -40,7 +41,8 @@ std::string cacheFolder() {
   };
   if (std::string folder = named("WEIR_KERNEL_CACHE"); !folder.empty())
     return folder;
-  if (std::string folder = named("XDG_CACHE_HOME"); !folder.empty())
+  // One that is relative is to be ignored (XDG Base Directory Specification).
+  if (std::string folder = named("XDG_CACHE_HOME"); folder.starts_with('/'))
     return folder + "/weir/kernels";
   std::string home = named("HOME");
   return home.empty() ? "" : home + "/.cache/weir/kernels";
@@ -73,17 +75,32 @@ void writeCached(const std::string &path, const Compiler::Cubin &code) {
   }
 }
 
+/// Of what is no fault in a kernel.
+const char *remedyOf(nvrtcResult result) {
+  switch (result) {
+  case NVRTC_ERROR_OUT_OF_MEMORY:
+    return "free memory of the host";
+  case NVRTC_ERROR_INVALID_OPTION:
+    return "a newer CUDA toolkit knows this architecture";
+  case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+    return "libnvrtc-builtins belongs beside libnvrtc, and memory must be left to load it";
+  default:
+    return "is the CUDA toolkit whole?";
+  }
+}
+
 } // namespace
 
-Compiler::Compiler(const std::string &folder, int architecture, std::vector<Header> headers)
-    : nvrtc(openNvrtc(folder)), headers(std::move(headers)),
+Compiler::Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> headers,
+                   const std::string &place)
+    : nvrtc(nvrtc), headers(std::move(headers)),
       // Products are fused where the code says so alone; subnormal numbers are zero, as on a CPU.
       options({"--gpu-architecture=sm_" + std::to_string(architecture), "--std=c++17",
                "--fmad=false", "--ftz=true"}),
       cache(cacheFolder()) {
   int major = 0, minor = 0;
   nvrtc.nvrtcVersion(&major, &minor);
-  salt = folder + "\n" + std::to_string(major) + "." + std::to_string(minor);
+  salt = place + "\n" + std::to_string(major) + "." + std::to_string(minor);
   for (const std::string &option : options)
     salt += "\n" + option;
   for (const Header &header : this->headers)
@@ -111,10 +128,12 @@ Compiler::Cubin Compiler::compileOne(const std::string &source) {
   auto require = [&](nvrtcResult result, const std::string &log) {
     if (result == NVRTC_SUCCESS)
       return;
-    std::string why = nvrtc.nvrtcGetErrorString(result);
-    throw Failure(Exit::internal,
-                  "NVRTC does not compile a kernel (" + why +
-                      "): a fault of Weir's own, please report it with the model\n" + log);
+    std::string why = std::string("NVRTC does not compile a kernel (") +
+                      nvrtc.nvrtcGetErrorString(result) + "): ";
+    if (result == NVRTC_ERROR_COMPILATION)
+      throw Failure(Exit::internal,
+                    why + "a fault of Weir's own, please report it with the model\n" + log);
+    throw Failure(Exit::device, why + remedyOf(result) + (log.empty() ? "" : "\n" + log));
   };
   require(nvrtc.nvrtcCreateProgram(&program, source.c_str(), "kernel.cu", int(headers.size()),
                                    texts.data(), names.data()),
@@ -125,6 +144,7 @@ Compiler::Cubin Compiler::compileOne(const std::string &source) {
   if (nvrtc.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
     log.resize(size);
     nvrtc.nvrtcGetProgramLog(program, log.data());
+    log.pop_back(); // the end of a C string
   }
   Cubin code;
   if (result == NVRTC_SUCCESS)
@@ -141,12 +161,9 @@ Compiler::Cubin Compiler::compileOne(const std::string &source) {
 Compiler::Cubin Compiler::obtain(const std::string &source) {
   std::string place = cache.empty() ? "" : placeOf(source);
   if (!place.empty())
-    if (std::optional<Cubin> known = readCached(place)) {
-      ++taken;
+    if (std::optional<Cubin> known = readCached(place))
       return std::move(*known);
-    }
   Cubin code = compileOne(source);
-  ++made;
   if (!place.empty())
     writeCached(place, code);
   return code;
@@ -182,12 +199,17 @@ std::vector<Compiler::Cubin> Compiler::compile(std::span<const std::string> sour
   return results;
 }
 
-CompileResult compileUnits(const std::string &folder, int architecture, std::vector<Header> headers,
+CompileResult compileUnits(int architecture, std::vector<Header> headers,
                            std::span<const std::string> sources) {
   try {
-    return {Compiler(folder, architecture, std::move(headers)).compile(sources), ""};
+    // Any driver: it is another machine's.
+    const Nvrtc &nvrtc = openNvrtc(
+        "", 13, "compile with --target cuda, whose kernels are compiled when it is loaded");
+    return {Compiler(nvrtc, architecture, std::move(headers), "").compile(sources), ""};
+  } catch (const Failure &failure) {
+    return {{}, failure.what(), failure.exit};
   } catch (const std::exception &failure) {
-    return {{}, failure.what()};
+    return {{}, failure.what(), Exit::device};
   }
 }
 

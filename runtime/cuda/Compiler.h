@@ -8,8 +8,8 @@
 #ifndef WEIR_RUNTIME_CUDA_COMPILER_H
 #define WEIR_RUNTIME_CUDA_COMPILER_H
 
+#include "runtime/base/Error.h"
 #include "runtime/cuda/Libraries.h"
-#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,18 +27,15 @@ struct Header {
 /// compiled from.
 class Compiler {
 public:
-  /// `architecture`: 90 of sm_90. Throws as openNvrtc() does.
-  Compiler(const std::string &folder, int architecture, std::vector<Header> headers);
+  /// `architecture`: 90 of sm_90. `place`: which NVRTC it is; what another compiled is none of its.
+  Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> headers,
+           const std::string &place);
 
   using Cubin = std::vector<char>;
 
-  /// Of each source. Throws Failure{Exit::internal} with the compiler's words for one that is no
-  /// CUDA C++.
+  /// Of each source. Throws Failure: Exit::internal with the compiler's words for one that is no
+  /// CUDA C++, Exit::device for what the machine lacks.
   std::vector<Cubin> compile(std::span<const std::string> sources);
-
-  /// Units that were compiled, and that were there.
-  int compiled() const { return made; }
-  int found() const { return taken; }
 
 private:
   Cubin compileOne(const std::string &source);
@@ -50,15 +47,16 @@ private:
   std::vector<std::string> options;
   std::string cache; ///< the folder; "": there is none
   std::string salt;  ///< what every unit depends on
-  std::atomic<int> made{0}, taken{0};
 };
 
-/// The same for who has no exceptions: `failure` is what a Failure would say, "" for none.
+/// The same for who has no exceptions, with the system's NVRTC: `failure` is what a Failure would
+/// say, "" for none.
 struct CompileResult {
   std::vector<Compiler::Cubin> cubins;
   std::string failure;
+  Exit exit = Exit::ok;
 };
-CompileResult compileUnits(const std::string &folder, int architecture, std::vector<Header> headers,
+CompileResult compileUnits(int architecture, std::vector<Header> headers,
                            std::span<const std::string> sources);
 
 } // namespace weir::cuda

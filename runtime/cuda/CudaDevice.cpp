@@ -47,8 +47,9 @@ struct Slot {
 
 class CudaDevice : public Device, public Workshop {
 public:
+  /// With the libraries of a folder (Libraries.h), which are a GPU's or stand-ins.
   CudaDevice(const artifact::Program &program, const DeviceOptions &options,
-             const std::string &folder);
+             const std::string &folder, bool isGpu);
   ~CudaDevice() override;
 
   DeviceFacts facts() const override {
@@ -112,7 +113,7 @@ private:
 };
 
 CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &options,
-                       const std::string &folder)
+                       const std::string &folder, bool isGpu)
     : program(program), folder(folder), session(folder),
       arena(session, artifact::deviceOf(program).arena(), "the model's tensors"),
       machine{.session = session,
@@ -128,7 +129,7 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
   if (uint64_t persistent = device.persistent())
     session.check(session.driver.cuMemsetD8Async(arena.at, 0, persistent, stream()),
                   "clearing the model's tensors");
-  code.emplace(session.driver, folder, session.architecture, program);
+  code.emplace(session, folder, isGpu, program);
   for (uint32_t i = 0; i < program.entries()->size(); ++i) {
     making = program.entries()->Get(i);
     while (machine.events.size() < making->events())
@@ -157,7 +158,7 @@ CudaDevice::~CudaDevice() {
 
 const Product &CudaDevice::productOf(const spec::Product &spec, const artifact::Action &action) {
   if (!library)
-    library.emplace(openCublasLt(folder));
+    library.emplace(openCublasLt(folder, session.driverVersion));
   // All of its operands lie at multiples of the lowest bit of all their places.
   uint64_t bits = 256;
   for (const artifact::Ref *operand : *action.operands())
@@ -385,12 +386,12 @@ std::string emulatedFolder() {
 bool serves(std::string_view target) { return target == "cuda" || target.starts_with("cuda:"); }
 
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {
-  return std::make_unique<CudaDevice>(program, options, "");
+  return std::make_unique<CudaDevice>(program, options, "", true);
 }
 
 std::unique_ptr<Device> makeEmulated(const artifact::Program &program,
                                      const DeviceOptions &options) {
-  return std::make_unique<CudaDevice>(program, options, emulatedFolder());
+  return std::make_unique<CudaDevice>(program, options, emulatedFolder(), false);
 }
 
 void checkCode(const artifact::Program &program) { codeOf(program); }

@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/Libraries.h"
 #include "runtime/base/Error.h"
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
@@ -39,6 +40,19 @@ struct Wanted {
   std::vector<std::string> names; ///< the best first
   bool elsewhere;                 ///< whether WEIR_CUDA_LIBRARIES counts
 };
+
+/// "libcublasLt.so.13" and those of other versions: the one of the driver's first, older ones next,
+/// which every driver serves, newer ones last.
+std::vector<std::string> versionsOf(const std::string &name, int ofDriver) {
+  constexpr int newest = 14, oldest = 12;
+  std::vector<std::string> names;
+  auto add = [&](int version) { names.push_back(name + std::to_string(version)); };
+  for (int version = std::min(ofDriver, newest); version >= oldest; --version)
+    add(version);
+  for (int version = std::max(ofDriver + 1, oldest); version <= newest; ++version)
+    add(version);
+  return names;
+}
 
 /// The folders that were named, whose libraries are the tests': the loader takes a library of a
 /// name that is loaded for any of that name.
@@ -106,44 +120,67 @@ const Driver &openDriver(const std::string &folder) {
                           [](Driver &library, auto &&symbol) { WEIR_CUDA_DRIVER(WEIR_CUDA_FILL) });
 }
 
-const Nvrtc &openNvrtc(const std::string &folder) {
+const Nvrtc &openNvrtc(const std::string &folder, int driverVersion, const char *otherwise) {
+  std::string remedy =
+      std::string("install the CUDA toolkit, name its folder in WEIR_CUDA_LIBRARIES, or ") +
+      otherwise;
   return openOnce<Nvrtc>(folder,
-                         {"NVRTC, which compiles kernels,",
-                          "install the CUDA toolkit, name its folder in WEIR_CUDA_LIBRARIES, or "
-                          "compile for the device at hand (--target cuda:sm_90) on a machine that "
-                          "has it",
-                          {"libnvrtc.so.13", "libnvrtc.so.12"},
-                          true},
+                         {"NVRTC, which compiles kernels,", remedy.c_str(),
+                          versionsOf("libnvrtc.so.", driverVersion), true},
                          [](Nvrtc &library, auto &&symbol) { WEIR_CUDA_NVRTC(WEIR_CUDA_FILL) });
 }
 
-const CublasLt &openCublasLt(const std::string &folder) {
+const CublasLt &openCublasLt(const std::string &folder, int driverVersion) {
   return openOnce<CublasLt>(
       folder,
       {"cuBLASLt, which multiplies matrices,",
-       "install the CUDA toolkit, or name its folder in WEIR_CUDA_LIBRARIES",
-       {"libcublasLt.so.13", "libcublasLt.so.12"},
-       true},
+       "install the CUDA toolkit, name its folder in WEIR_CUDA_LIBRARIES, or compile for no "
+       "libraries (--target cuda+none)",
+       versionsOf("libcublasLt.so.", driverVersion), true},
       [](CublasLt &library, auto &&symbol) { WEIR_CUDA_CUBLASLT(WEIR_CUDA_FILL) });
 }
 
 #undef WEIR_CUDA_FILL
 
-/// What helps against an error, where something does.
-static const char *remedyOf(CUresult result) {
-  switch (result) {
-  case CUDA_ERROR_OUT_OF_MEMORY:
-    return ": compile with a smaller batch or model, or free the device";
-  case CUDA_ERROR_NO_DEVICE:
-    return ": this machine shows no GPU (is CUDA_VISIBLE_DEVICES set?); compile with --target cpu";
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_LAUNCH_FAILED:
-    return ": a fault of Weir's own, please report it with the model; CUDA_LAUNCH_BLOCKING=1 "
-           "names the action that fails and its line";
-  default:
-    return "";
-  }
+/// What an error means to a user, and what helps against it.
+struct Remedy {
+  CUresult error;
+  const char *text;
+};
+static constexpr char ownFault[] =
+    "a fault of Weir's own, please report it with the model; CUDA_LAUNCH_BLOCKING=1 names the "
+    "action that fails and its line";
+static constexpr Remedy remedies[] = {
+    {CUDA_ERROR_OUT_OF_MEMORY, "compile with a smaller batch or model, or free the device"},
+    {CUDA_ERROR_STUB_LIBRARY, "the toolkit's stub was opened instead of the driver's libcuda.so.1: "
+                              "take its folder out of LD_LIBRARY_PATH"},
+    {CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, "install a newer driver"},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE,
+     "another process has the device for itself (nvidia-smi shows its compute mode)"},
+    {CUDA_ERROR_NO_DEVICE,
+     "this machine shows no GPU (is CUDA_VISIBLE_DEVICES set?); compile with --target cpu"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, ownFault},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, ownFault},
+    {CUDA_ERROR_LAUNCH_TIMEOUT,
+     "the device also serves a display, which ends long kernels: compile "
+     "with a smaller batch, or use a device without one"},
+    {CUDA_ERROR_ASSERT, ownFault},
+    {CUDA_ERROR_HARDWARE_STACK_ERROR, ownFault},
+    {CUDA_ERROR_ILLEGAL_INSTRUCTION, ownFault},
+    {CUDA_ERROR_MISALIGNED_ADDRESS, ownFault},
+    {CUDA_ERROR_INVALID_ADDRESS_SPACE, ownFault},
+    {CUDA_ERROR_LAUNCH_FAILED, ownFault},
+    {CUDA_ERROR_SYSTEM_NOT_READY,
+     "the machine's GPUs are not ready: is nvidia-fabricmanager running?"},
+    {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+     "the driver's library and its kernel module differ: restart the machine after an update"},
+};
+
+static std::string remedyOf(CUresult result) {
+  for (const Remedy &remedy : remedies)
+    if (remedy.error == result)
+      return std::string(": ") + remedy.text;
+  return "";
 }
 
 void check(const Driver &driver, CUresult result, const std::string &doing) {

@@ -30,11 +30,12 @@ struct CublasLt {
 /// Where libraries are looked for: a folder, or "" for where the system looks, and behind that for
 /// NVRTC and cuBLASLt the folders that WEIR_CUDA_LIBRARIES names, separated by colons.
 ///
-/// Each is opened once for a folder, at the first call, and stays open. Throws
-/// Failure{Exit::device} for one that is missing or lacks a function.
+/// Each is opened once for a folder, at the first call, and stays open: of several versions the one
+/// that fits the driver's best (13, of CUDA 13.1). Throws Failure{Exit::device} for one that is
+/// missing or lacks a function; `otherwise` is what its user might do instead.
 const Driver &openDriver(const std::string &folder);
-const Nvrtc &openNvrtc(const std::string &folder);
-const CublasLt &openCublasLt(const std::string &folder);
+const Nvrtc &openNvrtc(const std::string &folder, int driverVersion, const char *otherwise);
+const CublasLt &openCublasLt(const std::string &folder, int driverVersion);
 
 /// Throws Failure{Exit::device} for an error of the driver: what was being done, the error's name
 /// and what to do.

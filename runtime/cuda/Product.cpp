@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/Product.h"
 #include "runtime/base/Error.h"
+#include <span>
 
 namespace weir::cuda {
 
@@ -17,9 +18,15 @@ Library::Library(const CublasLt &functions) : functions(functions) {
 Library::~Library() { functions.cublasLtDestroy(handle); }
 
 void Library::require(cublasStatus_t status, const std::string &doing) const {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw Failure(Exit::device, doing + ": " + functions.cublasLtGetStatusString(status) + " (" +
-                                    std::to_string(status) + ")");
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return;
+  std::string remedy;
+  if (status == CUBLAS_STATUS_NOT_INITIALIZED)
+    remedy =
+        ": it may be newer than the driver, or memory is short; name the folder of one that fits "
+        "in WEIR_CUDA_LIBRARIES, or compile for no libraries (--target cuda+none)";
+  throw Failure(Exit::device, doing + ": " + functions.cublasLtGetStatusString(status) + " (" +
+                                  std::to_string(status) + ")" + remedy);
 }
 
 static int typeOf(Element element, const std::string &what) {
@@ -111,8 +118,6 @@ void Product::choose(uint32_t alignment) {
   cublasLtMatmulPreference_t preference = nullptr;
   library.require(lt.cublasLtMatmulPreferenceCreate(&preference), what);
   size_t bytes = Library::workspaceBytes;
-  cublasLtMatmulHeuristicResult_t found = {};
-  int count = 0;
   cublasStatus_t status = lt.cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
   // Unless it is told, it takes 256 bytes for granted.
@@ -122,15 +127,26 @@ void Product::choose(uint32_t alignment) {
     if (status == CUBLAS_STATUS_SUCCESS)
       status = lt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &alignment,
                                                        sizeof alignment);
+  // What it offers depends on the bias's alignment: any address that has no more than that.
+  if (CUdeviceptr any = alignment; bias && status == CUBLAS_STATUS_SUCCESS)
+    status = lt.cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &any,
+                                               sizeof any);
+  cublasLtMatmulHeuristicResult_t offers[8] = {};
+  int count = 0;
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = lt.cublasLtMatmulAlgoGetHeuristic(library.handle, description, left, right, result,
-                                               result, preference, 1, &found, &count);
+    status =
+        lt.cublasLtMatmulAlgoGetHeuristic(library.handle, description, left, right, result, result,
+                                          preference, std::size(offers), offers, &count);
   lt.cublasLtMatmulPreferenceDestroy(preference);
-  library.require(status, what);
-  if (!count)
-    throw Failure(Exit::device, "cuBLASLt knows no way to do a " + what +
-                                    ": compile with another batch or model");
-  algorithm = found.algorithm;
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+    library.require(status, what);
+  for (const cublasLtMatmulHeuristicResult_t &offer : std::span(offers).first(count))
+    if (offer.state == CUBLAS_STATUS_SUCCESS && offer.workspaceSize <= bytes) {
+      algorithm = offer.algorithm;
+      return;
+    }
+  throw Failure(Exit::device, "cuBLASLt offers no way to do a " + what +
+                                  " on this device: compile for no libraries (--target cuda+none)");
 }
 
 void Product::run(const Operands &operands, CUdeviceptr workspace, CUstream stream) const {

@@ -24,6 +24,13 @@ Session::Session(const std::string &folder) : driver(openDriver(folder)) {
   ask(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   ask(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   architecture = 10 * major + minor;
+  if (architecture < 80)
+    throw Failure(Exit::device, "the GPU has compute capability " + std::to_string(major) + "." +
+                                    std::to_string(minor) +
+                                    ", kernels need 8.0 or more: compile with --target cpu");
+  int version = 0;
+  check(driver.cuDriverGetVersion(&version), "asking about the driver");
+  driverVersion = version / 1000;
   char text[128] = "";
   check(driver.cuDeviceGetName(text, sizeof text, device), "asking about the GPU");
   name = text;
@@ -61,8 +68,13 @@ DeviceMemory::~DeviceMemory() {
 
 PinnedMemory::PinnedMemory(const Session &session, size_t bytes) : session(session) {
   void *memory = nullptr;
-  session.check(session.driver.cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_DEFAULT),
-                "allocating " + mebibytes(bytes) + " of the host for copies");
+  CUresult result = session.driver.cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_DEFAULT);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    throw Failure(Exit::device,
+                  "not enough memory of the host for what is copied to and from the GPU: " +
+                      mebibytes(bytes) +
+                      " are needed that stay in place; free memory, or raise `ulimit -l`");
+  session.check(result, "allocating memory of the host");
   data = static_cast<std::byte *>(memory);
 }
 

@@ -33,7 +33,8 @@ public:
   const Driver &driver;
   CUdevice device = 0;
   CUcontext context = nullptr;
-  int architecture = 0; ///< 90 of compute capability 9.0
+  int architecture = 0;  ///< 90 of compute capability 9.0
+  int driverVersion = 0; ///< 13 of CUDA 13.1
   std::string name;
 };
 

@@ -40,7 +40,7 @@ public:
     prepare(program, arena.data(), options.poison);
   }
 
-  DeviceFacts facts() const override { return {.name = "no device"}; }
+  DeviceFacts facts() const override { return {.name = "no device", .computes = false}; }
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override {

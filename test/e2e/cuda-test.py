@@ -235,6 +235,37 @@ class Cuda(weirtest.Test):
                 step = json.loads(self.weir("inspect", artifact, "--json").stdout)["step"]
                 self.assertGreaterEqual(nodes[0], step["launches"] + step["calls"])
 
+    def test_what_a_machine_lacks_is_said(self):
+        """Failures that are planted in the stand-ins, and libraries that are missing."""
+        artifact, data = self.folder / "a.weirx", weirtest.data(window=self.text())
+        self.weir("compile", GPT, *SMALL_GPT, "--target", "cuda", "-o", artifact)
+        run = ["weir", "run", artifact, *data, "--steps", 2, "--device", "emulated"]
+
+        def fails(pattern, exit=6, **names):
+            self.fails(exit, pattern, *run, env=dict(PLAIN, WEIR_KERNEL_CACHE=self.folder / names.get("WEIR_EMULATED_FAIL", "cache"), **names))
+
+        for failure, pattern in (
+            ("no-gpu", r"this machine shows no GPU .*--target cpu"),
+            ("old-gpu", r"compute capability 7\.0, kernels need 8\.0 or more: compile with --target cpu"),
+            ("memory", r"not enough memory for the model's tensors: \d+ MiB are needed, .* smaller batch"),
+            ("pinned", r"not enough memory of the host .*: \d+ MiB are needed .*ulimit -l"),
+            ("builtins", r"NVRTC_ERROR_BUILTIN_OPERATION_FAILURE\): libnvrtc-builtins belongs beside libnvrtc"),
+            ("module", r"driver does not load what NVRTC compiled .*install a driver"),
+            ("algorithm", r"cuBLASLt offers no way to do a product .* on this device: .*--target cuda\+none"),
+        ):  # fmt: skip
+            with self.subTest(failure=failure):
+                fails(pattern, WEIR_EMULATED_FAIL=failure)
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_FAIL="first-state")
+        self.run_tool(*run, env=names)
+        for missing, pattern in (
+            ("libnvrtc.so.13", r"NVRTC, which compiles kernels, is not to be had .*WEIR_CUDA_LIBRARIES.*--target cuda:sm_90"),
+            ("libcublasLt.so.13", r"cuBLASLt, .* is not to be had .*WEIR_CUDA_LIBRARIES.*--target cuda\+none"),
+        ):
+            with self.subTest(missing=missing):
+                folder = self.folder / f"no-{missing}"
+                shutil.copytree(LIBRARIES, folder, ignore=shutil.ignore_patterns(missing))
+                fails(pattern, WEIR_EMULATED_CUDA=folder)
+
     def test_devices_are_named(self):
         model = MODELS / "mnist-mlp.weir"
         options = ["train", model, *self.digits(), "--steps", 1]

@@ -37,6 +37,12 @@ class Train(weirtest.Test):
         _, done = self.train("mnist-cnn.weir", *rows, "--holdout", 0.1, "--steps", 30)
         self.assertGreater(done["heldout_accuracy"], 0.5)
 
+    def test_without_arithmetic(self):
+        """The null device does all else."""
+        done = self.weir("train", MODELS / "gpt-char.weir", *SMALL_GPT, *data(window=self.text()), "--steps", 3,
+                         "--device", "null")  # fmt: skip
+        self.assertIn("3 steps", done.stdout + done.stderr)
+
     def test_generate(self):
         artifact, kept = self.folder / "g.weirx", self.folder / "kept"
         text = self.text()

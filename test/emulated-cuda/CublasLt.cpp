@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/Numbers.h"
+#include "test/emulated-cuda/Planted.h"
 #include "test/emulated-cuda/Product.h"
 #include <algorithm>
 #include <cstdio>
@@ -195,15 +196,24 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
   std::string why;
   if (cublasStatus_t failed = emulated::checkProduct(product, why))
     return refuse(failed, why);
+  constexpr int ofBias = 4; // that the epilogue adds one
+  if (description->epilogue & ofBias && !description->bias)
+    return refuse(CUBLAS_STATUS_INVALID_VALUE, "a bias whose place is not told");
+  if (emulated::isPlanted("algorithm"))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   cublasLtMatmulHeuristicResult_t result = {};
+  if (wanted > 1 && emulated::isPlanted("first-state")) {
+    result.state = CUBLAS_STATUS_NOT_SUPPORTED;
+    results[(*found)++] = result;
+    result.state = CUBLAS_STATUS_SUCCESS;
+  }
   result.workspaceSize = std::min(preference ? preference->workspaceBytes : 0, workspaceWanted);
   result.algorithm.data[0] = algorithmMark;
   result.algorithm.data[1] = result.workspaceSize;
   for (int i = 0; i < 4; ++i)
     result.algorithm.data[2 + i] = preference ? preference->alignment[i] : usualAlignment;
   result.wavesCount = 1;
-  results[0] = result;
-  *found = 1;
+  results[(*found)++] = result;
   return CUBLAS_STATUS_SUCCESS;
 }
 

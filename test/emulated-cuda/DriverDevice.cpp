@@ -9,6 +9,7 @@
 #include "test/emulated-cuda/Driver.h"
 #include "test/emulated-cuda/Faults.h"
 #include "test/emulated-cuda/Options.h"
+#include "test/emulated-cuda/Planted.h"
 #include "test/emulated-cuda/Private.h"
 #include <algorithm>
 #include <cstdio>
@@ -109,7 +110,7 @@ static CUresult checkDevice(CUdevice device) {
 }
 
 CUresult cuDeviceGetCount(int *count) {
-  *count = 1;
+  *count = !isPlanted("no-gpu");
   return checkDevice(0);
 }
 
@@ -134,7 +135,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     *value = 132;
     break;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    *value = 9;
+    *value = isPlanted("old-gpu") ? 7 : 9;
     break;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     *value = 0;

@@ -9,6 +9,7 @@
 #include "test/emulated-cuda/Driver.h"
 #include "test/emulated-cuda/Faults.h"
 #include "test/emulated-cuda/Options.h"
+#include "test/emulated-cuda/Planted.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -73,6 +74,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult refused = forbidInCapture())
     return refused;
+  constexpr size_t mostPlanted = 1 << 10;
+  if (bytes > mostPlanted && isPlanted("memory"))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *pointer = arena().allocate(bytes);
   return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -96,7 +100,7 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
     return refused;
   if (!bytes)
     return CUDA_ERROR_INVALID_VALUE;
-  *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  *pointer = isPlanted("pinned") ? nullptr : std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!*pointer)
     return CUDA_ERROR_OUT_OF_MEMORY;
   if (options().checked)

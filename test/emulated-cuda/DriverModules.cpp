@@ -8,6 +8,7 @@
 #include "test/emulated-cuda/Driver.h"
 #include "test/emulated-cuda/Faults.h"
 #include "test/emulated-cuda/Launch.h"
+#include "test/emulated-cuda/Planted.h"
 #include <cstring>
 
 namespace weir::cuda {
@@ -23,6 +24,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   WEIR_EMULATED_ENTER
   if (CUresult refused = forbidInCapture())
     return refused;
+  if (emulated::isPlanted("module"))
+    return CUDA_ERROR_INVALID_IMAGE;
   std::shared_ptr<Module> loaded;
   if (CUresult failed = loadModule(image, loaded))
     return failed;

@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/Api.h"
 #include "test/emulated-cuda/HostCompiler.h"
+#include "test/emulated-cuda/Planted.h"
 #include <cstring>
 
 namespace weir::cuda {
@@ -37,6 +38,8 @@ const char *nvrtcGetErrorString(nvrtcResult result) {
     return "NVRTC_ERROR_INVALID_PROGRAM";
   case NVRTC_ERROR_COMPILATION:
     return "NVRTC_ERROR_COMPILATION";
+  case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+    return "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE";
   default:
     return "NVRTC_ERROR unknown";
   }
@@ -84,6 +87,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *c
     if (option.rfind("-D", 0) == 0)
       program->program.defines.push_back(option);
   }
+  if (emulated::isPlanted("builtins"))
+    return NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   program->compiled = emulated::compileForHost(program->program);
   return program->compiled.isRight ? NVRTC_SUCCESS : NVRTC_ERROR_COMPILATION;
 }

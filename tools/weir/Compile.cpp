@@ -130,7 +130,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     return Exit::ok;
   }
   noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
-  PipelineOptions pipeline{.target = std::move(target),
+  PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
                            .master = named.master,
                            .lossScale = *scale,
@@ -151,7 +151,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   }
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))
-    return reporter.exit();
+    return target->machineFailed() ? Exit::device : reporter.exit();
   output = std::move(*artifact);
   return Exit::ok;
 }
