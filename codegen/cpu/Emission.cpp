@@ -83,10 +83,11 @@ Buffer Emission::result(unsigned index) {
 Value Emission::pointerAt(Value base, int64_t bytes) {
   if (bytes == 0)
     return base;
-  // A constant of the op itself has 32 bits.
-  LLVM::GEPArg offset = int32_t(bytes);
-  if (!llvm::isInt<32>(bytes))
-    offset = arith::ConstantIntOp::create(builder, loc, bytes, 64).getResult();
+  // A constant of the op itself has 29 bits.
+  LLVM::GEPArg offset =
+      llvm::isInt<29>(bytes)
+          ? LLVM::GEPArg(int32_t(bytes))
+          : LLVM::GEPArg(Value(arith::ConstantIntOp::create(builder, loc, bytes, 64)));
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, offset,
                              LLVM::GEPNoWrapFlags::inbounds);
 }

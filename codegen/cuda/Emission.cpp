@@ -12,7 +12,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <limits>
 
 using namespace mlir;
 
@@ -93,10 +92,12 @@ Buffer Emission::result(unsigned index) {
 Buffer Emission::workspace(Type element, int64_t offset) {
   Value base = function.getArgument(kernel.getNumOperands() + kernel.getNumResults());
   if (offset) {
-    bool isShort = offset <= std::numeric_limits<int32_t>::max();
-    LLVM::GEPArg place = isShort ? LLVM::GEPArg(int32_t(offset))
-                                 : LLVM::GEPArg(Value(arith::ConstantIntOp::create(
-                                       builder, loc, builder.getI64Type(), offset)));
+    // A constant of the op itself has 29 bits.
+    LLVM::GEPArg place =
+        llvm::isInt<29>(offset)
+            ? LLVM::GEPArg(int32_t(offset))
+            : LLVM::GEPArg(
+                  Value(arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), offset)));
     base = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{place}, LLVM::GEPNoWrapFlags::inbounds);
   }

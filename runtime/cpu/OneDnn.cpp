@@ -139,6 +139,8 @@ WEIR_ONEDNN(dnnl_status_t, dnnl_primitive_desc_iterator_create,
              const_dnnl_primitive_attr_t attr, dnnl_engine_t engine,
              const_dnnl_primitive_desc_t hint_forward_primitive_desc),
             (iterator, op_desc, attr, engine, hint_forward_primitive_desc))
+WEIR_ONEDNN(dnnl_status_t, dnnl_primitive_desc_iterator_next,
+            (dnnl_primitive_desc_iterator_t iterator), (iterator))
 WEIR_ONEDNN(dnnl_primitive_desc_t, dnnl_primitive_desc_iterator_fetch,
             (const_dnnl_primitive_desc_iterator_t iterator), (iterator))
 WEIR_ONEDNN(dnnl_status_t, dnnl_primitive_desc_iterator_destroy,

@@ -10,6 +10,7 @@
 #include "runtime/cpu/Library.h"
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <xmmintrin.h>
 
 namespace weir::cpu {
@@ -45,6 +46,23 @@ static memory::desc describe(Element element, Dims dims, Dims strides) {
   return memory::desc(dims, dataType(element), strides);
 }
 
+/// The first implementation there is. oneDNN 2.6's AMX products end in SIGILL at some sizes where
+/// little is left of what is summed and of the columns (65 x 63 by 63 x 26): they take none of
+/// these.
+static dnnl::matmul::primitive_desc choose(const dnnl::matmul::desc &desc,
+                                           const dnnl::primitive_attr &attributes, int64_t n,
+                                           int64_t k) {
+  dnnl::matmul::primitive_desc chosen(desc, attributes, engine());
+  constexpr int64_t columns = 16, depth = 32; // of a tile of bf16
+  bool remains = n % columns && k % depth;
+  auto isAmx = [&] {
+    return std::string_view(chosen.impl_info_str()).find("amx") != std::string_view::npos;
+  };
+  while (remains && isAmx() && chosen.next_impl()) {
+  }
+  return chosen;
+}
+
 static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t batch, int64_t m,
                                                  int64_t n) try {
   // Two dimensions where the batch is one: the library's dispatch is quicker, and its choice of
@@ -60,9 +78,9 @@ static dnnl::matmul::primitive_desc describeTile(const spec::Product &s, int64_t
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (!s.bias)
-    return {dnnl::matmul::desc(a, b, c), attributes, engine()};
+    return choose(dnnl::matmul::desc(a, b, c), attributes, n, s.k);
   memory::desc bias = tensor(s.added, {1, 1, n}, {n, n, 1});
-  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
+  return choose(dnnl::matmul::desc(a, b, bias, c), attributes, n, s.k);
 } catch (const dnnl::error &error) {
   libraryFailure("a product of " + std::to_string(batch) + " x " + std::to_string(m) + " x " +
                      std::to_string(n) + " x " + std::to_string(s.k),

@@ -75,6 +75,14 @@ void writeCached(const std::string &path, const Compiler::Cubin &code) {
   }
 }
 
+/// Where a kernel begins behind comments, which say where in a model it is from.
+size_t behindComments(const std::string &source) {
+  size_t at = 0;
+  while (source.compare(at, 2, "//") == 0)
+    at = std::min(source.find('\n', at), source.size() - 1) + 1;
+  return at;
+}
+
 /// Of what is no fault in a kernel.
 const char *remedyOf(nvrtcResult result) {
   switch (result) {
@@ -108,7 +116,7 @@ Compiler::Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> hea
 }
 
 std::string Compiler::placeOf(const std::string &source) const {
-  std::string all = salt + "\n" + source;
+  std::string all = salt + "\n" + source.substr(behindComments(source));
   XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),

@@ -126,7 +126,8 @@ TEST(Product, SizesAndTransposes) {
 
 // A processor without such instructions is served too, more slowly.
 TEST(Product, LowPrecision) {
-  for (auto [m, n, k] : {std::tuple(1, 1, 1), std::tuple(7, 17, 33), std::tuple(96, 65, 128)})
+  for (auto [m, n, k] : {std::tuple(1, 1, 1), std::tuple(7, 17, 33), std::tuple(96, 65, 128),
+                         std::tuple(65, 26, 63), std::tuple(63, 26, 65)})
     for (int transposes = 0; transposes < 4; ++transposes)
       for (Element result : {Element::f32, Element::bf16}) {
         ProductSpec s = dense(1, m, n, k, transposes & 1, transposes & 2);
