@@ -316,8 +316,9 @@ struct Unit {
   SmallVector<Unit *> next;
 };
 
-void outlineBlock(Block &block, const Target &target) {
-  decomposeDeclined(block, target);
+LogicalResult outlineBlock(Block &block, const Target &target) {
+  if (failed(decomposeDeclined(block, target)))
+    return failure();
   if (target.reducesInSteps())
     reduceInSteps(block);
   prepareRoots(block);
@@ -419,6 +420,7 @@ void outlineBlock(Block &block, const Target &target) {
         eraseCopied(result, kernel);
   }
   assert(done == units.size() && "groups wait for each other");
+  return success();
 }
 
 /// What kernels compute now. (An alias that was moved may stand behind its users.)
@@ -454,7 +456,8 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       blocks.push_back(&function.front());
     for (Block *block : blocks) {
-      outlineBlock(*block, *made);
+      if (failed(outlineBlock(*block, *made)))
+        return signalPassFailure();
       eraseDead(*block);
     }
   }

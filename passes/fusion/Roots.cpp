@@ -8,6 +8,7 @@
 #include "passes/fusion/Roots.h"
 #include "ir/weir/KernelLimits.h"
 #include "mlir/IR/IRMapping.h"
+#include <limits>
 #include <utility>
 
 using namespace mlir;
@@ -204,7 +205,8 @@ static void narrowBeforeViews(Block &block) {
   }
 }
 
-void decomposeDeclined(Block &block, const Target &target) {
+LogicalResult decomposeDeclined(Block &block, const Target &target) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   SmallVector<Decomposable> declined;
   for (Operation &op : block)
     if (fusionClass(&op) == FusionClass::root && !isa<Lowerable>(op) &&
@@ -212,9 +214,18 @@ void decomposeDeclined(Block &block, const Target &target) {
       declined.push_back(cast<Decomposable>(op));
   for (Decomposable op : declined) {
     OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
     op->replaceAllUsesWith(op.decompose(builder));
+    for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
+      for (Value value : part->getResults())
+        if (int64_t elements = tensorType(value).getNumElements(); elements > most)
+          return op.emitError() << "is taken apart for this target ("
+                                << target.declines(cast<Fusible>(*op).kernelShape(), op)
+                                << "), into tensors of " << elements << " elements, of which "
+                                << most << " are the most; make what it takes smaller (--set)";
     op->erase();
   }
+  return success();
 }
 
 void reduceInSteps(Block &block) {

@@ -20,8 +20,9 @@
 namespace weir {
 
 /// Takes apart the composites that have no elements of their own, and whose kernel the target
-/// declines. First of all, so that their parts are fused as any others.
-void decomposeDeclined(mlir::Block &block, const Target &target);
+/// declines. First of all, so that their parts are fused as any others. Fails with an error at one
+/// whose parts are too large.
+mlir::LogicalResult decomposeDeclined(mlir::Block &block, const Target &target);
 
 /// Makes steps of reductions along first, or last, and other axes: rows and columns, which fuse.
 void reduceInSteps(mlir::Block &block);
