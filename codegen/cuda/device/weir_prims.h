@@ -30,6 +30,18 @@ __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &valu
   *reinterpret_cast<weir_vec<T, count> *>(to) = values;
 }
 
+// NaN where one of them is.
+__device__ __forceinline__ float weir_max(float a, float b) {
+  float c;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
+}
+__device__ __forceinline__ float weir_min(float a, float b) {
+  float c;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
+}
+
 // ex2.approx and lg2.approx: 2 to the power of x, and its inverse, to two units in the last place.
 __device__ __forceinline__ float weir_ex2(float x) {
   float y;

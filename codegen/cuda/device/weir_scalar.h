@@ -25,8 +25,6 @@ __device__ __forceinline__ int weir_floor_div(int a, int b) {
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-__device__ __forceinline__ float weir_max(float a, float b) { return a > b || a != a ? a : b; }
-__device__ __forceinline__ float weir_min(float a, float b) { return a < b || a != a ? a : b; }
 __device__ __forceinline__ int weir_max(int a, int b) { return a > b ? a : b; }
 __device__ __forceinline__ int weir_min(int a, int b) { return a < b ? a : b; }
 

@@ -28,6 +28,9 @@ __device__ __forceinline__ void weir_store(T *to, const weir_vec<T, count> &valu
   *reinterpret_cast<weir_vec<T, count> *>(to) = values;
 }
 
+__device__ __forceinline__ float weir_max(float a, float b) { return a > b || a != a ? a : b; }
+__device__ __forceinline__ float weir_min(float a, float b) { return a < b || a != a ? a : b; }
+
 __device__ __forceinline__ float weir_ex2(float x) { return exp2f(x); }
 __device__ __forceinline__ float weir_lg2(float x) { return log2f(x); }
 
