@@ -59,9 +59,10 @@ struct CallBuffers {
 
 /// What a library call's kernel does with what the library computes, in this order.
 struct Epilogue {
-  mlir::Type bias;   ///< adds a vector of such elements to every row; null for none
-  bool relu = false; ///< takes what is above zero
-  mlir::Type result; ///< rounds to it; null for none
+  bool scaled = false; ///< multiplies all by one number, and all by another
+  mlir::Type bias;     ///< adds a vector of such elements to every row; null for none
+  bool relu = false;   ///< takes what is above zero
+  mlir::Type result;   ///< rounds to it; null for none
 };
 
 /// Sees the code of all kernels after a phase of compiling them; the names are the target's. It is
@@ -90,6 +91,11 @@ public:
   /// What is multiplied where an op that multiplies (Castable) has operands of this type of low
   /// precision: the same, or a wider one that holds each of its numbers.
   virtual mlir::Type factorType(mlir::Type low) const = 0;
+
+  /// Whether factors of these types of eight bits are multiplied as they are, and what is summed is
+  /// scaled (Epilogue), in a product of this one's sizes where both have the dimension that is
+  /// summed last.
+  virtual bool multiplies(MatmulOp product, mlir::Type lhs, mlir::Type rhs) const = 0;
 
   /// Whether factors may be rounded on their way to being multiplied, as factorsOf (Pins.h) allows.
   virtual bool roundsFactors() const = 0;

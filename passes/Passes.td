@@ -102,6 +102,17 @@ def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
+def NarrowFactors : Pass<"weir-narrow-factors", "::mlir::ModuleOp"> {
+  let summary = "makes products of factors rounded to eight bits ones of eight bits, where the target multiplies these";
+  let description = [{
+    Before: weir.matmul of a and b, each a float of eight bits times a power of two, rounded to bf16, which changes nothing. After: weir.matmul
+    of the floats of eight bits, times one power of two and times the other. Every finite number is the same: what is summed differs by a
+    power of two. Both factors have the dimension that is summed last: others are transposed, once for all products.
+  }];
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def WidenFactors : Pass<"weir-widen-factors", "::mlir::ModuleOp"> {
   let summary = "widens the operands of products that the target does not multiply as they are";
   let description = "A wider type holds each of their numbers: no product changes a bit. Each product has a copy of its own.";

@@ -80,13 +80,19 @@ static constexpr PipelinePass simplifyPasses[] = {
 };
 
 static constexpr PipelinePass fusePasses[] = {
-    // Behind all that merges equal ops: a product's wide copy is its own. Before the first to ask
-    // the target what it declines: it is asked about what is multiplied.
+    // Behind all that looks at values as the recipes of precision say them. The first to ask the
+    // target: numbers do not depend on it.
+    {"narrow-factors", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createNarrowFactors(options.target));
+     }},
+    // Behind all that merges equal ops: a product's wide copy is its own. Before the target is
+    // asked what it declines: it is asked about what is multiplied.
     {"widen-factors", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createWidenFactors(options.target));
      }},
-    // The first to ask the target: a kernel's shape is one that it runs.
+    // A kernel's shape is one that the target runs.
     {"fuse", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createFuse(options.target));

@@ -160,6 +160,7 @@ public:
     return libraryDeclines(shape, root);
   }
   Type factorType(Type low) const override;
+  bool multiplies(MatmulOp, Type, Type) const override { return false; }
   bool takes(Operation *root, Epilogue epilogue) const override {
     return libraryTakes(root, epilogue);
   }

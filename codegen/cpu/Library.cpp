@@ -289,7 +289,7 @@ std::string libraryDeclines(KernelShape shape, Operation *root) {
 
 bool libraryTakes(Operation *root, Epilogue epilogue) {
   const Rule *rule = ruleOf(cast<Fusible>(root).kernelShape(), root);
-  if (!rule || bool(epilogue.bias) > rule->bias || epilogue.relu > rule->relu)
+  if (!rule || epilogue.scaled || bool(epilogue.bias) > rule->bias || epilogue.relu > rule->relu)
     return false;
   Type factor = tensorType(root->getOperand(0)).getElementType();
   if (epilogue.bias && !epilogue.bias.isF32() && !(epilogue.bias.isBF16() && factor.isBF16()))

@@ -23,6 +23,10 @@ struct Architecture {
   int multiprocessors = 132;
   bool libraries = true; ///< whether libraries may serve what they do
 
+  /// Whether its tensor cores multiply floats of eight bits. What is known when loading alone may
+  /// have none that do.
+  bool multipliesF8() const { return version >= 89; }
+
   /// "cuda" or one of "cuda:sm_80", "cuda:sm_90", "cuda:sm_100", "+none" behind it for no
   /// libraries; nothing for anything else.
   static std::optional<Architecture> parse(llvm::StringRef option);

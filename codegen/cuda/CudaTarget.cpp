@@ -98,10 +98,14 @@ public:
     // bf16 holds all numbers of eight bits.
     return storedBytes(low) == 1 ? Type(BFloat16Type::get(low.getContext())) : low;
   }
+  bool multiplies(MatmulOp product, Type lhs, Type rhs) const override {
+    return architecture.libraries && architecture.multipliesF8() &&
+           gpu::libraryDeclinesF8(product, lhs, rhs).empty();
+  }
   bool takes(Operation *root, Epilogue epilogue) const override {
     if (isLibraryCall(root))
       return gpu::libraryTakes(root, epilogue);
-    return isa<MatmulOp>(root) || gpu::isConvolution(root);
+    return !epilogue.scaled && (isa<MatmulOp>(root) || gpu::isConvolution(root));
   }
   bool isCall(KernelOp kernel) const override {
     return kernel.getShape() == KernelShape::product &&
@@ -129,7 +133,7 @@ public:
 
 private:
   bool isLibraryCall(Operation *root) const {
-    return architecture.libraries && gpu::libraryDeclines(root).empty();
+    return architecture.libraries && gpu::libraryDeclines(root, architecture).empty();
   }
   FailureOr<EmittedKernel *> emittedOf(KernelOp kernel);
   FailureOr<std::unique_ptr<artifact::CudaUnitT>>

@@ -9,11 +9,16 @@
 #define WEIR_CODEGEN_CUDA_LIBRARY_H
 
 #include "codegen/Target.h"
+#include "codegen/cuda/Architecture.h"
 
 namespace weir::gpu {
 
 /// Why the library does not serve kernels with this op at their root; empty if it does.
-std::string libraryDeclines(mlir::Operation *root);
+std::string libraryDeclines(mlir::Operation *root, const Architecture &architecture);
+
+/// Why it does not multiply factors of such elements of eight bits in a product like this one, with
+/// the dimension that is summed last in both.
+std::string libraryDeclinesF8(MatmulOp product, mlir::Type lhs, mlir::Type rhs);
 
 /// Whether a product may end so.
 bool libraryTakes(mlir::Operation *root, Epilogue epilogue);

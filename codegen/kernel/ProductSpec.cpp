@@ -24,6 +24,27 @@ Location locationsOf(KernelOp kernel) {
   return FusedLoc::get(kernel.getContext(), lines);
 }
 
+/// Of the factors of a kernel's sums: repeated numbers, of vectors in memory.
+static FailureOr<SmallVector<std::pair<Value, int64_t>>> scalesOf(KernelOp kernel,
+                                                                  const CallBuffers &operands) {
+  SmallVector<std::pair<Value, int64_t>> scales;
+  for (auto mul : kernel.getBody().getOps<MulOp>())
+    for (Value operand : mul->getOperands())
+      if (auto spread = operand.getDefiningOp<BroadcastOp>()) {
+        Value number = spread.getInput();
+        int64_t element = 0;
+        if (auto slice = number.getDefiningOp<SliceOp>()) {
+          element = slice.getOffsets()[0];
+          number = slice.getInput();
+        }
+        auto argument = dyn_cast<BlockArgument>(number);
+        if (!argument)
+          return kernel.emitError("a product's scales must be in memory");
+        scales.push_back({operands.inputs[argument.getArgNumber()], element});
+      }
+  return scales;
+}
+
 static Element elementAt(Value value) { return *elementOf(tensorType(value).getElementType()); }
 
 FailureOr<ProductCall> productCall(KernelOp kernel, const CallBuffers &operands) {
@@ -54,6 +75,8 @@ FailureOr<ProductCall> productCall(KernelOp kernel, const CallBuffers &operands)
   spec.cRow = spec.n;
   spec.relu = epilogue.getRelu();
   spec.factors = elementAt(matmul.getLhs());
+  if (Element right = elementAt(matmul.getRhs()); right != spec.factors)
+    spec.right = right == Element::f8e5m2 ? spec::RightElement::f8e5m2 : spec::RightElement::f8e4m3;
   if (factorsOf(matmul) == Precision::tf32)
     spec.rounding = spec::FactorRounding::tf32;
   spec.result = elementAt(kernel.getResult(0));
@@ -63,7 +86,12 @@ FailureOr<ProductCall> productCall(KernelOp kernel, const CallBuffers &operands)
     spec.added = elementAt(kernel.getInputs()[*epilogue.getBias()]);
     buffers.push_back(operands.inputs[*epilogue.getBias()]);
   }
-  return ProductCall{spec, buffers, locationsOf(kernel)};
+  FailureOr<SmallVector<std::pair<Value, int64_t>>> scales = scalesOf(kernel, operands);
+  if (failed(scales))
+    return failure();
+  if (scales->size() == 2)
+    spec.scales = spec::FactorScales::each;
+  return ProductCall{spec, buffers, *scales, locationsOf(kernel)};
 }
 
 } // namespace weir

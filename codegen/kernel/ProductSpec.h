@@ -14,8 +14,10 @@
 namespace weir {
 
 struct ProductCall {
-  spec::Product spec; ///< but for its tiles
-  llvm::SmallVector<mlir::Value> buffers;
+  spec::Product spec;                     ///< but for its tiles
+  llvm::SmallVector<mlir::Value> buffers; ///< but for those of scales
+  /// Where the numbers are that scale it: a buffer of f32, and which element.
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>> scales;
   mlir::Location loc;
 };
 

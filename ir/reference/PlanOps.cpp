@@ -55,11 +55,15 @@ mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter
   auto operands = op.getOperands();
   std::vector<double> a = loadRange(machine, operands[0], s.factors, {s.batch, s.m, s.k},
                                     {s.aBatch, s.aRow, s.aColumn});
-  std::vector<double> b = loadRange(machine, operands[1], s.factors, {s.batch, s.k, s.n},
+  std::vector<double> b = loadRange(machine, operands[1], s.rightElement(), {s.batch, s.k, s.n},
                                     {s.bBatch, s.bRow, s.bColumn});
   std::vector<double> bias(s.n, 0.0);
   if (s.bias)
     bias = loadRange(machine, operands[3], s.added, {s.n}, {1});
+  double scale = 1;
+  if (s.isScaled())
+    for (size_t i : {operands.size() - 2, operands.size() - 1})
+      scale *= loadRange(machine, operands[i], Element::f32, {1}, {1})[0];
   mlir::Type result = typeOf(op.getContext(), s.result);
   std::vector<double> row(s.n), lhs(s.k), rhs(s.k * s.n);
   for (int64_t i = 0; i < s.batch; ++i) {
@@ -68,7 +72,7 @@ mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter
         rhs[j * s.n + column] = b[i * s.bBatch + j * s.bRow + column * s.bColumn];
     for (int64_t r = 0; r < s.m; ++r) {
       for (int64_t j = 0; j < s.k; ++j)
-        lhs[j] = a[i * s.aBatch + r * s.aRow + j * s.aColumn];
+        lhs[j] = scale * a[i * s.aBatch + r * s.aRow + j * s.aColumn];
       row = bias;
       reference::addProduct(1, s.n, s.k, lhs.data(), rhs.data(), row.data());
       // A comparison would lose a NaN.

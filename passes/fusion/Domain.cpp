@@ -90,7 +90,9 @@ EpilogueAttr epilogueOf(KernelOp kernel) {
   std::optional<int64_t> bias;
   bool relu = false;
   for (Operation &op : kernel.getBody().front()) {
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    auto isScaled = [](Operation *user) { return isa<MulOp>(user); };
+    if (auto broadcast = dyn_cast<BroadcastOp>(op);
+        broadcast && llvm::none_of(broadcast->getUsers(), isScaled))
       if (auto vector = dyn_cast<BlockArgument>(broadcast.getInput()))
         bias = vector.getArgNumber();
     relu |= isa<MaxOp>(op);

@@ -202,7 +202,8 @@ void materializeBiases(Block &block, const Target &target) {
       Type low = tensorType(spread).getElementType(), wide = cast.getType().getElementType();
       auto narrow = add->hasOneUse() ? dyn_cast<CastOp>(*add->user_begin()) : CastOp();
       Type result = narrow && narrow.narrows() ? narrow.getType().getElementType() : Type();
-      if (target.takes(matmul, {.bias = low}) || target.takes(matmul, {low, false, result}) ||
+      if (target.takes(matmul, {.bias = low}) ||
+          target.takes(matmul, {.bias = low, .result = result}) ||
           !target.takes(matmul, {.bias = wide}))
         continue;
       Value &kernel = made[spread.getInput()];

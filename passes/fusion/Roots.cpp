@@ -47,11 +47,43 @@ static Value biasOf(Value value) {
   return source && fusionClass(source) == FusionClass::cheap ? Value() : broadcast.getInput();
 }
 
+/// The multiplication of a value that nothing else uses with one number, which is in memory or part
+/// of a vector there.
+static MulOp scaling(Value value) {
+  auto mul = value.hasOneUse() ? dyn_cast<MulOp>(*value.user_begin()) : MulOp();
+  if (!mul)
+    return {};
+  Value other = mul.getLhs() == value ? mul.getRhs() : mul.getLhs();
+  auto spread = other.getDefiningOp<BroadcastOp>();
+  if (!spread || tensorType(spread.getInput()).getNumElements() != 1)
+    return {};
+  Operation *source = spread.getInput().getDefiningOp();
+  if (auto slice = dyn_cast_or_null<SliceOp>(source);
+      slice && shapeOf(slice.getInput()).size() == 1)
+    source = slice.getInput().getDefiningOp();
+  return source && fusionClass(source) == FusionClass::cheap ? MulOp() : mul;
+}
+
+/// The same, twice.
+static std::pair<MulOp, MulOp> scalings(MatmulOp product) {
+  MulOp first = scaling(product.getResult()), second = first ? scaling(first.getResult()) : MulOp();
+  return {second ? first : MulOp(), second};
+}
+
+bool scalesProduct(Operation *op) {
+  auto second = dyn_cast<MulOp>(op);
+  auto first = second ? second.getLhs().getDefiningOp<MulOp>() : MulOp();
+  auto product = first ? first.getLhs().getDefiningOp<MatmulOp>() : MatmulOp();
+  return product && scalings(product).second == second;
+}
+
 /// split(a b) + bias becomes split(a b + bias): the sum then belongs to the product.
 static void sinkSplit(MatmulOp matmul) {
-  if (!matmul->hasOneUse() || shapeOf(matmul.getResult()).size() != 2)
+  MulOp scaled = scalings(matmul).second;
+  Value product = scaled ? scaled.getResult() : matmul.getResult();
+  if (!product.hasOneUse() || shapeOf(product).size() != 2)
     return;
-  auto split = dyn_cast<SplitDimOp>(*matmul->user_begin());
+  auto split = dyn_cast<SplitDimOp>(*product.user_begin());
   if (!split || split.getDimension() != 0 || !split->hasOneUse())
     return;
   auto add = dyn_cast<AddOp>(*split->user_begin());
@@ -66,7 +98,7 @@ static void sinkSplit(MatmulOp matmul) {
                                    ArrayRef<int64_t>{1});
   if (wide.getType() != type)
     wide = CastOp::create(builder, add.getLoc(), type, wide);
-  Value sum = AddOp::create(builder, add.getLoc(), matmul.getResult(), wide, add.getComputeAttr());
+  Value sum = AddOp::create(builder, add.getLoc(), product, wide, add.getComputeAttr());
   Value shaped = SplitDimOp::create(builder, split.getLoc(), split.getType(), sum,
                                     split.getDimensionAttr(), split.getSizesAttr());
   add.replaceAllUsesWith(shaped);
@@ -443,6 +475,12 @@ void absorbNeighbours(Groups &groups, Block &block, const Target &target) {
       if (target.takes(root, epilogue))
         joining = behind.size();
     };
+    if (auto product = dyn_cast<MatmulOp>(root))
+      if (auto [first, second] = scalings(product); second) {
+        epilogue.scaled = true;
+        behind.push_back(first);
+        append(second);
+      }
     auto add = dyn_cast_or_null<AddOp>(next());
     if (Value bias = add && shapeOf(end).size() == 2
                          ? biasOf(add.getLhs() == end ? add.getRhs() : add.getLhs())

@@ -41,6 +41,10 @@ void computeFromStatistics(mlir::Block &block);
 /// after all are merged there.
 void computeTwice(mlir::Block &block);
 
+/// Whether the op scales a product twice, as library calls do: what is summed of its factors is
+/// multiplied with a number of each, which are in memory.
+bool scalesProduct(mlir::Operation *op);
+
 /// A kernel known before anything is grouped: its ops in order, and what it yields.
 struct RootKernel {
   llvm::SmallVector<mlir::Operation *> ops;

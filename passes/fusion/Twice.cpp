@@ -44,7 +44,7 @@ std::optional<Selected> selected(SelectOp select) {
     Operation *op = next.getDefiningOp();
     if (op && found.chain.contains(op))
       continue;
-    if (!op || !isa<Pointwise>(op) || op->getBlock() != select->getBlock()) {
+    if (!op || !isa<Pointwise>(op) || scalesProduct(op) || op->getBlock() != select->getBlock()) {
       found.leaves.insert(next);
       continue;
     }

@@ -51,6 +51,8 @@ struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
       }
       if (castable.castRule().multiplies != Multiplies::low)
         return;
+      if (auto product = dyn_cast<MatmulOp>(op); product && isMultiplied(product))
+        return;
       Type factor;
       for (Value operand : op->getOperands()) {
         Type type = tensorType(operand).getElementType();
@@ -76,6 +78,13 @@ struct WidenFactors : weir::impl::WidenFactorsBase<WidenFactors> {
   }
 
 private:
+  /// As it is, of eight bits.
+  bool isMultiplied(MatmulOp product) {
+    auto element = [](Value value) { return tensorType(value).getElementType(); };
+    return !product.getTransposeLhs() && product.getTransposeRhs() &&
+           made->multiplies(product, element(product.getLhs()), element(product.getRhs()));
+  }
+
   PassTarget made;
 };
 

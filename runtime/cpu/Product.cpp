@@ -120,6 +120,9 @@ Product::Product(const spec::Product &spec, int workers) try : impl(new Impl) {
   if (spec.rounding != spec::FactorRounding::none)
     throw Failure(Exit::model, "oneDNN rounds no factors, and the artifact asks for a " +
                                    spec.describe() + ": compile the model again");
+  if (spec.isScaled())
+    throw Failure(Exit::model, "oneDNN scales no sums, and the artifact asks for a " +
+                                   spec.describe() + ": compile the model again");
   impl->spec = spec;
   OneThread one;
   impl->tilesBatch = cpu::tiles(spec.batch, spec.tileBatch);

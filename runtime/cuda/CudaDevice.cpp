@@ -159,17 +159,19 @@ CudaDevice::~CudaDevice() {
 const Product &CudaDevice::productOf(const spec::Product &spec, const artifact::Action &action) {
   if (!library)
     library.emplace(openCublasLt(folder, session.driverVersion));
-  // All of its operands lie at multiples of the lowest bit of all their places.
+  // All of its tensors lie at multiples of the lowest bit of all their places; the library reads a
+  // scale as the one number that it is.
   uint64_t bits = 256;
-  for (const artifact::Ref *operand : *action.operands())
-    bits |= artifact::addressOf(program, *making, *operand);
+  size_t tensors = action.operands()->size() - (spec.isScaled() ? 2 : 0);
+  for (size_t i = 0; i < tensors; ++i)
+    bits |= artifact::addressOf(program, *making, *action.operands()->Get(unsigned(i)));
   if (action.moves())
     for (const artifact::Move *move : *action.moves())
       bits |= uint64_t(move->bytes());
   uint32_t alignment = uint32_t(bits & -bits);
   std::unique_ptr<Product> &product = products[{spec, alignment}];
   if (!product)
-    product = std::make_unique<Product>(*library, spec, alignment);
+    product = std::make_unique<Product>(*library, spec, alignment, machine.arena);
   return *product;
 }
 

@@ -37,15 +37,23 @@ static int typeOf(Element element, const std::string &what) {
     return CUDA_R_16BF;
   case Element::f16:
     return CUDA_R_16F;
+  case Element::f8e4m3:
+    return CUDA_R_8F_E4M3;
+  case Element::f8e5m2:
+    return CUDA_R_8F_E5M2;
   default:
     throw Failure(Exit::model, "cuBLASLt does not serve a " + what + ": compile the model again");
   }
 }
 
-Product::Product(const Library &library, const spec::Product &spec, uint32_t alignment)
-    : library(library), bias(spec.bias), what(spec.describe()) {
+Product::Product(const Library &library, const spec::Product &spec, uint32_t alignment,
+                 CUdeviceptr memory)
+    : library(library), bias(spec.bias), scaled(spec.isScaled()), what(spec.describe()) {
   try {
     describe(spec);
+    if (scaled)
+      for (int scale : {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER})
+        point(scale, memory);
     choose(alignment);
   } catch (...) {
     release();
@@ -83,23 +91,25 @@ void Product::describe(const spec::Product &spec) {
   };
   // Of a row-major factor of `rows` x `columns`: its transpose, column-major, as it lies there or
   // as the transpose of that.
-  auto factor = [&](cublasLtMatrixLayout_t &layout, int operation, int64_t rows, int64_t columns,
-                    int64_t row, int64_t column, int64_t batch) {
+  auto factor = [&](cublasLtMatrixLayout_t &layout, Element element, int operation, int64_t rows,
+                    int64_t columns, int64_t row, int64_t column, int64_t batch) {
     bool transposed = column != 1 && columns > 1;
     if (transposed && row != 1 && rows > 1)
       throw Failure(Exit::model, "cuBLASLt wants rows or columns side by side of a " + what +
                                      ": compile the model again");
     int64_t least = transposed ? rows : columns;
     int64_t stride = std::max(transposed ? column : row, least);
-    library.require(lt.cublasLtMatrixLayoutCreate(&layout, typeOf(spec.factors, what),
+    library.require(lt.cublasLtMatrixLayoutCreate(&layout, typeOf(element, what),
                                                   transposed ? rows : columns,
                                                   transposed ? columns : rows, stride),
                     what);
     batched(layout, batch);
     set(operation, int32_t(transposed ? CUBLAS_OP_T : CUBLAS_OP_N));
   };
-  factor(left, CUBLASLT_MATMUL_DESC_TRANSA, spec.k, spec.n, spec.bRow, spec.bColumn, spec.bBatch);
-  factor(right, CUBLASLT_MATMUL_DESC_TRANSB, spec.m, spec.k, spec.aRow, spec.aColumn, spec.aBatch);
+  factor(left, spec.rightElement(), CUBLASLT_MATMUL_DESC_TRANSA, spec.k, spec.n, spec.bRow,
+         spec.bColumn, spec.bBatch);
+  factor(right, spec.factors, CUBLASLT_MATMUL_DESC_TRANSB, spec.m, spec.k, spec.aRow, spec.aColumn,
+         spec.aBatch);
   library.require(lt.cublasLtMatrixLayoutCreate(&result, typeOf(spec.result, what), spec.n, spec.m,
                                                 std::max(spec.cRow, spec.n)),
                   what);
@@ -149,13 +159,20 @@ void Product::choose(uint32_t alignment) {
                                   " on this device: compile for no libraries (--target cuda+none)");
 }
 
+void Product::point(int attribute, CUdeviceptr address) const {
+  library.require(library.functions.cublasLtMatmulDescSetAttribute(description, attribute, &address,
+                                                                   sizeof address),
+                  what);
+}
+
 void Product::run(const Operands &operands, CUdeviceptr workspace, CUstream stream) const {
   const CublasLt &lt = library.functions;
   if (bias)
-    library.require(lt.cublasLtMatmulDescSetAttribute(description,
-                                                      CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                                      &operands.bias, sizeof operands.bias),
-                    what);
+    point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  if (scaled) {
+    point(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.bScale);
+    point(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.aScale);
+  }
   float one = 1, zero = 0;
   auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
   library.require(lt.cublasLtMatmul(library.handle, description, &one, at(operands.b), left,

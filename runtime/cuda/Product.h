@@ -41,26 +41,30 @@ public:
 class Product {
 public:
   /// Chooses how: the first algorithm that the library offers for operands at multiples of
-  /// `alignment` bytes, a power of two from 4 to 256. Throws Failure: Exit::model for what it does
-  /// not multiply.
-  Product(const Library &library, const spec::Product &spec, uint32_t alignment);
+  /// `alignment` bytes, a power of two from 4 to 256. It is told of scales by their places, of
+  /// which `memory` of the device is one. Throws Failure: Exit::model for what it does not
+  /// multiply.
+  Product(const Library &library, const spec::Product &spec, uint32_t alignment,
+          CUdeviceptr memory);
   ~Product() { release(); }
   Product(const Product &) = delete;
   Product &operator=(const Product &) = delete;
 
   struct Operands {
     CUdeviceptr a, b, c;
-    CUdeviceptr bias; ///< 0 without
+    CUdeviceptr bias;           ///< 0 without
+    CUdeviceptr aScale, bScale; ///< the same
   };
   void run(const Operands &operands, CUdeviceptr workspace, CUstream stream) const;
 
 private:
   void describe(const spec::Product &spec);
   void choose(uint32_t alignment);
+  void point(int attribute, CUdeviceptr address) const;
   void release();
 
   const Library &library;
-  const bool bias;
+  const bool bias, scaled;
   const std::string what;
   cublasLtMatmulDesc_t description = nullptr;
   cublasLtMatrixLayout_t left = nullptr, right = nullptr, result = nullptr;

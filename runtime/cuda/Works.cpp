@@ -44,7 +44,12 @@ void LaunchWork::enqueue() {
 }
 
 void ProductWork::enqueue() {
-  product.run({at(0), at(1), at(2), places.size() > 3 ? at(3) : 0}, workspace, stream);
+  // The last two are scales, where there are any.
+  size_t count = places.size(), scales = count >= 5 ? count - 2 : count;
+  auto ifThere = [&](size_t operand, size_t end) { return operand < end ? at(operand) : 0; };
+  product.run(
+      {at(0), at(1), at(2), ifThere(3, scales), ifThere(scales, count), ifThere(scales + 1, count)},
+      workspace, stream);
 }
 
 void CopyWork::bind(std::span<const Address> operands) {

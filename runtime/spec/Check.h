@@ -49,11 +49,15 @@ inline int64_t elements(std::initializer_list<std::span<const int64_t>> factors)
   return count;
 }
 
-/// How a description ends where the elements are other than f32: ", bf16 to f32".
-inline std::string ofElements(Element factors, Element result) {
-  if (factors == Element::f32 && result == Element::f32)
+/// How a description ends where the elements are other than f32: ", bf16 to f32", or ", f8e5m2 x
+/// f8e4m3 to bf16" of factors that differ.
+inline std::string ofElements(Element left, Element right, Element result) {
+  if (left == Element::f32 && right == Element::f32 && result == Element::f32)
     return "";
-  return std::string(", ") + nameOf(factors) + " to " + nameOf(result);
+  std::string factors = nameOf(left);
+  if (right != left)
+    factors += std::string(" x ") + nameOf(right);
+  return ", " + factors + " to " + nameOf(result);
 }
 
 } // namespace weir::spec

@@ -110,7 +110,7 @@ std::string Convolution::describe() const {
   };
   return "convolution, " + std::string(kindNames[static_cast<size_t>(computes)]) + ", " +
          text({images, channels}, size) + " by " + text({filters, channels / groups}, window) +
-         ofElements(factors, result);
+         ofElements(factors, factors, result);
 }
 
 } // namespace weir::spec

@@ -13,6 +13,18 @@ namespace weir::spec {
 
 static int64_t pieces(int64_t size, int64_t tile) { return (size - 1) / tile + 1; }
 
+Element Product::rightElement() const {
+  switch (right) {
+  case RightElement::same:
+    return factors;
+  case RightElement::f8e4m3:
+    return Element::f8e4m3;
+  case RightElement::f8e5m2:
+    return Element::f8e5m2;
+  }
+  __builtin_unreachable();
+}
+
 int64_t Product::tiles() const {
   return pieces(batch, tileBatch) * pieces(m, tileM) * pieces(n, tileN);
 }
@@ -53,6 +65,8 @@ std::string Product::check() const {
     return "its elements are no floats";
   if (rounding == FactorRounding::tf32 && factors != Element::f32)
     return "its factors are no f32 to be rounded to TF32";
+  if (right != RightElement::same && sizeOf(factors) != 1)
+    return "its right factor has eight bits, and the left one does not";
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
   if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)
@@ -65,7 +79,9 @@ std::string Product::check() const {
   for (const auto &[name, element, dims] :
        {Tensor{
             "a", factors, {{uint64_t(batch), aBatch}, {uint64_t(m), aRow}, {uint64_t(k), aColumn}}},
-        {"b", factors, {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
+        {"b",
+         rightElement(),
+         {{uint64_t(batch), bBatch}, {uint64_t(k), bRow}, {uint64_t(n), bColumn}}},
         {"c", result, {{uint64_t(batch), cBatch}, {uint64_t(m), cRow}, {uint64_t(n), 1}}}})
     if (!isAddressable(dims, sizeOf(element)))
       return std::string(name) + " is larger than any memory, or has a negative stride";
@@ -82,17 +98,21 @@ std::vector<Footprint> Product::footprints() const {
   uint64_t rows = m, columns = n, depth = k, all = batch;
   std::vector<Footprint> list = {
       strided("a", Mode::read, factors, {{all, aBatch}, {rows, aRow}, {depth, aColumn}}),
-      strided("b", Mode::read, factors, {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
+      strided("b", Mode::read, rightElement(), {{all, bBatch}, {depth, bRow}, {columns, bColumn}}),
       strided("c", Mode::write, result, {{all, cBatch}, {rows, cRow}, {columns, 1}})};
   if (bias)
     list.push_back(strided("bias", Mode::read, added, {{columns, 1}}));
+  if (isScaled())
+    for (const char *name : {"scale of a", "scale of b"})
+      list.push_back(strided(name, Mode::read, Element::f32, {{1, 1}}));
   return list;
 }
 
 Cost Product::cost() const {
   uint64_t c = uint64_t(batch) * m * n;
-  uint64_t operands = uint64_t(batch) * (uint64_t(m) * k + uint64_t(k) * n);
-  return {2 * c * k, sizeOf(factors) * operands + sizeOf(result) * c};
+  uint64_t bytesOfA = sizeOf(factors) * uint64_t(batch) * m * k;
+  uint64_t bytesOfB = sizeOf(rightElement()) * uint64_t(batch) * k * n;
+  return {2 * c * k, bytesOfA + bytesOfB + sizeOf(result) * c};
 }
 
 std::string Product::describe() const {
@@ -100,8 +120,9 @@ std::string Product::describe() const {
       "product " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
   if (batch > 1)
     text += " of " + std::to_string(batch);
-  return text + (bias ? " + bias" : "") + (relu ? ", relu" : "") +
-         (rounding == FactorRounding::tf32 ? ", tf32" : "") + ofElements(factors, result);
+  return text + (isScaled() ? ", scaled" : "") + (bias ? " + bias" : "") + (relu ? ", relu" : "") +
+         (rounding == FactorRounding::tf32 ? ", tf32" : "") +
+         ofElements(factors, rightElement(), result);
 }
 
 } // namespace weir::spec

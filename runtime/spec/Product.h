@@ -15,19 +15,30 @@
 
 namespace weir::spec {
 
-/// C[i] = op(A[i] B[i] + bias) for i in [0, batch), op the identity or max(0, x), which keeps NaN.
-/// A and B are of `factors`, f32 ones rounded to TF32 if `rounding` says so, C of `result`, the
-/// bias of `added`; products and bias are summed up in f32, and what comes of it is rounded to the
-/// result once. Strides are elements; a batch stride of 0 shares A or B among the batch; C's
-/// columns are contiguous. Each tile (tileBatch x tileM x tileN of C) is computed on its own, in
-/// whatever order: tiles are the plan's, so that no number of threads changes a bit.
-///
-/// Operands: a, b, c and, with `bias`, bias [n].
+/// Of f32 factors, on their way to being multiplied.
 enum class FactorRounding { none, tf32 };
+
+/// B's elements where they are not A's.
+enum class RightElement { same, f8e4m3, f8e5m2 };
+
+/// What sums are multiplied with before anything is added: a number for each factor.
+enum class FactorScales { none, each };
+
+/// C[i] = op(s t A[i] B[i] + bias) for i in [0, batch), op the identity or max(0, x), which keeps
+/// NaN, s and t numbers in memory, or 1. A is of `factors`, and so is B but where `right` names
+/// others; f32 ones are rounded to TF32 if `rounding` says so. C is of `result`, the bias of
+/// `added`; products and bias are summed up in f32, and what comes of it is rounded to the result
+/// once. Strides are elements; a batch stride of 0 shares A or B among the batch; C's columns are
+/// contiguous. Each tile (tileBatch x tileM x tileN of C) is computed on its own, in whatever
+/// order: tiles are the plan's, so that no number of threads changes a bit.
+///
+/// Operands: a, b, c, with `bias` bias [n], and with `scales` s and t, f32 each.
 
 struct Product {
   static constexpr std::string_view kind = "product";
   static constexpr std::array<const char *, 2> roundingNames = {"none", "tf32"};
+  static constexpr std::array<const char *, 3> rightNames = {"same", "f8e4m3", "f8e5m2"};
+  static constexpr std::array<const char *, 2> scalesNames = {"none", "each"};
 
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t aBatch = 0, aRow = 0, aColumn = 0;
@@ -37,6 +48,8 @@ struct Product {
   int64_t tileBatch = 1, tileM = 0, tileN = 0;
   Element factors = Element::f32, result = Element::f32, added = Element::f32;
   FactorRounding rounding = FactorRounding::none;
+  RightElement right = RightElement::same;
+  FactorScales scales = FactorScales::none;
 
   template <class Self, class Visit> static void fields(Self &self, Visit &&visit) {
     visit("batch", self.batch), visit("m", self.m), visit("n", self.n), visit("k", self.k);
@@ -49,6 +62,8 @@ struct Product {
     visit("result", self.result, programElementNames);
     visit("added", self.added, programElementNames);
     visit("rounding", self.rounding, roundingNames);
+    visit("right", self.right, rightNames);
+    visit("scales", self.scales, scalesNames);
   }
 
   std::string check() const;
@@ -58,6 +73,8 @@ struct Product {
   std::string_view op() const { return "weir.matmul"; }
 
   int64_t tiles() const;
+  Element rightElement() const;
+  bool isScaled() const { return scales != FactorScales::none; }
 
   auto operator<=>(const Product &) const = default;
 };

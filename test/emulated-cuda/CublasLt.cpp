@@ -126,6 +126,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, 
     return set(description->epilogue, value, bytes);
   case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
     return set(description->bias, value, bytes);
+  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+    return set(description->aScale, value, bytes);
+  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+    return set(description->bScale, value, bytes);
   case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
     return set(description->biasType, value, bytes);
   default:
@@ -201,6 +205,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "a bias whose place is not told");
   if (emulated::isPlanted("algorithm"))
     return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (preference && emulated::isF8(a->type))
+    for (uint32_t alignment : preference->alignment)
+      if (alignment < emulated::alignmentOfF8)
+        return refuse(CUBLAS_STATUS_NOT_SUPPORTED,
+                      "matrices lie at multiples of 16 bytes where factors are of eight bits");
   cublasLtMatmulHeuristicResult_t result = {};
   if (wanted > 1 && emulated::isPlanted("first-state")) {
     result.state = CUBLAS_STATUS_NOT_SUPPORTED;

@@ -15,9 +15,9 @@ namespace weir::emulated {
 
 using namespace cuda;
 
-namespace {
-
 bool isF8(int type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
+
+namespace {
 
 bool areTypesServed(const Product &p) {
   int a = p.a.type, b = p.b.type, d = p.d.type;
@@ -29,6 +29,25 @@ bool areTypesServed(const Product &p) {
   if (a != b || isF8(a))
     return false;
   return d == CUDA_R_32F || d == a;
+}
+
+/// Why factors of eight bits are not multiplied, or others scaled.
+std::string refusalOfF8(const Product &p) {
+  if (!isF8(p.a.type))
+    return p.description.aScale || p.description.bScale
+               ? "factors that are scaled are of eight bits"
+               : "";
+  if (p.description.transA != CUBLAS_OP_T || p.description.transB != CUBLAS_OP_N)
+    return "of factors of eight bits A is transposed and B is not";
+  for (const Layout *layout : {&p.a, &p.b, &p.d})
+    for (uint64_t size : {layout->rows, layout->columns, uint64_t(layout->stride)})
+      if (size * elementBytes(layout->type) % alignmentOfF8)
+        return "sizes are multiples of 16 bytes where factors are of eight bits";
+  // "cuBLAS Library", cublasLtMatmul(): the table of types of such products.
+  int bias = p.d.type == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF;
+  if (p.hasBias() && p.biasType() != bias)
+    return "a bias is of bf16, or of f16 with a result of f16, where factors are of eight bits";
+  return "";
 }
 
 /// Room for matrices that stays: products of one size follow each other.
@@ -81,6 +100,10 @@ void runOne(const Product &p, int32_t index) {
   pack(p.b, inBatch(p.bAt, p.b, index), p.description.transB == CUBLAS_OP_N, n, k, panelColumns,
        toTf32, b);
   multiply(m, n, k, a, b, sums);
+  float scale = p.alpha;
+  for (uint64_t at : {p.description.aScale, p.description.bScale})
+    if (at)
+      scale *= *reinterpret_cast<const float *>(at);
 
   std::vector<float> bias(p.hasBias() ? m : 0), before(m);
   if (p.hasBias())
@@ -89,7 +112,7 @@ void runOne(const Product &p, int32_t index) {
     float *column = sums + j * m;
     size_t bytes = elementBytes(p.d.type);
     for (size_t i = 0; i < m; ++i)
-      column[i] *= p.alpha;
+      column[i] *= scale;
     if (p.beta != 0) {
       toFloats(p.c.type, inBatch(p.cAt, p.c, index) + j * size_t(p.c.stride) * bytes, 1, m,
                before.data());
@@ -139,10 +162,8 @@ cublasStatus_t checkProduct(const Product &p, std::string &why) {
   if (p.d.batch > 1 && p.d.batchStride < p.d.stride * int64_t(n - 1) + int64_t(m) &&
       p.d.stride < p.d.batchStride * (p.d.batch - 1) + int64_t(m))
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "results of a batch overlap");
-  if (isF8(p.a.type) &&
-      (!transA || transB || k % 16 || m % 16 || p.a.stride % 16 || p.b.stride % 16))
-    return refuse(CUBLAS_STATUS_NOT_SUPPORTED,
-                  "8-bit factors are A transposed and B not, with sizes that 16 divides");
+  if (std::string refused = refusalOfF8(p); !refused.empty())
+    return refuse(CUBLAS_STATUS_NOT_SUPPORTED, refused);
   switch (description.epilogue) {
   case CUBLASLT_EPILOGUE_DEFAULT:
   case CUBLASLT_EPILOGUE_RELU:
@@ -152,7 +173,7 @@ cublasStatus_t checkProduct(const Product &p, std::string &why) {
   default:
     return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "this epilogue is not emulated");
   }
-  if (p.hasBias() && p.biasType() != p.d.type && p.biasType() != CUDA_R_32F)
+  if (!isF8(p.a.type) && p.hasBias() && p.biasType() != p.d.type && p.biasType() != CUDA_R_32F)
     return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "a bias is of f32 or of the result's type");
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -176,6 +197,9 @@ std::vector<WeirEmulatedRange> rangesOf(const Product &p) {
     add(p.cAt, p.c, 0);
   if (p.hasBias())
     ranges.push_back({p.description.bias, p.d.rows * elementBytes(p.biasType()), 1, 0, 0});
+  for (uint64_t scale : {p.description.aScale, p.description.bScale})
+    if (scale)
+      ranges.push_back({scale, sizeof(float), 1, 0, 0});
   if (p.workspaceBytes)
     ranges.push_back({p.workspace, p.workspaceBytes, 1, 0, 1});
   add(p.dAt, p.d, 1);

@@ -31,6 +31,7 @@ struct Description {
   int32_t epilogue = cuda::CUBLASLT_EPILOGUE_DEFAULT;
   int32_t biasType = -1; ///< -1: that of the result
   uint64_t bias = 0;
+  uint64_t aScale = 0, bScale = 0; ///< of factors of eight bits; 0: 1
 };
 
 /// D = epilogue(alpha op(A) op(B) + beta C); plain data, which a node keeps.
@@ -46,6 +47,10 @@ struct Product {
   int biasType() const { return description.biasType < 0 ? d.type : description.biasType; }
   uint64_t inner() const { return description.transA == cuda::CUBLAS_OP_N ? a.columns : a.rows; }
 };
+
+bool isF8(int type);
+/// Of matrices, in bytes, where factors are of eight bits.
+constexpr uint64_t alignmentOfF8 = 16;
 
 /// CUBLAS_STATUS_SUCCESS, or why cuBLASLt would refuse it, in words as well. Memory is looked at
 /// by rangesOf alone.

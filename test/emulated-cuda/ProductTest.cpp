@@ -30,7 +30,9 @@ struct Call {
   int32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT, biasType = -1;
   int compute = CUBLAS_COMPUTE_32F;
   size_t preferred = 4096, given = 4096;
+  uint32_t alignment = 256;
   CUdeviceptr aAt = 0, bAt = 0, dAt = 0, bias = 0, workspace = 0;
+  CUdeviceptr aScale = 0, bScale = 0;
 };
 
 cublasLtMatrixLayout_t layoutOf(const Matrix &matrix) {
@@ -59,6 +61,10 @@ cublasStatus_t multiply(const Call &call, CUstream stream = nullptr) {
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, call.epilogue);
   if (call.bias)
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call.bias);
+  if (call.aScale)
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, call.aScale);
+  if (call.bScale)
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, call.bScale);
   if (call.biasType >= 0)
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, call.biasType);
   cublasLtMatrixLayout_t a = layoutOf(call.a), b = layoutOf(call.b), d = layoutOf(call.d);
@@ -66,6 +72,10 @@ cublasStatus_t multiply(const Call &call, CUstream stream = nullptr) {
   lt.cublasLtMatmulPreferenceCreate(&preference);
   lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                           &call.preferred, sizeof call.preferred);
+  for (int i = 0; i < 4; ++i)
+    lt.cublasLtMatmulPreferenceSetAttribute(preference,
+                                            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + i,
+                                            &call.alignment, sizeof call.alignment);
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
   cublasStatus_t status = lt.cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, d, d,
@@ -132,7 +142,7 @@ size_t extent(const Matrix &m) {
 }
 
 /// Runs the product and compares it with sums in double.
-void expectRight(Gpu &gpu, Call call, bool isInPlace = false) {
+void expectRight(Gpu &gpu, Call call, bool isInPlace = false, float scale = 1) {
   std::vector<float> a = pattern(extent(call.a), 1), b = pattern(extent(call.b), 2);
   std::vector<float> c = pattern(extent(call.d), 3), bias = pattern(call.d.rows, 4);
   call.aAt = gpu.holding(bytesFrom(call.a.type, a));
@@ -153,7 +163,8 @@ void expectRight(Gpu &gpu, Call call, bool isInPlace = false) {
         for (uint64_t k = 0; k < inner; ++k)
           sum += double(at(a, call.a, i, k, batch)) * double(at(b, call.b, k, j, batch));
         size_t place = size_t(batch * call.d.batchStride) + i + j * uint64_t(call.d.stride);
-        sum = call.alpha * sum + call.beta * double(c[place]) + (call.epilogue & 4 ? bias[i] : 0);
+        sum = double(scale) * call.alpha * sum + call.beta * double(c[place]) +
+              (call.epilogue & 4 ? bias[i] : 0);
         if (call.epilogue & 2)
           sum = std::max(sum, 0.0);
         // Sums are multiples of a quarter: bf16 and f16 hold them where they are small.
@@ -191,7 +202,7 @@ TEST(EmulatedProduct, EveryType) {
     SCOPED_TRACE(std::to_string(in) + " to " + std::to_string(out));
     Gpu gpu;
     int other = in == CUDA_R_8F_E5M2 ? CUDA_R_8F_E4M3 : in;
-    expectRight(gpu, {{in, 16, 32, 16, 1, 0, CUBLAS_OP_T}, {other, 16, 5, 16}, {out, 32, 5, 32}});
+    expectRight(gpu, {{in, 16, 32, 16, 1, 0, CUBLAS_OP_T}, {other, 16, 48, 16}, {out, 32, 48, 32}});
   }
 }
 
@@ -205,6 +216,17 @@ TEST(EmulatedProduct, ScalesAndAdds) {
   Call call{{f32, 5, 7, 5}, {f32, 7, 4, 7}, {f32, 5, 4, 5}};
   call.alpha = 2, call.beta = 0.5f;
   expectRight(gpu, call, true);
+}
+
+TEST(EmulatedProduct, ScalesOfEightBits) {
+  Gpu gpu;
+  CUdeviceptr scales = gpu.holding(std::vector<float>{8, 0.25f, 2});
+  Call call{{CUDA_R_8F_E5M2, 16, 32, 16, 1, 0, CUBLAS_OP_T},
+            {CUDA_R_8F_E4M3, 16, 16, 16},
+            {CUDA_R_16BF, 32, 16, 32}};
+  call.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  call.aScale = scales + 4, call.bScale = scales + 8;
+  expectRight(gpu, call, false, 0.5f);
 }
 
 TEST(EmulatedProduct, Epilogues) {
@@ -249,12 +271,65 @@ TEST_F(Refused, TypesThatDiffer) {
   call.a.type = CUDA_R_16F;
   EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
 }
-TEST_F(Refused, EightBitsNotTransposed) {
-  call.a = {CUDA_R_8F_E4M3, 16, 16, 16}, call.b = call.a, call.d = {f32, 16, 16, 16};
+TEST_F(Refused, ScalesOfWideFactors) {
+  call.aScale = call.aAt;
   EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
 }
 TEST_F(Refused, BiasWithoutMemory) {
   call.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+/// The same of eight bits.
+struct RefusedF8 : testing::Test {
+  RefusedF8() {
+    for (CUdeviceptr *at : {&call.aAt, &call.bAt, &call.aScale})
+      *at = gpu.holding(ramp(256));
+    call.dAt = gpu.memory(2048), call.workspace = gpu.memory(4096), call.bias = call.aScale;
+  }
+  Gpu gpu;
+  Call call{{CUDA_R_8F_E4M3, 16, 16, 16, 1, 0, CUBLAS_OP_T},
+            {CUDA_R_8F_E5M2, 16, 16, 16},
+            {f32, 16, 16, 16}};
+};
+
+TEST_F(RefusedF8, NotAsItIs) { EXPECT_EQ(multiply(call), CUBLAS_STATUS_SUCCESS); }
+TEST_F(RefusedF8, LeftNotTransposed) {
+  call.a.operation = CUBLAS_OP_N;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, RightTransposed) {
+  call.b.operation = CUBLAS_OP_T;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, TwoE5M2) {
+  call.a.type = CUDA_R_8F_E5M2;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, OneFactorOfBf16) {
+  call.b.type = CUDA_R_16BF;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, ASizeBetweenMultiples) {
+  call.a.rows = call.b.rows = 8;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, AStrideBetweenMultiples) {
+  call.a.stride = 20;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, MatricesBetweenMultiples) {
+  call.alignment = 8;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+}
+TEST_F(RefusedF8, ABiasOfF32) {
+  call.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_NOT_SUPPORTED);
+  call.biasType = CUDA_R_16BF;
+  EXPECT_EQ(multiply(call), CUBLAS_STATUS_SUCCESS);
+}
+TEST_F(RefusedF8, AScaleWithoutMemory) {
+  call.bScale = 16;
   EXPECT_EQ(multiply(call), CUBLAS_STATUS_INVALID_VALUE);
 }
 

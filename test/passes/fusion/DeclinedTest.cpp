@@ -38,6 +38,9 @@ public:
     return shape == declined ? "a shape that is not run" : whole->declines(shape, root);
   }
   Type factorType(Type low) const override { return whole->factorType(low); }
+  bool multiplies(MatmulOp product, Type lhs, Type rhs) const override {
+    return whole->multiplies(product, lhs, rhs);
+  }
   bool takes(Operation *product, Epilogue epilogue) const override {
     return bool(epilogue.bias) <= bias && epilogue.relu <= relu && whole->takes(product, epilogue);
   }

@@ -75,6 +75,8 @@
   X(CUBLASLT_MATMUL_DESC_BIAS_POINTER)                                                             \
   X(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)                                                     \
   X(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)                                                          \
+  X(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER)                                                          \
+  X(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER)                                                          \
   X(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE)                                                           \
   X(CUBLASLT_EPILOGUE_DEFAULT)                                                                     \
   X(CUBLASLT_EPILOGUE_RELU)                                                                        \
