@@ -50,7 +50,7 @@ struct EmittedKernel {
 LogicalResult emitShape(gpu::Emission &emission) {
   switch (emission.kernel.getShape()) {
   case KernelShape::map:
-    return gpu::emitMap(emission);
+    return gpu::turnsOver(emission.kernel) ? gpu::emitTranspose(emission) : gpu::emitMap(emission);
   case KernelShape::row:
     return gpu::emitRows(emission);
   case KernelShape::attention:
@@ -173,7 +173,7 @@ constexpr int64_t mostPointers = 4096 / 8 - 1;
 
 int64_t CudaTarget::mostCopies(KernelOp kernel) const {
   bool isScalar = kernel.getShape() == KernelShape::map || kernel.getShape() == KernelShape::row;
-  if (!isScalar || !randomKeys(kernel).empty())
+  if (!isScalar || !randomKeys(kernel).empty() || gpu::turnsOver(kernel))
     return 1;
   return mostPointers / (kernel.getNumOperands() + kernel.getNumResults());
 }

@@ -151,12 +151,17 @@ private:
 };
 
 mlir::LogicalResult emitMap(Emission &emission);
+mlir::LogicalResult emitTranspose(Emission &emission);
 mlir::LogicalResult emitRows(Emission &emission);
 mlir::LogicalResult emitNest(Emission &emission);
 mlir::LogicalResult emitSegment(Emission &emission);
 mlir::LogicalResult emitAttention(Emission &emission);
 mlir::LogicalResult emitProduct(Emission &emission);
 mlir::LogicalResult emitConvolution(Emission &emission);
+
+/// Whether the kernel only moves what it reads, and neighbours of the result are none there: such a
+/// map goes by way of emitTranspose.
+bool turnsOver(KernelOp kernel);
 
 bool isConvolution(mlir::Operation *op);
 

@@ -78,6 +78,23 @@ class Cuda(weirtest.Test):
         said = self.weir("inspect", "--precision", self.folder / "a.weirx").stdout
         self.assertRegex(said, r"it multiplies f32 rounded to tf32, its sums are f32")
 
+    def test_products_of_f8(self):
+        """Every product of a step whose sizes 16 divides is cuBLASLt's, of factors of eight bits; with others, and where nothing is
+        known of the GPU, of bf16."""
+        for sizes, target, count in ((["vocab=96"], "cuda:sm_90", 27), ([], "cuda:sm_90", 24), (["vocab=96"], "cuda", 0)):
+            with self.subTest(sizes=sizes, target=target):
+                model = [GPT, *SMALL_GPT, *(word for size in sizes for word in ("--set", size)), "--precision", "f8"]
+                self.weir("compile", *model, "--target", target, "-o", self.folder / "a.weirx")
+                report = json.loads(self.weir("inspect", "--json", self.folder / "a.weirx").stdout)
+                products = [call["what"] for call in report["calls"] if call["entry"] == "step" for _ in range(call["times"])]
+                self.assertEqual(len(products), 27)
+                self.assertEqual(sum(", scaled" in what and "f8e4m3 to " in what for what in products), count)
+                options = [*model, *weirtest.data(window=self.text()), "--steps", 2, "--seed", 1]
+                expected = self.trained("cpu", *options)
+                run = lambda *args: self.emulated(*args, target=target)
+                self.assert_close(self.trained("checked", *options, run=run), expected, loss=1e-2, gradient=1e-1)
+        self.emulated("verify", GPT, *SMALL_GPT, "--set", "vocab=96", "--precision", "f8", target="cuda:sm_90")
+
     def test_random_programs(self):
         done = self.run_tool("weir-smith", "--target", "cuda", "--device", "emulated", "--seed", 900000, "--count", 100,
                              env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip
