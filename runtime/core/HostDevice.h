@@ -37,10 +37,12 @@ public:
   void trace(Trace *to) override { traced = to; }
   void observe(Observer *by) override { observer = by; }
 
-  void setRound(Address at, int32_t round) override {
+  void setRound(uint32_t, Address at, int32_t round) override {
     std::memcpy(arena + at, &round, sizeof round);
   }
-  void poison(Address from, uint64_t bytes) override { std::memset(arena + from, 0xff, bytes); }
+  void poison(uint32_t, Address from, uint64_t bytes) override {
+    std::memset(arena + from, 0xff, bytes);
+  }
   int64_t mark(uint32_t) override { return Trace::now(); }
   void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) override {
     trace.record({place.entry, place.action, place.round, begin, end});

@@ -87,7 +87,7 @@ void Walk::poisonBefore() {
   Address from = device.persistent();
   for (auto [begin, end] : inputs) {
     if (from < begin)
-      workshop.poison(from, begin - from);
+      workshop.poison(0, from, begin - from);
     from = end;
   }
 }
@@ -137,7 +137,7 @@ void Walk::runAll(std::vector<Ready> &list) {
     if (observer)
       observer->after({index, step.action, round});
     for (const Range &range : step.dead)
-      workshop.poison(range.begin, range.size);
+      workshop.poison(step.queue, range.begin, range.size);
   }
 }
 
@@ -148,7 +148,7 @@ void Walk::loop(Ready &step) {
     rounds.back() = turn;
     round = outer * step.count + turn;
     place(step);
-    workshop.setRound(placed.front(), static_cast<int32_t>(turn));
+    workshop.setRound(step.queue, placed.front(), static_cast<int32_t>(turn));
     runAll(step.body);
   }
   rounds.pop_back();

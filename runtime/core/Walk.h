@@ -41,11 +41,11 @@ public:
   /// does one action after the other.
   virtual std::unique_ptr<Work> make(const artifact::Action &action) = 0;
 
-  /// Stores the round of a loop.
-  virtual void setRound(Address at, int32_t round) = 0;
+  /// Stores the round of a loop, on the queue of the loop.
+  virtual void setRound(uint32_t queue, Address at, int32_t round) = 0;
 
-  /// Fills bytes with what is no number.
-  virtual void poison(Address from, uint64_t bytes) = 0;
+  /// Fills bytes with what is no number, on the queue of their last use.
+  virtual void poison(uint32_t queue, Address from, uint64_t bytes) = 0;
 
   /// A moment on a queue: when all that was carried out there is done.
   virtual int64_t mark(uint32_t queue) = 0;

@@ -65,8 +65,8 @@ public:
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
-  void setRound(Address at, int32_t round) override;
-  void poison(Address from, uint64_t bytes) override;
+  void setRound(uint32_t queue, Address at, int32_t round) override;
+  void poison(uint32_t queue, Address from, uint64_t bytes) override;
   int64_t mark(uint32_t queue) override;
   void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) override;
 
@@ -93,11 +93,11 @@ private:
   std::vector<std::unique_ptr<Walk>> walks; ///< as the program's entries
   /// The host writes and reads one while the other's run goes on.
   std::vector<Slot> slots;
-  std::vector<bool> ran; ///< the entries that were
-  size_t next = 0;       ///< the slot of the next run
-  size_t hand = 0;       ///< of the last that was waited for
-  const bool usesGraphs;
-  bool looks = false; ///< the observer does, at the run that is asked for
+  std::vector<bool> ran;    ///< the entries that were
+  std::vector<bool> graphs; ///< the entries that are graphs from their second run on
+  size_t next = 0;          ///< the slot of the next run
+  size_t hand = 0;          ///< of the last that was waited for
+  bool looks = false;       ///< the observer does, at the run that is asked for
   Trace *traced = nullptr;
   Observer *observer = nullptr;
   Ticket asked = 0, done = 0;
@@ -119,8 +119,7 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
       machine{.session = session,
               .queues = queues,
               .arena = arena.at,
-              .arenaEnd = artifact::deviceOf(program).arena()},
-      usesGraphs(options.graph) {
+              .arenaEnd = artifact::deviceOf(program).arena()} {
   const artifact::Device &device = artifact::deviceOf(program);
   while (queues.size() < device.queues())
     queues.push_back(std::make_unique<Stream>(session));
@@ -135,6 +134,7 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
     while (machine.events.size() < making->events())
       machine.events.emplace_back(session, /*timed=*/false);
     walks.push_back(std::make_unique<Walk>(program, i, *this, options.poison));
+    graphs.push_back(options.graph && nodesOf(*making->actions()) <= mostNodes);
   }
   machine.recorded.resize(machine.events.size());
   ran.resize(walks.size());
@@ -199,14 +199,15 @@ std::unique_ptr<Work> CudaDevice::make(const artifact::Action &action) {
   throw Failure(Exit::model, "no library serves a " + what + " on GPUs: compile the model again");
 }
 
-void CudaDevice::setRound(Address at, int32_t round) {
-  session.check(session.driver.cuMemsetD32Async(arena.at + at, unsigned(round), 1, stream()),
+void CudaDevice::setRound(uint32_t queue, Address at, int32_t round) {
+  CUstream on = queues[queue]->handle;
+  session.check(session.driver.cuMemsetD32Async(arena.at + at, unsigned(round), 1, on),
                 "counting a loop's rounds");
 }
 
-void CudaDevice::poison(Address from, uint64_t bytes) {
-  session.check(session.driver.cuMemsetD8Async(arena.at + from, 0xff, bytes, stream()),
-                "poisoning");
+void CudaDevice::poison(uint32_t queue, Address from, uint64_t bytes) {
+  CUstream on = queues[queue]->handle;
+  session.check(session.driver.cuMemsetD8Async(arena.at + from, 0xff, bytes, on), "poisoning");
 }
 
 Ticket CudaDevice::write(Address to, std::span<const std::byte> from) {
@@ -324,8 +325,7 @@ Ticket CudaDevice::run(uint32_t entry) {
   const artifact::Entry &asks = *program.entries()->Get(entry);
   // The first run loads what libraries load when they are called, which a capture forbids.
   bool isFirst = !ran[entry];
-  if (isFirst || !usesGraphs || observer || traced || machine.waits ||
-      nodesOf(*asks.actions()) > mostNodes) {
+  if (isFirst || !graphs[entry] || observer || traced || machine.waits) {
     runByHand(entry, slot);
     ran[entry] = true;
   } else {

@@ -49,7 +49,8 @@ inline std::string withThousands(double value) {
 /// `format` is printf's, for one double.
 inline std::string formatted(const char *format, double value) {
   char text[64];
-  std::snprintf(text, sizeof text, format, value);
+  // Some processors' own nan has a sign.
+  std::snprintf(text, sizeof text, format, std::isnan(value) ? std::fabs(value) : value);
   return text;
 }
 
