@@ -79,9 +79,6 @@ enum : int {
 
 // CUfunction_attribute
 enum : int {
-  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 };
 
@@ -95,21 +92,15 @@ enum : unsigned {
 // CUstreamCaptureMode
 enum : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
 
-struct CUuuid {
-  char bytes[16];
-};
-
 /// Every function of the driver that is called, under the name it is exported by: type, name,
 /// arguments.
 #define WEIR_CUDA_DRIVER(X)                                                                        \
   X(CUresult, cuInit, (unsigned flags))                                                            \
   X(CUresult, cuDriverGetVersion, (int *version))                                                  \
   X(CUresult, cuGetErrorName, (CUresult error, const char **text))                                 \
-  X(CUresult, cuGetErrorString, (CUresult error, const char **text))                               \
   X(CUresult, cuDeviceGetCount, (int *count))                                                      \
   X(CUresult, cuDeviceGet, (CUdevice * device, int ordinal))                                       \
   X(CUresult, cuDeviceGetName, (char *name, int length, CUdevice device))                          \
-  X(CUresult, cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                \
   X(CUresult, cuDeviceGetAttribute, (int *value, int attribute, CUdevice device))                  \
   X(CUresult, cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))                               \
   X(CUresult, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                    \
@@ -143,7 +134,6 @@ struct CUuuid {
   X(CUresult, cuModuleLoadData, (CUmodule * module, const void *image))                            \
   X(CUresult, cuModuleUnload, (CUmodule module))                                                   \
   X(CUresult, cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))     \
-  X(CUresult, cuFuncGetAttribute, (int *value, int attribute, CUfunction function))                \
   X(CUresult, cuFuncSetAttribute, (CUfunction function, int attribute, int value))                 \
   X(CUresult, cuLaunchKernel,                                                                      \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,         \
@@ -254,7 +244,6 @@ struct cublasLtMatmulHeuristicResult_t {
 };
 
 #define WEIR_CUDA_CUBLASLT(X)                                                                      \
-  X(size_t, cublasLtGetVersion, ())                                                                \
   X(const char *, cublasLtGetStatusString, (cublasStatus_t status))                                \
   X(cublasStatus_t, cublasLtCreate, (cublasLtHandle_t * handle))                                   \
   X(cublasStatus_t, cublasLtDestroy, (cublasLtHandle_t handle))                                    \

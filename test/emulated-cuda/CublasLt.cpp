@@ -67,8 +67,6 @@ static cublasStatus_t create(Handle *handle, const Values &...values) {
 
 extern "C" {
 
-size_t cublasLtGetVersion() { return 130000; }
-
 const char *cublasLtGetStatusString(cublasStatus_t status) {
   switch (status) {
   case CUBLAS_STATUS_SUCCESS:

@@ -101,8 +101,6 @@ CUresult cuGetErrorName(CUresult error, const char **text) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGetErrorString(CUresult error, const char **text) { return cuGetErrorName(error, text); }
-
 static CUresult checkDevice(CUdevice device) {
   if (!driver().isInitialized)
     return CUDA_ERROR_NOT_INITIALIZED;
@@ -121,11 +119,6 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   std::snprintf(name, size_t(length), "Weir emulated GPU");
-  return checkDevice(device);
-}
-
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
-  std::memcpy(uuid->bytes, "Weir emulated 00", 16);
   return checkDevice(device);
 }
 

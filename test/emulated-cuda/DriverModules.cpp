@@ -51,30 +51,6 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule handle, const char *
   return CUDA_ERROR_NOT_FOUND;
 }
 
-/// Registers are not modelled: a number that any real kernel of Weir's may have.
-CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction handle) {
-  WEIR_EMULATED_ENTER
-  Function *function = functionOf(handle);
-  if (!function)
-    return CUDA_ERROR_INVALID_HANDLE;
-  switch (attribute) {
-  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-    *value = int(function->module->staticShared());
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-    *value = 0;
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_NUM_REGS:
-    *value = 32;
-    return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    *value = int(function->dynamicSharedLimit);
-    return CUDA_SUCCESS;
-  default:
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
 CUresult cuFuncSetAttribute(CUfunction handle, int attribute, int value) {
   WEIR_EMULATED_ENTER
   Function *function = functionOf(handle);

@@ -49,9 +49,6 @@
   X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)                                                  \
   X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)                                                  \
   X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)                                         \
-  X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)                                                           \
-  X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)                                                            \
-  X(CU_FUNC_ATTRIBUTE_NUM_REGS)                                                                    \
   X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)                                               \
   X(CU_STREAM_NON_BLOCKING)                                                                        \
   X(CU_EVENT_DEFAULT)                                                                              \
@@ -122,7 +119,6 @@ TEST(CudaApi, Numbers) {
 }
 
 TEST(CudaApi, Structs) {
-  EXPECT_EQ(sizeof(CUuuid), sizeof(::CUuuid));
   EXPECT_EQ(sizeof(cublasLtMatmulAlgo_t), sizeof(::cublasLtMatmulAlgo_t));
   EXPECT_EQ(sizeof(cublasLtMatmulHeuristicResult_t), sizeof(::cublasLtMatmulHeuristicResult_t));
   EXPECT_EQ(offsetof(cublasLtMatmulHeuristicResult_t, state),
