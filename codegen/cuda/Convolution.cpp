@@ -70,6 +70,7 @@ ConvolutionEmitter::ConvolutionEmitter(Emission &e, Operation *root)
       filters(sizes.weight[0]), taps(sizes.weight[2] * sizes.weight[3]),
       places(sizes.out[2] * sizes.out[3]), isStrided(sizes.strides[0] * sizes.strides[1] != 1),
       result(tensorType(e.kernel.getResult(0)).getElementType()) {
+  product.ofPlaces = true;
   seesEachOnce = taps == 1 && !isStrided && sizes.padding[0] == 0 && sizes.padding[1] == 0;
   product.factor = factorOf(elementOf(0), elementOf(1));
 }

@@ -68,10 +68,11 @@ struct Tiling {
   int64_t rows, columns;
   bool tensorCores;
   int64_t stages; ///< tiles of a side in shared memory
+  /// What takes many registers is shared by more warps.
+  bool manyWarps;
   int64_t splits = 1;
 
-  /// What comes through registers is shared by more warps.
-  int64_t warps() const { return stages == 2 && rows * columns >= 8192 ? 8 : 4; }
+  int64_t warps() const { return manyWarps && rows * columns >= 8192 ? 8 : 4; }
   /// Of threads or of warps.
   int64_t ownRows() const {
     if (tensorCores)
@@ -125,7 +126,8 @@ constexpr int64_t mostPartialBytes = 64 << 20, leastSteps = 16, leastOfLarge = 1
 /// where none do, k is split. What goes through registers is one step ahead, and needs more warps.
 static Tiling tilingFor(const TiledProduct &product, const Architecture &architecture) {
   bool asynchronous = isAsynchronous(product, product.a) && isAsynchronous(product, product.b);
-  Tiling tiling{128, 128, !product.factor.isF32(), asynchronous ? 4 : 2};
+  Tiling tiling{128, 128, !product.factor.isF32(), asynchronous ? 4 : 2,
+                !asynchronous || product.ofPlaces};
   while (tiling.rows / 2 >= product.rows && tiling.rows > 16)
     tiling.rows /= 2;
   if (product.columns <= 64)

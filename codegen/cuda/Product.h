@@ -34,6 +34,7 @@ struct TiledProduct {
   int64_t batches = 1, rows = 0, columns = 0, ks = 0;
   mlir::Type factor; ///< what is multiplied
   ProductTensor a, b, sink;
+  bool ofPlaces = false; ///< of images: their addresses take registers
   std::string finish; ///< lines that declare `result`, made of `sink`; else it is the sink itself
 };
 
