@@ -33,7 +33,6 @@ enum class FactorScales { none, each };
 /// order: tiles are the plan's, so that no number of threads changes a bit.
 ///
 /// Operands: a, b, c, with `bias` bias [n], and with `scales` s and t, f32 each.
-
 struct Product {
   static constexpr std::string_view kind = "product";
   static constexpr std::array<const char *, 2> roundingNames = {"none", "tf32"};
