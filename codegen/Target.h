@@ -15,6 +15,7 @@
 #ifndef WEIR_CODEGEN_TARGET_H
 #define WEIR_CODEGEN_TARGET_H
 
+#include "codegen/Tuning.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Support/Timing.h"
@@ -123,6 +124,20 @@ public:
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.
   virtual mlir::FailureOr<KernelPlan> planKernel(KernelOp kernel) = 0;
+
+  /// What of a kernel's schedule may be chosen, in the order in which it is decided: what a later
+  /// one offers may depend on those before. None where the target's rules decide everything. Fails
+  /// as planKernel does.
+  virtual mlir::FailureOr<llvm::SmallVector<Knob>> knobsOf(KernelOp kernel) { return {{}}; }
+
+  /// A target like this one for kernels that are measured: with these settings of them, no library
+  /// serves any, and machine code is left to whoever loads what compile() makes. Null where there
+  /// are no knobs.
+  virtual std::unique_ptr<Target> forMeasuring(Tuning tuning) const { return nullptr; }
+
+  /// Chooses so from now on, before anything is planned; planKernel fails, with an error at the
+  /// kernel, where a setting is no knob's option. False where there are no knobs.
+  virtual bool tune(Tuning tuning) { return false; }
 
   /// Appends the actions that serve a kernel by library calls at the builder. Returns the scratch
   /// they need at most per thread, in bytes; fails with an error at the kernel.

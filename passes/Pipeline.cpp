@@ -169,7 +169,8 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
   return success(succeeded(manager.run(module)) && (!verified || succeeded(verify(module))));
 }
 
-LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last) {
+LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last,
+                        StringRef first) {
   // Verifying takes as long as a phase on tensors does. It is done where the form changes hands:
   // behind the last of those, and behind each that follows.
   if (options.precision != Precision::f32)
@@ -177,9 +178,12 @@ LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringR
   if (isLow(options.master))
     module->setAttr(masterAttrName, TypeAttr::get(typeOf(module.getContext(), options.master)));
   StringRef lastOnTensors = phasesOnTensors().back().name;
-  bool onTensors = true;
+  bool onTensors = true, begun = first.empty();
   for (const Phase &phase : phases()) {
     onTensors &= phase.name != lastOnTensors;
+    begun |= phase.name == first;
+    if (!begun)
+      continue;
     if (failed(runPhase(phase, module, options, !onTensors || phase.name == last)))
       return failure();
     if (phase.name == last)

@@ -56,9 +56,10 @@ llvm::ArrayRef<Phase> phases();
 /// what they leave. The phases after them are "plan" and "generate".
 llvm::ArrayRef<Phase> phasesOnTensors();
 
-/// Runs the phases up to the one named `last`. What that leaves is verified.
+/// Runs the phases up to the one named `last`, from the one named `first` on, or from the start.
+/// What that leaves is verified.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &options,
-                              llvm::StringRef last);
+                              llvm::StringRef last, llvm::StringRef first = "");
 
 /// Runs the pass of this name, which is in the pipeline.
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,

@@ -50,6 +50,21 @@ void nameEntryPorts(mlir::ModuleOp module) {
   }
 }
 
+void makeTrainable(mlir::ModuleOp module) {
+  mlir::OpBuilder builder(module.getBodyRegion());
+  for (llvm::StringRef name : {batchAttrName, accumulateAttrName, stepsAttrName})
+    module->setAttr(name, builder.getI64IntegerAttr(1));
+  for (llvm::StringRef name : {"init", "step"}) {
+    if (module.lookupSymbol(name))
+      continue;
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    auto entry = mlir::func::FuncOp::create(builder, module.getLoc(), name,
+                                            builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(entry.addEntryBlock());
+    mlir::func::ReturnOp::create(builder, module.getLoc());
+  }
+}
+
 mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llvm::StringRef target,
                                                       llvm::ArrayRef<llvm::StringRef> without) {
   nameEntryPorts(module);

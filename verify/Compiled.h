@@ -25,6 +25,10 @@ namespace weir {
 /// output0, output1, .., the results as whole tensors.
 void nameEntryPorts(mlir::ModuleOp module);
 
+/// Gives a module that is no training run what every artifact has: a recipe, and entries that begin
+/// and make a step.
+void makeTrainable(mlir::ModuleOp module);
+
 /// Compiles weir IR as the frontend makes it, or anything up to fusion, whose ports need no names,
 /// as compile() does (passes/Pipeline.h), for a target that makeTarget() takes.
 mlir::FailureOr<std::vector<std::byte>> compileModule(mlir::ModuleOp module, llvm::StringRef target,

@@ -88,7 +88,9 @@ private:
     return needs.ownTiles * cut.rows() * pitch() +
            cut.stages * cut.others * (2 * pitch() + needs.perOther);
   }
-  Cut cutFor(int64_t rows, int64_t others, const Needs &needs) const;
+  SmallVector<Cut> cutsFor(int64_t rows, int64_t others, const Needs &needs) const;
+  /// `name` is that of its knobs.
+  Cut cutFor(StringRef name, int64_t rows, int64_t others, const Needs &needs);
 
   Emission &e;
   int64_t batch, heads, queries, keys, width, paddedWidth;
@@ -178,32 +180,51 @@ void AttentionEmitter::declareResult(std::string &body, StringRef name,
     body += "  weir_unwanted " + name.str() + ";\n";
 }
 
-/// The most rows and steps that fit: sharing what is copied before buffering it twice.
-Cut AttentionEmitter::cutFor(int64_t rows, int64_t others, const Needs &needs) const {
+/// Every cut that fits, the best first: the most rows, and the most of a step; sharing what is
+/// copied before buffering it twice. Fragments of the others serve two groups where that leaves
+/// every multiprocessor two blocks.
+SmallVector<Cut> AttentionEmitter::cutsFor(int64_t rows, int64_t others, const Needs &needs) const {
   auto limit = [](int64_t size, int64_t most) {
     return std::min<int64_t>(llvm::PowerOf2Ceil(size), most);
   };
   int64_t mostWarps = limit(llvm::divideCeil(rows, 16), 4);
   int64_t mostOfStep = std::max<int64_t>(16, limit(others, mostOthers));
-  auto fitting = [&](int64_t warps, int64_t groups) -> std::optional<Cut> {
-    for (int64_t stages : {2, 1})
+  SmallVector<Cut> all;
+  auto addFitting = [&](int64_t warps, int64_t groups, ArrayRef<int64_t> someStages) {
+    for (int64_t stages : someStages)
       for (int64_t step = mostOfStep; step >= 16; step /= 2) {
         Cut cut{warps, groups, step, stages};
         int64_t registers = groups * (needs.sums * paddedWidth + needs.scores * step) / 2;
         if (sharedBytes(cut, needs) <= sharedLimit &&
             registers <= (groups == 1 ? registerLimit : registerLimitOfTwo))
-          return cut;
+          all.push_back(cut);
       }
-    return std::nullopt;
   };
-  // Fragments of the others serve two groups, where that leaves every multiprocessor two blocks.
   if (batch * heads * (rows / 128) >= 2 * e.architecture.multiprocessors)
-    if (auto cut = fitting(4, 2); cut && cut->stages == 2)
-      return *cut;
+    addFitting(4, 2, {2});
   for (int64_t warps = mostWarps; warps > 1; warps /= 2)
-    if (auto cut = fitting(warps, 1))
-      return *cut;
-  return {1, 1, 16, 1};
+    addFitting(warps, 1, {2, 1});
+  if (all.empty())
+    all.push_back({1, 1, 16, 1});
+  return all;
+}
+
+/// The best, unless others are chosen, number by number.
+Cut AttentionEmitter::cutFor(StringRef name, int64_t rows, int64_t others, const Needs &needs) {
+  SmallVector<Cut> cuts = cutsFor(rows, others, needs);
+  auto decide = [&](StringRef what, int64_t Cut::*number) {
+    SmallVector<int64_t> options;
+    for (const Cut &cut : cuts)
+      if (!llvm::is_contained(options, cut.*number))
+        options.push_back(cut.*number);
+    int64_t chosen = e.choose((name + what).str(), cuts.front().*number, options);
+    llvm::erase_if(cuts, [&](const Cut &cut) { return cut.*number != chosen; });
+  };
+  decide("groups", &Cut::groups);
+  decide("warps", &Cut::warps);
+  decide("step", &Cut::others);
+  decide("stages", &Cut::stages);
+  return cuts.front();
 }
 
 /// f16 has the digits of TF32.
@@ -242,7 +263,7 @@ LogicalResult AttentionEmitter::forward(AttendOp op) {
   declareResult(body, "result", viewOfResult(op.getResult()));
   declareResult(body, "logSumExp", viewOfResult(op.getLogSumExp()));
   Needs needs{.ownTiles = 1, .sums = 1, .scores = 1};
-  Cut cut = cutFor(queries, keys, needs);
+  Cut cut = cutFor("", queries, keys, needs);
   body += "  weir_attend<op, " + cut.text() + ">(query, key, value, result, logSumExp);\n";
   e.write("", batch * heads * llvm::divideCeil(queries, cut.rows()), cut.threads(),
           sharedBytes(cut, needs), body);
@@ -271,7 +292,7 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
   e.plan.workspace = batch * heads * llvm::alignTo(queries, mostOthers) * totalBytes;
   {
     Needs needs{.ownTiles = 2, .sums = 1, .scores = 2};
-    Cut cut = cutFor(queries, keys, needs);
+    Cut cut = cutFor("queries_", queries, keys, needs);
     declareResult(all, "queryGrad", queryGrad);
     all += "  weir_attend_grad_queries<op, " + cut.text() +
            ">(query, key, value, output, logSumExp, cotangent, " + totals + ", queryGrad);\n";
@@ -283,7 +304,7 @@ LogicalResult AttentionEmitter::gradient(AttendGradOp op) {
     if (!ofKeys && !ofValues)
       return;
     Needs needs{ofKeys ? 2 : 1, bool(ofKeys) + bool(ofValues), ofKeys ? 2 : 1, totalBytes};
-    Cut cut = cutFor(keys, queries, needs);
+    Cut cut = cutFor((suffix.drop_front() + "_").str(), keys, queries, needs);
     std::string body = factors;
     declareResult(body, "keyGrad", ofKeys);
     declareResult(body, "valueGrad", ofValues);

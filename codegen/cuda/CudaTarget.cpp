@@ -45,6 +45,7 @@ struct EmittedKernel {
   OwningOpRef<ModuleOp> code;
   KernelPlan plan, ofCopy;
   gpu::KernelText text;
+  SmallVector<Knob> knobs;
 };
 
 LogicalResult emitShape(gpu::Emission &emission) {
@@ -122,6 +123,24 @@ public:
       return failure();
     return (*made)->plan;
   }
+  FailureOr<SmallVector<Knob>> knobsOf(KernelOp kernel) override {
+    FailureOr<EmittedKernel *> made = emittedOf(kernel);
+    if (failed(made))
+      return failure();
+    return (*made)->knobs;
+  }
+  std::unique_ptr<Target> forMeasuring(Tuning chosen) const override {
+    auto target = std::make_unique<CudaTarget>(architecture);
+    target->architecture.libraries = false;
+    target->architecture.version = 0;
+    target->tuning = std::move(chosen);
+    return target;
+  }
+  bool tune(Tuning chosen) override {
+    tuning = std::move(chosen);
+    emitted.clear();
+    return true;
+  }
   FailureOr<int64_t> planCall(OpBuilder &builder, KernelOp kernel,
                               const CallBuffers &buffers) override {
     if (failed(requireServedTypes(kernel)))
@@ -140,7 +159,15 @@ private:
   unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first);
   LogicalResult addMachineCode(artifact::CudaCodeT &code, Location loc);
 
+  const Settings *settingsOf(KernelOp kernel) const {
+    if (tuning.kernels.empty())
+      return nullptr;
+    auto found = tuning.kernels.find(digestOf(kernel));
+    return found == tuning.kernels.end() ? nullptr : &found->second.settings;
+  }
+
   Architecture architecture;
+  Tuning tuning;
   bool lacking = false;
   /// What is planned is compiled later, from the same functions.
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
@@ -221,9 +248,10 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
   if (failed(requireIndexable(*copy)))
     return failure();
   made->code = ModuleOp::create(kernel.getLoc());
-  gpu::Emission emission(*copy, architecture, *made->code);
-  if (failed(emitShape(emission)))
+  gpu::Emission emission(*copy, architecture, *made->code, settingsOf(kernel));
+  if (failed(emitShape(emission)) || failed(emission.requireServed()))
     return failure();
+  made->knobs = std::move(emission.knobs);
   emission.plan.inPlace = emission.places.find(*copy);
   made->ofCopy = emission.plan;
   made->plan = repeated(emission.plan, kernel);

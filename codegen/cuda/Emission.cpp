@@ -22,9 +22,41 @@ static Type storedType(Type scalar) {
   return scalar.isInteger(1) ? IntegerType::get(scalar.getContext(), 8) : scalar;
 }
 
-Emission::Emission(KernelOp kernel, const Architecture &architecture, ModuleOp module)
+Emission::Emission(KernelOp kernel, const Architecture &architecture, ModuleOp module,
+                   const Settings *settings)
     : kernel(kernel), architecture(architecture), builder(kernel.getContext()),
-      loc(kernel.getLoc()), module(module) {}
+      loc(kernel.getLoc()), module(module), settings(settings) {}
+
+int64_t Emission::choose(StringRef name, int64_t usual, ArrayRef<int64_t> options) {
+  Knob knob{name.str(), usual, SmallVector<int64_t>(options)};
+  if (!llvm::is_contained(options, usual))
+    knob.options.push_back(usual);
+  llvm::sort(knob.options);
+  if (settings)
+    if (auto found = settings->find(knob.name);
+        found != settings->end() && llvm::is_contained(knob.options, found->second))
+      knob.used = found->second;
+  knobs.push_back(std::move(knob));
+  return knobs.back().used;
+}
+
+LogicalResult Emission::requireServed() {
+  if (!settings)
+    return success();
+  for (const auto &[name, value] : *settings) {
+    const Knob *knob = llvm::find_if(knobs, [&](const Knob &knob) { return knob.name == name; });
+    if (knob != knobs.end() && knob->used == value)
+      continue;
+    auto error = kernel.emitError("the tuning file has ")
+                 << name << " = " << value << " for this kernel, ";
+    if (knob == knobs.end())
+      return error << "whose schedule has no such number; run weir tune again";
+    error << "which may be ";
+    llvm::interleaveComma(knob->options, error);
+    return error << "; run weir tune again";
+  }
+  return success();
+}
 
 void Emission::open(StringRef suffix, int64_t blocks, int64_t threadsOfBlock) {
   threads = threadsOfBlock;

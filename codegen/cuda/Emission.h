@@ -52,7 +52,15 @@ struct KernelText {
 
 class Emission {
 public:
-  Emission(KernelOp kernel, const Architecture &architecture, mlir::ModuleOp module);
+  /// `settings`: what is chosen for the kernel; null for nothing.
+  Emission(KernelOp kernel, const Architecture &architecture, mlir::ModuleOp module,
+           const Settings *settings);
+
+  /// A number of the schedule that may be chosen (Tuning.h): what was, or `usual`. What serves is
+  /// `usual` and the options.
+  int64_t choose(llvm::StringRef name, int64_t usual, llvm::ArrayRef<int64_t> options);
+  /// An error where something was chosen that cannot be.
+  mlir::LogicalResult requireServed();
 
   /// Starts a function that `blocks` blocks of `threads` run.
   void open(llvm::StringRef suffix, int64_t blocks, int64_t threads);
@@ -116,6 +124,7 @@ public:
   const Architecture &architecture;
   KernelPlan plan;
   KernelText text;
+  llvm::SmallVector<Knob> knobs; ///< that were asked for
   mlir::OpBuilder builder;
   mlir::Location loc;
   std::unique_ptr<IndexSpace> space;
@@ -131,6 +140,7 @@ private:
   bool holdsWhole(const Buffer &buffer, int64_t count);
 
   mlir::ModuleOp module;
+  const Settings *settings;
   mlir::func::FuncOp function;
 
   /// The lanes that are being built.

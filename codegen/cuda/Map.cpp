@@ -40,7 +40,7 @@ LogicalResult emitMap(Emission &e) {
   int64_t lanes = e.lanesFor(together), chunks = elements / lanes;
   if (together == 1)
     lanes = e.lanesFor(elements), chunks = elements / lanes;
-  int64_t threads = threadsFor(chunks, e.architecture);
+  int64_t threads = e.choose("threads", threadsFor(chunks, e.architecture), {64, 128, 256, 512});
   e.open("", llvm::divideCeil(chunks, threads), threads);
   Value chunk = arith::AddIOp::create(
       e.builder, e.loc, arith::MulIOp::create(e.builder, e.loc, e.block, e.index(threads)),

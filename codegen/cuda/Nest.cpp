@@ -16,10 +16,10 @@ using namespace mlir;
 namespace weir::gpu {
 
 LogicalResult emitNest(Emission &e) {
+  int64_t threads = e.choose("threads", 128, {64, 256});
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
     Value result = e.yielded(i);
     int64_t elements = tensorType(result).getNumElements();
-    int64_t threads = 128;
     e.open(e.kernel.getNumResults() == 1 ? "" : "_" + std::to_string(i),
            llvm::divideCeil(elements, threads), threads);
     Value at = arith::AddIOp::create(

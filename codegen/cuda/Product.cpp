@@ -122,9 +122,12 @@ static bool isAsynchronous(const TiledProduct &product, const ProductTensor &sid
 /// steps, where there are too few blocks; of k, where smaller tiles would make as many.
 constexpr int64_t mostPartialBytes = 64 << 20, leastSteps = 16, leastOfLarge = 1024;
 
+/// Of what tuning tries; the rule may find more.
+constexpr int64_t mostSplits = 32;
+
 /// The largest tiles that leave every multiprocessor a block, or would if a large k was split;
 /// where none do, k is split. What goes through registers is one step ahead, and needs more warps.
-static Tiling tilingFor(const TiledProduct &product, const Architecture &architecture) {
+static Tiling tilingFor(Emission &e, const TiledProduct &product) {
   bool asynchronous = isAsynchronous(product, product.a) && isAsynchronous(product, product.b);
   Tiling tiling{128, 128, !product.factor.isF32(), asynchronous ? 4 : 2,
                 !asynchronous || product.ofPlaces};
@@ -133,7 +136,7 @@ static Tiling tilingFor(const TiledProduct &product, const Architecture &archite
   if (product.columns <= 64)
     tiling.columns = 64;
   int64_t bytes = product.batches * product.rows * product.columns * 4;
-  int64_t wanted = architecture.multiprocessors, most = mostPartialBytes / bytes;
+  int64_t wanted = e.architecture.multiprocessors, most = mostPartialBytes / bytes;
   auto areFew = [&] {
     return tiling.blocks(product) *
                std::max<int64_t>(1, std::min(most, product.ks / leastOfLarge)) <
@@ -143,16 +146,24 @@ static Tiling tilingFor(const TiledProduct &product, const Architecture &archite
     tiling.columns = 64;
   if (areFew() && tiling.rows > 64)
     tiling.rows = 64;
+  tiling.rows = e.choose("rows", tiling.rows, {16, 32, 64, 128});
+  tiling.columns = e.choose("columns", tiling.columns, {64, 128});
   int64_t steps = tiling.steps(product);
-  int64_t splits = std::min({2 * wanted / tiling.blocks(product), steps / leastSteps, most});
   // None without a step.
-  if (splits > 1)
-    tiling.splits = llvm::divideCeil(steps, llvm::divideCeil(steps, splits));
+  auto whole = [&](int64_t splits) {
+    return splits > 1 ? llvm::divideCeil(steps, llvm::divideCeil(steps, splits)) : 1;
+  };
+  SmallVector<int64_t> options = {1};
+  for (int64_t splits = 2; splits <= std::min(steps, most); splits *= 2)
+    if (int64_t count = whole(splits); count <= mostSplits && count != options.back())
+      options.push_back(count);
+  int64_t splits = std::min({2 * wanted / tiling.blocks(product), steps / leastSteps, most});
+  tiling.splits = e.choose("splits", whole(splits), options);
   return tiling;
 }
 
 void writeProduct(Emission &e, const TiledProduct &product) {
-  Tiling tiling = tilingFor(product, e.architecture);
+  Tiling tiling = tilingFor(e, product);
   e.text.headers.push_back("weir_product.h");
   std::string sides = product.a.text("a") + product.b.text("b");
   std::string sink = product.sink.text("sink") + product.finish;

@@ -66,8 +66,9 @@ private:
   void clearPartials(int stage);
   void storePartials();
   /// Blocks of so many threads that sum, each over rows of its own.
-  int64_t blocksOf(int64_t threads) const {
-    return e.architecture.multiprocessors * std::max<int64_t>(2, busyThreads / threads);
+  int64_t blocksOf(int64_t threads) {
+    int64_t busy = e.choose("busy_threads", busyThreads, {512, 2048});
+    return e.architecture.multiprocessors * std::max<int64_t>(2, busy / threads);
   }
   AffineExpr partialPlace(Sum &sum, AffineExpr at) {
     return e.space->simplify(task * paddedWidth(sum) + at);
@@ -138,6 +139,7 @@ LogicalResult RowEmitter::run() {
     columnsAlone &= space.extentOf(e.yielded(i)) != Extent::row;
   if (columnsAlone && space.lastStage <= 1) {
     threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 128);
+    threads = e.choose("threads", threads, {32, 64, 128, 256});
     int64_t groups = llvm::divideCeil(chunks, threads);
     tasks = std::clamp<int64_t>(blocksOf(threads) / groups, 1,
                                 llvm::divideCeil(space.rows, fewestRows));
@@ -152,7 +154,9 @@ LogicalResult RowEmitter::run() {
   threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(chunks), 32, 1024);
   if (space.sums.empty() && chunks <= mostOfWarp) {
     threads = warpThreads;
-    rowsOfBlock = std::min(warpsOfBlock, space.rows);
+    rowsOfBlock = std::min(e.choose("rows_of_block", warpsOfBlock, {2, 8}), space.rows);
+  } else {
+    threads = e.choose("threads", threads, {128, 256, 512, 1024});
   }
   tasks = space.sums.empty()
               ? space.rows

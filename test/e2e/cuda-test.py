@@ -15,6 +15,22 @@ GPT = MODELS / "gpt-char.weir"
 EMULATED = ["--device", "emulated", "--target"]
 CHECKED, PLAIN = {"WEIR_EMULATED_MODE": "check"}, {"WEIR_EMULATED_MODE": "plain"}
 
+# Kernels of every shape that has something to choose but attention.
+LINE = """
+config batch = 12
+
+model line(x: u8[b, 40]) -> [b, 8] {
+  return linear(relu(linear(f32(x) / 255.0, 24) as first), 8) as last
+}
+train {
+  input  x: u8[batch, 40]
+  steps  2
+  y = line(x)
+  loss   ratio(sum(y * y), batch)
+  update sgd(0.01)
+}
+"""
+
 
 @unittest.skipUnless((LIBRARIES / "libcuda.so.1").exists(), f"the emulated GPU ({LIBRARIES}) is not built")
 class Cuda(weirtest.Test):
@@ -191,6 +207,57 @@ class Cuda(weirtest.Test):
         for file in (self.folder / "kernels").iterdir():
             file.write_bytes(file.read_bytes()[:-7] + b"damaged")
         self.assertEqual(compiled(), kernels)
+
+    def test_schedules_are_tuned(self):
+        """What is measured changes schedules, and no numbers but by rounding; the same file gives the same artifact."""
+        model = self.write("line.weir", LINE)
+        target = ["--target", "cuda:sm_90+none"]
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
+        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        usual, tuned, again = (self.folder / name for name in ["usual.weirx", "tuned.weirx", "again.weirx"])
+        file = self.folder / "tuning.json"
+        self.weir("compile", model, *target, "-o", usual)
+        done = self.weir("tune", usual, "--device", "emulated", "-o", file, env=names)
+        self.assertRegex(done.stderr, r"\d+ of \d+ kernels have other schedules")
+        measured = json.loads(file.read_text())
+        self.assertEqual(measured["target"], "cuda:sm_90")
+        for kernel in measured["kernels"].values():
+            self.assertLessEqual(kernel["after_ns"], kernel["before_ns"])
+
+        # A clock decides nothing here: all that have threads of a block to choose get others.
+        digests = {k: v for k, v in measured["kernels"].items() if v["what"].startswith("map")}
+        self.assertTrue(digests, file.read_text())
+        for kernel in digests.values():
+            kernel["settings"] = {"threads": 512}
+        file.write_text(json.dumps(dict(measured, kernels=digests)))
+        for path in [tuned, again]:
+            self.weir("compile", model, *target, "--tuning", file, "-o", path)
+        self.assertEqual(tuned.read_bytes(), again.read_bytes())
+        self.assertNotEqual(tuned.read_bytes(), usual.read_bytes())
+        runs = []
+        for path in [usual, tuned]:
+            self.weir("run", path, "--device", "emulated", *rows, "--metrics", self.folder / "m.jsonl", env=names)
+            runs.append(self.losses("m.jsonl"))
+        for a, b in zip(*runs, strict=True):
+            self.assertLessEqual(abs(a - b), 1e-5 * max(1, abs(a)))
+
+        # What does not fit is refused: another target, settings of another Weir, other files.
+        compiling = ["compile", model, "-o", again, "--tuning", file]
+        self.fails(2, "was measured for cuda:sm_90, and this is for cuda:sm_80", "weir", *compiling, "--target", "cuda:sm_80")
+        self.fails(2, "was measured for cuda:sm_90, and this is for x86-64", "weir", *compiling)
+        for settings, message in [({"threads": 63}, r"threads = 63 for this kernel, which may be 64, 128, 256"),
+                                  ({"treads": 64}, r"treads = 64 for this kernel, whose schedule has no such number")]:
+            next(iter(digests.values()))["settings"] = settings
+            file.write_text(json.dumps(dict(measured, kernels=digests)))
+            self.fails(3, r"line\.weir:\d+:\d+: error: the tuning file has " + message, "weir", *compiling, *target)
+        for text, message in [("{", "is no JSON"), ("{}", "is no file of weir tune"),
+                              ('{"weir_tuning": 2}', "is of version 2"),
+                              ('{"weir_tuning": 1, "target": "cuda", "kernels": {"x": {}}}', "that weir tune has not written")]:
+            file.write_text(text)
+            self.fails(2, message, "weir", *compiling, *target)
+        self.fails(2, "No such file", "weir", "compile", model, *target, "--tuning", self.folder / "none")
+        self.weir("compile", model, "-o", again)
+        self.fails(2, "whose schedules leave nothing to choose", "weir", "tune", again, "-o", file)
 
     def test_kernels_touch_little_more_than_they_must(self):
         """In distinct sectors of 32 bytes, beside each input read once and each output written once. Attention's gradient reads

@@ -23,6 +23,7 @@
 #include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -156,6 +157,26 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   return Exit::ok;
 }
 
+/// Gives the target what was measured of its kernels. A message where the file is not for it.
+std::string tune(Target &target, const CompileOptions &options) {
+  auto problem = [&](const std::string &what) {
+    return "--tuning " + options.tuning + ": " + what;
+  };
+  auto file = llvm::MemoryBuffer::getFile(options.tuning, /*IsText=*/true);
+  if (!file)
+    return problem(file.getError().message());
+  std::string wrong;
+  std::optional<Tuning> tuning = Tuning::parse((*file)->getBuffer(), wrong);
+  if (!tuning)
+    return problem(wrong);
+  if (tuning->target != target.requirement())
+    return problem("was measured for " + tuning->target + ", and this is for " +
+                   target.requirement().str());
+  if (!target.tune(std::move(*tuning)))
+    return problem("there is nothing to choose for " + target.requirement().str());
+  return "";
+}
+
 } // namespace
 
 Exit checkModel(const CompileOptions &options) {
@@ -173,6 +194,9 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::optional<Precisions> named = precisionsNamed(options, *target, problem);
   if (!named)
     return usage(problem);
+  if (!options.tuning.empty())
+    if (problem = tune(*target, options); !problem.empty())
+      return usage(problem);
   FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();

@@ -30,6 +30,7 @@
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
 #include "tools/weir/InspectPrecision.h"
+#include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include <cassert>
 #include <filesystem>
@@ -51,6 +52,7 @@ Examples:
   weir eval gpt.weirx --checkpoint kept --data window=other.txt
   weir generate gpt.weirx --checkpoint kept --prompt "To be" --length 200
   weir inspect gpt.weirx
+  weir tune gpt.weirx -o gpt.tuning.json
   weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
 
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
@@ -93,6 +95,9 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                  "What gradients in f16 are computed times: " + lossScaleOptions() +
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
+  app.add_option("--tuning", options.tuning,
+                 "What weir tune has measured of the kernels: schedules to compile with")
+      ->type_name("FILE");
   app.add_option("--dump-ir", options.dumpIr, "Write the IR after every pass into this folder")
       ->type_name("DIR");
 }
@@ -194,8 +199,10 @@ Command addCompile(CLI::App &app, State &state) {
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
                  : "-";
-    keepSources(writtenByCompiler(path, state.compile),
-                {namedByOption("MODEL", state.compile.model)});
+    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model)};
+    if (!state.compile.tuning.empty())
+      read.push_back(namedByOption("--tuning", state.compile.tuning));
+    keepSources(writtenByCompiler(path, state.compile), read);
     std::vector<std::byte> output;
     if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
@@ -210,6 +217,7 @@ Command addVerify(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
+  app.remove_option(app.get_option("--tuning"));
   app.add_option("--device", state.verify.device,
                  "Where it is run (default: what it is compiled for); see weir run --help")
       ->type_name("NAME");
@@ -318,6 +326,21 @@ Command addInspect(CLI::App &app, State &state) {
   };
 }
 
+Command addTune(CLI::App &app, State &state) {
+  addArtifact(app, state);
+  app.add_option("-o", state.output, "Where to write")->required()->type_name("FILE");
+  app.add_option("--device", state.run.device.kind,
+                 "Where to measure (default: what it is compiled for); see weir run --help")
+      ->type_name("NAME");
+  return [&] {
+    keepSources({namedByOption("-o", state.output)}, {namedByOption("ARTIFACT", state.artifact)});
+    std::string text = tuneArtifact(readArtifact(state.artifact), state.run.device.kind);
+    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
+    writeFile(state.output, std::vector<std::byte>(bytes, bytes + text.size()));
+    return Exit::ok;
+  };
+}
+
 struct Entry {
   const char *name;
   const char *about; ///< one line, then examples
@@ -393,6 +416,13 @@ Examples:
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --plan)",
      addInspect},
+    {"tune", R"(Measure the kernels of an artifact on a GPU, in every schedule that they may have, and write the fastest
+ones into a file that weir compile takes: the same file gives the same artifact.
+
+Examples:
+  weir tune gpt.weirx -o gpt.tuning.json
+  weir compile models/gpt-char.weir --target cuda:sm_90 --tuning gpt.tuning.json -o gpt.weirx)",
+     addTune},
 };
 
 Exit run(int argc, const char *const *argv) {

@@ -103,22 +103,6 @@ LogicalResult prepareKernels(ModuleOp module) {
   return success();
 }
 
-/// An artifact is one of a training run: it has a recipe, and entries that begin and make a step.
-void makeTrainable(ModuleOp module) {
-  OpBuilder builder(module.getBodyRegion());
-  for (StringRef name : {batchAttrName, accumulateAttrName, stepsAttrName})
-    module->setAttr(name, builder.getI64IntegerAttr(1));
-  for (StringRef name : {"init", "step"}) {
-    if (module.lookupSymbol(name))
-      continue;
-    OpBuilder::InsertionGuard guard(builder);
-    auto entry =
-        func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType({}, {}));
-    builder.setInsertionPointToStart(entry.addEntryBlock());
-    func::ReturnOp::create(builder, module.getLoc());
-  }
-}
-
 template <const char *target, Grouping grouping, const char *device = noDevice>
 std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   if (grouping == Grouping::single && failed(prepareKernels(*module)))
