@@ -62,7 +62,7 @@ mlir::LogicalResult run(const spec::Product &s, plan::CallOp op, PlanInterpreter
     bias = loadRange(machine, operands[3], s.added, {s.n}, {1});
   double scale = 1;
   if (s.isScaled())
-    for (size_t i : {operands.size() - 2, operands.size() - 1})
+    for (size_t i : {s.scalesAt(), s.scalesAt() + 1})
       scale *= loadRange(machine, operands[i], Element::f32, {1}, {1})[0];
   mlir::Type result = typeOf(op.getContext(), s.result);
   std::vector<double> row(s.n), lhs(s.k), rhs(s.k * s.n);

@@ -132,14 +132,12 @@ void eraseCopied(Value value, KernelOp kernel) {
   }
 }
 
-/// A map kernel of its own for a cheap value.
-Value inMemory(Value value, Block &block) {
+/// A map kernel of its own for a cheap value, where it is defined: what microbatches use of outside
+/// is computed once.
+Value inMemory(Value value) {
   OpBuilder builder(value.getContext());
   Operation *definer = value.getDefiningOp();
-  if (value.getParentBlock() == &block)
-    builder.setInsertionPointAfter(definer);
-  else
-    builder.setInsertionPointToStart(&block);
+  builder.setInsertionPointAfter(definer);
   Operation *own = builder.clone(*definer);
   return Outliner().outline(builder, own, own->getResult(0), KernelShape::map).getResult(0);
 }
@@ -161,9 +159,9 @@ void materializeAttended(OpOperand &operand) {
   }
   Operation *base = use->get().getDefiningOp();
   if (moved)
-    moved->set(inMemory(moved->get(), *moved->get().getParentBlock()));
+    moved->set(inMemory(moved->get()));
   else if (base && fusionClass(base) == FusionClass::cheap)
-    use->set(inMemory(use->get(), *base->getBlock()));
+    use->set(inMemory(use->get()));
 }
 
 void outlineAttention(Block &block) {
@@ -210,7 +208,7 @@ void materializeBiases(Block &block, const Target &target) {
       OpBuilder builder(add);
       if (!kernel) {
         auto vector = tensorType(spread.getInput()).clone(wide);
-        kernel = inMemory(CastOp::create(builder, cast.getLoc(), vector, spread.getInput()), block);
+        kernel = inMemory(CastOp::create(builder, cast.getLoc(), vector, spread.getInput()));
       }
       Value again = BroadcastOp::create(builder, spread.getLoc(), cast.getType(), kernel,
                                         spread.getDimensions());
@@ -241,7 +239,7 @@ void materialize(Block &block, const Target &target) {
     Value value = use->get();
     Value &kernel = made[value];
     if (!kernel)
-      kernel = inMemory(value, block);
+      kernel = inMemory(value);
     use->set(kernel);
   }
 }

@@ -63,15 +63,15 @@ bool isPowerOfTwo(Value value) {
 
 /// A float of eight bits times a power of two.
 struct Scaled {
-  CastOp whole;    ///< to what it is written as
   CastOp low;      ///< to eight bits
   Value power;     ///< f32, one element
   SelectOp finite; ///< of what it is rounded from; null where that is rounded anyway
 };
 
 std::optional<Scaled> scaledBehind(Value value) {
+  // bf16 holds a power of two times whatever eight bits do; other types round it once more.
   auto whole = value.getDefiningOp<CastOp>();
-  if (!whole || !whole.narrows())
+  if (!whole || !elementAt(whole).isBF16())
     return std::nullopt;
   Value wide = whole.getInput();
   auto finite = wide.getDefiningOp<SelectOp>();
@@ -90,7 +90,7 @@ std::optional<Scaled> scaledBehind(Value value) {
   if (!low || storedBytes(elementAt(low)) != 1 || !isLow(elementAt(low)) || !spread ||
       tensorType(spread.getInput()).getNumElements() != 1 || !isPowerOfTwo(spread.getInput()))
     return std::nullopt;
-  return Scaled{whole, low, spread.getInput(), finite};
+  return Scaled{low, spread.getInput(), finite};
 }
 
 /// What the factor is moved from, and rounded.
@@ -133,9 +133,9 @@ private:
     Value left = narrowed(product.getLhs()), right = narrowed(product.getRhs());
     OpBuilder builder(product);
     if (product.getTransposeLhs())
-      left = turnedOver(builder, left);
+      left = turnedOver(left);
     if (!product.getTransposeRhs())
-      right = turnedOver(builder, right);
+      right = turnedOver(right);
     auto sums = cast<MatmulOp>(builder.clone(*product));
     sums->setOperands({left, right});
     sums.setTransposeLhs(false);
@@ -176,18 +176,21 @@ private:
     return lows[factor] = low;
   }
 
-  /// Its transpose, where the first product stands that wants it.
-  Value turnedOver(OpBuilder &builder, Value matrix) {
-    Value &known = turned[{builder.getBlock(), matrix}];
-    if (!known)
+  /// Its transpose, once for all products that want it, of microbatches too.
+  Value turnedOver(Value matrix) {
+    Value &known = turned[matrix];
+    if (!known) {
+      OpBuilder builder(matrix.getContext());
+      builder.setInsertionPointAfterValue(matrix);
       known = TransposeOp::create(builder, matrix.getLoc(), matrix,
                                   builder.getDenseI64ArrayAttr({1, 0}));
+    }
     return known;
   }
 
   PassTarget made;
   llvm::DenseMap<Value, Value> lows;
-  llvm::DenseMap<std::pair<Block *, Value>, Value> turned;
+  llvm::DenseMap<Value, Value> turned;
 };
 
 } // namespace

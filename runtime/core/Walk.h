@@ -44,7 +44,8 @@ public:
   /// Stores the round of a loop, on the queue of the loop.
   virtual void setRound(uint32_t queue, Address at, int32_t round) = 0;
 
-  /// Fills bytes with what is no number, on the queue of their last use.
+  /// Fills bytes with what is no number, on the queue of the last action that used them; of a loop
+  /// in whose body they were used, on the loop's own.
   virtual void poison(uint32_t queue, Address from, uint64_t bytes) = 0;
 
   /// A moment on a queue: when all that was carried out there is done.

@@ -162,12 +162,12 @@ const Product &CudaDevice::productOf(const spec::Product &spec, const artifact::
   // All of its tensors lie at multiples of the lowest bit of all their places; the library reads a
   // scale as the one number that it is.
   uint64_t bits = 256;
-  size_t tensors = action.operands()->size() - (spec.isScaled() ? 2 : 0);
-  for (size_t i = 0; i < tensors; ++i)
+  for (size_t i = 0; i < spec.scalesAt(); ++i)
     bits |= artifact::addressOf(program, *making, *action.operands()->Get(unsigned(i)));
   if (action.moves())
     for (const artifact::Move *move : *action.moves())
-      bits |= uint64_t(move->bytes());
+      if (move->operand() < spec.scalesAt())
+        bits |= uint64_t(move->bytes());
   uint32_t alignment = uint32_t(bits & -bits);
   std::unique_ptr<Product> &product = products[{spec, alignment}];
   if (!product)
@@ -194,8 +194,8 @@ std::unique_ptr<Work> CudaDevice::make(const artifact::Action &action) {
     return std::make_unique<WaitWork>(machine, queue, what, wait->event());
   spec::Call call = artifact::specOf(*action.work_as_Call());
   if (const auto *product = std::get_if<spec::Product>(&call))
-    return std::make_unique<ProductWork>(machine, queue, what, productOf(*product, action),
-                                         workspaceOf(queue));
+    return std::make_unique<ProductWork>(machine, queue, what, *product,
+                                         productOf(*product, action), workspaceOf(queue));
   throw Failure(Exit::model, "no library serves a " + what + " on GPUs: compile the model again");
 }
 

@@ -44,12 +44,11 @@ void LaunchWork::enqueue() {
 }
 
 void ProductWork::enqueue() {
-  // The last two are scales, where there are any.
-  size_t count = places.size(), scales = count >= 5 ? count - 2 : count;
-  auto ifThere = [&](size_t operand, size_t end) { return operand < end ? at(operand) : 0; };
-  product.run(
-      {at(0), at(1), at(2), ifThere(3, scales), ifThere(scales, count), ifThere(scales + 1, count)},
-      workspace, stream);
+  auto ifThere = [&](bool isThere, size_t operand) { return isThere ? at(operand) : 0; };
+  size_t scale = spec.scalesAt();
+  product.run({at(0), at(1), at(2), ifThere(spec.bias, 3), ifThere(spec.isScaled(), scale),
+               ifThere(spec.isScaled(), scale + 1)},
+              workspace, stream);
 }
 
 void CopyWork::bind(std::span<const Address> operands) {

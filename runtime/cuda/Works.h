@@ -76,13 +76,15 @@ private:
 
 class ProductWork final : public QueuedWork {
 public:
-  ProductWork(Machine &machine, uint32_t queue, std::string what, const Product &product,
-              CUdeviceptr workspace)
-      : QueuedWork(machine, queue, std::move(what)), product(product), workspace(workspace) {}
+  ProductWork(Machine &machine, uint32_t queue, std::string what, const spec::Product &spec,
+              const Product &product, CUdeviceptr workspace)
+      : QueuedWork(machine, queue, std::move(what)), spec(spec), product(product),
+        workspace(workspace) {}
 
 private:
   void enqueue() override;
 
+  const spec::Product spec;
   const Product &product;
   const CUdeviceptr workspace;
 };

@@ -67,6 +67,8 @@ std::string Product::check() const {
     return "its factors are no f32 to be rounded to TF32";
   if (right != RightElement::same && sizeOf(factors) != 1)
     return "its right factor has eight bits, and the left one does not";
+  if (isScaled() && sizeOf(factors) != 1)
+    return "its factors are scaled, and have no eight bits";
   // Each is below 2^31: no two of them wrap.
   int64_t some = pieces(batch, tileBatch) * pieces(m, tileM);
   if (some >= mostTasks || some * pieces(n, tileN) >= mostTasks)

@@ -74,6 +74,9 @@ struct Product {
   int64_t tiles() const;
   Element rightElement() const;
   bool isScaled() const { return scales != FactorScales::none; }
+  /// The operand that is s, behind which t stands; how many operands there are where nothing is
+  /// scaled.
+  size_t scalesAt() const { return 3 + bias; }
 
   auto operator<=>(const Product &) const = default;
 };

@@ -106,3 +106,56 @@ func.func @stay(%a: tensor<16x24xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf
   %17 = weir.matmul %16, %16 {transpose_rhs} : tensor<16x16xbf16>, tensor<16x16xbf16> -> tensor<16x16xf32>
   return %5, %11, %17 : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
 }
+
+// -----
+
+// Other types than bf16 round what eight bits and a power of two give: eight bits do once more, and f16 makes infinity of it.
+// CHECK-LABEL: func @rounded_again
+// CHECK: weir.matmul {{.*}} : tensor<{{.*}}f8E5M2>, tensor<{{.*}}f8E5M2>
+// CHECK: weir.matmul {{.*}} : tensor<{{.*}}f16>, tensor<{{.*}}f16>
+// CHECK-NOT: weir.mul {{.*}} tensor<16x16xf32>
+func.func @rounded_again(%a: tensor<16x32xf32>, %size: tensor<1xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+  %power = weir.power_of_two %size : tensor<1xf32>
+  %0 = weir.cast %a : tensor<16x32xf32> -> tensor<16x32xf8E4M3FN>
+  %1 = weir.cast %0 : tensor<16x32xf8E4M3FN> -> tensor<16x32xf32>
+  %2 = weir.broadcast %power {dimensions = array<i64: 0>} : tensor<1xf32> -> tensor<16x32xf32>
+  %3 = weir.mul %1, %2 : tensor<16x32xf32>
+  %4 = weir.cast %3 : tensor<16x32xf32> -> tensor<16x32xf8E5M2>
+  %5 = weir.matmul %4, %4 {transpose_rhs} : tensor<16x32xf8E5M2>, tensor<16x32xf8E5M2> -> tensor<16x16xf32>
+  %6 = weir.cast %3 : tensor<16x32xf32> -> tensor<16x32xf16>
+  %7 = weir.matmul %6, %6 {transpose_rhs} : tensor<16x32xf16>, tensor<16x32xf16> -> tensor<16x16xf32>
+  return %5, %7 : tensor<16x16xf32>, tensor<16x16xf32>
+}
+
+// -----
+
+// What all microbatches multiply is turned over once, ahead of them.
+// CHECK-LABEL: func @rounds
+// CHECK: weir.transpose {{.*}} : tensor<32x16xf8E4M3FN> -> tensor<16x32xf8E4M3FN>
+// CHECK: weir.microbatches
+// CHECK-NOT: weir.transpose
+// FUSED-LABEL: func @rounds
+// FUSED: weir.transpose {{.*}} : tensor<32x16xf8E4M3FN> -> tensor<16x32xf8E4M3FN>
+// FUSED: weir.microbatches
+// FUSED-NOT: weir.transpose
+func.func @rounds(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>, %size: tensor<1xf32>, %sum: tensor<16xf32>) -> tensor<16xf32> {
+  %power = weir.power_of_two %size : tensor<1xf32>
+  %0 = weir.cast %w : tensor<32x16xf32> -> tensor<32x16xf8E4M3FN>
+  %1 = weir.cast %0 : tensor<32x16xf8E4M3FN> -> tensor<32x16xf32>
+  %2 = weir.broadcast %power {dimensions = array<i64: 0>} : tensor<1xf32> -> tensor<32x16xf32>
+  %3 = weir.mul %1, %2 : tensor<32x16xf32>
+  %4 = weir.cast %3 : tensor<32x16xf32> -> tensor<32x16xbf16>
+  %5 = weir.microbatches 2 sliced(%x) carried(%sum) : (tensor<64x32xf32>, tensor<16xf32>) -> tensor<16xf32> {
+  ^bb0(%round: tensor<i32>, %part: tensor<32x32xf32>, %before: tensor<16xf32>):
+    %6 = weir.cast %part : tensor<32x32xf32> -> tensor<32x32xf8E4M3FN>
+    %7 = weir.cast %6 : tensor<32x32xf8E4M3FN> -> tensor<32x32xf32>
+    %8 = weir.broadcast %power {dimensions = array<i64: 0>} : tensor<1xf32> -> tensor<32x32xf32>
+    %9 = weir.mul %7, %8 : tensor<32x32xf32>
+    %10 = weir.cast %9 : tensor<32x32xf32> -> tensor<32x32xbf16>
+    %11 = weir.matmul %10, %4 : tensor<32x32xbf16>, tensor<32x16xbf16> -> tensor<32x16xf32>
+    %12 = weir.reduce sum %11 {axes = array<i64: 0>} : tensor<32x16xf32> -> tensor<16xf32>
+    %13 = weir.add %before, %12 : tensor<16xf32>
+    weir.yield %13 : tensor<16xf32>
+  }
+  return %5 : tensor<16xf32>
+}

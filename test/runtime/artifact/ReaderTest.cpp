@@ -367,6 +367,8 @@ static const Fault faults[] = {
      [](Builder &t) { product(t, [](auto &p) { p.factors = Element::i32; }); }},
     {"its right factor has eight bits",
      [](Builder &t) { product(t, [](auto &p) { p.right = spec::RightElement::f8e5m2; }); }},
+    {"its factors are scaled, and have no eight bits",
+     [](Builder &t) { product(t, [](auto &p) { p.scales = spec::FactorScales::each; }); }},
     {"m is out of range", [](Builder &t) { product(t, [](auto &p) { p.m = 0; }); }},
     {"access 'a' to buffer 0 'w': it takes bytes",
      [](Builder &t) { product(t, [](auto &p) { p.aBatch = 5000; }); }},
