@@ -121,6 +121,10 @@ public:
   /// launch costs next to nothing.
   virtual int64_t mostCopies(KernelOp kernel) const = 0;
 
+  /// About how long a kernel of so many floating-point operations takes that moves so many bytes,
+  /// in seconds of the device described: for comparing kernels.
+  virtual double secondsOf(double flops, double bytes) const = 0;
+
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.
   virtual mlir::FailureOr<KernelPlan> planKernel(KernelOp kernel) = 0;

@@ -189,6 +189,20 @@ def VerifyFused : Pass<"weir-verify-fused", "::mlir::ModuleOp"> {
   let description = "Planning knows kernels, aliases, variables and microbatches; anything else here is a fault of fusion.";
 }
 
+// remat/
+
+def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
+  let summary = "computes again what there is no room to keep";
+  let description = [{
+    Where the arena of an entry would be larger than the budget, kernels are repeated where what they make is needed behind the
+    point at which most is kept, instead of its being kept until there: those whose repetition takes least time. What is repeated
+    is a copy of the kernel and has the same bits. An entry that fits in no way is refused, with what takes most.
+  }];
+  let options = [Weir_TargetOption,
+      Option<"budget", "budget", "int64_t", "0", "bytes of the arena, parameters and state included; 0: as many as it takes">];
+  let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
+}
+
 // lower/
 
 def LowerToPlan : Pass<"weir-lower-to-plan", "::mlir::ModuleOp"> {

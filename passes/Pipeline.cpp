@@ -81,7 +81,7 @@ static constexpr PipelinePass simplifyPasses[] = {
 
 static constexpr PipelinePass fusePasses[] = {
     // Behind all that looks at values as the recipes of precision say them. The first to ask the
-    // target: numbers do not depend on it.
+    // target: numbers do not depend on it but for how its library sums.
     {"narrow-factors", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createNarrowFactors(options.target));
@@ -103,6 +103,11 @@ static constexpr PipelinePass fusePasses[] = {
     {"batch-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createBatchKernels(options.target));
+     }},
+    // Behind all that orders kernels, or makes one of equal ones.
+    {"rematerialize", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createRematerialize(options.target, options.memory));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };

@@ -19,9 +19,10 @@ namespace weir {
 
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
-  Precision precision = Precision::f32;         ///< what products multiply
-  Element master = Element::f32;                ///< what parameters are kept in: f32 or bf16
-  LossScale lossScale = {};                     ///< what gradients are computed with
+  Precision precision = Precision::f32; ///< what products multiply
+  Element master = Element::f32;        ///< what parameters are kept in: f32 or bf16
+  LossScale lossScale = {};             ///< what gradients are computed with
+  int64_t memory = 0;                   ///< bytes that the arena may take; 0: as many as it takes
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;

@@ -165,6 +165,11 @@ public:
     return libraryTakes(root, epilogue);
   }
   bool roundsFactors() const override { return false; }
+  /// Of one core, whose share of the memory's bandwidth grows with its arithmetic.
+  double secondsOf(double flops, double bytes) const override {
+    double perSecond = (processor.vectorBits == 512 ? 100e9 : 60e9);
+    return std::max(flops / perSecond, bytes / 8e9);
+  }
   bool reducesInSteps() const override { return false; }
   bool stagesPorts() const override { return false; }
   int64_t mostCopies(KernelOp) const override { return 1; }

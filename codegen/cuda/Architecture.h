@@ -21,6 +21,7 @@ struct Architecture {
   std::string name; ///< "cuda:sm_90"; "cuda" where it is known when loading alone
   int version = 0;  ///< 90; 0 for "cuda"
   int multiprocessors = 132;
+  double flopsPerSecond = 500e12, bytesPerSecond = 2.8e12; ///< of what products reach in bf16
   bool libraries = true; ///< whether libraries may serve what they do
 
   /// Whether its tensor cores multiply floats of eight bits. What is known when loading alone may

@@ -113,6 +113,9 @@ public:
            isLibraryCall(*kernel.getBody().getOps<MatmulOp>().begin());
   }
   bool roundsFactors() const override { return true; }
+  double secondsOf(double flops, double bytes) const override {
+    return std::max(flops / architecture.flopsPerSecond, bytes / architecture.bytesPerSecond);
+  }
   bool machineFailed() const override { return lacking; }
   bool reducesInSteps() const override { return true; }
   bool stagesPorts() const override { return true; }

@@ -163,6 +163,15 @@ FusionClass fusionClass(mlir::Operation *op);
 std::optional<ReductionSplit> reductionSplit(mlir::Operation *op);
 /// Whether the op's result is another shape of its operand's memory, in no kernel.
 inline bool isAlias(mlir::Operation *op) { return fusionClass(op) == FusionClass::alias; }
+/// The value whose memory a value shows, under whatever shape.
+inline mlir::Value memoryOf(mlir::Value value) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!isAlias(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
 /// The value whose elements, each once, a value is in another order; itself at worst.
 mlir::Value beforeViews(mlir::Value value);
 

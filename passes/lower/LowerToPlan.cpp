@@ -124,16 +124,6 @@ private:
   llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
 };
 
-/// The value whose memory an alias shows.
-Value memoryOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isAlias(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 /// The op of `block` that contains the user.
 Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestorOpInBlock(*user); }
 

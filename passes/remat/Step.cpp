@@ -22,19 +22,21 @@ public:
       : step(step), uses(step.tensors.size(), {INT32_MAX, -1}), buffer(step.tensors.size(), -1) {}
 
   Memory run() {
+    int end = std::max<int>(int(step.actions.size()) - 1, 0);
     for (auto [i, action] : enumerate(step.actions))
       for (int tensor : concat<const int>(action.reads, action.writes))
         use(tensor, i);
-    readVariables();
-    for (auto [i, tensor] : enumerate(step.tensors))
+    for (auto [i, tensor] : enumerate(step.tensors)) {
       if (tensor.isPort)
-        use(i, end());
-    std::vector<bool> made(step.tensors.size());
-    for (const Action &action : step.actions)
-      for (int tensor : action.writes)
-        made[tensor] = true;
+        use(i, end);
+      if (tensor.readsVariable < 0)
+        continue;
+      if (size_t(tensor.readsVariable) >= oldValues.size())
+        oldValues.resize(tensor.readsVariable + 1);
+      oldValues[tensor.readsVariable].push_back(i);
+    }
     for (auto [i, tensor] : enumerate(step.tensors))
-      if (!made[i] && tensor.bytes && uses[i].second >= 0) // an argument: there from the start
+      if (tensor.madeBy < 0 && tensor.bytes && uses[i].second >= 0)
         buffer[i] = add(0, uses[i].second, tensor.bytes);
     for (auto [i, action] : enumerate(step.actions))
       act(i, action);
@@ -42,9 +44,7 @@ public:
   }
 
 private:
-  int end() const { return std::max<int>(int(step.actions.size()) - 1, 0); }
-
-  /// The last loop around an action that does not contain what is used there.
+  /// What is used in a loop from outside is used in all its rounds.
   void use(int tensor, int at) {
     auto &[first, last] = uses[tensor];
     int from = at, to = at;
@@ -53,15 +53,6 @@ private:
         from = begin, to = stop;
     first = std::min(first, from);
     last = std::max(last, to);
-  }
-
-  void readVariables() {
-    for (auto [i, tensor] : enumerate(step.tensors))
-      if (tensor.readsVariable >= 0) {
-        if (size_t(tensor.readsVariable) >= oldValues.size())
-          oldValues.resize(tensor.readsVariable + 1);
-        oldValues[tensor.readsVariable].push_back(i);
-      }
   }
 
   int add(int first, int last, int64_t bytes) {
@@ -112,8 +103,7 @@ private:
       const Tensor &tensor = step.tensors[made];
       if (!tensor.bytes || isDirect(at, action, i))
         continue;
-      int last = tensor.variable >= 0 ? std::max(uses[made].second, end()) : uses[made].second;
-      int first = uses[made].first;
+      auto [first, last] = uses[made];
       if (int place = lent(at, action, i); place >= 0) {
         buffer[made] = place;
         lifetimes[place].last = std::max<int64_t>(lifetimes[place].last, last);
@@ -153,84 +143,104 @@ private:
 
 class Rewriter {
 public:
-  Rewriter(const Step &step, int boundary, const std::vector<bool> &dropped)
-      : step(step), dropped(dropped), now(step.tensors.size(), -1) {
+  Rewriter(const Step &step, const std::vector<bool> &again)
+      : step(step), again(again), now(step.tensors.size(), -1) {
     result.step.tensors = step.tensors;
     result.step.loops = step.loops;
     result.step.begin = step.begin;
+  }
+
+  Rewritten run(int boundary) {
+    std::vector<int> moved; // the place of each action
     moved.reserve(step.actions.size());
     for (auto [i, action] : enumerate(step.actions)) {
-      bool late = int(i) >= boundary && int(i) < step.end;
       Action here = action;
-      if (late)
+      if (int(i) >= boundary && int(i) < step.end) {
+        for (auto [first, last] : step.loops)
+          if (first == int(i) && last < step.end) // what a loop reads is there before it
+            for (int j = first; j <= last; ++j)
+              for (int read : step.actions[j].reads)
+                (void)nowOf(read);
         for (int &read : here.reads)
           read = nowOf(read);
+      }
       moved.push_back(int(result.step.actions.size()));
       result.step.actions.push_back(std::move(here));
     }
     for (auto &[first, last] : result.step.loops)
       first = moved[first], last = moved[last];
     result.step.end = step.end > 0 ? moved[step.end - 1] + 1 : 0;
+    return std::move(result);
   }
-
-  Rewritten result;
 
 private:
   int nowOf(int tensor) {
-    if (!dropped[tensor])
+    int maker = step.tensors[tensor].madeBy;
+    if (maker < 0 || !again[maker] || !mayDrop(step, tensor))
       return tensor;
     if (now[tensor] >= 0)
       return now[tensor];
-    const Recipe &recipe = step.tensors[tensor].recipe;
-    Action again;
-    for (int read : recipe.reads)
-      again.reads.push_back(nowOf(read));
-    auto made = [&](int64_t bytes) {
+    const Action &original = step.actions[maker];
+    Action repeat = original;
+    for (int &read : repeat.reads)
+      read = nowOf(read);
+    repeat.writesDirectly = false;
+    repeat.repeats = false;
+    repeat.again = maker;
+    for (int &write : repeat.writes) {
       Tensor copy;
-      copy.bytes = bytes;
+      copy.bytes = step.tensors[write].bytes;
+      copy.outer = step.tensors[write].outer;
+      copy.madeBy = int(result.step.actions.size());
+      now[write] = int(result.step.tensors.size());
+      write = now[write];
       result.step.tensors.push_back(copy);
-      again.writes.push_back(int(result.step.tensors.size()) - 1);
-    };
-    made(step.tensors[tensor].bytes);
-    llvm::for_each(recipe.besides, made);
-    again.inPlace = recipe.inPlace;
-    again.workspace = recipe.workspace;
-    again.again = tensor;
-    now[tensor] = again.writes.front();
-    result.cost += recipe.cost;
-    result.again.push_back(tensor);
-    result.step.actions.push_back(std::move(again));
+    }
+    result.cost += original.cost;
+    result.repeats.push_back(maker);
+    result.step.actions.push_back(std::move(repeat));
     return now[tensor];
   }
 
   const Step &step;
-  const std::vector<bool> &dropped;
-  std::vector<int> now;   ///< what a dropped tensor is behind the boundary
-  std::vector<int> moved; ///< the place of each action
+  const std::vector<bool> &again;
+  std::vector<int> now; ///< what a dropped tensor is behind the boundary
+  Rewritten result;
 };
 
 } // namespace
 
 Memory measure(const Step &step) { return Measure(step).run(); }
 
-Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &dropped) {
-  return Rewriter(step, boundary, dropped).result;
+Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again) {
+  return Rewriter(step, again).run(boundary);
 }
 
-std::vector<bool> madeBefore(const Step &step, int boundary) {
-  std::vector<bool> made(step.tensors.size());
-  for (int i = step.begin; i < boundary; ++i)
-    for (int tensor : step.actions[i].writes)
-      made[tensor] = true;
-  return made;
+bool mayDrop(const Step &step, int tensor) {
+  const Tensor &made = step.tensors[tensor];
+  return made.madeBy >= 0 && step.actions[made.madeBy].repeats && made.bytes > 0 && !made.isPort &&
+         made.variable < 0;
 }
 
-std::vector<bool> readBehind(const Step &step, int boundary) {
-  std::vector<bool> made = madeBefore(step, boundary), read(step.tensors.size());
-  for (int i = boundary; i < step.end; ++i)
-    for (int tensor : step.actions[i].reads)
-      read[tensor] = made[tensor];
-  return read;
+int boundaryOf(const Step &step) {
+  std::vector<int64_t> change(step.actions.size() + 2);
+  std::vector<int> last(step.tensors.size(), -1);
+  for (int i = step.begin; i < step.end; ++i)
+    for (int read : step.actions[i].reads)
+      last[read] = i;
+  for (auto [i, tensor] : enumerate(step.tensors))
+    if (mayDrop(step, i) && last[i] > tensor.madeBy) {
+      change[tensor.madeBy + 1] += tensor.bytes;
+      change[last[i] + 1] -= tensor.bytes;
+    }
+  int64_t kept = 0, most = -1;
+  int boundary = step.begin;
+  for (int i = step.begin; i < step.end; ++i)
+    if (kept += change[i]; kept > most) {
+      most = kept;
+      boundary = i;
+    }
+  return boundary;
 }
 
 } // namespace weir::remat

@@ -21,32 +21,24 @@
 
 namespace weir::remat {
 
-/// How a tensor is computed a second time.
-struct Recipe {
-  int source = -1; ///< the caller's number of it; -1: the tensor cannot be computed again
-  llvm::SmallVector<int> reads;                                ///< tensors
-  llvm::SmallVector<int64_t> besides;                          ///< bytes of results nobody reads
-  llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;    ///< (result, read); result 0 is it
-  int64_t workspace = 0;
-  int64_t cost = 0; ///< what choices are compared by
-};
-
 struct Tensor {
-  int64_t bytes = 0;   ///< of scratch, aligned; 0: a variable's own memory
-  bool lends = true;   ///< its memory may become a result's: not that of arguments and variables
-  bool isPort = false; ///< the host reads it at the end
-  int variable = -1;   ///< that it is written to
-  int readsVariable = -1;
-  int outer = -1; ///< the loop that it is used in from outside, by number of Step::loops
-  Recipe recipe;
+  int64_t bytes = 0;      ///< of scratch, aligned; 0: it lies in a variable
+  bool lends = true;      ///< its memory may become a result's: not that of arguments and variables
+  bool isPort = false;    ///< the host reads it at the end
+  int variable = -1;      ///< that it is written to
+  int readsVariable = -1; ///< whose old values it is
+  int outer = -1;         ///< the loop that it is used in from outside, by number of Step::loops
+  int madeBy = -1;        ///< an action; -1: it is there from the start
 };
 
 struct Action {
-  llvm::SmallVector<int> reads, writes;
+  llvm::SmallVector<int> reads, writes;                     ///< tensors
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (write, read)
   bool writesDirectly = false; ///< its results may be a variable's memory
-  int64_t workspace = 0;
-  int again = -1; ///< the tensor of the original step that it computes again
+  int64_t workspace = 0;       ///< bytes, aligned
+  double cost = 0;             ///< the time it takes, in seconds of the target's description
+  bool repeats = false;        ///< may be done again, for the same results
+  int again = -1;              ///< the action of the original step that it repeats
 };
 
 /// What happens in an entry. Actions [first, last] of a loop happen many times.
@@ -54,36 +46,38 @@ struct Step {
   std::vector<Tensor> tensors;
   std::vector<Action> actions;
   std::vector<std::pair<int, int>> loops;
-  /// The stretch of actions in which tensors may be computed again: an entry's own, or those of the
-  /// loop that has most of them.
+  /// The stretch of actions in which some may be repeated: an entry's own, or those of the loop
+  /// that has most of them.
   int begin = 0, end = 0;
 };
 
 struct Memory {
-  int64_t bytes = 0;                  ///< the arena's scratch
-  int peak = 0;                       ///< the action at which most is alive
-  std::vector<int64_t> alive;         ///< bytes by action
-  std::vector<std::pair<int, int>> lifetimes; ///< by tensor; first > last: no memory of its own
+  int64_t bytes = 0;          ///< the arena's scratch
+  int peak = 0;               ///< the action at which most is alive
+  std::vector<int64_t> alive; ///< bytes by action
+  /// By tensor, the actions that its memory is taken for; first > last: it has none of its own.
+  std::vector<std::pair<int, int>> lifetimes;
 };
 
 /// What the step takes: every buffer placed.
 Memory measure(const Step &step);
 
-/// The step with `dropped` tensors (by number) computed again where they are first needed at
-/// `boundary` or behind it, rather than kept. Of what is dropped and read by nothing there, nothing
-/// changes.
+/// The step with what the actions of `again` make computed again where it is first needed at
+/// `boundary` or behind it, rather than kept until there.
 struct Rewritten {
   Step step;
-  int64_t cost = 0;
-  std::vector<int> again; ///< tensors, in the order in which they are computed
+  double cost = 0;          ///< of what is done again
+  std::vector<int> repeats; ///< the actions that are, in that order
 };
-Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &dropped);
+Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again);
 
-/// The tensors made in the stretch before `boundary`.
-std::vector<bool> madeBefore(const Step &step, int boundary);
+/// Whether what an action makes of this may be given up and made again: it is no port's, and no
+/// variable's.
+bool mayDrop(const Step &step, int tensor);
 
-/// Of these, those that are read at `boundary` or behind it.
-std::vector<bool> readBehind(const Step &step, int boundary);
+/// Where a step turns from forward to backward: the action ahead of which most bytes are kept of
+/// what may be dropped and is read at it or behind it.
+int boundaryOf(const Step &step);
 
 } // namespace weir::remat
 

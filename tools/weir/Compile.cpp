@@ -135,6 +135,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .precision = named.precision,
                            .master = named.master,
                            .lossScale = *scale,
+                           .memory = options.memory,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {

@@ -29,6 +29,7 @@ struct CompileOptions {
   std::string precision = "f32";           ///< for precisionNamed
   std::string master = "f32";              ///< for masterNamed
   std::string lossScale;                   ///< as lossScaleNamed takes it; "": what is usual
+  int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all

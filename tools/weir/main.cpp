@@ -36,6 +36,7 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <strings.h>
 
 namespace weir {
 namespace {
@@ -78,6 +79,22 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
       ->allow_extra_args(false);
 }
 
+/// "6GiB", "500 MB" or "1.5e9": the whole number of bytes.
+std::string sizeInBytes(const std::string &text) {
+  constexpr std::pair<const char *, double> units[] = {
+      {"", 1},      {"B", 1},         {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1ll << 40}};
+  const char *end = text.c_str();
+  double number = std::strtod(text.c_str(), const_cast<char **>(&end));
+  while (*end == ' ')
+    ++end;
+  for (auto [name, bytes] : units)
+    if (end != text.c_str() && strcasecmp(end, name) == 0 && number * bytes >= 1 &&
+        number * bytes < 1e18)
+      return std::to_string(int64_t(number * bytes));
+  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000");
+}
+
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--target", options.target, "What to compile for: " + targetOptions())
       ->type_name("TARGET");
@@ -95,6 +112,10 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                  "What gradients in f16 are computed times: " + lossScaleOptions() +
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
+  app.add_option("--memory", options.memory,
+                 "What a run may take: what does not fit is computed again rather than kept")
+      ->type_name("SIZE")
+      ->transform(sizeInBytes);
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -416,7 +437,8 @@ Examples:
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --plan)",
      addInspect},
-    {"tune", R"(Measure the kernels of an artifact on a GPU, in every schedule that they may have, and write the fastest
+    {"tune",
+     R"(Measure the kernels of an artifact on a GPU, in every schedule that they may have, and write the fastest
 ones into a file that weir compile takes: the same file gives the same artifact.
 
 Examples:

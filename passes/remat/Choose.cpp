@@ -1,0 +1,311 @@
+//===- Choose.cpp - What is computed again to fit into a budget -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/Choose.h"
+#include "passes/remat/MinCut.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+
+namespace weir::remat {
+namespace {
+
+/// A choice as the boundary sees it.
+struct Corner {
+  std::vector<bool> again;
+  double kept = 0, cost = 0;
+};
+
+class Chooser {
+public:
+  Chooser(const Step &step, int64_t budget)
+      : step(step), boundary(boundaryOf(step)), budget(budget), needed(step.tensors.size()) {
+    for (int i = boundary; i < step.end; ++i)
+      for (int read : step.actions[i].reads)
+        needed[read] = true;
+    findCandidates();
+    findFixed();
+  }
+
+  Choices run(int mostTried);
+
+private:
+  void findCandidates();
+  void findFixed();
+  Corner cut(double price) const;
+  void findCorners(const Corner &low, const Corner &high, int depth);
+  double boundAt(double bytes) const;
+  const Choice &measured(const std::vector<bool> &again);
+  bool fits(const Choice &choice) const { return choice.bytes <= budget; }
+  void tryAll();
+  void tryBetween(const std::vector<bool> &little, const std::vector<bool> &much);
+  void squeeze();
+  void keepWhatFits();
+
+  const Step &step;
+  const int boundary;
+  const int64_t budget;
+  std::vector<bool> needed;    ///< tensors that are read at the boundary or behind it
+  std::vector<int> candidates; ///< actions that may be repeated, and whose repetition may be wanted
+  int64_t fixed = 0;           ///< bytes alive at the boundary whatever is chosen
+  std::vector<Corner> corners; ///< from nothing repeated to all that helps
+  std::vector<Choice> seen;
+  int best = -1;
+};
+
+/// From what is needed on, back to where it comes from.
+void Chooser::findCandidates() {
+  std::vector<bool> wanted(needed);
+  for (int i = boundary - 1; i >= step.begin; --i) {
+    const Action &action = step.actions[i];
+    if (!action.repeats ||
+        none_of(action.writes, [&](int made) { return wanted[made] && mayDrop(step, made); }))
+      continue;
+    candidates.push_back(i);
+    for (int read : action.reads)
+      wanted[read] = true;
+  }
+  std::reverse(candidates.begin(), candidates.end());
+}
+
+void Chooser::findFixed() {
+  std::vector<bool> none(step.actions.size());
+  Memory memory = measure(step);
+  std::vector<bool> chosen(step.tensors.size());
+  for (int action : candidates)
+    for (int made : step.actions[action].writes)
+      chosen[made] = mayDrop(step, made);
+  if (boundary <= 0 || boundary > int(memory.alive.size()))
+    return;
+  // Ahead of the boundary: what is alive there is what is alive in both actions beside it.
+  for (auto [i, lifetime] : enumerate(memory.lifetimes))
+    if (!chosen[i] && lifetime.first < boundary && lifetime.second >= boundary &&
+        step.tensors[i].bytes && step.tensors[i].madeBy < 0)
+      fixed += step.tensors[i].bytes;
+}
+
+/// The cheapest choice where a byte that is kept costs so much.
+Corner Chooser::cut(double price) const {
+  // Nodes: repeated actions, and tensors that are needed, are with the source.
+  std::vector<int> ofAction(step.actions.size(), -1), ofTensor(step.tensors.size(), -1);
+  int nodes = 2;
+  for (int action : candidates) {
+    ofAction[action] = nodes++;
+    for (int made : step.actions[action].writes)
+      if (mayDrop(step, made))
+        ofTensor[made] = nodes++;
+  }
+  MinCut graph(nodes);
+  for (int action : candidates) {
+    graph.add(ofAction[action], 1, step.actions[action].cost);
+    for (int made : step.actions[action].writes) {
+      int tensor = ofTensor[made];
+      if (tensor < 0)
+        continue;
+      graph.add(tensor, ofAction[action], price * step.tensors[made].bytes);
+      if (needed[made])
+        graph.add(0, tensor, MinCut::never);
+    }
+    for (int read : step.actions[action].reads)
+      if (ofTensor[read] >= 0)
+        graph.add(ofAction[action], ofTensor[read], MinCut::never);
+  }
+  std::vector<bool> side = graph.solve();
+  Corner corner;
+  corner.again.resize(step.actions.size());
+  for (int action : candidates) {
+    bool again = side[ofAction[action]];
+    corner.again[action] = again;
+    if (again)
+      corner.cost += step.actions[action].cost;
+    for (int made : step.actions[action].writes)
+      if (ofTensor[made] >= 0 && !again && side[ofTensor[made]])
+        corner.kept += step.tensors[made].bytes;
+  }
+  return corner;
+}
+
+void Chooser::findCorners(const Corner &low, const Corner &high, int depth) {
+  constexpr int deepest = 6;
+  if (low.kept <= high.kept || depth == deepest)
+    return;
+  double price = (high.cost - low.cost) / (low.kept - high.kept);
+  Corner between = cut(price);
+  double line = low.cost + price * low.kept, found = between.cost + price * between.kept;
+  if (found >= line * (1 - 1e-9) || between.kept >= low.kept || between.kept <= high.kept)
+    return;
+  findCorners(low, between, depth + 1);
+  corners.push_back(between);
+  findCorners(between, high, depth + 1);
+}
+
+/// The lower hull at so many bytes kept.
+double Chooser::boundAt(double bytes) const {
+  if (corners.empty() || bytes >= corners.front().kept)
+    return 0;
+  for (auto [low, high] : zip(ArrayRef(corners).drop_back(), ArrayRef(corners).drop_front()))
+    if (bytes >= high.kept)
+      return low.cost + (high.cost - low.cost) * (low.kept - bytes) / (low.kept - high.kept);
+  return corners.back().cost;
+}
+
+const Choice &Chooser::measured(const std::vector<bool> &again) {
+  if (auto known = find_if(seen, [&](const Choice &choice) { return choice.again == again; });
+      known != seen.end())
+    return *known;
+  Rewritten rewritten = rewrite(step, boundary, again);
+  seen.push_back({again, rewritten.cost, measure(rewritten.step).bytes});
+  const Choice &made = seen.back();
+  auto better = [&](const Choice &one, const Choice &other) {
+    if (fits(one) != fits(other))
+      return fits(one);
+    auto key = [&](const Choice &choice) {
+      return fits(choice) ? std::pair(choice.cost, double(choice.bytes))
+                          : std::pair(double(choice.bytes), choice.cost);
+    };
+    return key(one) < key(other);
+  };
+  if (best < 0 || better(made, seen[best]))
+    best = int(seen.size()) - 1;
+  return made;
+}
+
+void Chooser::tryAll() {
+  for (uint64_t bits = 1; bits < uint64_t(1) << candidates.size(); ++bits) {
+    std::vector<bool> again(step.actions.size());
+    for (auto [i, action] : enumerate(candidates))
+      again[action] = bits >> i & 1;
+    (void)measured(again);
+  }
+}
+
+/// More and more of what `much` repeats beyond `little`, from the start of the step or from its end
+/// on, until it fits: what is needed last behind the boundary was made first, and is made again
+/// when other things are gone.
+void Chooser::tryBetween(const std::vector<bool> &little, const std::vector<bool> &much) {
+  SmallVector<int> more;
+  for (int action : candidates)
+    if (much[action] && !little[action])
+      more.push_back(action);
+  for (bool fromStart : {true, false}) {
+    size_t low = 0, high = more.size();
+    auto with = [&](size_t count) {
+      std::vector<bool> again = little;
+      for (size_t i = 0; i < count; ++i)
+        again[fromStart ? more[i] : more[more.size() - 1 - i]] = true;
+      return measured(again);
+    };
+    while (high - low > 1) {
+      size_t middle = (low + high) / 2;
+      (fits(with(middle)) ? high : low) = middle;
+    }
+  }
+}
+
+/// Looks for what fits from the smallest choice on: of what is alive at its peak, one after the
+/// other is repeated rather than kept, or kept rather than repeated.
+void Chooser::squeeze() {
+  constexpr int mostLooked = 400;
+  for (int looked = 0; looked < mostLooked && !fits(seen[best]);) {
+    const Choice start = seen[best];
+    Rewritten rewritten = rewrite(step, boundary, start.again);
+    Memory memory = measure(rewritten.step);
+    llvm::SmallSetVector<int, 16> actions;
+    for (auto [tensor, lifetime] : enumerate(memory.lifetimes)) {
+      if (lifetime.first > memory.peak || memory.peak > lifetime.second)
+        continue;
+      int maker = tensor < step.tensors.size()
+                      ? step.tensors[tensor].madeBy
+                      : rewritten.step.actions[rewritten.step.tensors[tensor].madeBy].again;
+      if (maker >= 0 && is_contained(candidates, maker))
+        actions.insert(maker);
+    }
+    for (int action : actions) {
+      std::vector<bool> again = start.again;
+      again[action] = !again[action];
+      (void)measured(again);
+      ++looked;
+    }
+    if (seen[best].bytes >= start.bytes)
+      return;
+  }
+}
+
+/// Of the best choice, keeps again what the budget has room for, the most expensive first.
+void Chooser::keepWhatFits() {
+  constexpr size_t mostLooked = 200;
+  SmallVector<int> repeated;
+  for (int action : candidates)
+    if (seen[best].again[action])
+      repeated.push_back(action);
+  stable_sort(repeated, [&](int a, int b) { return step.actions[a].cost > step.actions[b].cost; });
+  for (int action : ArrayRef(repeated).take_front(mostLooked)) {
+    std::vector<bool> again = seen[best].again;
+    again[action] = false;
+    (void)measured(again); // which makes it the best where it fits
+  }
+}
+
+Choices Chooser::run(int mostTried) {
+  std::vector<bool> none(step.actions.size());
+  bool enough = fits(measured(none));
+  if (!candidates.empty()) {
+    // Free at first; then so dear that nothing is kept that can be made again.
+    double total = 0, smallest = INFINITY;
+    for (int action : candidates) {
+      total += step.actions[action].cost;
+      for (int made : step.actions[action].writes)
+        if (mayDrop(step, made))
+          smallest = std::min(smallest, double(step.tensors[made].bytes));
+    }
+    Corner low = cut(0), high = cut(2 * (total + 1e-12) / smallest);
+    corners.push_back(low);
+    findCorners(low, high, 0);
+    corners.push_back(high);
+  }
+  Choices choices;
+  choices.bound = boundAt(double(budget) - double(fixed));
+  if (!enough) {
+    if (int(candidates.size()) <= mostTried) {
+      tryAll();
+    } else {
+      const Corner *before = nullptr;
+      for (const Corner &corner : corners) {
+        bool fit = fits(measured(corner.again));
+        if (before)
+          tryBetween(before->again, corner.again);
+        before = &corner;
+        if (fit)
+          break;
+      }
+      squeeze();
+      if (fits(seen[best]))
+        keepWhatFits();
+    }
+  }
+  choices.best = seen[best];
+  choices.fits = fits(seen[best]);
+  std::vector<Choice> all = std::move(seen);
+  stable_sort(all, [](const Choice &a, const Choice &b) {
+    return std::pair(a.cost, a.bytes) < std::pair(b.cost, b.bytes);
+  });
+  for (Choice &choice : all)
+    if (choices.others.empty() || choice.bytes < choices.others.back().bytes)
+      choices.others.push_back(std::move(choice));
+  return choices;
+}
+
+} // namespace
+
+Choices choose(const Step &step, int64_t budget, int mostTried) {
+  return Chooser(step, budget).run(mostTried);
+}
+
+} // namespace weir::remat

@@ -1,0 +1,249 @@
+//===- ReadStep.cpp - An entry of kernels as a model of its memory --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As passes/lower/LowerToPlan.cpp makes buffers of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/ReadStep.h"
+
+using namespace mlir;
+
+namespace weir::remat {
+namespace {
+
+int64_t aligned(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
+
+/// The bytes of scratch that the actions of a call allocate.
+FailureOr<int64_t> workspaceOfCall(KernelOp kernel, Target &target) {
+  OpBuilder builder(kernel.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  builder.setInsertionPointToEnd(module->getBody());
+  auto buffer = [&](Type type) -> Value {
+    return plan::AllocOp::create(builder, kernel.getLoc(), storageBytes(type), "operand");
+  };
+  CallBuffers buffers;
+  for (Type type : kernel->getOperandTypes())
+    buffers.inputs.push_back(buffer(type));
+  buffers.result = buffer(kernel.getResult(0).getType());
+  int64_t before = 0, all = 0;
+  module->walk([&](plan::AllocOp op) { before += aligned(op.getSize()); });
+  if (failed(target.planCall(builder, kernel, buffers)))
+    return failure();
+  module->walk([&](plan::AllocOp op) { all += aligned(op.getSize()); });
+  return all - before;
+}
+
+class StepReader {
+public:
+  StepReader(func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {}
+
+  FailureOr<EntryStep> read();
+
+private:
+  LogicalResult readBlock(Block &block);
+  LogicalResult readKernel(KernelOp kernel);
+  LogicalResult readMicrobatches(MicrobatchesOp op);
+  int tensor(Value value, int64_t bytes, bool lends);
+  /// The tensor that a value shows; a loop that uses it from outside is noted.
+  int use(Value value);
+  int action(Operation *maker, Location) {
+    result.makers.push_back(maker);
+    result.step.actions.emplace_back();
+    return int(result.step.actions.size()) - 1;
+  }
+  void copy(int from, int to);
+  int variable(StringRef name) {
+    return variables.try_emplace(name, variables.size()).first->second;
+  }
+
+  func::FuncOp entry;
+  KernelFacts &facts;
+  EntryStep result;
+  llvm::StringMap<int> variables;
+  llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
+  llvm::DenseMap<Block *, int> loopOf;
+  llvm::DenseMap<Block *, std::pair<int, int>> span;
+};
+
+int StepReader::tensor(Value value, int64_t bytes, bool lends) {
+  int number = int(result.step.tensors.size());
+  Tensor made;
+  made.bytes = aligned(bytes);
+  made.lends = lends;
+  if (auto written = writtenTo.find(value); written != writtenTo.end())
+    made.variable = written->second;
+  result.step.tensors.push_back(made);
+  result.values.push_back(value);
+  if (value)
+    result.tensorOf[value] = number;
+  return number;
+}
+
+int StepReader::use(Value value) { return result.tensorOf.at(memoryOf(value)); }
+
+void StepReader::copy(int from, int to) {
+  Action &made = result.step.actions[action(nullptr, entry.getLoc())];
+  made.reads.push_back(from);
+  if (to >= 0)
+    made.writes.push_back(to);
+}
+
+LogicalResult StepReader::readKernel(KernelOp kernel) {
+  auto known = facts.of(kernel);
+  if (failed(known))
+    return failure();
+  int at = action(kernel, kernel.getLoc());
+  SmallVector<int> writes;
+  for (Value made : kernel.getResults()) {
+    int number = tensor(made, storageBytes(made.getType()), true);
+    result.step.tensors[number].madeBy = at;
+    writes.push_back(number);
+  }
+  Action &action = result.step.actions[at];
+  for (Value input : kernel.getInputs())
+    action.reads.push_back(use(input));
+  action.writes = std::move(writes);
+  action.inPlace = (*known)->inPlace;
+  action.writesDirectly = true;
+  action.workspace = aligned((*known)->workspace);
+  action.cost = (*known)->seconds;
+  // What many kernels share a launch for is small, or of variables alone.
+  action.repeats = kernel.getCopies() == 1;
+  return success();
+}
+
+LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  SmallVector<int> buffers, carriedBy;
+  for (auto [start, last] : llvm::zip_equal(op.getCarried(), op.getResults())) {
+    int buffer = tensor(last, storageBytes(last.getType()), false);
+    copy(use(start), buffer);
+    buffers.push_back(buffer);
+    carriedBy.push_back(variable("carried " + std::to_string(variables.size())));
+  }
+  int begin = int(result.step.actions.size());
+  int loop = int(result.step.loops.size());
+  result.step.loops.push_back({begin, begin});
+  loopOf[&body] = loop;
+  // The round, and what is carried, are in use from the first action to the last.
+  int round = tensor(op.round(), 4, false);
+  int head = action(nullptr, op.getLoc());
+  result.step.actions[head].writes.push_back(round);
+  llvm::append_range(result.step.actions[head].reads, buffers);
+  unsigned firstCarried = 1 + op.getSliced().size();
+  for (auto [i, whole] : llvm::enumerate(op.getSliced()))
+    result.tensorOf[body.getArgument(1 + i)] = use(whole);
+  for (auto [i, next] : llvm::enumerate(yield.getValues())) {
+    int number = tensor(body.getArgument(firstCarried + i), 0, false);
+    result.step.tensors[number].readsVariable = carriedBy[i];
+    writtenTo.try_emplace(memoryOf(next), carriedBy[i]);
+  }
+  if (failed(readBlock(body)))
+    return failure();
+  for (auto [i, next] : llvm::enumerate(yield.getValues()))
+    copy(use(next), buffers[i]);
+  int end = int(result.step.actions.size()) - 1;
+  result.step.loops[loop] = {begin, end};
+  // What it reads from outside stays until the last round is done.
+  auto isInside = [&](int tensor) {
+    Value value = result.values[tensor];
+    return value && body.getParent()->isAncestor(value.getParentRegion());
+  };
+  for (int i = begin; i <= end; ++i)
+    for (int read : result.step.actions[i].reads)
+      if (!isInside(read))
+        result.step.tensors[read].outer = loop;
+  for (int buffer : buffers)
+    result.step.tensors[buffer].outer = loop;
+  result.step.tensors[round].outer = loop;
+  return success();
+}
+
+LogicalResult StepReader::readBlock(Block &block) {
+  int begin = int(result.step.actions.size());
+  for (Operation &op : block.without_terminator()) {
+    result.actionOf[&op] = int(result.step.actions.size());
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      int number = tensor(read.getResult(), 0, false);
+      result.step.tensors[number].readsVariable = variable(read.getVariable());
+    } else if (auto kernel = dyn_cast<KernelOp>(op)) {
+      if (failed(readKernel(kernel)))
+        return failure();
+    } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
+      if (failed(readMicrobatches(microbatches)))
+        return failure();
+    } else if (!isa<WriteOp>(op) && !isAlias(&op)) {
+      return op.emitError("cannot be planned");
+    }
+  }
+  span[&block] = {begin, int(result.step.actions.size())};
+  return success();
+}
+
+FailureOr<EntryStep> StepReader::read() {
+  Block &block = entry.front();
+  for (WriteOp write : block.getOps<WriteOp>())
+    writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable()));
+  for (Value argument : block.getArguments())
+    tensor(argument, storageBytes(argument.getType()), false);
+  if (failed(readBlock(block)))
+    return failure();
+  // A loop that has most of the entry is where it is trained.
+  result.block = &block;
+  for (auto &[body, loop] : loopOf)
+    if (auto [first, last] = span[body]; 2 * (last - first) > int(result.step.actions.size()))
+      result.block = body;
+  std::tie(result.step.begin, result.step.end) = span[result.block];
+  // What is no variable's memory yet is copied there last.
+  for (WriteOp write : block.getOps<WriteOp>())
+    copy(use(write.getValue()), -1);
+  for (Value value : block.getTerminator()->getOperands())
+    result.step.tensors[use(value)].isPort = true;
+  return std::move(result);
+}
+
+} // namespace
+
+FailureOr<KernelFacts::Facts> KernelFacts::ask(KernelOp kernel) {
+  Facts facts;
+  facts.isCall = target.isCall(kernel);
+  if (facts.isCall) {
+    FailureOr<int64_t> workspace = workspaceOfCall(kernel, target);
+    if (failed(workspace))
+      return failure();
+    facts.workspace = *workspace;
+  } else {
+    FailureOr<KernelPlan> plan = target.planKernel(kernel);
+    if (failed(plan))
+      return failure();
+    facts.inPlace = plan->inPlace;
+    facts.workspace = plan->workspace;
+  }
+  double flops = 0, bytes = 0;
+  kernel.walk([&](Costed op) { flops += op.cost().flops; });
+  for (Type type : llvm::concat<const Type>(kernel->getOperandTypes(), kernel->getResultTypes()))
+    bytes += storageBytes(type);
+  facts.seconds = target.secondsOf(flops, bytes);
+  return facts;
+}
+
+FailureOr<const KernelFacts::Facts *> KernelFacts::of(KernelOp kernel) {
+  if (auto found = known.find(kernel); found != known.end())
+    return found->second.get();
+  FailureOr<Facts> facts = ask(kernel);
+  if (failed(facts))
+    return failure();
+  return known.try_emplace(kernel, std::make_unique<Facts>(std::move(*facts))).first->second.get();
+}
+
+FailureOr<EntryStep> readStep(func::FuncOp entry, KernelFacts &facts) {
+  return StepReader(entry, facts).read();
+}
+
+} // namespace weir::remat

@@ -1,0 +1,55 @@
+//===- ReadStep.h - An entry of kernels as a model of its memory ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_REMAT_READSTEP_H
+#define WEIR_PASSES_REMAT_READSTEP_H
+
+#include "codegen/Target.h"
+#include "ir/weir/KernelStructure.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/remat/Step.h"
+
+namespace weir::remat {
+
+struct EntryStep {
+  Step step;
+  std::vector<mlir::Operation *> makers;     ///< by action: the kernel; null where it is none
+  std::vector<mlir::Value> values;           ///< by tensor
+  llvm::DenseMap<mlir::Value, int> tensorOf; ///< by memoryOf()
+  /// The block whose kernels are the stretch, and of each of its ops the first action, or the next
+  /// op's where it is none.
+  mlir::Block *block = nullptr;
+  llvm::DenseMap<mlir::Operation *, int> actionOf;
+};
+
+/// What of a kernel the model asks the target, once for all kernels of one structure.
+class KernelFacts {
+public:
+  explicit KernelFacts(Target &target) : target(target) {}
+
+  struct Facts {
+    llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (result, input)
+    int64_t workspace = 0;                                    ///< bytes
+    bool isCall = false;
+    double seconds = 0;
+  };
+  mlir::FailureOr<const Facts *> of(KernelOp kernel);
+
+private:
+  mlir::FailureOr<Facts> ask(KernelOp kernel);
+
+  Target &target;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Facts>, KernelStructure> known;
+};
+
+/// Of an entry in which everything that computes is in a kernel. Fails, with an error, as the
+/// target does.
+mlir::FailureOr<EntryStep> readStep(mlir::func::FuncOp entry, KernelFacts &facts);
+
+} // namespace weir::remat
+
+#endif

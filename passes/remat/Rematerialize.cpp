@@ -1,0 +1,206 @@
+//===- Rematerialize.cpp - Computes again what there is no room to keep ---===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Behind everything that forms kernels, orders them or merges equal ones: a kernel that is repeated
+// is a copy of the first, and so has its code and its bits, and nothing merges the two again. How
+// what is repeated is chosen is in Choose.h, what it takes in Step.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Locations.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/PassTarget.h"
+#include "passes/Passes.h"
+#include "passes/remat/Choose.h"
+#include "passes/remat/ReadStep.h"
+#include "runtime/base/Text.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace weir {
+#define GEN_PASS_DEF_REMATERIALIZE
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// Repeats kernels in an entry as remat::rewrite does in its model.
+class Repeater {
+public:
+  Repeater(const remat::EntryStep &entry, const std::vector<bool> &again)
+      : entry(entry), again(again) {}
+
+  void run(int boundary) {
+    for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
+      auto at = entry.actionOf.find(&op);
+      if (at == entry.actionOf.end() || at->second < boundary || !isa<KernelOp, MicrobatchesOp>(op))
+        continue;
+      OpBuilder builder(&op);
+      op.walk([&](Operation *user) {
+        if (isa<KernelOp>(user->getParentOp()))
+          return;
+        for (OpOperand &operand : user->getOpOperands())
+          operand.set(nowOf(builder, operand.get()));
+      });
+    }
+  }
+
+private:
+  /// What a value of the block is from here on.
+  Value nowOf(OpBuilder &builder, Value value) {
+    Value memory = memoryOf(value);
+    auto found = entry.tensorOf.find(memory);
+    if (found == entry.tensorOf.end())
+      return value;
+    int maker = entry.step.tensors[found->second].madeBy;
+    if (maker < 0 || !again[maker] || !remat::mayDrop(entry.step, found->second))
+      return value;
+    if (!now.contains(memory)) {
+      Operation *original = entry.makers[maker];
+      SmallVector<Value> operands;
+      for (Value operand : original->getOperands())
+        operands.push_back(nowOf(builder, operand));
+      Operation *copy = builder.clone(*original);
+      copy->setOperands(operands);
+      for (auto [old, made] : llvm::zip_equal(original->getResults(), copy->getResults()))
+        now[old] = made;
+    }
+    return shownAs(builder, value, memory);
+  }
+
+  /// What is computed again in the shape of `value`, which shows `memory`.
+  Value shownAs(OpBuilder &builder, Value value, Value memory) {
+    if (value == memory)
+      return now.lookup(memory);
+    Value &known = shown[value];
+    if (!known) {
+      Operation *alias = value.getDefiningOp();
+      Value below = shownAs(builder, alias->getOperand(0), memory);
+      Operation *copy = builder.clone(*alias);
+      copy->setOperand(0, below);
+      known = copy->getResult(0);
+    }
+    return shown[value];
+  }
+
+  const remat::EntryStep &entry;
+  const std::vector<bool> &again;
+  llvm::DenseMap<Value, Value> now, shown;
+};
+
+std::string bytesText(int64_t bytes) {
+  if (bytes < 1'000'000)
+    return llvm::formatv("{0:f1} kB", bytes / 1e3).str();
+  return llvm::formatv("{0:f1} MB", bytes / 1e6).str();
+}
+
+std::string kernelsText(int64_t count) {
+  return std::to_string(count) + (count == 1 ? " kernel" : " kernels");
+}
+
+/// "+11 %" of the time of a step.
+std::string priceText(double cost, double total) {
+  return llvm::formatv("+{0:f1} %", total > 0 ? 100 * cost / total : 0).str();
+}
+
+struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
+  Rematerialize() = default;
+  explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
+  Rematerialize(std::shared_ptr<Target> target, int64_t bytes) : made(std::move(target)) {
+    budget = bytes;
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    RematerializeBase::getDependentDialects(registry);
+    registerTargetDialects(registry);
+  }
+
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
+
+  void runOnOperation() override {
+    if (budget == 0)
+      return markAllAnalysesPreserved();
+    int64_t persistent = 0;
+    for (auto variable : getOperation().getOps<VariableOp>())
+      persistent += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
+    remat::KernelFacts facts(*made);
+    for (auto entry : getOperation().getOps<func::FuncOp>())
+      if (failed(fit(entry, facts, persistent)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult fit(func::FuncOp function, remat::KernelFacts &facts, int64_t persistent) {
+    FailureOr<remat::EntryStep> entry = remat::readStep(function, facts);
+    if (failed(entry))
+      return failure();
+    remat::Memory memory = remat::measure(entry->step);
+    int64_t room = budget - persistent;
+    if (memory.bytes <= room)
+      return success();
+    double total = 0;
+    for (const remat::Action &action : entry->step.actions)
+      total += action.cost;
+    remat::Choices choices = remat::choose(entry->step, room);
+    if (!choices.fits)
+      return refuse(function, *entry, choices, persistent, total);
+    Repeater(*entry, choices.best.again).run(remat::boundaryOf(entry->step));
+    auto count = llvm::count(choices.best.again, true);
+    emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
+                                  << " computes " << count << " of its "
+                                  << llvm::count_if(entry->makers, [](Operation *op) { return op; })
+                                  << " kernels twice: "
+                                  << bytesText(choices.best.bytes + persistent) << " instead of "
+                                  << bytesText(memory.bytes + persistent) << ", "
+                                  << priceText(choices.best.cost, total)
+                                  << " of its time (at least " << priceText(choices.bound, total)
+                                  << ")";
+    return success();
+  }
+
+  LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
+                       const remat::Choices &choices, int64_t persistent, double total) {
+    auto error = emitError(function.getLoc())
+                 << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
+                 << ": parameters and state take " << bytesText(persistent)
+                 << ", and a run at least " << bytesText(choices.best.bytes)
+                 << " more, found by computing "
+                 << kernelsText(llvm::count(choices.best.again, true)) << " twice ("
+                 << priceText(choices.best.cost, total) << " of its time)";
+    remat::Rewritten least =
+        remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.again);
+    noteAlive(error, entry, least.step);
+    return error;
+  }
+
+  /// Notes what of the model takes most where most is alive.
+  void noteAlive(InFlightDiagnostic &error, const remat::EntryStep &entry,
+                 const remat::Step &step) {
+    constexpr size_t mostNoted = 5;
+    remat::Memory memory = remat::measure(step);
+    SmallVector<std::pair<int64_t, int>> alive;
+    for (auto [tensor, lifetime] : llvm::enumerate(memory.lifetimes))
+      if (lifetime.first <= memory.peak && memory.peak <= lifetime.second &&
+          tensor < entry.values.size() && entry.values[tensor])
+        alive.push_back({step.tensors[tensor].bytes, int(tensor)});
+    llvm::sort(alive, [](auto a, auto b) {
+      return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
+    });
+    for (auto [bytes, tensor] : ArrayRef(alive).take_front(mostNoted))
+      error.attachNote(entry.values[tensor].getLoc()) << "this takes " << bytesText(bytes);
+  }
+
+  PassTarget made;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes) {
+  return std::make_unique<Rematerialize>(std::move(target), bytes);
+}

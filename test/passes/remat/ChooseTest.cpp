@@ -1,0 +1,104 @@
+//===- ChooseTest.cpp - Choices against all choices -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/Choose.h"
+#include "test/passes/remat/Chain.h"
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <optional>
+
+using namespace weir::remat;
+using namespace weir::test;
+
+namespace {
+
+constexpr int layers = 8;
+
+/// The cost of the cheapest choice within the budget, by trying all of the forward actions.
+std::optional<double> cheapest(const Step &step, int64_t budget) {
+  int boundary = boundaryOf(step);
+  std::optional<double> best;
+  for (unsigned bits = 0; bits < 1u << layers; ++bits) {
+    std::vector<bool> again(step.actions.size());
+    for (int i = 0; i < layers; ++i)
+      again[i] = bits >> i & 1;
+    Rewritten rewritten = rewrite(step, boundary, again);
+    if (measure(rewritten.step).bytes <= budget && (!best || rewritten.cost < *best))
+      best = rewritten.cost;
+  }
+  return best;
+}
+
+int64_t budgetOf(const Step &step, unsigned seed) {
+  // From what no choice reaches to what needs none.
+  return measure(step).bytes * (40 + int64_t(seed * 37 % 65)) / 100;
+}
+
+TEST(Choose, IsTheCheapestOfAllInSmallSteps) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Step step = randomStep(seed, layers);
+    int64_t budget = budgetOf(step, seed);
+    Choices choices = choose(step, budget);
+    std::optional<double> best = cheapest(step, budget);
+    ASSERT_EQ(choices.fits, best.has_value()) << seed;
+    if (!best)
+      continue;
+    ++found;
+    EXPECT_LE(choices.best.cost, *best * 1.02) << seed;
+    EXPECT_LE(choices.best.bytes, budget) << seed;
+    EXPECT_LE(choices.bound, *best * (1 + 1e-9)) << seed;
+    Rewritten rewritten = rewrite(step, boundaryOf(step), choices.best.again);
+    EXPECT_EQ(measure(rewritten.step).bytes, choices.best.bytes) << seed;
+  }
+  EXPECT_GT(found, 100);
+}
+
+/// Of large steps only some choices are looked at.
+TEST(Choose, IsCloseToTheCheapestWithoutTryingAll) {
+  int found = 0, missed = 0;
+  double all = 0, cost = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Step step = randomStep(seed, layers);
+    int64_t budget = budgetOf(step, seed);
+    Choices choices = choose(step, budget, /*mostTried=*/0);
+    std::optional<double> best = cheapest(step, budget);
+    EXPECT_TRUE(best || !choices.fits) << seed;
+    if (!best || !choices.fits) {
+      missed += best.has_value();
+      continue;
+    }
+    ++found;
+    EXPECT_LE(choices.bound, *best * (1 + 1e-9)) << seed;
+    EXPECT_LE(choices.best.bytes, budget) << seed;
+    all += *best;
+    cost += choices.best.cost;
+  }
+  std::printf("%d fit, %d that others fit in were missed; cost %.3f of the cheapest\n", found,
+              missed, cost / all);
+  EXPECT_GT(found, 100);
+  EXPECT_LE(missed, 10);
+  EXPECT_LE(cost, 1.15 * all);
+}
+
+TEST(Choose, NothingIsRepeatedWhereThereIsRoom) {
+  Step step = chain({1000, 2000, 3000});
+  Choices choices = choose(step, measure(step).bytes);
+  EXPECT_TRUE(choices.fits);
+  EXPECT_EQ(choices.best.cost, 0);
+  EXPECT_EQ(choices.bound, 0);
+}
+
+TEST(Choose, WhatDoesNotFitIsTheSmallest) {
+  Step step = chain({1000, 2000, 3000});
+  Choices choices = choose(step, 64);
+  EXPECT_FALSE(choices.fits);
+  for (const Choice &other : choices.others)
+    EXPECT_LE(choices.best.bytes, other.bytes);
+}
+
+} // namespace
