@@ -38,7 +38,7 @@ struct TunedKernel {
 };
 
 struct Tuning {
-  std::string target, device; ///< what it is for, and what it was measured on
+  std::string target, device;                 ///< what it is for, and what it was measured on
   std::map<std::string, TunedKernel> kernels; ///< by digestOf()
 
   /// One JSON object; kernels are ordered by their digests.
@@ -48,8 +48,8 @@ struct Tuning {
   static std::optional<Tuning> parse(llvm::StringRef text, std::string &problem);
 };
 
-/// A name for what a kernel computes: equal for kernels that KernelStructure holds for one, whatever
-/// the keys of their random numbers, and in every process.
+/// A name for what a kernel computes: equal for kernels that KernelStructure holds for one,
+/// whatever the keys of their random numbers, and in every process.
 std::string digestOf(KernelOp kernel);
 
 } // namespace weir

@@ -58,8 +58,8 @@ void makeTrainable(mlir::ModuleOp module) {
     if (module.lookupSymbol(name))
       continue;
     mlir::OpBuilder::InsertionGuard guard(builder);
-    auto entry = mlir::func::FuncOp::create(builder, module.getLoc(), name,
-                                            builder.getFunctionType({}, {}));
+    auto entry =
+        mlir::func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType({}, {}));
     builder.setInsertionPointToStart(entry.addEntryBlock());
     mlir::func::ReturnOp::create(builder, module.getLoc());
   }

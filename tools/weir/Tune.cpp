@@ -130,8 +130,8 @@ int64_t Tuner::measure(KernelOp kernel, const Settings &settings) {
   OwningOpRef<ModuleOp> module = programOf(kernel);
   PipelineOptions options{.target = targetWith(kernel, settings)};
   if (failed(runPhases(*module, options, "generate", "plan")))
-    throw Failure(Exit::internal, "a kernel of the artifact cannot be compiled again: " +
-                                      describeKernel(kernel));
+    throw Failure(Exit::internal,
+                  "a kernel of the artifact cannot be compiled again: " + describeKernel(kernel));
   FailureOr<std::vector<std::byte>> bytes = writeArtifact(*module);
   if (failed(bytes))
     throw Failure(Exit::internal, "a kernel of the artifact cannot be written again");
@@ -154,8 +154,8 @@ TunedKernel Tuner::tune(KernelOp kernel) {
   for (size_t i = 0;; ++i) {
     FailureOr<SmallVector<Knob>> knobs = targetWith(kernel, best.settings)->knobsOf(kernel);
     if (failed(knobs))
-      throw Failure(Exit::internal, "a kernel of the artifact cannot be planned again: " +
-                                        best.what);
+      throw Failure(Exit::internal,
+                    "a kernel of the artifact cannot be planned again: " + best.what);
     if (i == knobs->size())
       return best;
     const Knob &knob = (*knobs)[i];
@@ -215,8 +215,8 @@ std::string tuneArtifact(const std::vector<std::byte> &artifact, const std::stri
         std::string line = tuned.what + ":";
         for (const auto &[name, value] : tuned.settings)
           line += concat(" ", name, " ", value);
-        progress.say(concat(line, ", ", microseconds(tuned.before), " to ",
-                            microseconds(tuned.after)));
+        progress.say(
+            concat(line, ", ", microseconds(tuned.before), " to ", microseconds(tuned.after)));
         ++changed;
       }
       tuning.kernels[digest] = std::move(tuned);
