@@ -133,9 +133,9 @@ private:
     Value left = narrowed(product.getLhs()), right = narrowed(product.getRhs());
     OpBuilder builder(product);
     if (product.getTransposeLhs())
-      left = turnedOver(left);
+      left = turnedOver(left, product);
     if (!product.getTransposeRhs())
-      right = turnedOver(right);
+      right = turnedOver(right, product);
     auto sums = cast<MatmulOp>(builder.clone(*product));
     sums->setOperands({left, right});
     sums.setTransposeLhs(false);
@@ -176,12 +176,12 @@ private:
     return lows[factor] = low;
   }
 
-  /// Its transpose, once for all products that want it, of microbatches too.
-  Value turnedOver(Value matrix) {
+  /// Its transpose, once for all products that want it: ahead of the first, or of the microbatches
+  /// that it is in.
+  Value turnedOver(Value matrix, MatmulOp first) {
     Value &known = turned[matrix];
     if (!known) {
-      OpBuilder builder(matrix.getContext());
-      builder.setInsertionPointAfterValue(matrix);
+      OpBuilder builder(matrix.getParentBlock()->findAncestorOpInBlock(*first));
       known = TransposeOp::create(builder, matrix.getLoc(), matrix,
                                   builder.getDenseI64ArrayAttr({1, 0}));
     }
