@@ -155,6 +155,9 @@ public:
                                                      DumpKernels dump = nullptr,
                                                      mlir::TimingScope time = {}) = 0;
 
+  /// Whether it was a setting of tune() that no kernel takes when planKernel() failed.
+  virtual bool tuningFailed() const { return false; }
+
   /// Whether it was the machine that lacked something when compile() failed.
   virtual bool machineFailed() const { return false; }
 };

@@ -25,6 +25,25 @@ bool isDigest(StringRef text) {
   return text.size() == 16 && llvm::all_of(text, [](char c) { return llvm::isHexDigit(c); });
 }
 
+/// Brackets in each other; the parser goes as deep as the text does.
+bool isTooDeep(StringRef text) {
+  constexpr int deepest = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted && c == '\\')
+      ++i;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == '[' || c == '{') && ++depth > deepest)
+      return true;
+    else if (!quoted && (c == ']' || c == '}'))
+      --depth;
+  }
+  return false;
+}
+
 std::optional<TunedKernel> readKernel(const llvm::json::Object &object, std::string &problem) {
   TunedKernel kernel;
   const llvm::json::Object *settings = object.getObject("settings");
@@ -70,6 +89,10 @@ std::string Tuning::text() const {
 }
 
 std::optional<Tuning> Tuning::parse(StringRef text, std::string &problem) {
+  if (isTooDeep(text)) {
+    problem = "is no file of weir tune: it has too many brackets in each other";
+    return std::nullopt;
+  }
   auto parsed = llvm::json::parse(text);
   if (!parsed) {
     problem = "is no JSON: " + llvm::toString(parsed.takeError());

@@ -30,7 +30,10 @@ std::unique_ptr<mlir::Pass> createNarrowFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createWidenFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
-std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, int64_t budget);
+struct MemoryReport;
+/// `report` is filled, unless null (Pipeline.h).
+std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, int64_t budget,
+                                                MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
 std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,

@@ -32,7 +32,9 @@ template <auto create> static void onEntries(OpPassManager &pm, const PipelineOp
 static constexpr PipelinePass microbatchPasses[] = {
     // On the forward computation alone: a backward one would have to be cut with it.
     {"cut-microbatches", false,
-     [](OpPassManager &pm, const PipelineOptions &) { pm.addPass(createCutMicrobatches()); }},
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createCutMicrobatches({options.microbatches}));
+     }},
     // Autodiff wants the gradient where the loss is computed.
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
@@ -107,7 +109,7 @@ static constexpr PipelinePass fusePasses[] = {
     // Behind all that orders kernels, or makes one of equal ones.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memory));
+       pm.addPass(createRematerialize(options.target, options.memory, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };

@@ -17,11 +17,21 @@
 
 namespace weir {
 
+/// What the entries of a program take, once their kernels are known.
+struct MemoryReport {
+  int64_t bytes =
+      0; ///< of the arena, parameters and state included; of what does not fit, at least
+  double seconds = 0; ///< of a step, estimated
+  bool fits = true;   ///< in the budget
+};
+
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
   Precision precision = Precision::f32; ///< what products multiply
   Element master = Element::f32;        ///< what parameters are kept in: f32 or bf16
   LossScale lossScale = {};             ///< what gradients are computed with
+  int64_t microbatches = 0;             ///< that a step is cut into; 0: the recipe's
+  MemoryReport *memoryReport = nullptr; ///< is filled, unless null
   int64_t memory = 0;                   ///< bytes that the arena may take; 0: as many as it takes
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.

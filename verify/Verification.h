@@ -27,6 +27,7 @@ struct Verification {
             .precision = options.precision,
             .master = options.master,
             .lossScale = options.lossScale,
+            .memory = options.memory,
             .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
               if (step == "emitted")
                 tamper("codegen", kernels);

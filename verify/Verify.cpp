@@ -28,6 +28,7 @@ FailureOr<VerifyReport> verifyProgram(ModuleOp module, const VerifyOptions &opti
   // Differences are of a loss that is computed where its gradient is, and of what is differentiated
   // of it; and what is looked at are the outputs and variables that there are from here on.
   PassManager preparation(module.getContext());
+  preparation.addPass(createCutMicrobatches({options.microbatches}));
   preparation.addNestedPass<func::FuncOp>(createAccumulateGradients());
   preparation.addPass(createScaleLoss({nameOf(options.lossScale)}));
   if (failed(preparation.run(module)))

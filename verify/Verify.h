@@ -34,6 +34,8 @@ struct VerifyOptions {
   Precision precision = Precision::f32; ///< what the program's products multiply
   Element master = Element::f32;        ///< what its parameters are kept in
   LossScale lossScale = {};             ///< what its gradients are computed with
+  int64_t microbatches = 0;             ///< that its step is cut into first; 0: the recipe's
+  int64_t memory = 0;                   ///< PipelineOptions::memory
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

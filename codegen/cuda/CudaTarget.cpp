@@ -117,6 +117,7 @@ public:
     return std::max(flops / architecture.flopsPerSecond, bytes / architecture.bytesPerSecond);
   }
   bool machineFailed() const override { return lacking; }
+  bool tuningFailed() const override { return refused; }
   bool reducesInSteps() const override { return true; }
   bool stagesPorts() const override { return true; }
   int64_t mostCopies(KernelOp kernel) const override;
@@ -171,7 +172,7 @@ private:
 
   Architecture architecture;
   Tuning tuning;
-  bool lacking = false;
+  bool lacking = false, refused = false;
   /// What is planned is compiled later, from the same functions.
   llvm::DenseMap<Operation *, std::unique_ptr<EmittedKernel>, KernelStructure> emitted;
 };
@@ -252,8 +253,12 @@ FailureOr<EmittedKernel *> CudaTarget::emittedOf(KernelOp kernel) {
     return failure();
   made->code = ModuleOp::create(kernel.getLoc());
   gpu::Emission emission(*copy, architecture, *made->code, settingsOf(kernel));
-  if (failed(emitShape(emission)) || failed(emission.requireServed()))
+  if (failed(emitShape(emission)))
     return failure();
+  if (failed(emission.requireServed())) {
+    refused = true;
+    return failure();
+  }
   made->knobs = std::move(emission.knobs);
   emission.plan.inPlace = emission.places.find(*copy);
   made->ofCopy = emission.plan;

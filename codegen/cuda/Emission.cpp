@@ -47,8 +47,10 @@ LogicalResult Emission::requireServed() {
     const Knob *knob = llvm::find_if(knobs, [&](const Knob &knob) { return knob.name == name; });
     if (knob != knobs.end() && knob->used == value)
       continue;
-    auto error = kernel.emitError("the tuning file has ")
-                 << name << " = " << value << " for this kernel, ";
+    std::string shown;
+    llvm::raw_string_ostream(shown).write_escaped(name);
+    auto error = emitError(loc) << "the tuning file has " << shown << " = " << value
+                                << " for this kernel, ";
     if (knob == knobs.end())
       return error << "whose schedule has no such number; run weir tune again";
     error << "which may be ";

@@ -23,10 +23,16 @@ struct Corner {
   double kept = 0, cost = 0;
 };
 
+/// Choices that are measured, at most: the larger the step, the longer each takes.
+int mostLooksAt(const Step &step) {
+  return std::clamp<int>(1'000'000 / (int(step.actions.size()) + 1), 100, 2000);
+}
+
 class Chooser {
 public:
   Chooser(const Step &step, int64_t budget)
-      : step(step), boundary(boundaryOf(step)), budget(budget), needed(step.tensors.size()) {
+      : step(step), boundary(boundaryOf(step)), budget(budget), needed(step.tensors.size()),
+        mostLooks(mostLooksAt(step)) {
     for (int i = boundary; i < step.end; ++i)
       for (int read : step.actions[i].reads)
         needed[read] = true;
@@ -43,6 +49,7 @@ private:
   void findCorners(const Corner &low, const Corner &high, int depth);
   double boundAt(double bytes) const;
   const Choice &measured(const std::vector<bool> &again);
+  bool mayLook() const { return int(seen.size()) < mostLooks; }
   bool fits(const Choice &choice) const { return choice.bytes <= budget; }
   void tryAll();
   void tryBetween(const std::vector<bool> &little, const std::vector<bool> &much);
@@ -58,6 +65,7 @@ private:
   std::vector<Corner> corners; ///< from nothing repeated to all that helps
   std::vector<Choice> seen;
   int best = -1;
+  const int mostLooks;
 };
 
 /// From what is needed on, back to where it comes from.
@@ -161,7 +169,7 @@ const Choice &Chooser::measured(const std::vector<bool> &again) {
       known != seen.end())
     return *known;
   Rewritten rewritten = rewrite(step, boundary, again);
-  seen.push_back({again, rewritten.cost, measure(rewritten.step).bytes});
+  seen.push_back({again, rewritten.cost, measure(rewritten.step, budget).bytes});
   const Choice &made = seen.back();
   auto better = [&](const Choice &one, const Choice &other) {
     if (fits(one) != fits(other))
@@ -202,7 +210,7 @@ void Chooser::tryBetween(const std::vector<bool> &little, const std::vector<bool
         again[fromStart ? more[i] : more[more.size() - 1 - i]] = true;
       return measured(again);
     };
-    while (high - low > 1) {
+    while (high - low > 1 && mayLook()) {
       size_t middle = (low + high) / 2;
       (fits(with(middle)) ? high : low) = middle;
     }
@@ -212,8 +220,7 @@ void Chooser::tryBetween(const std::vector<bool> &little, const std::vector<bool
 /// Looks for what fits from the smallest choice on: of what is alive at its peak, one after the
 /// other is repeated rather than kept, or kept rather than repeated.
 void Chooser::squeeze() {
-  constexpr int mostLooked = 400;
-  for (int looked = 0; looked < mostLooked && !fits(seen[best]);) {
+  while (mayLook() && !fits(seen[best])) {
     const Choice start = seen[best];
     Rewritten rewritten = rewrite(step, boundary, start.again);
     Memory memory = measure(rewritten.step);
@@ -231,7 +238,8 @@ void Chooser::squeeze() {
       std::vector<bool> again = start.again;
       again[action] = !again[action];
       (void)measured(again);
-      ++looked;
+      if (!mayLook())
+        return;
     }
     if (seen[best].bytes >= start.bytes)
       return;
@@ -240,13 +248,14 @@ void Chooser::squeeze() {
 
 /// Of the best choice, keeps again what the budget has room for, the most expensive first.
 void Chooser::keepWhatFits() {
-  constexpr size_t mostLooked = 200;
   SmallVector<int> repeated;
   for (int action : candidates)
     if (seen[best].again[action])
       repeated.push_back(action);
   stable_sort(repeated, [&](int a, int b) { return step.actions[a].cost > step.actions[b].cost; });
-  for (int action : ArrayRef(repeated).take_front(mostLooked)) {
+  for (int action : repeated) {
+    if (!mayLook())
+      return;
     std::vector<bool> again = seen[best].again;
     again[action] = false;
     (void)measured(again); // which makes it the best where it fits
@@ -276,15 +285,12 @@ Choices Chooser::run(int mostTried) {
     if (int(candidates.size()) <= mostTried) {
       tryAll();
     } else {
-      const Corner *before = nullptr;
-      for (const Corner &corner : corners) {
-        bool fit = fits(measured(corner.again));
-        if (before)
-          tryBetween(before->again, corner.again);
-        before = &corner;
-        if (fit)
-          break;
-      }
+      // The more a corner repeats, the less it keeps.
+      auto fit = llvm::partition_point(
+          corners, [&](const Corner &corner) { return !fits(measured(corner.again)); });
+      for (size_t i = corners.size(); i-- > 1;)
+        if (fit == corners.end() || i == size_t(fit - corners.begin()))
+          tryBetween(corners[i - 1].again, corners[i].again);
       squeeze();
       if (fits(seen[best]))
         keepWhatFits();
@@ -292,20 +298,27 @@ Choices Chooser::run(int mostTried) {
   }
   choices.best = seen[best];
   choices.fits = fits(seen[best]);
-  std::vector<Choice> all = std::move(seen);
-  stable_sort(all, [](const Choice &a, const Choice &b) {
-    return std::pair(a.cost, a.bytes) < std::pair(b.cost, b.bytes);
-  });
-  for (Choice &choice : all)
-    if (choices.others.empty() || choice.bytes < choices.others.back().bytes)
-      choices.others.push_back(std::move(choice));
   return choices;
 }
 
 } // namespace
 
 Choices choose(const Step &step, int64_t budget, int mostTried) {
-  return Chooser(step, budget).run(mostTried);
+  Choices choices = Chooser(step, budget).run(mostTried);
+  // What is looked at depends on the budget; what is found for less fits, too.
+  constexpr int mostSmaller = 6;
+  int64_t room = budget;
+  for (int i = 0; i < mostSmaller && !choices.fits; ++i) {
+    room -= room / 32;
+    Choice smaller = Chooser(step, room).run(mostTried).best;
+    // Of what does not fit there, no more is known than what is alive.
+    smaller.bytes = measure(rewrite(step, boundaryOf(step), smaller.again).step).bytes;
+    if (smaller.bytes <= budget)
+      return {smaller, true, choices.bound};
+    if (smaller.bytes < choices.best.bytes)
+      choices.best = smaller;
+  }
+  return choices;
 }
 
 } // namespace weir::remat

@@ -27,16 +27,13 @@ namespace weir::remat {
 struct Choice {
   std::vector<bool> again; ///< the actions that are repeated
   double cost = 0;         ///< the time they take
-  int64_t bytes = 0;       ///< of the arena's scratch
+  int64_t bytes = 0;       ///< of the arena's scratch; of what does not fit, at least
 };
 
 struct Choices {
   Choice best;      ///< the cheapest that was found within the budget; else the smallest
   bool fits = true; ///< whether `best` is within it
   double bound = 0; ///< no choice within the budget costs less
-  /// What was looked at and may be wanted with another budget: each costs more and takes less than
-  /// the one before.
-  std::vector<Choice> others;
 };
 
 /// `mostTried`: with so many actions to decide about, or fewer, every choice is tried.

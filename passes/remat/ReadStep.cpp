@@ -51,12 +51,13 @@ private:
   int tensor(Value value, int64_t bytes, bool lends);
   /// The tensor that a value shows; a loop that uses it from outside is noted.
   int use(Value value);
-  int action(Operation *maker, Location) {
+  int action(Operation *maker) {
     result.makers.push_back(maker);
     result.step.actions.emplace_back();
     return int(result.step.actions.size()) - 1;
   }
   void copy(int from, int to);
+  void write(int at, int tensor);
   int variable(StringRef name) {
     return variables.try_emplace(name, variables.size()).first->second;
   }
@@ -66,7 +67,6 @@ private:
   EntryStep result;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
-  llvm::DenseMap<Block *, int> loopOf;
   llvm::DenseMap<Block *, std::pair<int, int>> span;
 };
 
@@ -87,17 +87,23 @@ int StepReader::tensor(Value value, int64_t bytes, bool lends) {
 int StepReader::use(Value value) { return result.tensorOf.at(memoryOf(value)); }
 
 void StepReader::copy(int from, int to) {
-  Action &made = result.step.actions[action(nullptr, entry.getLoc())];
-  made.reads.push_back(from);
+  int at = action(nullptr);
+  result.step.actions[at].reads.push_back(from);
   if (to >= 0)
-    made.writes.push_back(to);
+    write(at, to);
+}
+
+void StepReader::write(int at, int tensor) {
+  result.step.actions[at].writes.push_back(tensor);
+  if (int &maker = result.step.tensors[tensor].madeBy; maker < 0)
+    maker = at;
 }
 
 LogicalResult StepReader::readKernel(KernelOp kernel) {
   auto known = facts.of(kernel);
   if (failed(known))
     return failure();
-  int at = action(kernel, kernel.getLoc());
+  int at = action(kernel);
   SmallVector<int> writes;
   for (Value made : kernel.getResults()) {
     int number = tensor(made, storageBytes(made.getType()), true);
@@ -130,11 +136,10 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
   int begin = int(result.step.actions.size());
   int loop = int(result.step.loops.size());
   result.step.loops.push_back({begin, begin});
-  loopOf[&body] = loop;
   // The round, and what is carried, are in use from the first action to the last.
   int round = tensor(op.round(), 4, false);
-  int head = action(nullptr, op.getLoc());
-  result.step.actions[head].writes.push_back(round);
+  int head = action(nullptr);
+  write(head, round);
   llvm::append_range(result.step.actions[head].reads, buffers);
   unsigned firstCarried = 1 + op.getSliced().size();
   for (auto [i, whole] : llvm::enumerate(op.getSliced()))
@@ -150,6 +155,8 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
     copy(use(next), buffers[i]);
   int end = int(result.step.actions.size()) - 1;
   result.step.loops[loop] = {begin, end};
+  for (int i = begin; i <= end; ++i)
+    result.step.actions[i].cost *= double(op.getCount());
   // What it reads from outside stays until the last round is done.
   auto isInside = [&](int tensor) {
     Value value = result.values[tensor];
@@ -194,11 +201,17 @@ FailureOr<EntryStep> StepReader::read() {
     tensor(argument, storageBytes(argument.getType()), false);
   if (failed(readBlock(block)))
     return failure();
-  // A loop that has most of the entry is where it is trained.
+  // Where there are microbatches, forward and backward are in them.
   result.block = &block;
-  for (auto &[body, loop] : loopOf)
-    if (auto [first, last] = span[body]; 2 * (last - first) > int(result.step.actions.size()))
-      result.block = body;
+  int most = 0;
+  for (Operation &op : block)
+    if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+      auto [first, last] = span[&loop.getBody().front()];
+      if (last - first > most) {
+        most = last - first;
+        result.block = &loop.getBody().front();
+      }
+    }
   std::tie(result.step.begin, result.step.end) = span[result.block];
   // What is no variable's memory yet is copied there last.
   for (WriteOp write : block.getOps<WriteOp>())

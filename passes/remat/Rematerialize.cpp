@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/ReadStep.h"
 #include "runtime/base/Text.h"
@@ -78,15 +79,13 @@ private:
   Value shownAs(OpBuilder &builder, Value value, Value memory) {
     if (value == memory)
       return now.lookup(memory);
-    Value &known = shown[value];
-    if (!known) {
-      Operation *alias = value.getDefiningOp();
-      Value below = shownAs(builder, alias->getOperand(0), memory);
-      Operation *copy = builder.clone(*alias);
-      copy->setOperand(0, below);
-      known = copy->getResult(0);
-    }
-    return shown[value];
+    if (Value known = shown.lookup(value))
+      return known;
+    Operation *alias = value.getDefiningOp();
+    Value below = shownAs(builder, alias->getOperand(0), memory);
+    Operation *copy = builder.clone(*alias);
+    copy->setOperand(0, below);
+    return shown[value] = copy->getResult(0);
   }
 
   const remat::EntryStep &entry;
@@ -112,7 +111,8 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, int64_t bytes) : made(std::move(target)) {
+  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, MemoryReport *report)
+      : made(std::move(target)), report(report) {
     budget = bytes;
   }
 
@@ -124,59 +124,100 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    if (budget == 0)
+    if (budget == 0 && !report)
       return markAllAnalysesPreserved();
     int64_t persistent = 0;
     for (auto variable : getOperation().getOps<VariableOp>())
       persistent += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
     remat::KernelFacts facts(*made);
-    for (auto entry : getOperation().getOps<func::FuncOp>())
-      if (failed(fit(entry, facts, persistent)))
+    // The largest first: where it does not fit, that is what to say.
+    std::vector<Entry> entries;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      FailureOr<remat::EntryStep> step = remat::readStep(function, facts);
+      if (failed(step))
+        return signalPassFailure();
+      int64_t bytes = remat::measure(step->step).bytes;
+      entries.push_back({function, std::move(*step), bytes});
+    }
+    llvm::stable_sort(entries, [](const Entry &a, const Entry &b) { return a.bytes > b.bytes; });
+    for (Entry &entry : entries)
+      if (failed(fit(entry, persistent)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult fit(func::FuncOp function, remat::KernelFacts &facts, int64_t persistent) {
-    FailureOr<remat::EntryStep> entry = remat::readStep(function, facts);
-    if (failed(entry))
-      return failure();
-    remat::Memory memory = remat::measure(entry->step);
+  struct Entry {
+    func::FuncOp function;
+    remat::EntryStep step;
+    int64_t bytes; ///< of scratch, with nothing repeated
+  };
+
+  LogicalResult fit(Entry &one, int64_t persistent) {
+    auto &[function, entry, bytes] = one;
     int64_t room = budget - persistent;
-    if (memory.bytes <= room)
-      return success();
     double total = 0;
-    for (const remat::Action &action : entry->step.actions)
+    for (const remat::Action &action : entry.step.actions)
       total += action.cost;
-    remat::Choices choices = remat::choose(entry->step, room);
+    if (budget == 0 || bytes <= room) {
+      note(function, bytes + persistent, total, true);
+      return success();
+    }
+    remat::Choices choices = remat::choose(entry.step, room);
+    note(function, choices.best.bytes + persistent, total + choices.best.cost, choices.fits);
     if (!choices.fits)
-      return refuse(function, *entry, choices, persistent, total);
-    Repeater(*entry, choices.best.again).run(remat::boundaryOf(entry->step));
-    auto count = llvm::count(choices.best.again, true);
+      return refuse(function, entry, choices, persistent, total);
+    Repeater(entry, choices.best.again).run(remat::boundaryOf(entry.step));
+    int64_t kernels = llvm::count_if(entry.makers, [](Operation *op) { return op; });
     emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
-                                  << " computes " << count << " of its "
-                                  << llvm::count_if(entry->makers, [](Operation *op) { return op; })
-                                  << " kernels twice: "
-                                  << bytesText(choices.best.bytes + persistent) << " instead of "
-                                  << bytesText(memory.bytes + persistent) << ", "
+                                  << " computes " << llvm::count(choices.best.again, true)
+                                  << " of its " << kernelsText(kernels)
+                                  << " twice: " << bytesText(choices.best.bytes + persistent)
+                                  << " instead of " << bytesText(bytes + persistent) << ", "
                                   << priceText(choices.best.cost, total)
                                   << " of its time (at least " << priceText(choices.bound, total)
                                   << ")";
     return success();
   }
 
+  void note(func::FuncOp function, int64_t bytes, double seconds, bool fits) {
+    if (!report)
+      return;
+    report->bytes = std::max(report->bytes, bytes);
+    report->fits &= fits;
+    if (function.getSymName() == "step")
+      report->seconds = seconds;
+  }
+
   LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
                        const remat::Choices &choices, int64_t persistent, double total) {
+    remat::Rewritten least =
+        remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.again);
+    int64_t bytes = remat::measure(least.step).bytes;
     auto error = emitError(function.getLoc())
                  << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
                  << ": parameters and state take " << bytesText(persistent)
-                 << ", and a run at least " << bytesText(choices.best.bytes)
-                 << " more, found by computing "
-                 << kernelsText(llvm::count(choices.best.again, true)) << " twice ("
-                 << priceText(choices.best.cost, total) << " of its time)";
-    remat::Rewritten least =
-        remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.again);
+                 << ", and the smallest run that was found " << bytesText(bytes)
+                 << " more, which computes " << kernelsText(llvm::count(choices.best.again, true))
+                 << " twice (" << priceText(choices.best.cost, total) << " of its time)";
     noteAlive(error, entry, least.step);
+    noteLeast(error, function, entry, bytes, persistent, total);
     return error;
+  }
+
+  /// Notes a budget that there is a choice for.
+  void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const remat::EntryStep &entry,
+                 int64_t room, int64_t persistent, double total) {
+    constexpr int mostTried = 8;
+    for (int i = 0; i < mostTried; ++i, room += room / 20) {
+      remat::Choices choices = remat::choose(entry.step, room);
+      if (!choices.fits)
+        continue;
+      error.attachNote(function.getLoc())
+          << "--memory " << choices.best.bytes + persistent
+          << " is enough: " << kernelsText(llvm::count(choices.best.again, true)) << " twice, "
+          << priceText(choices.best.cost, total) << " of its time";
+      return;
+    }
   }
 
   /// Notes what of the model takes most where most is alive.
@@ -197,10 +238,12 @@ private:
   }
 
   PassTarget made;
+  MemoryReport *report = nullptr;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes) {
-  return std::make_unique<Rematerialize>(std::move(target), bytes);
+std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes,
+                                                MemoryReport *report) {
+  return std::make_unique<Rematerialize>(std::move(target), bytes, report);
 }

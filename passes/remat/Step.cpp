@@ -21,7 +21,7 @@ public:
   explicit Measure(const Step &step)
       : step(step), uses(step.tensors.size(), {INT32_MAX, -1}), buffer(step.tensors.size(), -1) {}
 
-  Memory run() {
+  Memory run(int64_t most) {
     int end = std::max<int>(int(step.actions.size()) - 1, 0);
     for (auto [i, action] : enumerate(step.actions))
       for (int tensor : concat<const int>(action.reads, action.writes))
@@ -40,7 +40,7 @@ public:
         buffer[i] = add(0, uses[i].second, tensor.bytes);
     for (auto [i, action] : enumerate(step.actions))
       act(i, action);
-    return place();
+    return place(most);
   }
 
 private:
@@ -115,9 +115,8 @@ private:
       add(at, at, action.workspace);
   }
 
-  Memory place() {
+  Memory place(int64_t most) {
     Memory memory;
-    memory.bytes = placeBuffers(lifetimes, 0).end;
     memory.alive.resize(step.actions.size() + 1);
     for (const Lifetime &lifetime : lifetimes) {
       memory.alive[lifetime.first] += lifetime.size;
@@ -127,6 +126,9 @@ private:
       memory.alive[i] += memory.alive[i - 1];
     memory.alive.pop_back();
     memory.peak = int(max_element(memory.alive) - memory.alive.begin());
+    memory.bytes = memory.alive.empty() ? 0 : memory.alive[memory.peak];
+    if (memory.bytes <= most)
+      memory.bytes = placeBuffers(lifetimes, 0).end;
     for (int place : buffer)
       memory.lifetimes.push_back(
           place < 0 ? std::pair(1, 0)
@@ -210,7 +212,7 @@ private:
 
 } // namespace
 
-Memory measure(const Step &step) { return Measure(step).run(); }
+Memory measure(const Step &step, int64_t most) { return Measure(step).run(most); }
 
 Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again) {
   return Rewriter(step, again).run(boundary);

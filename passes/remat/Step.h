@@ -36,7 +36,7 @@ struct Action {
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (write, read)
   bool writesDirectly = false; ///< its results may be a variable's memory
   int64_t workspace = 0;       ///< bytes, aligned
-  double cost = 0;             ///< the time it takes, in seconds of the target's description
+  double cost = 0;             ///< the time of all its runs, in seconds of the target's description
   bool repeats = false;        ///< may be done again, for the same results
   int again = -1;              ///< the action of the original step that it repeats
 };
@@ -46,8 +46,8 @@ struct Step {
   std::vector<Tensor> tensors;
   std::vector<Action> actions;
   std::vector<std::pair<int, int>> loops;
-  /// The stretch of actions in which some may be repeated: an entry's own, or those of the loop
-  /// that has most of them.
+  /// The stretch of actions in which some may be repeated: an entry's own, or where there are loops
+  /// those of the largest.
   int begin = 0, end = 0;
 };
 
@@ -59,8 +59,9 @@ struct Memory {
   std::vector<std::pair<int, int>> lifetimes;
 };
 
-/// What the step takes: every buffer placed.
-Memory measure(const Step &step);
+/// What the step takes: every buffer placed. Where more than `most` bytes are alive at once nothing
+/// is placed, and `bytes` are those that are alive.
+Memory measure(const Step &step, int64_t most = INT64_MAX);
 
 /// The step with what the actions of `again` make computed again where it is first needed at
 /// `boundary` or behind it, rather than kept until there.

@@ -20,6 +20,7 @@
 #include "passes/Pipeline.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
+#include "tools/weir/FitMemory.h"
 #include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
@@ -130,11 +131,14 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     printTo(output);
     return Exit::ok;
   }
+  MemoryReport memory;
   noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
   PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
                            .master = named.master,
                            .lossScale = *scale,
+                           .microbatches = options.microbatches,
+                           .memoryReport = &memory,
                            .memory = options.memory,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
@@ -145,15 +149,29 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                                    dump.writeText(("kernels-" + step).str(), text.str());
                                },
                            .time = &total};
+  // What is too large is planned in other ways from the start.
+  OwningOpRef<ModuleOp> whole;
+  if (options.memory)
+    whole = module->clone();
+  if (options.choosesMicrobatches)
+    pipeline.microbatches = bestMicrobatches(*whole, pipeline);
+  auto failedWith = [&](Exit exit) {
+    if (target->tuningFailed())
+      exit = Exit::usage;
+    if (!memory.fits)
+      for (const std::string &way : waysToFit(*whole, pipeline))
+        llvm::errs() << "  help: " << way << "\n";
+    return exit;
+  };
   if (!options.stopAfter.empty()) {
     if (failed(runPhases(*module, pipeline, options.stopAfter)))
-      return reporter.exit();
+      return failedWith(reporter.exit());
     printTo(output);
     return Exit::ok;
   }
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))
-    return target->machineFailed() ? Exit::device : reporter.exit();
+    return failedWith(target->machineFailed() ? Exit::device : reporter.exit());
   output = std::move(*artifact);
   return Exit::ok;
 }
@@ -195,10 +213,10 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   std::optional<Precisions> named = precisionsNamed(options, *target, problem);
   if (!named)
     return usage(problem);
+  FatalErrors ends;
   if (!options.tuning.empty())
     if (problem = tune(*target, options); !problem.empty())
       return usage(problem);
-  FatalErrors ends;
   Compilation compilation(options);
   compilation.prepare();
   Exit exit = compilation.compile(std::move(target), *named, output);

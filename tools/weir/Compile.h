@@ -29,6 +29,8 @@ struct CompileOptions {
   std::string precision = "f32";           ///< for precisionNamed
   std::string master = "f32";              ///< for masterNamed
   std::string lossScale;                   ///< as lossScaleNamed takes it; "": what is usual
+  int64_t microbatches = 0;                ///< that a step is cut into; 0: the recipe's
+  bool choosesMicrobatches = false;        ///< as many as `memory` is best kept with
   int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none

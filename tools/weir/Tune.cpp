@@ -138,6 +138,9 @@ int64_t Tuner::measure(KernelOp kernel, const Settings &settings) {
   Program program(std::move(*bytes), makeDevice,
                   {.device = {.kind = device}, .entriesAlone = true});
   deviceName = program.facts().name;
+  if (!program.facts().computes)
+    throw Failure(Exit::usage,
+                  "the device " + deviceName + " computes nothing that could be timed");
   const artifact::Entry &entry = *program.entry("measured");
   for (const artifact::Port *port : *entry.inputs()) {
     uint64_t size = 0;

@@ -147,6 +147,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.precision = work.named.precision;
   verify.master = work.named.master;
   verify.lossScale = *scale;
+  verify.microbatches = options.microbatches;
+  verify.memory = options.memory;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

@@ -33,10 +33,12 @@
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include <cassert>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <limits>
 #include <strings.h>
+#include <unistd.h>
 
 namespace weir {
 namespace {
@@ -88,8 +90,10 @@ std::string sizeInBytes(const std::string &text) {
   double number = std::strtod(text.c_str(), const_cast<char **>(&end));
   while (*end == ' ')
     ++end;
+  std::string unit(end);
+  unit.erase(unit.find_last_not_of(' ') + 1);
   for (auto [name, bytes] : units)
-    if (end != text.c_str() && strcasecmp(end, name) == 0 && number * bytes >= 1 &&
+    if (end != text.c_str() && strcasecmp(unit.c_str(), name) == 0 && number * bytes >= 1 &&
         number * bytes < 1e18)
       return std::to_string(int64_t(number * bytes));
   throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000");
@@ -116,6 +120,20 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                  "What a run may take: what does not fit is computed again rather than kept")
       ->type_name("SIZE")
       ->transform(sizeInBytes);
+  app.add_option_function<std::string>(
+         "--microbatches",
+         [&options](const std::string &text) {
+           options.choosesMicrobatches = text == "auto";
+           auto [end, error] =
+               std::from_chars(text.data(), text.data() + text.size(), options.microbatches);
+           bool isNumber = error == std::errc() && end == text.data() + text.size();
+           if (!options.choosesMicrobatches && (!isNumber || options.microbatches < 1))
+             throw CLI::ValidationError(
+                 text + " is no number of microbatches: expected 1 or more, or auto");
+         },
+         "Cut a step's rows into so many parts, one computed after the other; auto: with "
+         "--memory, as many as take least time")
+      ->type_name("N|auto");
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -141,6 +159,12 @@ void readWarnings(const std::vector<std::string> &words, WarningOptions &options
                     concat("unknown option '-W", word, "'", didYouMean("-W" + word, known)));
     }
   }
+}
+
+/// What only options together can say.
+void checkTargetOptions(const CompileOptions &options) {
+  if (options.choosesMicrobatches && !options.memory)
+    throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
 }
 
 /// What addModelOptions adds. Of the configs, the last of the same name counts.
@@ -215,6 +239,7 @@ Command addCompile(CLI::App &app, State &state) {
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
     readModelOptions(state.words, state.compile);
+    checkTargetOptions(state.compile);
     std::string path = state.output;
     if (path.empty())
       path = state.compile.stopAfter.empty()
@@ -250,6 +275,8 @@ Command addVerify(CLI::App &app, State &state) {
                "gradient by itself; several times as long");
   return [&] {
     readModelOptions(state.words, state.compile);
+    if (state.compile.choosesMicrobatches)
+      throw Failure(Exit::usage, "--microbatches auto: weir verify takes a number");
     return verifyModel(state.compile, state.verify);
   };
 }
@@ -276,6 +303,7 @@ Command addTrain(CLI::App &app, State &state) {
   return [&] {
     requireOneProcess();
     readModelOptions(state.words, state.compile);
+    checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     state.run.alsoRead = {namedByOption("MODEL", state.compile.model)};
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
@@ -347,6 +375,14 @@ Command addInspect(CLI::App &app, State &state) {
   };
 }
 
+/// That a file can be written there, before the time for it is spent.
+void requirePlace(const std::string &path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (path != "-" && (std::filesystem::is_directory(path) ||
+                      access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0))
+    throw Failure(Exit::storage, "-o " + path + ": no file can be written there");
+}
+
 Command addTune(CLI::App &app, State &state) {
   addArtifact(app, state);
   app.add_option("-o", state.output, "Where to write")->required()->type_name("FILE");
@@ -355,6 +391,7 @@ Command addTune(CLI::App &app, State &state) {
       ->type_name("NAME");
   return [&] {
     keepSources({namedByOption("-o", state.output)}, {namedByOption("ARTIFACT", state.artifact)});
+    requirePlace(state.output);
     std::string text = tuneArtifact(readArtifact(state.artifact), state.run.device.kind);
     auto *bytes = reinterpret_cast<const std::byte *>(text.data());
     writeFile(state.output, std::vector<std::byte>(bytes, bytes + text.size()));

@@ -21,6 +21,7 @@ namespace {
 struct Case {
   std::string model, target;
   std::map<std::string, std::string> sets;
+  int64_t microbatches = 0;
 };
 
 void PrintTo(const Case &one, std::ostream *out) { *out << one.model << " for " << one.target; }
@@ -37,6 +38,13 @@ std::vector<Case> cases() {
   all.push_back({"gpt-char",
                  "cpu:x86-64-v4",
                  {{"layers", "6"}, {"width", "384"}, {"heads", "6"}, {"context", "256"}}});
+  for (const char *model : {"gpt-char", "mixer", "llama"})
+    for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
+      all.push_back({model, target, {}, 4});
+  std::map<std::string, std::string> tiny = {
+      {"layers", "2"}, {"width", "32"}, {"context", "16"}, {"batch", "8"}};
+  for (int64_t microbatches : {1, 2, 8}) // of one row each, at last
+    all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, microbatches});
   return all;
 }
 
@@ -52,38 +60,76 @@ int64_t scratchOf(plan::EntryOp entry, int64_t persistent) {
   return end - persistent;
 }
 
-TEST_P(OfModels, TakesWhatTheArenaDoes) {
-  const Case &one = GetParam();
-  mlir::DialectRegistry registry;
-  registerTargetDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.loadDialect<plan::PlanDialect>();
-  context.loadAllAvailableDialects();
+/// A model at the end of fusion, and its estimates, in so much memory.
+struct Fused {
+  explicit Fused(const Case &one, int64_t memory = 0)
+      : options{.target = makeTarget(one.target),
+                .microbatches = one.microbatches,
+                .memoryReport = &report,
+                .memory = memory} {
+    mlir::DialectRegistry registry;
+    registerTargetDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadDialect<plan::PlanDialect>();
+    context.loadAllAvailableDialects();
+    std::string path = std::string(WEIR_MODELS) + "/" + one.model + ".weir";
+    module = elaborate(path, one.sets, sources, context, diagnostics).module;
+    fits = module && mlir::succeeded(runPhases(*module, options, "fuse"));
+  }
+
+  /// Bytes of parameters and state; plans the entries.
+  int64_t plan() {
+    EXPECT_TRUE(mlir::succeeded(runPhases(*module, options, "plan", "plan")));
+    return (*module)->getAttrOfType<mlir::IntegerAttr>(plan::persistentAttrName).getInt();
+  }
+
+  mlir::MLIRContext context;
   SourceManager sources;
   Diagnostics diagnostics;
-  ElaborateResult elaborated = elaborate(std::string(WEIR_MODELS) + "/" + one.model + ".weir",
-                                         one.sets, sources, context, diagnostics);
-  ASSERT_TRUE(elaborated.module);
-  PipelineOptions options{.target = makeTarget(one.target)};
-  ASSERT_TRUE(mlir::succeeded(runPhases(*elaborated.module, options, "fuse")));
-  remat::KernelFacts facts(*options.target);
+  MemoryReport report;
+  PipelineOptions options;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  bool fits = false;
+};
+
+int64_t aligned(int64_t bytes) { return int64_t(llvm::alignTo(bytes, plan::alignment)); }
+
+TEST_P(OfModels, TakesWhatTheArenaDoes) {
+  const Case &one = GetParam();
+  Fused fused(one);
+  ASSERT_TRUE(fused.fits);
+  remat::KernelFacts facts(*fused.options.target);
   std::map<std::string, int64_t> estimates;
-  for (auto entry : elaborated.module->getOps<mlir::func::FuncOp>()) {
+  for (auto entry : fused.module->getOps<mlir::func::FuncOp>()) {
     auto step = remat::readStep(entry, facts);
     ASSERT_TRUE(mlir::succeeded(step));
     estimates[entry.getSymName().str()] = remat::measure(step->step).bytes;
   }
-  ASSERT_TRUE(mlir::succeeded(runPhases(*elaborated.module, options, "plan", "plan")));
-  int64_t persistent =
-      (*elaborated.module)->getAttrOfType<mlir::IntegerAttr>(plan::persistentAttrName).getInt();
-  for (auto entry : elaborated.module->getOps<plan::EntryOp>()) {
+  int64_t persistent = fused.plan();
+  for (auto entry : fused.module->getOps<plan::EntryOp>()) {
     int64_t scratch = scratchOf(entry, persistent),
             estimate = estimates.at(entry.getSymName().str());
     std::printf("%s @%s: estimated %lld, takes %lld bytes\n", one.model.c_str(),
                 entry.getSymName().str().c_str(), (long long)estimate, (long long)scratch);
     // The last buffer need not end where the next one would begin.
-    EXPECT_EQ(estimate, int64_t(llvm::alignTo(scratch, plan::alignment)))
-        << entry.getSymName().str();
+    EXPECT_EQ(estimate, aligned(scratch)) << entry.getSymName().str();
+  }
+}
+
+TEST_P(OfModels, TakesWhatWasChosenInLessMemory) {
+  const Case &one = GetParam();
+  Fused whole(one);
+  ASSERT_TRUE(whole.fits);
+  int64_t arena = whole.report.bytes, persistent = whole.plan();
+  for (int percent : {90, 87, 80, 65}) {
+    Fused less(one, persistent + (arena - persistent) * percent / 100);
+    if (!less.fits)
+      continue;
+    int64_t most = 0, before = less.plan();
+    for (auto entry : less.module->getOps<plan::EntryOp>())
+      most = std::max(most, scratchOf(entry, before));
+    EXPECT_EQ(less.report.bytes, before + aligned(most)) << percent;
+    EXPECT_LE(less.report.bytes, less.options.memory);
   }
 }
 

@@ -13,7 +13,7 @@
 // NONE-LABEL: func @kept
 // NONE-COUNT-5: weir.kernel
 // NONE-NOT: weir.kernel
-// REFUSED: error: @kept does not fit into 9.0 kB: parameters and state take 0.0 kB, and a run at least 33.0 kB more, found by computing 1 kernel twice
+// REFUSED: error: @kept does not fit into 9.0 kB: parameters and state take 0.0 kB, and the smallest run that was found 33.0 kB more, which computes 1 kernel twice
 // REFUSED: note: this takes 16.4 kB
 // expected-remark@+1 {{@kept computes 1 of its 5 kernels twice}}
 func.func @kept(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {

@@ -1,0 +1,102 @@
+"""Steps in less memory: they fit, compute the same, and what is promised of others holds."""
+
+import re
+
+import weirtest
+from weirtest import MODELS, SMALL_GPT, small
+
+
+class Memory(weirtest.Test):
+    def arena(self, path):
+        """Bytes of parameters and state, and of all."""
+        text = self.weir("inspect", path).stdout
+        found = re.search(r"^Memory +([\d,]+) bytes at the peak: ([\d,]+) persistent", text, re.M)
+        whole, persistent = (int(number.replace(",", "")) for number in found.groups())
+        return persistent, whole
+
+    def run_of(self, path, *data, steps=4):
+        self.weir("run", path, *data, "--steps", steps, "--seed", 1, "--metrics", self.folder / "m.jsonl")
+        return self.losses("m.jsonl")
+
+    def cases(self):
+        yield "gpt-char", SMALL_GPT, weirtest.data(window=self.text())
+        for model in ["resnet", "moe"]:
+            sizes = small(model)[0]
+            yield model, sizes, self.rows_of(model, sizes) if model == "resnet" else weirtest.data(window=self.text())
+
+    def test_what_is_computed_again_has_the_same_bits(self):
+        for model, sizes, data in self.cases():
+            compiling = ["compile", MODELS / f"{model}.weir", *sizes]
+            whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
+            self.weir(*compiling, "-o", whole)
+            persistent, arena = self.arena(whole)
+            losses = self.run_of(whole, *data)
+            repeats = 0
+            for share in [1.0, 0.9, 0.75, 0.6]:
+                with self.subTest(model=model, share=share):
+                    budget = int(persistent + share * (arena - persistent))
+                    done = self.run_tool("weir", *compiling, "--memory", budget, "-o", less, status=None)
+                    if done.returncode:  # there is a limit, which is said
+                        self.assertEqual(done.returncode, 3)
+                        self.assertIn("does not fit into", done.stderr)
+                        continue
+                    if share == 1:
+                        self.assertEqual(less.read_bytes(), whole.read_bytes())
+                    repeats += "twice" in done.stderr
+                    self.assertLessEqual(self.arena(less)[1], budget)
+                    self.assertEqual(self.run_of(less, *data), losses)
+            self.assertGreater(repeats, 0, model)
+
+    def test_what_is_named_where_nothing_fits_does(self):
+        kept = 0
+        for model, sizes, _ in self.cases():
+            compiling = ["compile", MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
+            self.weir(*compiling)
+            persistent, arena = self.arena(self.folder / "a.weirx")
+            budget = persistent + (arena - persistent) // 3
+            done = self.run_tool("weir", *compiling, "--memory", budget, status=None)
+            if done.returncode == 0:
+                budget = persistent + (arena - persistent) // 8
+                done = self.fails(3, "does not fit into", "weir", *compiling, "--memory", budget)
+            self.assertRegex(done.stderr, rf"{model}\.weir:\d+:\d+: note: this takes [\d.]+ [kM]B")
+            for enough in re.findall(r"--memory (\d+) is enough", done.stderr):
+                self.weir(*compiling, "--memory", enough)
+                self.assertLessEqual(self.arena(self.folder / "a.weirx")[1], int(enough))
+                kept += 1
+            for options in re.findall(r"help: (--.*) fits", done.stderr):
+                self.weir(*compiling, *options.split(), "--memory", budget)
+                self.assertLessEqual(self.arena(self.folder / "a.weirx")[1], budget)
+                kept += 1
+        self.assertGreater(kept, 2)
+
+    def test_a_step_is_cut_into_microbatches(self):
+        """As many as are asked for, or as a budget wants; the loss is that of the whole batch."""
+        data = weirtest.data(window=self.text())
+        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT]
+        paths = [self.folder / name for name in ["whole.weirx", "cut.weirx", "auto.weirx"]]
+        self.weir(*compiling, "-o", paths[0])
+        self.weir(*compiling, "--microbatches", 4, "-o", paths[1])
+        persistent, arena = self.arena(paths[0])
+        self.assertLess(self.arena(paths[1])[1], arena)
+        budget = persistent + (arena - persistent) // 2
+        self.weir(*compiling, "--microbatches", "auto", "--memory", budget, "-o", paths[2])
+        self.assertLessEqual(self.arena(paths[2])[1], budget)
+        whole, *others = [self.run_of(path, *data) for path in paths]
+        for losses in others:
+            for a, b in zip(losses, whole, strict=True):
+                self.assertLessEqual(abs(a - b), 1e-5 * abs(b))
+        self.fails(3, r"cut into 3 microbatches: 1 batches of 8 rows", "weir", *compiling, "--microbatches", 3)
+        self.fails(2, "needs a --memory", "weir", *compiling, "--microbatches", "auto")
+        self.fails(2, "is no size: expected one such as 6GiB", "weir", *compiling, "--memory", "much")
+
+    def test_what_is_computed_again_is_verified(self):
+        compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]
+        self.weir("compile", *compiling, "-o", self.folder / "a.weirx")
+        persistent, arena = self.arena(self.folder / "a.weirx")
+        done = self.weir("verify", *compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
+        self.assertIn("twice", done.stderr)
+        self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+
+
+if __name__ == "__main__":
+    weirtest.main()
