@@ -5,6 +5,30 @@ import re
 import weirtest
 from weirtest import MODELS, SMALL_GPT, small
 
+# What is computed again is seen in other shapes, one behind the other.
+SHAPES = """
+config vocab = 65, context = 8, layers = 60, width = 8, batch = 4
+
+block mlp(x: [b, t, width]) -> [b, t, width] {
+  y = linear(merge_dims(split_dim(gelu_tanh(x), 2, [2, 4]), 1, 2), 4) as c
+  return merge_dims(split_dim(y, 1, [t, 2]), 2, 2)
+}
+model chain(tokens: i32[b, t]) -> [b, t, vocab] {
+  param table: [vocab, width] = normal(std = 0.02)
+  x = table[tokens]
+  for i in 0..layers {
+    x = x + mlp(layer_norm(x) as h[i].ln) as h[i].mlp
+  }
+  return x @ transpose(table)
+}
+train {
+  input  window: i32[batch, context + 1]
+  steps  4
+  loss   cross_entropy(chain(window[:, :-1]), window[:, 1:])
+  update adamw(1e-3)
+}
+"""
+
 
 class Memory(weirtest.Test):
     def arena(self, path):
@@ -46,6 +70,15 @@ class Memory(weirtest.Test):
                     self.assertLessEqual(self.arena(less)[1], budget)
                     self.assertEqual(self.run_of(less, *data), losses)
             self.assertGreater(repeats, 0, model)
+
+    def test_what_is_seen_in_many_shapes(self):
+        compiling = ["compile", self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
+        self.weir(*compiling)
+        data = weirtest.data(window=self.text())
+        losses, (persistent, arena) = self.run_of(self.folder / "a.weirx", *data), self.arena(self.folder / "a.weirx")
+        done = self.weir(*compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
+        self.assertIn("twice", done.stderr)
+        self.assertEqual(self.run_of(self.folder / "a.weirx", *data), losses)
 
     def test_what_is_named_where_nothing_fits_does(self):
         kept = 0
