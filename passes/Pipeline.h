@@ -21,8 +21,10 @@ namespace weir {
 struct MemoryReport {
   int64_t bytes =
       0; ///< of the arena, parameters and state included; of what does not fit, at least
-  double seconds = 0; ///< of a step, estimated
-  bool fits = true;   ///< in the budget
+  double seconds = 0;     ///< of a step, estimated
+  bool fits = true;       ///< in the budget
+  int64_t persistent = 0; ///< bytes of parameters and state
+  bool explained = true;  ///< whether an error says what would fit: set by who asks
 };
 
 struct PipelineOptions {

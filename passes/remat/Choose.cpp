@@ -21,6 +21,7 @@ namespace {
 struct Corner {
   std::vector<bool> again;
   double kept = 0, cost = 0;
+  double price = 0; ///< of a byte, at which nothing is cheaper
 };
 
 /// Choices that are measured, at most: the larger the step, the longer each takes.
@@ -84,18 +85,13 @@ void Chooser::findCandidates() {
 }
 
 void Chooser::findFixed() {
-  std::vector<bool> none(step.actions.size());
   Memory memory = measure(step);
-  std::vector<bool> chosen(step.tensors.size());
-  for (int action : candidates)
-    for (int made : step.actions[action].writes)
-      chosen[made] = mayDrop(step, made);
   if (boundary <= 0 || boundary > int(memory.alive.size()))
     return;
   // Ahead of the boundary: what is alive there is what is alive in both actions beside it.
   for (auto [i, lifetime] : enumerate(memory.lifetimes))
-    if (!chosen[i] && lifetime.first < boundary && lifetime.second >= boundary &&
-        step.tensors[i].bytes && step.tensors[i].madeBy < 0)
+    if (lifetime.first < boundary && lifetime.second >= boundary && step.tensors[i].bytes &&
+        step.tensors[i].madeBy < 0)
       fixed += step.tensors[i].bytes;
 }
 
@@ -127,6 +123,7 @@ Corner Chooser::cut(double price) const {
   }
   std::vector<bool> side = graph.solve();
   Corner corner;
+  corner.price = price;
   corner.again.resize(step.actions.size());
   for (int action : candidates) {
     bool again = side[ofAction[action]];
@@ -154,14 +151,13 @@ void Chooser::findCorners(const Corner &low, const Corner &high, int depth) {
   findCorners(between, high, depth + 1);
 }
 
-/// The lower hull at so many bytes kept.
+/// What no choice costs less than that keeps so many bytes: at every price that was looked at, none
+/// is cheaper than the corner found there.
 double Chooser::boundAt(double bytes) const {
-  if (corners.empty() || bytes >= corners.front().kept)
-    return 0;
-  for (auto [low, high] : zip(ArrayRef(corners).drop_back(), ArrayRef(corners).drop_front()))
-    if (bytes >= high.kept)
-      return low.cost + (high.cost - low.cost) * (low.kept - bytes) / (low.kept - high.kept);
-  return corners.back().cost;
+  double bound = 0;
+  for (const Corner &corner : corners)
+    bound = std::max(bound, corner.cost + corner.price * (corner.kept - bytes));
+  return bound;
 }
 
 const Choice &Chooser::measured(const std::vector<bool> &again) {
@@ -169,7 +165,11 @@ const Choice &Chooser::measured(const std::vector<bool> &again) {
       known != seen.end())
     return *known;
   Rewritten rewritten = rewrite(step, boundary, again);
-  seen.push_back({again, rewritten.cost, measure(rewritten.step, budget).bytes});
+  // What nothing asks for is not repeated.
+  std::vector<bool> repeated(step.actions.size());
+  for (int action : rewritten.repeats)
+    repeated[action] = true;
+  seen.push_back({std::move(repeated), rewritten.cost, measure(rewritten.step, budget).bytes});
   const Choice &made = seen.back();
   auto better = [&](const Choice &one, const Choice &other) {
     if (fits(one) != fits(other))

@@ -129,6 +129,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     int64_t persistent = 0;
     for (auto variable : getOperation().getOps<VariableOp>())
       persistent += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
+    if (report)
+      report->persistent = persistent;
     remat::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
@@ -140,8 +142,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       entries.push_back({function, std::move(*step), bytes});
     }
     llvm::stable_sort(entries, [](const Entry &a, const Entry &b) { return a.bytes > b.bytes; });
-    for (Entry &entry : entries)
-      if (failed(fit(entry, persistent)))
+    for (auto [i, entry] : llvm::enumerate(entries))
+      if (failed(fit(entry, persistent, i + 1 < entries.size() ? entries[i + 1].bytes : 0)))
         return signalPassFailure();
   }
 
@@ -152,7 +154,8 @@ private:
     int64_t bytes; ///< of scratch, with nothing repeated
   };
 
-  LogicalResult fit(Entry &one, int64_t persistent) {
+  /// `next`: what the entry takes that takes most of those behind it.
+  LogicalResult fit(Entry &one, int64_t persistent, int64_t next) {
     auto &[function, entry, bytes] = one;
     int64_t room = budget - persistent;
     double total = 0;
@@ -162,10 +165,16 @@ private:
       note(function, bytes + persistent, total, true);
       return success();
     }
+    if (room <= 0) {
+      note(function, bytes + persistent, total, false);
+      return emitError(function.getLoc())
+             << "parameters and state alone take " << bytesText(persistent)
+             << ", and there are to be " << bytesText(budget);
+    }
     remat::Choices choices = remat::choose(entry.step, room);
     note(function, choices.best.bytes + persistent, total + choices.best.cost, choices.fits);
     if (!choices.fits)
-      return refuse(function, entry, choices, persistent, total);
+      return refuse(function, entry, choices, persistent, next, total);
     Repeater(entry, choices.best.again).run(remat::boundaryOf(entry.step));
     int64_t kernels = llvm::count_if(entry.makers, [](Operation *op) { return op; });
     emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
@@ -189,7 +198,10 @@ private:
   }
 
   LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
-                       const remat::Choices &choices, int64_t persistent, double total) {
+                       const remat::Choices &choices, int64_t persistent, int64_t next,
+                       double total) {
+    if (report && !report->explained)
+      return failure();
     remat::Rewritten least =
         remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.again);
     int64_t bytes = remat::measure(least.step).bytes;
@@ -200,7 +212,7 @@ private:
                  << " more, which computes " << kernelsText(llvm::count(choices.best.again, true))
                  << " twice (" << priceText(choices.best.cost, total) << " of its time)";
     noteAlive(error, entry, least.step);
-    noteLeast(error, function, entry, bytes, persistent, total);
+    noteLeast(error, function, entry, std::max(bytes, next), persistent, total);
     return error;
   }
 

@@ -138,7 +138,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .master = named.master,
                            .lossScale = *scale,
                            .microbatches = options.microbatches,
-                           .memoryReport = &memory,
+                           .memoryReport = options.memory ? &memory : nullptr,
                            .memory = options.memory,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
@@ -172,6 +172,13 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))
     return failedWith(target->machineFailed() ? Exit::device : reporter.exit());
+  auto arena = (*module)->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt();
+  if (options.memory && arena > options.memory) {
+    llvm::errs() << "error: the plan takes " << arena
+                 << " bytes, more than was estimated and than --memory " << options.memory
+                 << "; give less, for what it exceeds\n";
+    return Exit::internal;
+  }
   output = std::move(*artifact);
   return Exit::ok;
 }

@@ -22,6 +22,7 @@ std::optional<MemoryReport> tryOut(ModuleOp module, PipelineOptions options) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy(module.clone());
   MemoryReport report;
+  report.explained = false;
   options.watch = nullptr;
   options.dumpKernels = nullptr;
   options.time = nullptr;
@@ -70,7 +71,7 @@ std::vector<std::string> waysToFit(ModuleOp module, const PipelineOptions &optio
   PipelineOptions unbounded = options;
   unbounded.memory = 0;
   std::optional<MemoryReport> whole = tryOut(module, unbounded);
-  if (!whole)
+  if (!whole || whole->persistent >= options.memory)
     return {};
   std::vector<std::string> ways;
   if (options.microbatches == 0)
@@ -84,9 +85,10 @@ std::vector<std::string> waysToFit(ModuleOp module, const PipelineOptions &optio
   low.precision = Precision::bf16;
   if (auto report = tryOut(module, low); report && report->fits)
     ways.push_back("--precision bf16 fits: " + megabytes(report->bytes));
-  else if (auto [count, report] = fewestThatFit(module, low); ways.empty() && count)
-    ways.push_back(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
-                                 megabytes(report.bytes)));
+  if (ways.empty())
+    if (auto [count, report] = fewestThatFit(module, low); count)
+      ways.push_back(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
+                                   megabytes(report.bytes)));
   return ways;
 }
 

@@ -117,7 +117,8 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
   app.add_option("--memory", options.memory,
-                 "What a run may take: what does not fit is computed again rather than kept")
+                 "Bytes that parameters, state and a step may take: what does not fit is computed "
+                 "again rather than kept")
       ->type_name("SIZE")
       ->transform(sizeInBytes);
   app.add_option_function<std::string>(
@@ -222,6 +223,13 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
   return written;
 }
 
+std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
+  std::vector<NamedPath> read = {namedByOption("MODEL", options.model)};
+  if (!options.tuning.empty())
+    read.push_back(namedByOption("--tuning", options.tuning));
+  return read;
+}
+
 Command addCompile(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
   addTargetOptions(app, state.compile);
@@ -245,10 +253,7 @@ Command addCompile(CLI::App &app, State &state) {
       path = state.compile.stopAfter.empty()
                  ? std::filesystem::path(state.compile.model).stem().string() + ".weirx"
                  : "-";
-    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model)};
-    if (!state.compile.tuning.empty())
-      read.push_back(namedByOption("--tuning", state.compile.tuning));
-    keepSources(writtenByCompiler(path, state.compile), read);
+    keepSources(writtenByCompiler(path, state.compile), readByCompiler(state.compile));
     std::vector<std::byte> output;
     if (Exit exit = compile(state.compile, output); exit != Exit::ok)
       return exit;
@@ -305,7 +310,7 @@ Command addTrain(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
-    state.run.alsoRead = {namedByOption("MODEL", state.compile.model)};
+    state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
     std::vector<std::byte> artifact;
