@@ -59,8 +59,8 @@ private:
   Location unknown;
   OwningOpRef<ModuleOp> module;
   std::vector<std::pair<plan::KernelOp, uint32_t>>
-      kernelOf;                      ///< by Program.kernels: the op and its part's number
-  std::vector<std::string> symbolOf; ///< by Program.variables
+      kernelOf;                            ///< by Program.kernels: the op and its part's number
+  std::vector<plan::VariableOp> variables; ///< by Program.variables
   // Of the entry that is read:
   plan::EntryOp entryOp;
   std::vector<Value> buffers, uses, events;
@@ -127,6 +127,8 @@ void PlanReader::readAttributes() {
   set(plan::threadScratchAttrName, number(device.thread_scratch()));
   if (device.pinned())
     set(plan::pinnedAttrName, number(device.pinned()));
+  if (device.host())
+    set(plan::hostAttrName, number(device.host()));
 }
 
 void PlanReader::readChoices() {
@@ -143,9 +145,10 @@ void PlanReader::readVariable(const fb::Variable &variable) {
   std::string symbol = text(variable.name()).str();
   if (variable.role() == fb::Role::run)
     symbol = runPrefix + symbol;
-  plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
-                           tensor(variable.dtype(), *variable.shape()), number(variable.offset()));
-  symbolOf.push_back(symbol);
+  variables.push_back(
+      plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
+                               tensor(variable.dtype(), *variable.shape()),
+                               number(variable.offset()), variable.space() == fb::Space::host));
 }
 
 /// The launches from `first` on that are one kernel of the plan.
@@ -212,7 +215,7 @@ Value PlanReader::use(uint32_t variable) {
       builder.setInsertionPointAfter(lastUse);
     else
       builder.setInsertionPointToStart(&entryOp.getBody().front());
-    value = plan::UseOp::create(builder, unknown, symbolOf[variable]);
+    value = plan::UseOp::create(builder, unknown, variables[variable]);
     lastUse = value.getDefiningOp();
   }
   return value;

@@ -71,6 +71,7 @@ public:
     device->arena = number(plan::arenaAttrName);
     device->thread_scratch = number(plan::threadScratchAttrName);
     device->pinned = number(plan::pinnedAttrName);
+    device->host = number(plan::hostAttrName);
     program.devices.push_back(std::move(device));
     if (auto configs = module->getAttrOfType<DictionaryAttr>(configsAttrName))
       for (NamedAttribute config : configs) {
@@ -178,6 +179,7 @@ private:
     variable->offset = *op.getOffset();
     variable->size = storageBytes(op.getType());
     variable->location = locate(op.getLoc());
+    variable->space = fb::Space(op.space());
     variables[op.getSymName()] = program.variables.size();
     program.variables.push_back(std::move(variable));
   }

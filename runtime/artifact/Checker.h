@@ -77,6 +77,9 @@ private:
   void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
   void checkRef(const std::string &name, const Ref &ref);
+  /// Of a ref that has been checked: whether it is where the host keeps what devices have no room
+  /// for.
+  bool isOfHost(const Ref &ref) const;
 
   void require(bool holds, const std::string &what) const;
   std::string place() const;

@@ -47,9 +47,10 @@ void EntryChecker::checkBuffers() {
   uint32_t index = 0;
   for (const Buffer *buffer : *entry.buffers()) {
     std::string name = "buffer " + std::to_string(index++);
-    require(buffer->space() == Space::scratch || buffer->space() == Space::pinned,
+    require(buffer->space() == Space::scratch || buffer->space() == Space::pinned ||
+                buffer->space() == Space::host,
             name + " lies in a memory that the device has not");
-    require(buffer->space() == Space::pinned || buffer->offset() >= deviceOf(program).persistent(),
+    require(buffer->space() != Space::scratch || buffer->offset() >= deviceOf(program).persistent(),
             name + " lies in the persistent segment");
   }
 }
@@ -73,6 +74,8 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
     require(tensorSize(port->dtype(), *port->shape(), size),
             name + ": its shape is not positive or too large");
     checkRef(name, *port->ref());
+    require(!isOfHost(*port->ref()),
+            name + " lies where the host keeps what devices have no room for");
     if (port->kind() != PortKind::input && port->kind() != PortKind::tensor)
       require(size == 4 && sizeOf(elementOf(port->dtype())) == 4, name + " must be one number");
     require(std::isfinite(port->weight()), name + ": its weight is not finite");
@@ -118,6 +121,11 @@ void EntryChecker::checkAction(const Action &action, uint32_t depth) {
                 action.operands()->Get(i)->offset() % spec::floatBytes == 0,
             "operand " + std::to_string(i) + " is not aligned");
   }
+  bool isCopy = action.work_type() == Work::Copy;
+  uint32_t ofHost = 0;
+  for (uint32_t i = 0; i < operands; ++i)
+    ofHost += isOfHost(*action.operands()->Get(i));
+  require(ofHost <= (isCopy ? 1 : 0), "it works on the host's memory, which copies alone reach");
   if (!action.moves())
     return;
   for (const Move *move : *action.moves()) {
@@ -146,6 +154,12 @@ void EntryChecker::checkWork(const Action &action) {
   } else if (const Wait *wait = action.work_as_Wait()) {
     require(wait->event() < entry.events(), "its event is unknown");
   }
+}
+
+bool EntryChecker::isOfHost(const Ref &ref) const {
+  Space space = ref.memory() == Memory::variable ? program.variables()->Get(ref.index())->space()
+                                                 : entry.buffers()->Get(ref.index())->space();
+  return space == Space::host;
 }
 
 void EntryChecker::checkRef(const std::string &name, const Ref &ref) {

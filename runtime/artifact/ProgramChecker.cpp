@@ -83,6 +83,7 @@ void ProgramChecker::checkDevices() {
           "they are out of range");
   require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
   require(device.pinned() <= maxArena, "arena", "more than 1 TiB of the host is asked for");
+  require(device.host() <= maxArena, "arena", "more than 1 TiB of the host is asked for");
   require(device.persistent() <= device.arena(), "arena",
           "the persistent segment is larger than the arena");
   require(device.thread_scratch() <= limits::threadScratch, "thread scratch",
@@ -194,7 +195,7 @@ void verifyEvaluations(const Program &program) {
 
 void ProgramChecker::checkVariables() {
   std::set<std::string_view> names;
-  std::vector<std::pair<uint64_t, const Variable *>> byOffset;
+  std::vector<std::pair<uint64_t, const Variable *>> byAddress;
   for (const Variable *variable : *program.variables()) {
     std::string where = "variable " + quoted(variable->name());
     require(names.insert(variable->name()->string_view()).second, where,
@@ -214,18 +215,22 @@ void ProgramChecker::checkVariables() {
                 std::to_string(variable->size()));
     require(variable->offset() % limits::alignment == 0, where,
             "its offset is not a multiple of 64");
-    require(variable->offset() <= deviceOf(program).persistent() &&
-                size <= deviceOf(program).persistent() - variable->offset(),
-            where, "it lies outside the persistent segment");
+    require(variable->space() == Space::persistent || variable->space() == Space::host, where,
+            "it lies in memory that does not last");
+    bool onHost = variable->space() == Space::host;
+    uint64_t room = onHost ? deviceOf(program).host() : deviceOf(program).persistent();
+    require(variable->offset() <= room && size <= room - variable->offset(), where,
+            std::string("it lies outside the ") +
+                (onHost ? "host's memory" : "persistent segment"));
     require(variable->role() != Role::run || (variable->dtype() == DType::i32 && size == 4), where,
             "a scalar of the run is one i32");
     checkLocation(where, variable->location());
-    byOffset.emplace_back(variable->offset(), variable);
+    byAddress.emplace_back(addressOf(program, *variable), variable);
   }
-  std::sort(byOffset.begin(), byOffset.end());
-  for (size_t i = 1; i < byOffset.size(); ++i) {
-    const Variable *before = byOffset[i - 1].second, *after = byOffset[i].second;
-    require(after->offset() - before->offset() >= before->size(),
+  std::sort(byAddress.begin(), byAddress.end());
+  for (size_t i = 1; i < byAddress.size(); ++i) {
+    const Variable *before = byAddress[i - 1].second, *after = byAddress[i].second;
+    require(byAddress[i].first - byAddress[i - 1].first >= before->size(),
             "variable " + quoted(after->name()), "it overlaps " + quoted(before->name()));
   }
 }

@@ -47,7 +47,11 @@ void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &
           ->type_name("NAME"),
       app.add_flag_callback(
           "--no-graph", [&options] { options.graph = false; },
-          "on a GPU, launch kernels one by one instead of a step as one graph")};
+          "on a GPU, launch kernels one by one instead of a step as one graph"),
+      app.add_option("--offload-dir", options.offloadFolder,
+                     "where what was compiled to lie with the host is a file, which nothing is "
+                     "left of (default: in memory)")
+          ->type_name("DIR")};
   for (CLI::Option *option : made)
     if (!group.empty())
       option->group(group);

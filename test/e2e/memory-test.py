@@ -1,6 +1,9 @@
 """Steps in less memory: they fit, compute the same, and what is promised of others holds."""
 
+import json
+import os
 import re
+import unittest
 
 import weirtest
 from weirtest import MODELS, SMALL_GPT, small
@@ -121,6 +124,39 @@ class Memory(weirtest.Test):
         self.fails(3, r"cut into 3 microbatches: 1 batches of 8 rows", "weir", *compiling, "--microbatches", 3)
         self.fails(2, "needs a --memory", "weir", *compiling, "--microbatches", "auto")
         self.fails(2, "is no size: expected one such as 6GiB", "weir", *compiling, "--memory", "much")
+
+    def peak_of(self, *arguments):
+        """The most that a run has in memory, in bytes."""
+        process = weirtest.start("weir-run", *arguments)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.communicate()
+        self.assertEqual(status, 0)
+        return usage.ru_maxrss * 1024
+
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer takes memory of its own")
+    def test_a_run_takes_what_is_stated(self):
+        """2 % and 32 MiB, above a run of next to nothing."""
+        idle = self.folder / "idle.weirx"
+        self.weir("compile", MODELS / "mnist-mlp.weir", "--set", "hidden=8", "--set", "batch=2", "-o", idle)
+        least = self.peak_of(idle, *self.digits(32), "--steps", 1, "--threads", 2)
+        text = weirtest.data(window=self.text())
+        larger = ["--set", "layers=3", "--set", "width=256", "--set", "context=128", "--set", "batch=16"]
+        for name, options in [
+            ("whole", []),
+            ("fitted", ["--memory", "140MB", "--threads", 2]),
+            ("offloaded", ["--offload", "parameters"]),
+        ]:
+            path = self.folder / f"{name}.weirx"
+            self.weir("compile", MODELS / "gpt-char.weir", *larger, *options, "-o", path)
+            memory = json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
+            stated = memory["arena"] + 2 * memory["thread_scratch"] + memory["batches"]
+            if "--memory" in options:
+                self.assertLessEqual(stated, 140e6)
+            place = ["--offload-dir", self.folder] if "--offload" in options else []
+            for more in [[], ["--checkpoint", self.folder / f"kept-{name}"]]:
+                taken = self.peak_of(path, *text, "--steps", 2, "--threads", 2, *place, *more) - least
+                with self.subTest(name=name, more=more, taken=taken, stated=stated):
+                    self.assertLessEqual(abs(taken - stated), stated * 0.02 + (32 << 20))
 
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]

@@ -11,6 +11,7 @@
 #include "runtime/base/LossScale.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
+#include "runtime/base/Ahead.h"
 #include "runtime/report/Lines.h"
 #include <algorithm>
 #include <functional>
@@ -37,6 +38,7 @@ private:
   std::string place(const artifact::Location *location) const;
   ordered_json variables() const;
   ordered_json memory() const;
+  uint64_t inputBytes() const;
   ordered_json entryMemory(const artifact::Entry &entry) const;
   void walk(const std::string &entry, const Actions &actions, uint64_t times);
   void add(ordered_json call, const Locations *at, uint64_t times);
@@ -103,6 +105,19 @@ ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
           {"peak", buffers}};
 }
 
+/// Of a step.
+uint64_t Describer::inputBytes() const {
+  uint64_t bytes = 0;
+  for (const artifact::Entry *entry : *program.entries())
+    if (entry->name()->string_view() == "step")
+      for (const artifact::Port *port : *entry->inputs()) {
+        uint64_t size = 0;
+        artifact::tensorSize(port->dtype(), *port->shape(), size);
+        bytes += size;
+      }
+  return bytes;
+}
+
 ordered_json Describer::memory() const {
   ordered_json entries = ordered_json::array();
   for (const artifact::Entry *entry : *program.entries())
@@ -111,6 +126,8 @@ ordered_json Describer::memory() const {
           {"persistent", device.persistent()},
           {"thread_scratch", device.thread_scratch()},
           {"pinned", device.pinned()},
+          {"host", device.host()},
+          {"batches", batchesAhead * inputBytes()},
           {"entries", entries}};
 }
 

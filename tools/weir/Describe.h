@@ -11,7 +11,7 @@
 //   model, target, precision, master, loss_scale, batch, accumulate, steps, epochs
 //   configs {name: value}
 //   variables [{name, role, type, shape, bytes, at}]
-//   memory {arena, persistent, thread_scratch,
+//   memory {arena, persistent, thread_scratch, pinned, host, batches (read ahead),
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
 //   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
 //   calls [{entry, kind, what, fields {..}, flops, bytes, times, at [..], share}]

@@ -215,7 +215,9 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("Memory", grouped(arena) + " bytes at the peak: " + grouped(persistent) +
                      " persistent and " + grouped(arena - persistent) + " scratch; and " +
                      (memory["pinned"] > 0 ? grouped(memory["pinned"]) + " pinned on the host"
-                                           : grouped(memory["thread_scratch"]) + " per thread"));
+                                           : grouped(memory["thread_scratch"]) + " per thread, " +
+                                                 grouped(memory["batches"]) + " of batches") +
+                     (memory["host"] > 0 ? "; " + grouped(memory["host"]) + " with the host" : ""));
 
   const ordered_json &step = facts["step"];
   line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");

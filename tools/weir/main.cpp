@@ -13,6 +13,7 @@
 
 #include "codegen/targets/Targets.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/MachineMemory.h"
 #include "runtime/base/Masters.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
@@ -81,8 +82,16 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
       ->allow_extra_args(false);
 }
 
-/// "6GiB", "500 MB" or "1.5e9": the whole number of bytes.
+/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes.
 std::string sizeInBytes(const std::string &text) {
+  // A process has more than what its run is said to take: its code, its libraries.
+  constexpr uint64_t ofProcess = uint64_t(64) << 20;
+  if (text == "here") {
+    uint64_t bytes = machineMemory();
+    if (bytes <= ofProcess)
+      throw CLI::ValidationError("this machine does not say how much memory it has: give a size");
+    return std::to_string(bytes - ofProcess);
+  }
   constexpr std::pair<const char *, double> units[] = {
       {"", 1},      {"B", 1},         {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
       {"TB", 1e12}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1ll << 40}};
@@ -96,7 +105,8 @@ std::string sizeInBytes(const std::string &text) {
     if (end != text.c_str() && strcasecmp(unit.c_str(), name) == 0 && number * bytes >= 1 &&
         number * bytes < 1e18)
       return std::to_string(int64_t(number * bytes));
-  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000");
+  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000, "
+                                    "or here, for what this machine has");
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
@@ -117,9 +127,9 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
   app.add_option("--memory", options.memory,
-                 "Bytes that parameters, state and a step may take: what does not fit is computed "
-                 "again rather than kept")
-      ->type_name("SIZE")
+                 "Bytes that a run may take: what does not fit is computed again rather than kept; "
+                 "here: what this machine, or its container, has")
+      ->type_name("SIZE|here")
       ->transform(sizeInBytes);
   app.add_option_function<std::string>(
          "--microbatches",
@@ -135,6 +145,12 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
          "Cut a step's rows into so many parts, one computed after the other; auto: with "
          "--memory, as many as take least time")
       ->type_name("N|auto");
+  app.add_option("--offload", options.offload,
+                 "What lies in the host's memory and is fetched where a step uses it: optimizer, "
+                 "for what optimizers keep, parameters, for these too, or auto, for as little as "
+                 "--memory wants")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"optimizer", "parameters", "auto"}));
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -166,6 +182,8 @@ void readWarnings(const std::vector<std::string> &words, WarningOptions &options
 void checkTargetOptions(const CompileOptions &options) {
   if (options.choosesMicrobatches && !options.memory)
     throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
+  if (options.offload == "auto" && !options.memory)
+    throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
 }
 
 /// What addModelOptions adds. Of the configs, the last of the same name counts.
@@ -235,6 +253,10 @@ Command addCompile(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.add_option("-o", state.output, "Where to write; by default MODEL's name with .weirx, here")
       ->type_name("FILE");
+  app.add_option("--threads", state.compile.threads,
+                 "CPU threads of the run that --memory is for (default: this machine's cores)")
+      ->type_name("N")
+      ->transform(integerWithin(1, 4096));
   app.add_option(
          "--stop-after", state.compile.stopAfter,
          "Write the IR after this phase instead of an artifact, by default to standard output")
@@ -282,6 +304,8 @@ Command addVerify(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     if (state.compile.choosesMicrobatches)
       throw Failure(Exit::usage, "--microbatches auto: weir verify takes a number");
+    if (state.compile.offload == "auto")
+      throw Failure(Exit::usage, "--offload auto: weir verify takes optimizer or parameters");
     return verifyModel(state.compile, state.verify);
   };
 }
@@ -310,6 +334,7 @@ Command addTrain(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
+    state.compile.threads = state.run.device.threads;
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);

@@ -30,8 +30,9 @@ def Weir_Role : I32EnumAttr<"Role", "what a variable is", [
 
 def Weir_VariableOp : Weir_Op<"variable", [Symbol]> {
   let summary = "a tensor that persists from step to step";
-  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type);
-  let assemblyFormat = "$role $sym_name attr-dict `:` $type";
+  let description = "Where it is the host's, it lies in the host's memory, and each use of it is of a copy (weir.fetch).";
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type, UnitAttr:$host);
+  let assemblyFormat = "$role $sym_name (`on` `host` $host^)? attr-dict `:` $type";
 }
 
 def Weir_ReadOp : Weir_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
@@ -53,6 +54,14 @@ def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$variable `,` $value (`if` $condition^)? attr-dict `:` type($value)";
   let builders = [OpBuilder<(ins "::llvm::StringRef":$variable, "::mlir::Value":$value),
       [{ build($_builder, $_state, variable, value, ::mlir::Value()); }]>];
+}
+
+def Weir_FetchOp : Weir_Op<"fetch", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a copy in the device's memory of a value in the host's";
+  let description = "It is made where it stands: values are fetched as late, and as often, as there is room to keep them.";
+  let arguments = (ins Weir_Tensor:$value);
+  let results = (outs Weir_Tensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
 }
 
 def Weir_GradientOp : Weir_Op<"gradient", [Pure, InferTypeOpAdaptor]> {
