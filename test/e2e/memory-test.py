@@ -34,12 +34,11 @@ train {
 
 
 class Memory(weirtest.Test):
-    def arena(self, path):
-        """Bytes of parameters and state, and of all."""
-        text = self.weir("inspect", path).stdout
-        found = re.search(r"^Memory +([\d,]+) bytes at the peak: ([\d,]+) persistent", text, re.M)
-        whole, persistent = (int(number.replace(",", "")) for number in found.groups())
-        return persistent, whole
+    def arena(self, path, threads=2):
+        """Bytes that no choice changes, and all that a run of so many threads takes."""
+        memory = json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
+        reserve = threads * -(-memory["thread_scratch"] // 4096) * 4096 + memory["batches"]
+        return memory["persistent"] + reserve, memory["arena"] + reserve
 
     def run_of(self, path, *data, steps=4):
         self.weir("run", path, *data, "--steps", steps, "--seed", 1, "--metrics", self.folder / "m.jsonl")
@@ -53,7 +52,7 @@ class Memory(weirtest.Test):
 
     def test_what_is_computed_again_has_the_same_bits(self):
         for model, sizes, data in self.cases():
-            compiling = ["compile", MODELS / f"{model}.weir", *sizes]
+            compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes]
             whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
             self.weir(*compiling, "-o", whole)
             persistent, arena = self.arena(whole)
@@ -75,7 +74,7 @@ class Memory(weirtest.Test):
             self.assertGreater(repeats, 0, model)
 
     def test_what_is_seen_in_many_shapes(self):
-        compiling = ["compile", self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
+        compiling = ["compile", "--threads", 2, self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
         self.weir(*compiling)
         data = weirtest.data(window=self.text())
         losses, (persistent, arena) = self.run_of(self.folder / "a.weirx", *data), self.arena(self.folder / "a.weirx")
@@ -86,7 +85,7 @@ class Memory(weirtest.Test):
     def test_what_is_named_where_nothing_fits_does(self):
         kept = 0
         for model, sizes, _ in self.cases():
-            compiling = ["compile", MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
+            compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
             self.weir(*compiling)
             persistent, arena = self.arena(self.folder / "a.weirx")
             budget = persistent + (arena - persistent) // 3
@@ -108,7 +107,7 @@ class Memory(weirtest.Test):
     def test_a_step_is_cut_into_microbatches(self):
         """As many as are asked for, or as a budget wants; the loss is that of the whole batch."""
         data = weirtest.data(window=self.text())
-        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT]
+        compiling = ["compile", "--threads", 2, MODELS / "gpt-char.weir", *SMALL_GPT]
         paths = [self.folder / name for name in ["whole.weirx", "cut.weirx", "auto.weirx"]]
         self.weir(*compiling, "-o", paths[0])
         self.weir(*compiling, "--microbatches", 4, "-o", paths[1])
@@ -148,8 +147,7 @@ class Memory(weirtest.Test):
         ]:
             path = self.folder / f"{name}.weirx"
             self.weir("compile", MODELS / "gpt-char.weir", *larger, *options, "-o", path)
-            memory = json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
-            stated = memory["arena"] + 2 * memory["thread_scratch"] + memory["batches"]
+            stated = self.arena(path)[1]
             if "--memory" in options:
                 self.assertLessEqual(stated, 140e6)
             place = ["--offload-dir", self.folder] if "--offload" in options else []
@@ -161,7 +159,7 @@ class Memory(weirtest.Test):
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]
         self.weir("compile", *compiling, "-o", self.folder / "a.weirx")
-        persistent, arena = self.arena(self.folder / "a.weirx")
+        persistent, arena = self.arena(self.folder / "a.weirx", threads=1)
         done = self.weir("verify", *compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
         self.assertIn("twice", done.stderr)
         self.assertRegex(done.stdout, r"verified: .* results with gradients\n")

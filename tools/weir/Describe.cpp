@@ -8,10 +8,10 @@
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Ahead.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
-#include "runtime/base/Ahead.h"
 #include "runtime/report/Lines.h"
 #include <algorithm>
 #include <functional>
