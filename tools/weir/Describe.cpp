@@ -131,17 +131,6 @@ ordered_json Describer::memory() const {
           {"entries", entries}};
 }
 
-ordered_json fieldsOf(const spec::Call &call) {
-  ordered_json fields = ordered_json::object();
-  spec::forEachField(call, [&](const char *name, const auto &value, const auto &...names) {
-    if constexpr (sizeof...(names) == 0)
-      fields[name] = value;
-    else
-      ((fields[name] = names[static_cast<size_t>(value)]), ...);
-  });
-  return fields;
-}
-
 /// Equal calls are one line of the report.
 void Describer::add(ordered_json call, const Locations *at, uint64_t times) {
   for (ordered_json &known : calls)
@@ -300,6 +289,17 @@ ordered_json Describer::describe() {
 }
 
 } // namespace
+
+ordered_json fieldsOf(const spec::Call &call) {
+  ordered_json fields = ordered_json::object();
+  spec::forEachField(call, [&](const char *name, const auto &value, const auto &...names) {
+    if constexpr (sizeof...(names) == 0)
+      fields[name] = value;
+    else
+      ((fields[name] = names[static_cast<size_t>(value)]), ...);
+  });
+  return fields;
+}
 
 ordered_json describe(const artifact::Program &program) { return Describer(program).describe(); }
 

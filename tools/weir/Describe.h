@@ -26,6 +26,7 @@
 #define WEIR_TOOLS_WEIR_DESCRIBE_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/spec/Call.h"
 #include <nlohmann/json.hpp>
 
 namespace weir {
@@ -35,6 +36,9 @@ constexpr uint64_t flopsPerByte = 8;
 
 /// `program` has been verified (runtime/artifact/Reader.h): nothing is checked again here.
 nlohmann::ordered_json describe(const artifact::Program &program);
+
+/// Of a call, its fields by their names.
+nlohmann::ordered_json fieldsOf(const spec::Call &call);
 
 } // namespace weir
 

@@ -30,6 +30,7 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -389,11 +390,19 @@ Command addInspect(CLI::App &app, State &state) {
   auto *plan =
       app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
           ->excludes(json);
-  app.add_flag("--precision", state.precision,
-               "What computes and is stored in which type, and why, by line; what casts it takes")
-      ->excludes(plan);
+  auto *precision =
+      app.add_flag(
+             "--precision", state.precision,
+             "What computes and is stored in which type, and why, by line; what casts it takes")
+          ->excludes(plan);
+  app.add_option("--html", state.output,
+                 "Write a page to look at: memory over the step, kernels, calls, beside the model")
+      ->type_name("FILE")
+      ->excludes(json, plan, precision);
   return [&] {
-    if (state.plan) {
+    if (!state.output.empty()) {
+      inspectPage(state.artifact, state.output);
+    } else if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
     } else if (state.precision) {
       std::vector<std::byte> artifact = readArtifact(state.artifact);
@@ -502,6 +511,7 @@ Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
   weir inspect gpt.weirx --precision
+  weir inspect gpt.weirx --html gpt.html
   weir inspect gpt.weirx --plan)",
      addInspect},
     {"tune",
