@@ -101,6 +101,10 @@ private:
 } // namespace
 
 std::unique_ptr<HostStore> makeHostStore(uint64_t bytes, const std::string &folder) {
+  if (bytes == 0 && !folder.empty())
+    throw Failure(Exit::usage, concat("--offload-dir ", folder,
+                                      ": nothing of this artifact lies with the host; compile "
+                                      "the model with --offload optimizer or parameters"));
   if (bytes == 0)
     return nullptr;
   if (folder.empty())

@@ -124,6 +124,8 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
               .hostBegin =
                   artifact::deviceOf(program).arena() + artifact::deviceOf(program).pinned()} {
   const artifact::Device &device = artifact::deviceOf(program);
+  if (!options.offloadFolder.empty())
+    throw Failure(Exit::usage, "--offload-dir: a GPU copies from and to memory, not to a file");
   if (device.host()) {
     host.emplace(session, device.host());
     machine.host = host->data;

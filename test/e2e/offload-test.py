@@ -109,6 +109,8 @@ class Offload(weirtest.Test):
                    "--offload-dir", self.folder / "nowhere")  # fmt: skip
         self.fails(8, r"--offload-dir .*a\.weirx: cannot make a file there", "weir-run", path, *data, "--steps", 1,
                    "--offload-dir", path)  # fmt: skip
+        self.fails(2, r"nothing of this artifact lies with the host", "weir-run", self.compiled("b"), *data,
+                   "--steps", 1, "--offload-dir", self.folder)  # fmt: skip
 
     def test_verified(self):
         for more in [[], ["--target", "cuda", "--device", "emulated"]]:
