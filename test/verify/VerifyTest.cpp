@@ -221,7 +221,7 @@ const std::vector<Fault> &faults() {
            random.setKey(random.getKey() + 1);
          return bool(random);
        }},
-      {"kept_value_dropped", "rematerialize", "weir.", "",
+      {"kept_value_dropped", "rematerialize", "weir.mul", "h = tanh(linear",
        [](ModuleOp module) {
          auto [maker, kept] = keptFor(module, {6, 17});
          if (!kept)
@@ -236,7 +236,7 @@ const std::vector<Fault> &faults() {
              kept->set(result);
          return bool(other);
        }},
-      {"wrong_recomputation", "rematerialize", "weir.", "",
+      {"wrong_recomputation", "rematerialize", "weir.random", "dropout",
        [](ModuleOp module) {
          auto [maker, kept] = keptFor(module, {6, 17});
          if (!kept)
