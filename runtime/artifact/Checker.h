@@ -55,6 +55,7 @@ private:
   void checkChoices();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
+  void checkFlops(const std::string &where, const Kernel &kernel);
   void checkNames();
   void checkActions(const std::string &where,
                     const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
@@ -77,6 +78,7 @@ private:
   void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
   void checkRef(const std::string &name, const Ref &ref);
+  void checkFlops() const;
 
   void require(bool holds, const std::string &what) const;
   std::string place() const;
