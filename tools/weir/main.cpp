@@ -29,6 +29,7 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectFlops.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -190,7 +191,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false;
+  bool checkEveryOp = false, plan = false, precision = false, lines = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -367,8 +368,16 @@ Command addInspect(CLI::App &app, State &state) {
   app.add_flag("--precision", state.precision,
                "What computes and is stored in which type, and why, by line; what casts it takes")
       ->excludes(plan);
+  app.add_flag(
+         "--lines", state.lines,
+         "FLOPs and bytes of each entry by line of the model: what its mathematics takes, and "
+         "what is executed")
+      ->excludes(plan)
+      ->excludes(app.get_option("--precision"));
   return [&] {
-    if (state.plan) {
+    if (state.lines) {
+      inspectLines(state.artifact, state.json);
+    } else if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
     } else if (state.precision) {
       std::vector<std::byte> artifact = readArtifact(state.artifact);
@@ -476,6 +485,7 @@ Examples:
 Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
+  weir inspect gpt.weirx --lines
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --plan)",
      addInspect},
