@@ -130,6 +130,15 @@ def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {
   }];
 }
 
+def CountFlops : Pass<"weir-count-flops", "::mlir::ModuleOp"> {
+  let summary = "counts what the mathematics of each entry takes";
+  let description = [{
+    Leaves in weir.model_flops, by entry and line of the model, the FLOPs of products, convolutions and attention (Contracting).
+    Nothing else changes. What stands here is what the model says, once: later passes may compute some of it twice.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // autodiff/
 
 def Autodiff : Pass<"weir-autodiff", "mlir::func::FuncOp"> {

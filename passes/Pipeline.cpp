@@ -79,6 +79,9 @@ static constexpr PipelinePass simplifyPasses[] = {
     // Before simplification, so that a sum's zero and its additions are simplified too.
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
+    // Of what is used, once, and before anything is computed twice: behind simplification, ahead of
+    // fusion.
+    {"count-flops", true, onModule<createCountFlops>},
 };
 
 static constexpr PipelinePass fusePasses[] = {

@@ -8,6 +8,7 @@
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Choices.h"
+#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
@@ -37,6 +38,7 @@ public:
 private:
   void readAttributes();
   void readChoices();
+  void readModelFlops(const fb::Entry &entry);
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
@@ -139,6 +141,16 @@ void PlanReader::readChoices() {
                        typeOf(builder.getContext(), fb::elementOf(one->stores())),
                        text(one->why()).str()});
   setChoices(*module, choices);
+}
+
+void PlanReader::readModelFlops(const fb::Entry &entry) {
+  if (!entry.model_flops())
+    return;
+  SmallVector<LineFlops> lines;
+  if (entry.model_lines())
+    for (const fb::LineFlops *line : *entry.model_lines())
+      lines.push_back({locate(&line->location()), int64_t(line->flops())});
+  setModelFlops(*module, text(entry.name()), lines);
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {
@@ -333,8 +345,10 @@ OwningOpRef<ModuleOp> PlanReader::read() {
   for (uint32_t i = 0; i < program.kernels()->size(); ++i)
     if ((*program.kernels())[i]->part() == 0 && failed(readKernel(i)))
       return {};
-  for (const fb::Entry *entry : *program.entries())
+  for (const fb::Entry *entry : *program.entries()) {
     readEntry(*entry);
+    readModelFlops(*entry);
+  }
   if (program.blobs())
     for (const fb::Blob *blob : *program.blobs())
       plan::setCode(*module, plan::CodeFormat(blob->format()),

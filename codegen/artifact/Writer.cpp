@@ -8,6 +8,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Choices.h"
+#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
@@ -204,10 +205,38 @@ private:
         kernel->flops = op.getFlops();
         kernel->bytes = op.getBytes();
         kernel->meaning = printMeaning(op);
+        kernel->op_flops = flopsOfOps(meaning, kernel->flops);
       }
       kernels[{op.getSymName(), i}] = program.kernels.size();
       program.kernels.push_back(std::move(kernel));
     }
+  }
+
+  /// Nothing where together they are not what the plan says.
+  static std::vector<fb::OpFlops> flopsOfOps(KernelOp meaning, uint64_t together) {
+    std::vector<fb::OpFlops> ops;
+    uint64_t sum = 0;
+    for (Operation &inner : meaning.getBody().front().without_terminator()) {
+      uint64_t all = 0, products = 0;
+      inner.walk([&](Costed op) { all += op.cost().flops; });
+      inner.walk([&](Contracting op) { products += op.executedFlops(); });
+      ops.push_back({all, products});
+      sum += all;
+    }
+    return sum == together && sum > 0 ? ops : std::vector<fb::OpFlops>();
+  }
+
+  void writeModelFlops(fb::EntryT &entry) {
+    std::optional<SmallVector<LineFlops>> lines = modelFlops(module, entry.name);
+    if (!lines)
+      return;
+    uint64_t sum = 0;
+    for (const LineFlops &line : *lines) {
+      std::unique_ptr<fb::Location> at = locate(line.at);
+      entry.model_lines.emplace_back(at ? *at : fb::Location(), line.flops);
+      sum += line.flops;
+    }
+    entry.model_flops = sum;
   }
 
   fb::Ref refTo(const plan::Place &place) {
@@ -252,6 +281,7 @@ private:
           .push_back(std::move(port));
     }
     entry->actions = actionsOf(op.getBody().front());
+    writeModelFlops(*entry);
     program.entries.push_back(std::move(entry));
   }
 

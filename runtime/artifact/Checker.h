@@ -55,6 +55,7 @@ private:
   void checkChoices();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
+  void checkFlops(const std::string &where, const Kernel &kernel);
   void checkNames();
   void checkActions(const std::string &where,
                     const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
@@ -80,6 +81,7 @@ private:
   /// Of a ref that has been checked: whether it is where the host keeps what devices have no room
   /// for.
   bool isOfHost(const Ref &ref) const;
+  void checkFlops() const;
 
   void require(bool holds, const std::string &what) const;
   std::string place() const;

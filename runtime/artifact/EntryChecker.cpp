@@ -7,6 +7,7 @@
 
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
+#include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/planned/Verify.h"
@@ -39,6 +40,7 @@ void EntryChecker::check() {
   checkActions(*entry.actions(), 0);
   // Whoever reads the entry makes them all.
   require(entry.events() <= current, "it has more events than actions");
+  checkFlops();
   if (planned::Verdict verdict = planned::verify(plannedEntry(program, entry)); verdict.fault)
     reject("entry '" + entry.name()->str() + "'", verdict.fault->message);
 }
@@ -168,6 +170,27 @@ void EntryChecker::checkRef(const std::string &name, const Ref &ref) {
     require(ref.index() < program.variables()->size(), name + " is in an unknown variable");
   else
     require(ref.index() < entry.buffers()->size(), name + " is in an unknown buffer");
+}
+
+void EntryChecker::checkFlops() const {
+  Executed executed = executedBy(program, entry);
+  require(std::max({executed.flops, executed.products, executed.bytes, executed.copied}) <=
+              mostFlops,
+          "its actions compute or move more than can be counted");
+  require(isAligned(entry.model_lines()), "its lines' FLOPs are not aligned in the file");
+  std::set<ModelLine> seen;
+  uint64_t sum = 0;
+  if (entry.model_lines())
+    for (const LineFlops *line : *entry.model_lines()) {
+      uint32_t number = line->location().line();
+      bool isNew = seen.insert({number ? line->location().file() : 0, number}).second;
+      require(isNew, "the model FLOPs of a line are there twice");
+      require(line->flops() <= mostFlops - sum, "its model FLOPs are more than can be counted");
+      sum += line->flops();
+    }
+  require(sum == entry.model_flops().value_or(0),
+          "its model FLOPs are " + std::to_string(entry.model_flops().value_or(0)) +
+              ", and those of its lines " + std::to_string(sum));
 }
 
 } // namespace weir::artifact

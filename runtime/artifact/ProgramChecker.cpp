@@ -60,6 +60,9 @@ void ProgramChecker::check() {
     for (const auto *ports : {entry->inputs(), entry->outputs()})
       for (const Port *port : *ports)
         checkLocation(where, port->location());
+    if (entry->model_lines())
+      for (const LineFlops *line : *entry->model_lines())
+        checkLocation(where, &line->location());
     checkActions(where, *entry->actions(), 0);
     EntryChecker(program, *entry).check();
   }
@@ -303,6 +306,21 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
   require(!kernel.meaning(), where, "only the first launch has a meaning");
 }
 
+void ProgramChecker::checkFlops(const std::string &where, const Kernel &kernel) {
+  if (!kernel.op_flops())
+    return;
+  require(isAligned(kernel.op_flops()), where, "its ops' FLOPs are not aligned in the file");
+  require(kernel.part() == 0 && kernel.ops() && kernel.ops()->size() == kernel.op_flops()->size(),
+          where, "it has not as many ops as FLOPs of ops");
+  uint64_t sum = 0;
+  for (const OpFlops *op : *kernel.op_flops()) {
+    require(op->products() <= op->all(), where, "an op's products take more FLOPs than the op");
+    require(op->all() <= kernel.flops() - sum, where, "its ops take more FLOPs than it does");
+    sum += op->all();
+  }
+  require(sum == kernel.flops(), where, "its ops take fewer FLOPs than it does");
+}
+
 void ProgramChecker::checkKernels() {
   const Kernel *before = nullptr;
   std::set<std::string_view> symbols;
@@ -324,6 +342,7 @@ void ProgramChecker::checkKernels() {
       require(operand->mode() <= Mode::MAX, where, "it does something unknown with an operand");
     }
     checkPart(where, *kernel, before);
+    checkFlops(where, *kernel);
     require(symbols.insert(kernel->symbol()->string_view()).second, where,
             "there are two of that name");
     before = kernel;

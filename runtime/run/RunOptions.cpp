@@ -8,6 +8,7 @@
 #include "runtime/run/RunOptions.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/SameRun.h"
+#include "runtime/run/Utilization.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
 #include <limits>
@@ -205,6 +206,22 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_flag("--profile", options.profile,
                "say at the end what the time of a step went to: each kernel and library call with "
                "its time, GFLOP/s, GB/s and lines of the model")
+      ->group(reports);
+  app.add_option("--peak-flops", options.peakFlops,
+                 "FLOPs per second that the device reaches at most, or measure, on a CPU: reports "
+                 "give mfu and hfu, the parts of it that the model's products and all that are "
+                 "executed come to")
+      ->type_name("N[K|M|G|T|P]|measure")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            try {
+              readPeak(text);
+            } catch (const std::invalid_argument &error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          ""))
       ->group(reports);
   app.add_option("--gradients", options.gradients,
                  "write the gradients of the last step, before clipping; `weir run` needs an "

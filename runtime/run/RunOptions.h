@@ -49,7 +49,8 @@ struct RunOptions {
   std::string gradients; ///< a safetensors file for those of the last step; "": none
   DeviceOptions device;
   bool profile = false;
-  bool json = false; ///< results as one JSON object
+  std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none
+  bool json = false;     ///< results as one JSON object
 
   std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
 

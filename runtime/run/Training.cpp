@@ -57,7 +57,8 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       data(stepEntry, options, *beginning, store != nullptr),
       sampler(beginning->seed(), !options.noShuffle, data.trainedOn().units(),
               data.trainedOn().window(), stepRows),
-      skips(program, options), reports(program, stepEntry, options), seed(beginning->seed()) {
+      skips(program, options), reports(program, stepEntry, options),
+      utilization(program.plan(), stepEntry, options), seed(beginning->seed()) {
   if (data.heldOut())
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
@@ -107,6 +108,8 @@ void Training::announce() const {
              amounts));
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
+  if (std::string notice = utilization.notice(); !notice.empty())
+    say(notice);
   if (!store)
     say("the weights will not be kept: add --checkpoint DIR to keep them");
 }
@@ -210,6 +213,7 @@ void Training::finishStep() {
   record.seconds = secondsSince(start);
   record.waited = step.waited;
   record.units = data.unitsPerStep();
+  utilization.add(record);
   last = record.values;
   reports.step(record);
   checkFinite(record);
@@ -326,6 +330,7 @@ Exit Training::finish(bool reported) {
     results.insert(results.begin() + 1, {"loss", loss});
   if (skips.skipped() > 0)
     results.emplace_back("skipped_steps", static_cast<double>(skips.skipped()));
+  utilization.addTo(results);
   reports.end("done", done, results, seconds);
   if (store)
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));

@@ -21,6 +21,7 @@
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
 #include "runtime/run/TrainingData.h"
+#include "runtime/run/Utilization.h"
 #include <deque>
 
 namespace weir {
@@ -69,6 +70,7 @@ private:
   Finite finite;
   SkippedSteps skips;
   Reports reports;
+  Utilization utilization;
   const int64_t seed;
   int64_t done = 0, total = 0; // steps
   struct Started {

@@ -13,6 +13,7 @@
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/report/Lines.h"
+#include "tools/weir/InspectFlops.h"
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -285,7 +286,8 @@ ordered_json Describer::describe() {
           {"memory", memory()},
           {"kernels", kernels},
           {"calls", calls},
-          {"step", totals}};
+          {"step", totals},
+          {"flops", describeFlops(program)}};
 }
 
 } // namespace

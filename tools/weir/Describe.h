@@ -15,7 +15,8 @@
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
 //   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
 //   calls [{entry, kind, what, fields {..}, flops, bytes, times, at [..], share}]
-//   step {launches, calls, flops, bytes}: the totals of one step
+//   step {launches, calls, flops, bytes}: the totals of one step, all FLOPs
+//   flops [{entry, ..}]: FLOPs and bytes of a run of each entry, by line (InspectFlops.h)
 //
 // A share is the part of a step's cost, from 0 to 1; 0 outside of the step. The cost of a launch or
 // call is the larger of its FLOPs and flopsPerByte times its bytes.

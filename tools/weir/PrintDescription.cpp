@@ -10,6 +10,7 @@
 #include "runtime/report/Table.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectFlops.h"
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -336,6 +337,7 @@ void printCalls(const ordered_json &calls, std::ostream &out) {
 
 void printDescription(const ordered_json &facts, std::ostream &out) {
   printSummary(facts, out);
+  printFlops(facts["flops"], out);
   printKernels(facts["kernels"], out);
   printCalls(facts["calls"], out);
   out << "share: of a step's cost, the larger of FLOPs and " << flopsPerByte

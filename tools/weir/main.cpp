@@ -30,6 +30,7 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectFlops.h"
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
@@ -209,7 +210,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false;
+  bool checkEveryOp = false, plan = false, precision = false, lines = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -395,13 +396,21 @@ Command addInspect(CLI::App &app, State &state) {
              "--precision", state.precision,
              "What computes and is stored in which type, and why, by line; what casts it takes")
           ->excludes(plan);
+  auto *lines =
+      app.add_flag(
+             "--lines", state.lines,
+             "FLOPs and bytes of each entry by line of the model: what its mathematics takes, "
+             "and what is executed")
+          ->excludes(plan, precision);
   app.add_option("--html", state.output,
                  "Write a page to look at: memory over the step, kernels, calls, beside the model")
       ->type_name("FILE")
-      ->excludes(json, plan, precision);
+      ->excludes(json, plan, precision, lines);
   return [&] {
     if (!state.output.empty()) {
       inspectPage(state.artifact, state.output);
+    } else if (state.lines) {
+      inspectLines(state.artifact, state.json);
     } else if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
     } else if (state.precision) {
@@ -510,6 +519,7 @@ Examples:
 Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
+  weir inspect gpt.weirx --lines
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --html gpt.html
   weir inspect gpt.weirx --plan)",

@@ -184,6 +184,21 @@ static void addChoice(Builder &t, DType computes, DType stores, uint32_t file) {
   t.program.choices.push_back(std::move(choice));
 }
 
+/// The kernel with FLOPs of its ops, two of them, and 100 in all.
+static KernelT &counted(Builder &t, std::vector<OpFlops> ops) {
+  KernelT &kernel = *t.program.kernels[0];
+  kernel.ops = {"matmul", "tanh"};
+  kernel.flops = 100;
+  kernel.op_flops = std::move(ops);
+  return kernel;
+}
+
+/// Model FLOPs of the step.
+static void model(Builder &t, uint64_t flops, std::vector<LineFlops> lines) {
+  t.step().model_flops = flops;
+  t.step().model_lines = std::move(lines);
+}
+
 /// A second launch of the kernel, in order as it is.
 static KernelT &addPart(Builder &t) {
   t.program.kernels.push_back(std::make_unique<KernelT>(*t.program.kernels[0]));
@@ -192,6 +207,36 @@ static KernelT &addPart(Builder &t) {
 }
 
 static const Fault faults[] = {
+    {"kernel 'k': it has not as many ops as FLOPs", [](Builder &t) { counted(t, {{100, 0}}); }},
+    {"kernel 'k': an op's products take more", [](Builder &t) { counted(t, {{90, 91}, {10, 0}}); }},
+    {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {11, 0}}); }},
+    {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {~0ull, 0}}); }},
+    {"kernel 'k': its ops take fewer FLOPs", [](Builder &t) { counted(t, {{90, 0}, {9, 0}}); }},
+    {"kernel 'k_1': it has not as many ops as FLOPs",
+     [](Builder &t) {
+       counted(t, {{90, 80}, {10, 0}});
+       KernelT &part = addPart(t);
+       part.symbol = "k_1", part.suffix = "_1";
+     }},
+    {"entry 'step': its actions compute or move more than can be counted",
+     [](Builder &t) { t.program.kernels[0]->flops = ~0ull; }},
+    {"entry 'step': its model FLOPs are 100, and those of its lines 99",
+     [](Builder &t) { model(t, 100, {{Location(0, 7, 3), 99}}); }},
+    {"entry 'step': its model FLOPs are 0, and those of its lines 9",
+     [](Builder &t) {
+       model(t, 9, {{Location(0, 7, 3), 9}});
+       t.step().model_flops.reset();
+     }},
+    {"its model FLOPs are more than can be counted",
+     [](Builder &t) { model(t, ~0ull, {{Location(0, 7, 3), ~0ull}}); }},
+    {"its model FLOPs are more than can be counted",
+     [](Builder &t) {
+       model(t, 0, {{Location(0, 7, 3), 1ull << 62}, {Location(0, 8, 3), 3ull << 62}});
+     }},
+    {"the model FLOPs of a line are there twice",
+     [](Builder &t) { model(t, 9, {{Location(0, 7, 3), 4}, {Location(0, 7, 5), 5}}); }},
+    {"entry 'step': its source file is unknown",
+     [](Builder &t) { model(t, 9, {{Location(9, 7, 3), 9}}); }},
     {"more than 1 TiB", [](Builder &t) { t.device().arena = uint64_t(1) << 41; }},
     {"larger than the arena", [](Builder &t) { t.device().persistent = t.device().arena + 1; }},
     {"more than 16 GiB per thread", [](Builder &t) { t.device().thread_scratch = ~0ull; }},
