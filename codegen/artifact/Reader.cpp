@@ -9,6 +9,7 @@
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Choices.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Keeping.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
@@ -37,6 +38,7 @@ public:
 private:
   void readAttributes();
   void readChoices();
+  void readKeeping();
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
@@ -112,6 +114,8 @@ void PlanReader::readAttributes() {
     set(lossScaleAttrName, builder.getStringAttr(text(program.loss_scale())));
   if (program.choices())
     readChoices();
+  if (program.keeping())
+    readKeeping();
   set(batchAttrName, number(program.batch()));
   set(accumulateAttrName, number(program.accumulate()));
   set(stepsAttrName, number(program.steps()));
@@ -137,6 +141,17 @@ void PlanReader::readChoices() {
                        typeOf(builder.getContext(), fb::elementOf(one->stores())),
                        text(one->why()).str()});
   setChoices(*module, choices);
+}
+
+void PlanReader::readKeeping() {
+  Keeping keeping;
+  keeping.seconds = program.keeping()->seconds();
+  keeping.scratch = int64_t(program.keeping()->scratch());
+  for (const fb::Kept *one : *program.keeping()->tensors())
+    keeping.tensors.push_back({locate(one->location()), text(one->what()).str(),
+                               int64_t(one->bytes()), int64_t(one->times()), one->seconds(),
+                               one->again(), text(one->why()).str()});
+  setKeeping(*module, keeping);
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {

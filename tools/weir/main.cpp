@@ -29,6 +29,7 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectMemory.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -190,7 +191,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false;
+  bool checkEveryOp = false, plan = false, precision = false, memory = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -364,15 +365,24 @@ Command addInspect(CLI::App &app, State &state) {
   auto *plan =
       app.add_flag("--plan", state.plan, "What is executed, as the text of the plan dialect")
           ->excludes(json);
-  app.add_flag("--precision", state.precision,
-               "What computes and is stored in which type, and why, by line; what casts it takes")
-      ->excludes(plan);
+  auto *precision =
+      app.add_flag(
+             "--precision", state.precision,
+             "What computes and is stored in which type, and why, by line; what casts it takes")
+          ->excludes(plan);
+  app.add_flag("--memory", state.memory,
+               "What a step keeps for its gradients, by line, and what it would take not to; what "
+               "is computed twice instead")
+      ->excludes(plan)
+      ->excludes(precision);
   return [&] {
     if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
     } else if (state.precision) {
       std::vector<std::byte> artifact = readArtifact(state.artifact);
       inspectPrecision(artifact, countCasts(artifact), state.json);
+    } else if (state.memory) {
+      inspectMemory(state.artifact, state.json);
     } else {
       inspect(state.artifact, state.json);
     }
@@ -477,6 +487,7 @@ Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
   weir inspect gpt.weirx --precision
+  weir inspect gpt.weirx --memory
   weir inspect gpt.weirx --plan)",
      addInspect},
     {"tune",
