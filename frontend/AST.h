@@ -70,6 +70,7 @@ enum class Kind {
   update,
   // Entries of a plan.
   pin,
+  recompute,
   // Items of a file.
   config,
   require,
@@ -502,11 +503,18 @@ public:
   ExprPtr where; ///< null: every op
 };
 
+/// `recompute where matches(path, "h.*.mlp")`
+class RecomputeEntry : public Node {
+public:
+  WEIR_AST_NODE(RecomputeEntry, Node, recompute)
+  ExprPtr where; ///< null: every block
+};
+
 /// `plan { … }`: choices that are otherwise the compiler's.
 class PlanItem : public Item {
 public:
   WEIR_AST_NODE(PlanItem, Item, plan)
-  std::vector<std::unique_ptr<PinEntry>> entries;
+  std::vector<std::unique_ptr<Node>> entries; ///< of the two above
   Range keyword;
 };
 

@@ -378,18 +378,33 @@ bool Parser::parsePlan(std::vector<ItemPtr> &into) {
   auto node = std::make_unique<PlanItem>();
   node->keyword = rangeOf(peek());
   ++position;
-  return parseEntries(std::move(node), "plan", &Parser::parsePin, into);
+  return parseEntries(std::move(node), "plan", &Parser::parsePlanEntry, into);
 }
 
-std::unique_ptr<PinEntry> Parser::parsePin() {
+std::unique_ptr<Node> Parser::parsePlanEntry() {
+  std::string word(rangeOf(peek()).text());
+  if (at(TokenKind::identifier) && word == "precision")
+    return parsePin();
+  if (at(TokenKind::identifier) && word == "recompute")
+    return parseRecompute();
+  if (Diagnostic *report = expected("`precision` or `recompute`"))
+    report->suggest(nearest(word, {"precision", "recompute"}));
+  return nullptr;
+}
+
+std::unique_ptr<Node> Parser::parseRecompute() {
+  auto node = std::make_unique<RecomputeEntry>();
+  uint32_t begin = offset();
+  ++position;
+  if (!parseWhere(node->where))
+    return nullptr;
+  node->range = since(begin);
+  return node;
+}
+
+std::unique_ptr<Node> Parser::parsePin() {
   auto node = std::make_unique<PinEntry>();
   uint32_t begin = offset();
-  std::string word(rangeOf(peek()).text());
-  if (!at(TokenKind::identifier) || word != "precision") {
-    if (Diagnostic *report = expected("`precision`"))
-      report->suggest(nearest(word, {"precision"}));
-    return nullptr;
-  }
   ++position;
   if (!parseName(node->precision, "a precision") || !parseWhere(node->where))
     return nullptr;

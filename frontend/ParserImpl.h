@@ -127,7 +127,9 @@ private:
   template <class Block, class Entry>
   bool parseEntries(std::unique_ptr<Block> block, const char *what,
                     std::unique_ptr<Entry> (Parser::*parseOne)(), std::vector<ast::ItemPtr> &into);
-  std::unique_ptr<ast::PinEntry> parsePin();
+  std::unique_ptr<ast::Node> parsePlanEntry();
+  std::unique_ptr<ast::Node> parsePin();
+  std::unique_ptr<ast::Node> parseRecompute();
 
   /// Bounds the parser's own recursion; counts as long as it lives.
   class Nesting {

@@ -10,6 +10,7 @@
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Keeping.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
@@ -39,6 +40,7 @@ private:
   void readAttributes();
   void readChoices();
   void readModelFlops(const fb::Entry &entry);
+  void readKeeping();
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
@@ -114,6 +116,8 @@ void PlanReader::readAttributes() {
     set(lossScaleAttrName, builder.getStringAttr(text(program.loss_scale())));
   if (program.choices())
     readChoices();
+  if (program.keeping())
+    readKeeping();
   set(batchAttrName, number(program.batch()));
   set(accumulateAttrName, number(program.accumulate()));
   set(stepsAttrName, number(program.steps()));
@@ -151,6 +155,17 @@ void PlanReader::readModelFlops(const fb::Entry &entry) {
     for (const fb::LineFlops *line : *entry.model_lines())
       lines.push_back({locate(&line->location()), int64_t(line->flops())});
   setModelFlops(*module, text(entry.name()), lines);
+}
+
+void PlanReader::readKeeping() {
+  Keeping keeping;
+  keeping.seconds = program.keeping()->seconds();
+  keeping.scratch = int64_t(program.keeping()->scratch());
+  for (const fb::Kept *one : *program.keeping()->tensors())
+    keeping.tensors.push_back({locate(one->location()), text(one->what()).str(),
+                               int64_t(one->bytes()), int64_t(one->times()), one->seconds(),
+                               one->again(), text(one->why()).str()});
+  setKeeping(*module, keeping);
 }
 
 void PlanReader::readVariable(const fb::Variable &variable) {

@@ -10,6 +10,7 @@
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Keeping.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
@@ -66,6 +67,7 @@ public:
     if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
       program.master = fb::DType(*elementOf(master.getValue()));
     writeChoices();
+    writeKeeping();
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);
     device->persistent = number(plan::persistentAttrName);
@@ -165,6 +167,26 @@ private:
       made->why = choice.why;
       made->location = locate(choice.at);
       program.choices.push_back(std::move(made));
+    }
+  }
+
+  void writeKeeping() {
+    std::optional<Keeping> keeping = keepingOf(module);
+    if (!keeping)
+      return;
+    program.keeping = std::make_unique<fb::KeepingT>();
+    program.keeping->seconds = keeping->seconds;
+    program.keeping->scratch = keeping->scratch;
+    for (const Kept &kept : keeping->tensors) {
+      auto made = std::make_unique<fb::KeptT>();
+      made->what = kept.what;
+      made->bytes = kept.bytes;
+      made->times = kept.times;
+      made->seconds = kept.seconds;
+      made->again = kept.again;
+      made->why = kept.why;
+      made->location = locate(kept.at);
+      program.keeping->tensors.push_back(std::move(made));
     }
   }
 

@@ -88,12 +88,47 @@ static Value ratio(BuiltinCall &call) {
   return Ratio{{term}};
 }
 
-template <bool (llvm::StringRef::*test)(llvm::StringRef) const>
-static Value textTest(BuiltinCall &call) {
+/// Whether `*` in the pattern may stand for what is in its place in a text without points.
+static bool matchesPart(llvm::StringRef text, llvm::StringRef pattern) {
+  size_t at = 0, next = 0, star = llvm::StringRef::npos, behindStar = 0;
+  while (at < text.size()) {
+    if (next < pattern.size() && pattern[next] == '*') {
+      star = next++;
+      behindStar = at;
+    } else if (next < pattern.size() && pattern[next] == text[at]) {
+      ++at;
+      ++next;
+    } else if (star != llvm::StringRef::npos) {
+      next = star + 1; // the last star stands for one letter more
+      at = ++behindStar;
+    } else {
+      return false;
+    }
+  }
+  return pattern.drop_front(next).ltrim('*').empty();
+}
+
+/// Part by part, between the points: `h.*.mlp`.
+static bool matches(llvm::StringRef text, llvm::StringRef pattern) {
+  llvm::SmallVector<llvm::StringRef> parts, patterns;
+  text.split(parts, '.');
+  pattern.split(patterns, '.');
+  return parts.size() == patterns.size() && llvm::all_of(llvm::zip(parts, patterns), [](auto both) {
+           return std::apply(matchesPart, both);
+         });
+}
+
+static bool startsWith(llvm::StringRef text, llvm::StringRef part) {
+  return text.starts_with(part);
+}
+static bool endsWith(llvm::StringRef text, llvm::StringRef part) { return text.ends_with(part); }
+static bool contains(llvm::StringRef text, llvm::StringRef part) { return text.contains(part); }
+
+template <bool (*test)(llvm::StringRef, llvm::StringRef)> static Value textTest(BuiltinCall &call) {
   const auto *text = call.value(0).get<std::string>(), *part = call.value(1).get<std::string>();
   if (!text || !part)
     return call.wrong(text ? 1 : 0, "a text");
-  return (llvm::StringRef(*text).*test)(*part);
+  return test(*text, *part);
 }
 
 const std::vector<Builtin> programBuiltins = {
@@ -105,9 +140,10 @@ const std::vector<Builtin> programBuiltins = {
     {"random_uniform", "like", randomUniform},
     {"random_normal", "like", randomNormal},
     {"ratio", "sum, count", ratio},
-    {"starts_with", "text, part", textTest<&llvm::StringRef::starts_with>},
-    {"ends_with", "text, part", textTest<&llvm::StringRef::ends_with>},
-    {"contains", "text, part", textTest<&llvm::StringRef::contains>},
+    {"starts_with", "text, part", textTest<startsWith>},
+    {"ends_with", "text, part", textTest<endsWith>},
+    {"contains", "text, part", textTest<contains>},
+    {"matches", "text, pattern", textTest<matches>},
 };
 
 } // namespace weir::elab

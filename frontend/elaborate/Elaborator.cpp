@@ -246,6 +246,7 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
       eraseDead(function.getBody().front());
     current = &file;
     pinOps();
+    markBlocks();
   }
   if (!diagnostics.hasErrors()) {
     if (mlir::failed(mlir::verify(*module)))

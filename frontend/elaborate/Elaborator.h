@@ -418,11 +418,17 @@ private:
   void emitUpdate(mlir::Value loss, std::vector<Trained> &trained, std::vector<Output> &outputs);
   mlir::Value scalar(double value, Range range);
   void readPlan();
+  /// Whether a predicate of the plan holds for texts of these names; a missing one always does.
+  bool holds(const ast::ExprPtr &where,
+             std::initializer_list<std::pair<const char *, std::string>> texts);
   bool matches(const Pin &pin, const std::string &name, const std::string &op);
   std::string nameOf(mlir::Operation *op);
   Pin *pinOf(const std::string &name, const std::string &op);
   void pinOps();
   void reportUnmatched(const Pin &pin, const std::set<std::pair<std::string, std::string>> &ops);
+  void readPin(const ast::PinEntry &entry);
+  void markBlocks();
+  void reportUnmatched(const ast::RecomputeEntry &entry, const std::set<std::string> &blocks);
 
   const ast::Module &model;
   const ElaborateOptions &options;
@@ -451,6 +457,7 @@ private:
   std::vector<mlir::NamedAttribute> tiedEntries; ///< where and why their rows are tied
   Recipe recipe;
   std::vector<Pin> pins;
+  std::vector<const ast::RecomputeEntry *> recomputes; ///< of the plan
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;
   uint64_t work = 0;       ///< statements executed and loop rounds begun

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Recompute.h"
 #include "ir/weir/Update.h"
 #include "runtime/base/Precision.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,37 +28,53 @@ void Elaborator::readPlan() {
   if (!plan)
     return;
   for (const auto &entry : plan->entries) {
-    const ast::Identifier &name = entry->precision;
-    std::optional<Precision> precision = precisionNamed(name.text);
-    if (!precision) {
-      std::vector<std::string> names;
-      for (const PrecisionRow &row : precisionRows)
-        names.emplace_back(row.name);
-      error(name.range, "a precision is " + precisionOptions() + ", not `" + name.text + "`")
-          .suggest(nearest(name.text, names));
+    // What is wrong with a predicate itself is said beside all other mistakes of the model.
+    unsigned before = diagnostics.errorCount();
+    if (const auto *pin = llvm::dyn_cast<ast::PinEntry>(entry.get())) {
+      readPin(*pin);
       continue;
     }
-    Pin pin{entry.get(), *precision};
-    // What is wrong with the predicate itself is said beside all other mistakes of the model.
-    unsigned before = diagnostics.errorCount();
-    matches(pin, "", "matmul");
+    const auto *recompute = llvm::cast<ast::RecomputeEntry>(entry.get());
+    holds(recompute->where, {{"path", ""}});
     if (diagnostics.errorCount() == before)
-      pins.push_back(pin);
+      recomputes.push_back(recompute);
   }
 }
 
-bool Elaborator::matches(const Pin &pin, const std::string &name, const std::string &op) {
-  if (!pin.entry->where)
+void Elaborator::readPin(const ast::PinEntry &entry) {
+  const ast::Identifier &name = entry.precision;
+  std::optional<Precision> precision = precisionNamed(name.text);
+  if (!precision) {
+    std::vector<std::string> names;
+    for (const PrecisionRow &row : precisionRows)
+      names.emplace_back(row.name);
+    error(name.range, "a precision is " + precisionOptions() + ", not `" + name.text + "`")
+        .suggest(nearest(name.text, names));
+    return;
+  }
+  Pin pin{&entry, *precision};
+  unsigned before = diagnostics.errorCount();
+  matches(pin, "", "matmul");
+  if (diagnostics.errorCount() == before)
+    pins.push_back(pin);
+}
+
+bool Elaborator::holds(const ast::ExprPtr &where,
+                       std::initializer_list<std::pair<const char *, std::string>> texts) {
+  if (!where)
     return true;
   Scope scope, *outer = current->scope;
   scope.outer = outer;
-  Range range = pin.entry->where->range;
-  scope.names["name"] = Binding{name, range, {}, {}, false};
-  scope.names["op"] = Binding{op, range, {}, {}, false};
+  for (const auto &[name, text] : texts)
+    scope.names[name] = Binding{text, where->range, {}, {}, false};
   current->scope = &scope;
-  bool result = evaluateCondition(*pin.entry->where, "what stands after `where`").value_or(false);
+  bool result = evaluateCondition(*where, "what stands after `where`").value_or(false);
   current->scope = outer;
   return result;
+}
+
+bool Elaborator::matches(const Pin &pin, const std::string &name, const std::string &op) {
+  return holds(pin.entry->where, {{"name", name}, {"op", op}});
 }
 
 /// Of the parameter that the op multiplies; where it multiplies none, of the instance that it
@@ -118,6 +135,23 @@ void Elaborator::pinOps() {
       reportUnmatched(pin, ops);
 }
 
+/// Suggests what of the model is near a text of the predicate.
+static void suggestNear(Diagnostic &report, const ast::Expr &where,
+                        const std::vector<std::string> &names) {
+  visit(where, [&](const ast::Expr &expr) {
+    if (const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
+        text && report.suggestion.empty())
+      report.suggest(nearest(text->value, names));
+  });
+}
+
+static std::string someOf(std::vector<std::string> list) {
+  constexpr size_t most = 8;
+  bool more = list.size() > most;
+  list.resize(std::min(list.size(), most));
+  return "`" + llvm::join(list, "`, `") + "`" + (more ? ", …" : "");
+}
+
 void Elaborator::reportUnmatched(const Pin &pin,
                                  const std::set<std::pair<std::string, std::string>> &ops) {
   const ast::PinEntry &entry = *pin.entry;
@@ -142,20 +176,71 @@ void Elaborator::reportUnmatched(const Pin &pin,
   std::vector<std::string> all = names;
   llvm::append_range(all, parts);
   llvm::append_range(all, kinds);
-  visit(*entry.where, [&](const ast::Expr &expr) {
-    if (const auto *text = llvm::dyn_cast<ast::StringExpr>(&expr);
-        text && report.suggestion.empty())
-      report.suggest(nearest(text->value, all));
+  suggestNear(report, *entry.where, all);
+  if (report.suggestion.empty())
+    report.help("ops are " + someOf(kinds) + (names.empty() ? "" : ", names " + someOf(names)));
+}
+
+/// The paths of the instances that ops stand in, and of what is around these.
+static std::set<std::string> blocksOf(mlir::ModuleOp module) {
+  std::set<std::string> blocks = {""};
+  module->walk([&](mlir::Operation *op) {
+    for (llvm::StringRef path = instancePath(op->getLoc()); blocks.insert(path.str()).second;)
+      path = pathAround(path);
   });
-  if (!report.suggestion.empty())
+  return blocks;
+}
+
+/// The outermost blocks are enough: what is in them is marked with them.
+void Elaborator::markBlocks() {
+  if (recomputes.empty())
     return;
-  auto some = [](std::vector<std::string> list) {
-    constexpr size_t most = 8;
-    bool more = list.size() > most;
-    list.resize(std::min(list.size(), most));
-    return "`" + llvm::join(list, "`, `") + "`" + (more ? ", …" : "");
-  };
-  report.help("ops are " + some(kinds) + (names.empty() ? "" : ", names " + some(names)));
+  std::set<std::string> blocks = blocksOf(*module), marked;
+  for (const ast::RecomputeEntry *entry : recomputes) {
+    bool any = false;
+    for (const std::string &path : blocks)
+      if (holds(entry->where, {{"path", path}})) {
+        any = true;
+        marked.insert(path);
+      }
+    if (!any)
+      reportUnmatched(*entry, blocks);
+  }
+  std::vector<std::string> outermost;
+  for (const std::string &path : marked) {
+    bool isInside = false;
+    for (llvm::StringRef around = path; !around.empty() && !isInside;) {
+      around = pathAround(around);
+      isInside = marked.count(around.str());
+    }
+    if (!isInside)
+      outermost.push_back(path);
+  }
+  setRecomputed(*module, outermost);
+}
+
+void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
+                                 const std::set<std::string> &blocks) {
+  Diagnostic &report = error(entry.where->range, "this matches no block of the model");
+  // As they are, with a star for the number of a layer, and each part.
+  std::vector<std::string> all, alike;
+  for (const std::string &path : blocks) {
+    std::vector<std::string> parts;
+    for (llvm::StringRef part : llvm::split(path, '.'))
+      parts.push_back(llvm::all_of(part, llvm::isDigit) ? "*" : part.str());
+    std::string pattern = llvm::join(parts, ".");
+    if (!path.empty() && !llvm::is_contained(alike, pattern))
+      alike.push_back(pattern);
+    all.push_back(path);
+  }
+  all.insert(all.begin(), alike.begin(), alike.end());
+  for (const std::string &pattern : alike)
+    for (llvm::StringRef part : llvm::split(pattern, '.'))
+      if (part != "*")
+        all.push_back(part.str());
+  suggestNear(report, *entry.where, all);
+  if (report.suggestion.empty() && !alike.empty())
+    report.help("blocks are " + someOf(alike));
 }
 
 } // namespace weir::elab

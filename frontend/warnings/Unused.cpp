@@ -334,8 +334,11 @@ private:
       else if (const auto *require = as<RequireItem>(item.get()))
         addReads(require->requirement.condition, names);
       else if (const auto *plan = as<PlanItem>(item.get()))
-        for (const auto &pin : plan->entries)
-          addReads(pin->where, names);
+        for (const auto &entry : plan->entries) {
+          const auto *pin = as<PinEntry>(entry.get());
+          const auto *recompute = as<RecomputeEntry>(entry.get());
+          addReads(pin ? pin->where : recompute->where, names);
+        }
     }
   }
 

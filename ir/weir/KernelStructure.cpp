@@ -47,6 +47,29 @@ bool KernelStructure::isEqual(const Operation *a, const Operation *b) {
                                                     OperationEquivalence::IgnoreLocations);
 }
 
+/// What a kernel yields for its result; null where the value is none's.
+static Value yieldedFor(Value value) {
+  auto kernel = value.getDefiningOp<KernelOp>();
+  if (!kernel)
+    return nullptr;
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return kernel.getBody().front().getTerminator()->getOperand(number);
+}
+
+StringRef resultLabel(Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (Value yielded = yieldedFor(value)) {
+    maker = beforeViews(yielded).getDefiningOp();
+    return maker ? maker->getName().stripDialect() : "copy";
+  }
+  return maker ? maker->getName().stripDialect() : "input";
+}
+
+Location resultLocation(Value value) {
+  Value yielded = yieldedFor(value);
+  return (yielded ? yielded : value).getLoc();
+}
+
 OwningOpRef<KernelOp> firstCopy(KernelOp kernel) {
   int64_t copies = kernel.getCopies();
   Block &all = kernel.getBody().front();

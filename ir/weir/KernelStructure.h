@@ -33,6 +33,11 @@ llvm::SmallVector<int64_t> randomKeys(KernelOp kernel);
 /// differ in the keys alone, as those that initialise the same weight of every layer.
 mlir::OwningOpRef<KernelOp> withPlacesAsKeys(KernelOp kernel);
 
+/// Of a kernel's result, the name and the line of the op that makes it: "matmul", or "copy"; of
+/// what another op makes or an argument is, its own, or "input".
+llvm::StringRef resultLabel(mlir::Value value);
+mlir::Location resultLocation(mlir::Value value);
+
 /// The first of a kernel's copies, as a kernel.
 mlir::OwningOpRef<KernelOp> firstCopy(KernelOp kernel);
 

@@ -26,7 +26,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
 /// Of a module: the model, its recipe, what its digests are (Digest.h), and where they are not the
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
 /// what its parameters are kept in (runtime/base/Masters.h), and why each op computes and stores
-/// what it does (Choices.h).
+/// what it does (Choices.h); where the model says so, the blocks that are computed again
+/// (Recompute.h); and what a step keeps (Keeping.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -36,7 +37,9 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      precisionAttrName = "weir.precision",
                                      lossScaleAttrName = "weir.loss_scale",
                                      masterAttrName = "weir.master",
-                                     choicesAttrName = "weir.choices";
+                                     choicesAttrName = "weir.choices",
+                                     recomputeAttrName = "weir.recompute",
+                                     keepingAttrName = "weir.keeping";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 /// Of an op that multiplies: what a device may round its factors to (Pins.h).

@@ -158,28 +158,6 @@ FailureOr<const KernelTable::Entry *> EntryLowering::entryOf(KernelOp kernel) {
   return entry;
 }
 
-StringRef labelOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto kernel = dyn_cast_or_null<KernelOp>(op);
-  if (!kernel)
-    return op ? op->getName().stripDialect() : "input";
-  Value yielded =
-      kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
-  Operation *maker = beforeViews(yielded).getDefiningOp();
-  return maker ? maker->getName().stripDialect() : "copy";
-}
-
-Location locationOf(Value value) {
-  auto kernel = value.getDefiningOp<KernelOp>();
-  if (!kernel)
-    return value.getLoc();
-  return kernel.getBody()
-      .front()
-      .getTerminator()
-      ->getOperand(cast<OpResult>(value).getResultNumber())
-      .getLoc();
-}
-
 Value EntryLowering::use(StringRef variable, Location loc) {
   Value &value = uses[variable];
   if (!value) {
@@ -194,7 +172,8 @@ Value EntryLowering::use(StringRef variable, Location loc) {
 }
 
 Value EntryLowering::allocate(Value tensor, StringRef label) {
-  return plan::AllocOp::create(builder, locationOf(tensor), storageBytes(tensor.getType()), label);
+  return plan::AllocOp::create(builder, resultLocation(tensor), storageBytes(tensor.getType()),
+                               label);
 }
 
 void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
@@ -362,7 +341,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
     if (!buffer)
       buffer = borrowed(cast<OpResult>(result).getResultNumber());
     if (!buffer)
-      buffer = allocate(result, labelOf(result));
+      buffer = allocate(result, resultLabel(result));
     bufferOf[result] = buffer;
     results.push_back(buffer);
   }

@@ -45,11 +45,13 @@ public:
 
 private:
   void findCandidates();
+  bool isMarked(int action) const { return step.actions[action].marked; }
   void findFixed();
   Corner cut(double price) const;
   void findCorners(const Corner &low, const Corner &high, int depth);
   double boundAt(double bytes) const;
-  const Choice &measured(const std::vector<bool> &again);
+  /// What is marked is repeated, whatever `again` says of it.
+  const Choice &measured(std::vector<bool> again);
   bool mayLook() const { return int(seen.size()) < mostLooks; }
   bool fits(const Choice &choice) const { return choice.bytes <= budget; }
   void tryAll();
@@ -62,6 +64,7 @@ private:
   const int64_t budget;
   std::vector<bool> needed;    ///< tensors that are read at the boundary or behind it
   std::vector<int> candidates; ///< actions that may be repeated, and whose repetition may be wanted
+  std::vector<int> open;       ///< those of them that are not marked
   int64_t fixed = 0;           ///< bytes alive at the boundary whatever is chosen
   std::vector<Corner> corners; ///< from nothing repeated to all that helps
   std::vector<Choice> seen;
@@ -82,6 +85,8 @@ void Chooser::findCandidates() {
       wanted[read] = true;
   }
   std::reverse(candidates.begin(), candidates.end());
+  llvm::copy_if(candidates, std::back_inserter(open),
+                [&](int action) { return !isMarked(action); });
 }
 
 void Chooser::findFixed() {
@@ -113,7 +118,8 @@ Corner Chooser::cut(double price) const {
       int tensor = ofTensor[made];
       if (tensor < 0)
         continue;
-      graph.add(tensor, ofAction[action], price * step.tensors[made].bytes);
+      graph.add(tensor, ofAction[action],
+                isMarked(action) ? MinCut::never : price * step.tensors[made].bytes);
       if (needed[made])
         graph.add(0, tensor, MinCut::never);
     }
@@ -160,7 +166,9 @@ double Chooser::boundAt(double bytes) const {
   return bound;
 }
 
-const Choice &Chooser::measured(const std::vector<bool> &again) {
+const Choice &Chooser::measured(std::vector<bool> again) {
+  for (int action : candidates)
+    again[action] = again[action] || isMarked(action);
   if (auto known = find_if(seen, [&](const Choice &choice) { return choice.again == again; });
       known != seen.end())
     return *known;
@@ -186,9 +194,9 @@ const Choice &Chooser::measured(const std::vector<bool> &again) {
 }
 
 void Chooser::tryAll() {
-  for (uint64_t bits = 1; bits < uint64_t(1) << candidates.size(); ++bits) {
+  for (uint64_t bits = 1; bits < uint64_t(1) << open.size(); ++bits) {
     std::vector<bool> again(step.actions.size());
-    for (auto [i, action] : enumerate(candidates))
+    for (auto [i, action] : enumerate(open))
       again[action] = bits >> i & 1;
     (void)measured(again);
   }
@@ -199,7 +207,7 @@ void Chooser::tryAll() {
 /// when other things are gone.
 void Chooser::tryBetween(const std::vector<bool> &little, const std::vector<bool> &much) {
   SmallVector<int> more;
-  for (int action : candidates)
+  for (int action : open)
     if (much[action] && !little[action])
       more.push_back(action);
   for (bool fromStart : {true, false}) {
@@ -231,7 +239,7 @@ void Chooser::squeeze() {
       int maker = tensor < step.tensors.size()
                       ? step.tensors[tensor].madeBy
                       : rewritten.step.actions[rewritten.step.tensors[tensor].madeBy].again;
-      if (maker >= 0 && is_contained(candidates, maker))
+      if (maker >= 0 && is_contained(open, maker))
         actions.insert(maker);
     }
     for (int action : actions) {
@@ -249,7 +257,7 @@ void Chooser::squeeze() {
 /// Of the best choice, keeps again what the budget has room for, the most expensive first.
 void Chooser::keepWhatFits() {
   SmallVector<int> repeated;
-  for (int action : candidates)
+  for (int action : open)
     if (seen[best].again[action])
       repeated.push_back(action);
   stable_sort(repeated, [&](int a, int b) { return step.actions[a].cost > step.actions[b].cost; });
@@ -282,7 +290,7 @@ Choices Chooser::run(int mostTried) {
   Choices choices;
   choices.bound = boundAt(double(budget) - double(fixed));
   if (!enough) {
-    if (int(candidates.size()) <= mostTried) {
+    if (int(open.size()) <= mostTried) {
       tryAll();
     } else {
       // The more a corner repeats, the less it keeps.

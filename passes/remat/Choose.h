@@ -13,7 +13,8 @@
 // kept unless its maker is repeated. The choices of all prices are the corners of the lower hull of
 // (bytes kept, time spent), and the hull at the budget is a bound that no choice is below, since
 // the arena holds at least what is kept there (Everett, "Generalized Lagrange multiplier method",
-// 1963). What the arena really takes is measured of each choice that is looked at.
+// 1963). What the arena really takes is measured of each choice that is looked at. Marked actions
+// are repeated in all of them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,19 +7,21 @@
 //
 // Behind everything that forms kernels, orders them or merges equal ones: a kernel that is repeated
 // is a copy of the first, and so has its code and its bits, and nothing merges the two again. How
-// what is repeated is chosen is in Choose.h, what it takes in Step.h.
+// what is repeated is chosen is in Choose.h, what it takes in Step.h; what the model's plan marks
+// is repeated whatever the budget (Mark.h). What a step keeps is said for whoever inspects it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
 #include "passes/remat/Choose.h"
-#include "passes/remat/ReadStep.h"
-#include "runtime/base/Text.h"
+#include "passes/remat/Explain.h"
+#include "passes/remat/Mark.h"
+#include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace weir {
@@ -95,12 +97,6 @@ private:
   llvm::DenseMap<Value, Value> now, shown;
 };
 
-std::string bytesText(int64_t bytes) {
-  if (bytes < 1'000'000)
-    return llvm::formatv("{0:f1} kB", bytes / 1e3).str();
-  return llvm::formatv("{0:f1} MB", bytes / 1e6).str();
-}
-
 std::string kernelsText(int64_t count) {
   return std::to_string(count) + (count == 1 ? " kernel" : " kernels");
 }
@@ -128,8 +124,10 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    if (budget == 0 && !report)
-      return markAllAnalysesPreserved();
+    FailureOr<Recomputed> blocks = Recomputed::of(getOperation());
+    if (failed(blocks))
+      return signalPassFailure();
+    getOperation()->removeAttr(recomputeAttrName);
     int64_t taken = 0; // whatever is chosen: variables, and what a run takes besides
     for (auto variable : getOperation().getOps<VariableOp>())
       if (!variable.getHost())
@@ -138,11 +136,17 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      // A step alone turns back.
+      if (budget == 0 && !report && function.getSymName() != "step")
+        continue;
       FailureOr<remat::EntryStep> step = remat::readStep(function, facts);
       if (failed(step))
         return signalPassFailure();
-      int64_t bytes = remat::measure(step->step).bytes;
-      entries.push_back({function, std::move(*step), bytes});
+      remat::mark(*step, *blocks);
+      std::vector<bool> again = remat::marked(step->step);
+      remat::Rewritten rewritten = remat::rewrite(step->step, remat::boundaryOf(step->step), again);
+      int64_t bytes = remat::measure(rewritten.step).bytes;
+      entries.push_back({function, std::move(*step), {std::move(again), rewritten.cost, bytes}});
     }
     int64_t inputs = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -150,10 +154,16 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     taken += reserveOf(*made, threads, facts.threadScratch(), inputs);
     if (report)
       report->persistent = taken;
-    llvm::stable_sort(entries, [](const Entry &a, const Entry &b) { return a.bytes > b.bytes; });
-    for (auto [i, entry] : llvm::enumerate(entries))
-      if (failed(fit(entry, taken, i + 1 < entries.size() ? entries[i + 1].bytes : 0)))
+    llvm::stable_sort(
+        entries, [](const Entry &a, const Entry &b) { return a.choice.bytes > b.choice.bytes; });
+    for (auto [i, entry] : llvm::enumerate(entries)) {
+      int64_t next = i + 1 < entries.size() ? entries[i + 1].choice.bytes : 0;
+      if (failed(fit(entry, taken, next)))
         return signalPassFailure();
+      if (entry.function.getSymName() == "step")
+        setKeeping(getOperation(), remat::explain(entry.step, entry.choice.again));
+      Repeater(entry.step, entry.choice.again).run(remat::boundaryOf(entry.step.step));
+    }
   }
 
 private:
@@ -167,22 +177,22 @@ private:
   struct Entry {
     func::FuncOp function;
     remat::EntryStep step;
-    int64_t bytes; ///< of scratch, with nothing repeated
+    remat::Choice choice; ///< at first, what is marked
   };
 
-  /// `next`: what the entry takes that takes most of those behind it.
+  /// Chooses what is repeated. `next`: what the entry takes that takes most of those behind it.
   LogicalResult fit(Entry &one, int64_t taken, int64_t next) {
-    auto &[function, entry, bytes] = one;
-    int64_t room = budget - taken;
-    double total = 0;
+    auto &[function, entry, choice] = one;
+    int64_t room = budget - taken, bytes = choice.bytes;
+    double total = 0; // with nothing repeated
     for (const remat::Action &action : entry.step.actions)
       total += action.cost;
     if (budget == 0 || bytes <= room) {
-      note(function, bytes + taken, total, true);
+      note(function, bytes + taken, total + choice.cost, true);
       return success();
     }
     if (room <= 0) {
-      note(function, bytes + taken, total, false);
+      note(function, bytes + taken, total + choice.cost, false);
       return emitError(function.getLoc())
              << "parameters, state and what threads have to themselves alone take "
              << bytesText(taken) << ", and there are to be " << bytesText(budget);
@@ -191,17 +201,16 @@ private:
     note(function, choices.best.bytes + taken, total + choices.best.cost, choices.fits);
     if (!choices.fits)
       return refuse(function, entry, choices, taken, next, total);
-    Repeater(entry, choices.best.again).run(remat::boundaryOf(entry.step));
+    choice = choices.best;
     int64_t kernels =
         llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
     emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
-                                  << " computes " << llvm::count(choices.best.again, true)
-                                  << " of its " << kernelsText(kernels)
-                                  << " twice: " << bytesText(choices.best.bytes + taken)
-                                  << " instead of " << bytesText(bytes + taken) << ", "
-                                  << priceText(choices.best.cost, total)
-                                  << " of its time (at least " << priceText(choices.bound, total)
-                                  << ")";
+                                  << " computes " << llvm::count(choice.again, true) << " of its "
+                                  << kernelsText(kernels)
+                                  << " twice: " << bytesText(choice.bytes + taken) << " instead of "
+                                  << bytesText(bytes + taken) << ", "
+                                  << priceText(choice.cost, total) << " of its time (at least "
+                                  << priceText(choices.bound, total) << ")";
     return success();
   }
 

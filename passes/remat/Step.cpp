@@ -242,7 +242,21 @@ int boundaryOf(const Step &step) {
       most = kept;
       boundary = i;
     }
+  auto isMarked = [&](int tensor) {
+    int maker = step.tensors[tensor].madeBy;
+    return maker >= 0 && step.actions[maker].marked;
+  };
+  for (int i = step.begin; i < boundary; ++i)
+    if (step.actions[i].isBackward && any_of(step.actions[i].reads, isMarked))
+      return i;
   return boundary;
+}
+
+std::vector<bool> marked(const Step &step) {
+  std::vector<bool> result;
+  for (const Action &action : step.actions)
+    result.push_back(action.marked);
+  return result;
 }
 
 } // namespace weir::remat

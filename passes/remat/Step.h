@@ -38,6 +38,8 @@ struct Action {
   int64_t workspace = 0;       ///< bytes, aligned
   double cost = 0;             ///< the time of all its runs, in seconds of the target's description
   bool repeats = false;        ///< may be done again, for the same results
+  bool marked = false;         ///< repeats, and is to: no gradient reads its results, but copies
+  bool isBackward = false;     ///< computes gradients
   int again = -1;              ///< the action of the original step that it repeats
 };
 
@@ -77,8 +79,12 @@ Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again
 bool mayDrop(const Step &step, int tensor);
 
 /// Where a step turns from forward to backward: the action ahead of which most bytes are kept of
-/// what may be dropped and is read at it or behind it.
+/// what may be dropped and is read at it or behind it; or where the first gradient of what is
+/// marked is computed, if that is earlier.
 int boundaryOf(const Step &step);
+
+/// The actions that are marked.
+std::vector<bool> marked(const Step &step);
 
 } // namespace weir::remat
 

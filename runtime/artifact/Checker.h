@@ -53,6 +53,7 @@ private:
   void checkConfigs();
   void checkTied();
   void checkChoices();
+  void checkKeeping();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
   void checkFlops(const std::string &where, const Kernel &kernel);

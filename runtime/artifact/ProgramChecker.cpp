@@ -14,6 +14,7 @@
 #include "runtime/base/Names.h"
 #include "runtime/base/Utf8.h"
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -47,6 +48,7 @@ void ProgramChecker::check() {
   checkConfigs();
   checkTied();
   checkChoices();
+  checkKeeping();
   checkVariables();
   checkKernels();
 
@@ -268,6 +270,27 @@ void ProgramChecker::checkChoices() {
         require(type <= DType::MAX, where, unknownType(type));
       checkLocation(where, choice->location());
     }
+}
+
+/// Times are shown as parts of a step's, and sizes are added up.
+void ProgramChecker::checkKeeping() {
+  const Keeping *keeping = program.keeping();
+  if (!keeping)
+    return;
+  auto isTime = [](double seconds) { return seconds >= 0 && std::isfinite(seconds); };
+  require(isTime(keeping->seconds()), "what a step keeps", "its time is no time");
+  require(keeping->scratch() <= maxArena, "what a step keeps", "it is more than an arena");
+  uint64_t room = maxArena;
+  for (const Kept *kept : *keeping->tensors()) {
+    require(isPlainText(kept->what()->string_view()), "what is kept", "its name is no plain text");
+    std::string where = "what is kept of " + quoted(kept->what());
+    require(isPlainText(kept->why()->string_view()), where, "its reason is no plain text");
+    require(isTime(kept->seconds()), where, "its time is no time");
+    require(kept->times() >= 1 && kept->bytes() <= room / kept->times(), where,
+            "it is more than an arena");
+    room -= kept->bytes() * kept->times();
+    checkLocation(where, kept->location());
+  }
 }
 
 void ProgramChecker::checkActions(const std::string &where,

@@ -7,6 +7,7 @@
 
 #include "tools/weir/FitMemory.h"
 #include "ir/weir/Names.h"
+#include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -47,8 +48,6 @@ std::pair<int64_t, MemoryReport> fewestThatFit(ModuleOp module, PipelineOptions 
   }
   return {0, {}};
 }
-
-std::string megabytes(int64_t bytes) { return llvm::formatv("{0:f1} MB", bytes / 1e6).str(); }
 
 } // namespace
 
@@ -108,18 +107,18 @@ std::vector<std::string> waysToFit(ModuleOp module, const PipelineOptions &optio
   if (options.microbatches == 0)
     if (auto [count, report] = fewestThatFit(module, options); count)
       ways.push_back(llvm::formatv("--microbatches {0} fits: {1}, {2:f1} % more time by estimate",
-                                   count, megabytes(report.bytes),
+                                   count, bytesText(report.bytes),
                                    100 * (report.seconds / whole->seconds - 1)));
   if (options.precision != Precision::f32)
     return ways;
   PipelineOptions low = options;
   low.precision = Precision::bf16;
   if (auto report = tryOut(module, low); report && report->fits)
-    ways.push_back("--precision bf16 fits: " + megabytes(report->bytes));
+    ways.push_back("--precision bf16 fits: " + bytesText(report->bytes));
   if (ways.empty())
     if (auto [count, report] = fewestThatFit(module, low); count)
       ways.push_back(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
-                                   megabytes(report.bytes)));
+                                   bytesText(report.bytes)));
   return ways;
 }
 

@@ -11,9 +11,9 @@
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
 #include "tools/weir/InspectFlops.h"
+#include "tools/weir/Numbers.h"
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <map>
 #include <string_view>
@@ -23,20 +23,6 @@ using nlohmann::ordered_json;
 
 namespace weir {
 namespace {
-
-/// 1234567 as "1,234,567": sizes are compared by eye.
-std::string grouped(uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(at, 1, ',');
-  return digits;
-}
-
-std::string fixed(double value, int decimals) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
-  return buffer;
-}
 
 std::string mega(uint64_t value) { return fixed(value / 1e6, value < 10'000'000 ? 3 : 1); }
 

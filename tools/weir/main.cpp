@@ -31,6 +31,7 @@
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
 #include "tools/weir/InspectFlops.h"
+#include "tools/weir/InspectMemory.h"
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
@@ -210,7 +211,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false, lines = false;
+  bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -402,10 +403,15 @@ Command addInspect(CLI::App &app, State &state) {
              "FLOPs and bytes of each entry by line of the model: what its mathematics takes, "
              "and what is executed")
           ->excludes(plan, precision);
+  auto *memory =
+      app.add_flag("--memory", state.memory,
+                   "What a step keeps for its gradients, by line, and what it would take not "
+                   "to; what is computed twice instead")
+          ->excludes(plan, precision, lines);
   app.add_option("--html", state.output,
                  "Write a page to look at: memory over the step, kernels, calls, beside the model")
       ->type_name("FILE")
-      ->excludes(json, plan, precision, lines);
+      ->excludes(json, plan, precision, lines, memory);
   return [&] {
     if (!state.output.empty()) {
       inspectPage(state.artifact, state.output);
@@ -416,6 +422,8 @@ Command addInspect(CLI::App &app, State &state) {
     } else if (state.precision) {
       std::vector<std::byte> artifact = readArtifact(state.artifact);
       inspectPrecision(artifact, countCasts(artifact), state.json);
+    } else if (state.memory) {
+      inspectMemory(state.artifact, state.json);
     } else {
       inspect(state.artifact, state.json);
     }
@@ -522,6 +530,7 @@ Examples:
   weir inspect gpt.weirx --lines
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --html gpt.html
+  weir inspect gpt.weirx --memory
   weir inspect gpt.weirx --plan)",
      addInspect},
     {"tune",

@@ -219,9 +219,9 @@ TEST(Builtins, ShapeAndReduce) {
 
 TEST(Builtins, AllHaveACase) {
   // Initial values, random numbers, losses and tests of texts; split and moments have two results.
-  std::set<std::string> elsewhere = {"zeros",          "ones",          "normal", "uniform",
-                                     "random_uniform", "random_normal", "ratio",  "starts_with",
-                                     "ends_with",      "contains",      "split",  "moments"};
+  std::set<std::string> elsewhere = {
+      "zeros",       "ones",      "normal",   "uniform", "random_uniform", "random_normal", "ratio",
+      "starts_with", "ends_with", "contains", "matches", "split",          "moments"};
   std::string all;
   for (const Elementwise &one : elementwise)
     all += " " + one.expression;

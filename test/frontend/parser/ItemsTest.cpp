@@ -79,23 +79,29 @@ TEST(Items, ManyResults) {
 }
 
 TEST(Items, Plan) {
-  Parsed parsed("plan {\n  precision f32 where contains(name, \"router\"); precision bf16\n}\n");
+  Parsed parsed("plan {\n  precision f32 where contains(name, \"router\"); precision bf16\n"
+                "  recompute where matches(path, \"h.*\"); recompute\n}\n");
   ASSERT_EQ(parsed.messages(), Messages());
   auto *plan = parsed.item<PlanItem>();
   ASSERT_TRUE(plan);
-  ASSERT_EQ(plan->entries.size(), 2u);
-  EXPECT_EQ(plan->entries[0]->precision.text, "f32");
-  EXPECT_EQ(show(plan->entries[0]->where.get()), "contains(name, 'router')");
-  EXPECT_EQ(plan->entries[1]->precision.text, "bf16");
-  EXPECT_FALSE(plan->entries[1]->where);
+  ASSERT_EQ(plan->entries.size(), 4u);
+  auto *first = llvm::cast<PinEntry>(plan->entries[0].get());
+  EXPECT_EQ(first->precision.text, "f32");
+  EXPECT_EQ(show(first->where.get()), "contains(name, 'router')");
+  auto *second = llvm::cast<PinEntry>(plan->entries[1].get());
+  EXPECT_EQ(second->precision.text, "bf16");
+  EXPECT_FALSE(second->where);
+  auto *third = llvm::cast<RecomputeEntry>(plan->entries[2].get());
+  EXPECT_EQ(show(third->where.get()), "matches(path, 'h.*')");
+  EXPECT_FALSE(llvm::cast<RecomputeEntry>(plan->entries[3].get())->where);
   EXPECT_EQ(errorsOf("const plan = 1"), Messages{});
 }
 
 TEST(Items, PlanErrors) {
   EXPECT_EQ(errorsOf("plan {\n  mesh 2\n  precison f32\n  precision 3\n  precision f32 were a\n}\n"
                      "const a = 1"),
-            (Messages{"2:3: expected `precision`, found `mesh`",
-                      "3:3: expected `precision`, found `precison`",
+            (Messages{"2:3: expected `precision` or `recompute`, found `mesh`",
+                      "3:3: expected `precision` or `recompute`, found `precison`",
                       "4:13: expected a precision, found `3`",
                       "5:17: expected `where`, or the end of the line, found `were`"}));
   EXPECT_EQ(errorsOf("pln {}"), (Messages{"1:1: expected config, require, const, fn, block, "

@@ -85,6 +85,27 @@ TEST(Choose, IsCloseToTheCheapestWithoutTryingAll) {
   EXPECT_LE(cost, 1.15 * all);
 }
 
+/// What is marked is repeated in each choice, and of the others the cheapest are.
+TEST(Choose, MarksAreKept) {
+  for (int mostTried : {12, 0})
+    for (unsigned seed = 0; seed < 100; ++seed) {
+      Step step = randomStep(seed, layers);
+      for (int i = layers; i < step.end; ++i)
+        step.actions[i].isBackward = true;
+      step.actions[seed % layers].marked = step.actions[3 * seed % layers].marked = true;
+      Rewritten least = rewrite(step, boundaryOf(step), marked(step));
+      Choices choices = choose(step, budgetOf(step, seed), mostTried);
+      for (int action : least.repeats)
+        EXPECT_TRUE(choices.best.again[action]) << seed;
+      EXPECT_GE(choices.best.cost, least.cost) << seed;
+      if (choices.fits) {
+        EXPECT_LE(choices.bound, choices.best.cost * (1 + 1e-9)) << seed;
+      }
+      Choices free = choose(step, INT64_MAX, mostTried);
+      EXPECT_EQ(free.best.cost, least.cost) << seed;
+    }
+}
+
 TEST(Choose, NothingIsRepeatedWhereThereIsRoom) {
   Step step = chain({1000, 2000, 3000});
   Choices choices = choose(step, measure(step).bytes);

@@ -43,6 +43,21 @@ TEST(Step, WhatARepetitionReadsIsRepeatedBeforeIt) {
   EXPECT_EQ(rewritten.repeats, (std::vector<int>{0, 1}));
 }
 
+TEST(Step, WhatIsMarkedIsGivenUpFromItsFirstGradientOn) {
+  Step step = chain({1000, 4000, 2000});
+  int boundary = boundaryOf(step);
+  EXPECT_EQ(boundary, 3);
+  for (int i = 3; i < step.end; ++i)
+    step.actions[i].isBackward = true;
+  step.actions[2].marked = true; // read by the loss's gradient
+  EXPECT_EQ(boundaryOf(step), 3);
+  EXPECT_EQ(rewrite(step, boundaryOf(step), marked(step)).repeats, std::vector<int>{2});
+  step.actions[2].marked = false;
+  step.actions[0].marked = true; // read later: where most is kept is before it
+  EXPECT_EQ(boundaryOf(step), 3);
+  EXPECT_EQ(rewrite(step, boundaryOf(step), marked(step)).repeats, std::vector<int>{0});
+}
+
 TEST(Step, PortsAndVariablesAreKept) {
   Step step = chain({1000, 1000});
   EXPECT_TRUE(mayDrop(step, step.actions[0].writes[0]));

@@ -199,6 +199,15 @@ static void model(Builder &t, uint64_t flops, std::vector<LineFlops> lines) {
   t.step().model_lines = std::move(lines);
 }
 
+static KeptT &addKept(Builder &t) {
+  t.program.keeping = std::make_unique<KeepingT>();
+  t.program.keeping->tensors.push_back(std::make_unique<KeptT>());
+  KeptT &kept = *t.program.keeping->tensors.back();
+  kept.what = "matmul";
+  kept.times = 1;
+  return kept;
+}
+
 /// A second launch of the kernel, in order as it is.
 static KernelT &addPart(Builder &t) {
   t.program.kernels.push_back(std::make_unique<KernelT>(*t.program.kernels[0]));
@@ -266,6 +275,29 @@ static const Fault faults[] = {
      [](Builder &t) { addChoice(t, DType(99), DType::f32, 0); }},
     {"the choice for 'matmul': its element type is number 98",
      [](Builder &t) { addChoice(t, DType::f32, DType(98), 0); }},
+    {"what is kept of 'matmul': its time is no time", [](Builder &t) { addKept(t).seconds = -1; }},
+    {"what is kept of 'matmul': its time is no time", [](Builder &t) { addKept(t).seconds = NAN; }},
+    {"what a step keeps: its time is no time",
+     [](Builder &t) {
+       addKept(t);
+       t.program.keeping->seconds = INFINITY;
+     }},
+    {"what is kept of 'matmul': it is more than an arena",
+     [](Builder &t) {
+       addKept(t).times = uint64_t(1) << 40;
+       t.program.keeping->tensors[0]->bytes = uint64_t(1) << 40;
+     }},
+    {"what is kept of 'matmul': it is more than an arena", [](Builder &t) { addKept(t).times = 0; }},
+    {"what a step keeps: it is more than an arena",
+     [](Builder &t) {
+       addKept(t);
+       t.program.keeping->scratch = ~0ull;
+     }},
+    {"what is kept of 'matmul': its reason is no plain text",
+     [](Builder &t) { addKept(t).why = "\x1b[31m"; }},
+    {"what is kept: its name is no plain text", [](Builder &t) { addKept(t).what = "\xff"; }},
+    {"what is kept of 'matmul'",
+     [](Builder &t) { addKept(t).location = std::make_unique<Location>(1 << 20, 1, 1); }},
     {"the choice for 'matmul'", [](Builder &t) { addChoice(t, DType::f32, DType::f32, 1 << 20); }},
     {"an entry: it has no name", [](Builder &t) { t.addEntry(""); }},
     {"what limits 'x': its name", [](Builder &t) { t.step().inputs[0]->limit_config = "\x01"; }},

@@ -8,6 +8,7 @@
 #include "tools/dev/weir-smith/Generate.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/Recompute.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "runtime/base/Precision.h"
 #include "tools/dev/weir-smith/Rules.h"
@@ -231,6 +232,12 @@ void choosePrecision(Program &program) {
   });
 }
 
+/// At times nothing that is computed forward is kept for the gradients.
+void chooseRecomputed(Program &program) {
+  if (program.random.chance(0.2))
+    setRecomputed(*program.module, {std::string()});
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
@@ -245,6 +252,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     makeInit(program);
     choosePrecision(program);
     chooseMasters(program);
+    chooseRecomputed(program);
   } catch (const Refused &) {
     return nullptr;
   }

@@ -1,0 +1,48 @@
+//===- Keeping.cpp - What a step keeps, and what that costs -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Keeping.h"
+#include "ir/weir/Names.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace weir {
+
+void setKeeping(ModuleOp module, const Keeping &keeping) {
+  Builder builder(module.getContext());
+  SmallVector<Attribute> tensors;
+  for (const Kept &one : keeping.tensors)
+    tensors.push_back(builder.getArrayAttr(
+        {LocationAttr(one.at), builder.getStringAttr(one.what),
+         builder.getI64IntegerAttr(one.bytes), builder.getI64IntegerAttr(one.times),
+         builder.getF64FloatAttr(one.seconds), builder.getBoolAttr(one.again),
+         builder.getStringAttr(one.why)}));
+  module->setAttr(keepingAttrName, builder.getArrayAttr({builder.getF64FloatAttr(keeping.seconds),
+                                                         builder.getI64IntegerAttr(keeping.scratch),
+                                                         builder.getArrayAttr(tensors)}));
+}
+
+std::optional<Keeping> keepingOf(ModuleOp module) {
+  auto all = module->getAttrOfType<ArrayAttr>(keepingAttrName);
+  if (!all)
+    return std::nullopt;
+  Keeping keeping;
+  keeping.seconds = cast<FloatAttr>(all[0]).getValueAsDouble();
+  keeping.scratch = cast<IntegerAttr>(all[1]).getInt();
+  for (Attribute one : cast<ArrayAttr>(all[2])) {
+    ArrayRef<Attribute> fields = cast<ArrayAttr>(one).getValue();
+    keeping.tensors.push_back(
+        {cast<LocationAttr>(fields[0]), cast<StringAttr>(fields[1]).str(),
+         cast<IntegerAttr>(fields[2]).getInt(), cast<IntegerAttr>(fields[3]).getInt(),
+         cast<FloatAttr>(fields[4]).getValueAsDouble(), cast<BoolAttr>(fields[5]).getValue(),
+         cast<StringAttr>(fields[6]).str()});
+  }
+  return keeping;
+}
+
+} // namespace weir

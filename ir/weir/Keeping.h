@@ -1,0 +1,46 @@
+//===- Keeping.h - What a step keeps, and what that costs ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_KEEPING_H
+#define WEIR_IR_WEIR_KEEPING_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace weir {
+
+/// Tensors of a step that are alike: made by the forward computation and read by the backward one.
+struct Kept {
+  mlir::Location at;
+  std::string what;   ///< in the words of plan.alloc's label: "matmul"
+  int64_t bytes;      ///< of the arena that each takes; of one that is computed again, would take
+  int64_t times;      ///< how many there are
+  double seconds = 0; ///< what computing each again takes from all else that is kept, estimated
+  bool again = false; ///< it is computed again, and not kept
+  /// Why it cannot be given up, or, of one that is computed again, who wants it so; else empty.
+  std::string why;
+
+  bool operator==(const Kept &) const = default;
+};
+
+/// Of the step entry of a program.
+struct Keeping {
+  double seconds = 0;  ///< a step's time with nothing computed again, estimated
+  int64_t scratch = 0; ///< bytes of the arena with nothing computed again, variables left out
+  llvm::SmallVector<Kept> tensors;
+};
+
+/// The module attribute weir.keeping: [seconds, scratch, [[location, what, bytes, times, seconds,
+/// again, why] ..]].
+void setKeeping(mlir::ModuleOp module, const Keeping &keeping);
+
+/// Nothing where the module says nothing of it.
+std::optional<Keeping> keepingOf(mlir::ModuleOp module);
+
+} // namespace weir
+
+#endif

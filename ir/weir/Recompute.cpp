@@ -1,0 +1,55 @@
+//===- Recompute.cpp - Blocks that are computed again -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Recompute.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace weir {
+
+void setRecomputed(ModuleOp module, ArrayRef<std::string> paths) {
+  SmallVector<StringRef> all(paths.begin(), paths.end());
+  if (all.empty())
+    module->removeAttr(recomputeAttrName);
+  else
+    module->setAttr(recomputeAttrName, Builder(module.getContext()).getStrArrayAttr(all));
+}
+
+FailureOr<Recomputed> Recomputed::of(ModuleOp module) {
+  Recomputed result;
+  Attribute attribute = module->getAttr(recomputeAttrName);
+  if (!attribute)
+    return result;
+  auto all = dyn_cast<ArrayAttr>(attribute);
+  if (!all || !llvm::all_of(all, llvm::IsaPred<StringAttr>))
+    return module.emitError() << recomputeAttrName << " = " << attribute
+                              << ": expected the paths of blocks, such as [\"h.0.mlp\"]";
+  for (auto path : all.getAsValueRange<StringAttr>())
+    result.paths.insert(path);
+  return result;
+}
+
+bool Recomputed::contains(Location loc) const {
+  if (empty())
+    return false;
+  for (StringRef path = instancePath(loc);; path = pathAround(path)) {
+    if (paths.contains(path))
+      return true;
+    if (path.empty())
+      return false;
+  }
+}
+
+StringRef pathAround(StringRef path) {
+  size_t end = path.rfind('.');
+  return end == StringRef::npos ? "" : path.take_front(end);
+}
+
+} // namespace weir

@@ -1,0 +1,45 @@
+//===- Recompute.h - Blocks that are computed again ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the model's plan says of blocks: what is computed in them forward is not kept for the
+// backward computation, but computed again there. It changes no number, so it is no part of what
+// the program computes: digests leave it out, and ops are told by their locations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_RECOMPUTE_H
+#define WEIR_IR_WEIR_RECOMPUTE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace weir {
+
+/// The module attribute weir.recompute: an array of the paths of blocks' instances, "h.0.mlp"; ""
+/// is the model itself. Blocks in them are computed again, too. None: there is no attribute.
+void setRecomputed(mlir::ModuleOp module, llvm::ArrayRef<std::string> paths);
+
+/// The blocks that are computed again.
+class Recomputed {
+public:
+  /// Of a module whose attribute, if it has one, holds texts alone; an error, else.
+  static mlir::FailureOr<Recomputed> of(mlir::ModuleOp module);
+
+  bool empty() const { return paths.empty(); }
+  /// Whether an op that stands there is in one of the blocks.
+  bool contains(mlir::Location loc) const;
+
+private:
+  llvm::StringSet<> paths;
+};
+
+/// The path of what a block's instance stands in, "h.0" for "h.0.mlp"; "" at last.
+llvm::StringRef pathAround(llvm::StringRef path);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,150 @@
+//===- Explain.cpp - What an entry keeps, and what that costs -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/Explain.h"
+#include "ir/weir/Locations.h"
+
+using namespace mlir;
+
+namespace weir::remat {
+namespace {
+
+/// What of a step's forward computation its backward one reads.
+class Readers {
+public:
+  explicit Readers(const Step &step) : step(step), behind(step.tensors.size()) {
+    for (const Action &action : step.actions)
+      if (action.isBackward || action.again >= 0)
+        for (int read : action.reads)
+          behind[read] = true;
+  }
+
+  /// Whether the tensor takes memory, is made forward, and is read by a gradient or a copy.
+  bool keep(int tensor) const {
+    const Tensor &made = step.tensors[tensor];
+    return behind[tensor] && made.bytes > 0 &&
+           (made.madeBy < 0 || !step.actions[made.madeBy].isBackward);
+  }
+
+private:
+  const Step &step;
+  std::vector<bool> behind; ///< by tensor
+};
+
+class Explainer {
+public:
+  Explainer(const EntryStep &entry, const std::vector<bool> &again)
+      : entry(entry), step(entry.step),
+        rewritten(rewrite(entry.step, boundaryOf(entry.step), again)), before(step),
+        now(rewritten.step) {}
+
+  Keeping run();
+
+private:
+  double secondsOf(int tensor) const;
+  std::string whyNot(int tensor) const;
+  void addKept(int tensor);
+  void addRepeated(int action);
+  void add(int tensor, double seconds, bool again, std::string why);
+
+  const EntryStep &entry;
+  const Step &step; ///< tensors have the same numbers in both
+  const Rewritten rewritten;
+  const Readers before, now;
+  Keeping result;
+};
+
+/// The time of all that must be done for a tensor, where everything else is there that is kept.
+double Explainer::secondsOf(int tensor) const {
+  double seconds = 0;
+  std::vector<bool> done(step.actions.size());
+  SmallVector<int> wanted = {tensor};
+  while (!wanted.empty()) {
+    int maker = step.tensors[wanted.pop_back_val()].madeBy;
+    if (done[maker])
+      continue;
+    done[maker] = true;
+    seconds += step.actions[maker].cost;
+    for (int read : step.actions[maker].reads)
+      if (mayDrop(step, read) && !now.keep(read))
+        wanted.push_back(read);
+  }
+  return seconds;
+}
+
+/// Why it cannot be given up; "" where it can.
+std::string Explainer::whyNot(int tensor) const {
+  const Tensor &made = step.tensors[tensor];
+  if (mayDrop(step, tensor))
+    return "";
+  if (made.madeBy < 0)
+    return "an input";
+  if (made.isPort)
+    return "a result of the step";
+  if (made.variable >= 0)
+    return "the next value of a variable";
+  return entry.makers[made.madeBy] ? "one launch makes many" : "the loop over microbatches has it";
+}
+
+void Explainer::addKept(int tensor) {
+  std::string why = whyNot(tensor);
+  add(tensor, why.empty() ? secondsOf(tensor) : 0, /*again=*/false, why);
+}
+
+void Explainer::addRepeated(int action) {
+  const Action &repeated = step.actions[action];
+  double seconds = repeated.cost; // of the first of its results
+  for (int made : repeated.writes) {
+    if (!mayDrop(step, made))
+      continue;
+    std::string why = repeated.marked ? "the plan says so" : "it did not fit";
+    if (!before.keep(made))
+      why = "for what is computed from it";
+    add(made, std::exchange(seconds, 0), /*again=*/true, why);
+  }
+}
+
+void Explainer::add(int tensor, double seconds, bool again, std::string why) {
+  Value value = entry.values[tensor];
+  Location at = resultLocation(value);
+  if (FileLineColLoc line = modelLine(at))
+    at = line;
+  Kept kept{
+      at, resultLabel(value).str(), step.tensors[tensor].bytes, 1, seconds, again, std::move(why)};
+  for (Kept &other : result.tensors) {
+    kept.times = other.times;
+    if (kept == other) {
+      ++other.times;
+      return;
+    }
+  }
+  kept.times = 1;
+  result.tensors.push_back(std::move(kept));
+}
+
+Keeping Explainer::run() {
+  for (const Action &action : step.actions)
+    result.seconds += action.cost;
+  result.scratch = measure(step).bytes;
+  for (int tensor = 0; tensor < int(step.tensors.size()); ++tensor)
+    if (now.keep(tensor) && entry.values[tensor])
+      addKept(tensor);
+  for (int action : rewritten.repeats)
+    addRepeated(action);
+  llvm::stable_sort(result.tensors, [](const Kept &a, const Kept &b) {
+    return a.bytes * a.times > b.bytes * b.times;
+  });
+  return std::move(result);
+}
+
+} // namespace
+
+Keeping explain(const EntryStep &entry, const std::vector<bool> &again) {
+  return Explainer(entry, again).run();
+}
+
+} // namespace weir::remat

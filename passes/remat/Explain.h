@@ -1,0 +1,22 @@
+//===- Explain.h - What an entry keeps, and what that costs -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_REMAT_EXPLAIN_H
+#define WEIR_PASSES_REMAT_EXPLAIN_H
+
+#include "ir/weir/Keeping.h"
+#include "passes/remat/ReadStep.h"
+
+namespace weir::remat {
+
+/// What a marked entry (Mark.h) keeps for its gradients and for what is computed again, where the
+/// actions of `again` are repeated: tensors that are alike together, the largest first.
+Keeping explain(const EntryStep &entry, const std::vector<bool> &again);
+
+} // namespace weir::remat
+
+#endif

@@ -1,0 +1,23 @@
+//===- Mark.h - What the plan of the model says of actions --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_REMAT_MARK_H
+#define WEIR_PASSES_REMAT_MARK_H
+
+#include "ir/weir/Recompute.h"
+#include "passes/remat/ReadStep.h"
+
+namespace weir::remat {
+
+/// Says of an entry's actions which compute gradients, and marks those that can be repeated,
+/// compute none, and compute in the blocks alone. What does not compute but shows, and constants,
+/// may come from anywhere.
+void mark(EntryStep &entry, const Recomputed &blocks);
+
+} // namespace weir::remat
+
+#endif

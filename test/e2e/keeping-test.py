@@ -1,0 +1,161 @@
+"""What a step keeps for its gradients: what the plan marks is computed again, and weir inspect --memory says what is."""
+
+import collections
+import json
+import re
+
+import weirtest
+from weirtest import MODELS, SMALL_GPT
+
+MODEL = MODELS / "gpt-char.weir"
+SIZES = ["--set", "layers=4", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
+
+
+class Keeping(weirtest.Test):
+    def compile(self, model, *options, sizes=SIZES):
+        path = self.folder / "a.weirx"
+        done = self.weir("compile", model, *sizes, *options, "-o", path)
+        return path, done.stderr
+
+    def marked(self, *lines, recipe=""):
+        """gpt-char with a plan."""
+        text = MODEL.read_text().replace("steps  2000", "steps  2000\n" + recipe)
+        return self.write("gpt-char.weir", text + "plan {\n" + "\n".join(lines) + "\n}\n")
+
+    def facts(self, path):
+        return json.loads(self.weir("inspect", path, "--memory", "--json").stdout)
+
+    def losses_of(self, path):
+        self.weir("run", path, *weirtest.data(window=self.text()), "--steps", 3, "--seed", 1, "--metrics", self.folder / "m.jsonl")
+        return self.losses("m.jsonl")
+
+    def line_of(self, text):
+        return 1 + MODEL.read_text().split("\n").index(next(x for x in MODEL.read_text().split("\n") if text in x))
+
+    def test_marked_blocks_take_less_memory_and_have_the_same_bits(self):
+        for recipe, options in [("", []), ("  accumulate 2", []), ("", ["--microbatches", 4]), ("", ["--precision", "bf16"])]:
+            with self.subTest(recipe=recipe, options=options):
+                path, _ = self.compile(self.marked(recipe=recipe), *options)
+                whole, losses = self.facts(path), self.losses_of(path)
+                path, said = self.compile(self.marked('  recompute where matches(path, "h.*.mlp")', recipe=recipe), *options)
+                less = self.facts(path)
+                self.assertEqual(said, "")
+                self.assertEqual(self.losses_of(path), losses)
+                self.assertLess(less["scratch"], whole["scratch"])
+                self.assertEqual(less["totals"]["scratch_if_kept"] // 64, -(-whole["scratch"] // 64))
+                self.assertEqual(less["persistent"], whole["persistent"])
+                self.assertEqual(whole["again"], [])
+                self.assertTrue(any(row["why"] == "the plan says so" for row in less["again"]))
+                self.assertLess(less["totals"]["kept"], whole["totals"]["kept"])
+
+    def test_marks_and_a_budget(self):
+        path, _ = self.compile(MODEL)
+        whole, losses = self.facts(path), self.losses_of(path)
+        model = self.marked('  recompute where matches(path, "h.*.mlp")')
+        path, _ = self.compile(model)
+        marked = self.facts(path)
+        for share in [1, 0.9, 0.8]:
+            budget = marked["persistent"] + int(share * marked["scratch"]) + 64
+            path, said = self.compile(model, "--memory", budget)
+            facts = self.facts(path)
+            self.assertLessEqual(facts["arena"], budget)
+            self.assertEqual(self.losses_of(path), losses)
+            self.assertEqual("twice" in said, share < 1)
+            whys = collections.Counter(row["why"] for row in facts["again"])
+            self.assertGreater(whys["the plan says so"], 0)
+            self.assertEqual(whys["it did not fit"] > 0, share < 1)
+        self.assertLess(facts["scratch"], 0.8 * whole["scratch"])
+
+    def test_everything_is_marked(self):
+        path, _ = self.compile(MODEL)
+        losses = self.losses_of(path)
+        for line in ["recompute", 'recompute where matches(path, "*")', 'recompute where matches(path, "h.*")']:
+            for options in [[], ["--microbatches", 2]]:
+                path, _ = self.compile(self.marked(line), *options)
+                self.assertNotEqual(self.facts(path)["again"], [])
+                if not options:
+                    self.assertEqual(self.losses_of(path), losses)
+
+    def test_a_mark_is_verified(self):
+        model = self.marked('  recompute where matches(path, "h.*.attn") or path == "h.0.mlp"')
+        done = self.weir("verify", model, *SMALL_GPT)
+        self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+
+    def test_a_mark_is_no_other_model(self):
+        """A run goes on with other marks."""
+        kept = self.folder / "kept"
+        for steps, lines in [(2, []), (4, ['  recompute where matches(path, "h.*.mlp")'])]:
+            path, _ = self.compile(self.marked(*lines))
+            self.weir(
+                "run", path, *weirtest.data(window=self.text()), "--steps", steps, "--checkpoint", kept, *(["--resume", "--extend"] if lines else [])
+            )
+
+    def test_what_is_kept_is_in_the_plan(self):
+        for options in [[], ["--microbatches", 2], ["--precision", "bf16"]]:
+            path, _ = self.compile(MODEL, *options)
+            facts = self.facts(path)
+            kept = collections.Counter()
+            for row in facts["kept"]:
+                self.assertEqual(row["bytes"] % 64, 0)
+                kept[row["bytes"]] += row["times"]
+            self.assertEqual(sum(size * times for size, times in kept.items()), facts["totals"]["kept"])
+            self.assertLessEqual(facts["totals"]["kept"], facts["scratch"] + 63)
+            self.assertLessEqual(facts["persistent"] + facts["scratch"], facts["arena"])
+            # All of it is alive in one action.
+            entry = re.search(r"plan\.entry @step.*?(?=plan\.entry|\Z)", self.weir("inspect", path, "--plan").stdout, re.S).group()
+            buffers = [tuple(map(int, b)) for b in re.findall(r'plan\.alloc (\d+) "[^"]*" at \d+ from (\d+) to (\d+) : <scratch>', entry)]
+            self.assertGreater(len(buffers), 10)
+            for action in range(max(last for _, _, last in buffers)):
+                alive = collections.Counter((size + 63) // 64 * 64 for size, first, last in buffers if first <= action <= last)
+                if kept <= alive:
+                    break
+            else:
+                self.fail(f"no action has all that is kept alive: {options}")
+
+    def test_lines_and_reasons(self):
+        path, _ = self.compile(MODEL)
+        facts = self.facts(path)
+        place = f"gpt-char.weir:{self.line_of('gelu_tanh')}"
+        gelu = [row for row in facts["kept"] if row["at"].endswith(place)]
+        self.assertTrue(any(row["what"] == "matmul" and row["times"] == 4 and row["bytes"] == 8 * 16 * 4 * 32 * 4 for row in gelu), gelu)
+        inputs = [row for row in facts["kept"] if row["share"] is None]
+        self.assertIn(("input", "an input"), {(row["what"], row["why"]) for row in inputs})
+        for row in facts["kept"]:
+            self.assertRegex(row["at"], r"gpt-char\.weir:\d+$")
+            self.assertEqual(row["share"] is None, row["why"] != "")
+            if row["share"] is not None:
+                self.assertGreater(row["share"], 0)
+                self.assertLess(row["share"], 0.5)
+        sizes = [row["bytes"] * row["times"] for row in facts["kept"]]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_the_table(self):
+        path, _ = self.compile(MODEL)
+        whole = self.facts(path)
+        text = self.weir("inspect", path, "--memory").stdout
+        self.assertRegex(text, r"gpt for x86-64\S*: one arena of [\d,]+ bytes")
+        self.assertIn("Nothing is computed twice", text)
+        budget = whole["persistent"] + whole["scratch"] * 7 // 10
+        path, said = self.compile(MODEL, "--memory", budget)
+        facts = self.facts(path)
+        text = self.weir("inspect", path, "--memory").stdout
+        count, price = re.search(r"computes (\d+) of its \d+ kernels twice.*, \+([\d.]+) % of its time", said).groups()
+        self.assertLessEqual(sum(row["times"] for row in facts["again"] if row["share"] > 0), int(count))
+        self.assertAlmostEqual(100 * facts["totals"]["share"], float(price), delta=0.06)
+        self.assertEqual(facts["totals"]["gained"], facts["totals"]["scratch_if_kept"] - facts["scratch"])
+        self.assertGreater(facts["totals"]["gained"], 0)
+        self.assertRegex(text, r"Computed again rather than kept:\n.*it did not fit\n")
+        self.assertIn(f"the step takes {facts['scratch']:,} bytes instead of {facts['totals']['scratch_if_kept']:,}", text)
+        # Nothing of it is by chance.
+        before = path.read_bytes()
+        self.compile(MODEL, "--memory", budget)
+        self.assertEqual(path.read_bytes(), before)
+
+    def test_options_that_exclude_each_other(self):
+        path, _ = self.compile(MODEL, sizes=SMALL_GPT)
+        self.fails(2, "--memory excludes --precision", "weir", "inspect", path, "--memory", "--precision")
+        self.fails(2, "--memory excludes --plan", "weir", "inspect", path, "--memory", "--plan")
+
+
+if __name__ == "__main__":
+    weirtest.main()
