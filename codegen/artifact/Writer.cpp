@@ -15,6 +15,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
@@ -47,6 +48,23 @@ static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
               int(fb::Space::MAX) == int(plan::getMaxEnumValForSpace()) &&
               int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()) &&
               int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()));
+
+/// Whether the value is a sum of truth values that say what is_finite of some elements is not, as
+/// passes/recipe/SkipSteps.cpp makes it, and perhaps of other such sums.
+bool countsNotFinite(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto cast = dyn_cast<CastOp>(op);
+      cast && tensorType(cast.getInput()).getElementType().isInteger(1)) {
+    SetVector<Operation *> behind;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    return succeeded(getBackwardSlice(cast.getOperation(), &behind, options)) &&
+           llvm::any_of(behind, [](Operation *one) { return isa<IsFiniteOp>(one); });
+  }
+  return isa<AddOp, ReduceOp, View>(op) && llvm::any_of(op->getOperands(), countsNotFinite);
+}
 
 class Writer {
 public:
@@ -137,7 +155,8 @@ private:
     if (!line)
       return artifact::noLine;
     auto found = llvm::find_if(lines, [&](const fb::Location &other) {
-      return other.file() == line->file() && other.line() == line->line();
+      return other.file() == line->file() && other.line() == line->line() &&
+             other.column() == line->column();
     });
     size_t place = found - lines.begin();
     if (place >= artifact::noLine)
@@ -228,6 +247,7 @@ private:
         kernel->bytes = op.getBytes();
         kernel->meaning = printMeaning(op);
         kernel->op_flops = flopsOfOps(meaning, kernel->flops);
+        writeTensors(*kernel, meaning);
       }
       kernels[{op.getSymName(), i}] = program.kernels.size();
       program.kernels.push_back(std::move(kernel));
@@ -259,6 +279,24 @@ private:
       sum += line.flops;
     }
     entry.model_flops = sum;
+  }
+
+  void writeTensors(fb::KernelT &kernel, KernelOp meaning) {
+    for (TypeRange types : {TypeRange(meaning.getInputs()), TypeRange(meaning.getResultTypes())})
+      for (Type type : types) {
+        auto tensor = std::make_unique<fb::TensorTypeT>();
+        tensor->dtype = dtypeOf(type);
+        tensor->shape = shapeVector(type);
+        kernel.tensors.push_back(std::move(tensor));
+      }
+    Block &body = meaning.getBody().front();
+    for (auto constant : body.getOps<ConstantOp>())
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue());
+          number && number.getValue().isInfinity())
+        kernel.infinities |= number.getValue().isNegative() ? 2 : 1;
+    for (auto [i, yielded] : llvm::enumerate(body.getTerminator()->getOperands()))
+      if (countsNotFinite(yielded))
+        kernel.counts.push_back(meaning.getInputs().size() + i);
   }
 
   fb::Ref refTo(const plan::Place &place) {

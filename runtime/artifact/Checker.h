@@ -57,6 +57,7 @@ private:
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
   void checkFlops(const std::string &where, const Kernel &kernel);
+  void checkTensors(const std::string &where, const Kernel &kernel);
   void checkNames();
   void checkActions(const std::string &where,
                     const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);

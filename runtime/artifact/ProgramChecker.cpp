@@ -327,6 +327,26 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
   }
   require(alike, where, "it is unlike the launch before it");
   require(!kernel.meaning(), where, "only the first launch has a meaning");
+  require(!kernel.tensors() && !kernel.counts(), where,
+          "only the first launch says what its operands are");
+}
+
+void ProgramChecker::checkTensors(const std::string &where, const Kernel &kernel) {
+  uint32_t operands = kernel.operands()->size();
+  if (kernel.tensors()) {
+    require(kernel.tensors()->size() <= operands, where, "it has more tensors than operands");
+    for (uint32_t i = 0; i < kernel.tensors()->size(); ++i) {
+      const TensorType &tensor = *kernel.tensors()->Get(i);
+      require(tensor.dtype() <= DType::MAX, where, unknownType(tensor.dtype()));
+      require(isAligned(tensor.shape()), where, "a tensor's shape is not aligned in the file");
+      for (int64_t size : *tensor.shape())
+        require(size >= 0, where, "a tensor's shape is negative");
+    }
+  }
+  if (kernel.counts())
+    for (uint16_t count : *kernel.counts())
+      require(kernel.tensors() && count < kernel.tensors()->size(), where,
+              "what it counts in is no operand");
 }
 
 void ProgramChecker::checkFlops(const std::string &where, const Kernel &kernel) {
@@ -366,6 +386,7 @@ void ProgramChecker::checkKernels() {
     }
     checkPart(where, *kernel, before);
     checkFlops(where, *kernel);
+    checkTensors(where, *kernel);
     require(symbols.insert(kernel->symbol()->string_view()).second, where,
             "there are two of that name");
     before = kernel;

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_RUN_TRAINING_H
 #define WEIR_RUNTIME_RUN_TRAINING_H
 
+#include "runtime/origin/Flow.h"
 #include "runtime/run/Beginning.h"
 #include "runtime/run/Evaluator.h"
 #include "runtime/run/Finite.h"
@@ -35,6 +36,9 @@ public:
   /// Everything from the first step to the last report.
   Exit run(const Signals &signals);
 
+  /// What --replay asks for (Replay.cpp).
+  Exit replay(const Signals &signals);
+
 private:
   using Clock = std::chrono::steady_clock;
 
@@ -45,6 +49,10 @@ private:
   void finishStep();
   void finishSteps();
   void checkFinite(const StepRecord &record);
+  Values readOutputs();
+  void rewind(const Values &bad);
+  void traceStep(const Values &bad);
+  void tellOrigin(const Flow &flow, const Values &bad);
   int evaluate(const Signals &signals);
   Manifest manifest() const;
   void save();

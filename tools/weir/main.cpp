@@ -322,8 +322,14 @@ void addTrainingOptions(CLI::App &app, State &state) {
 }
 
 Exit train(std::vector<std::byte> artifact, State &state) {
+  bool looks = state.run.nan == "trace" || state.run.replay;
+  if (state.checkEveryOp && looks)
+    throw Failure(Exit::usage, concat("--check-every-op excludes ",
+                                      state.run.replay ? "--replay" : "--nan trace"));
   if (state.checkEveryOp)
     checkEveryOp(artifact, state.run);
+  if (looks)
+    findOpsIn(artifact, state.run);
   return runTraining(std::move(artifact), state.run);
 }
 
@@ -482,7 +488,8 @@ Examples:
   weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
   weir run gpt.weirx --data window=input.txt --checkpoint kept --resume
   weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors
-  weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op)",
+  weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op
+  weir run gpt.weirx --data window=input.txt --checkpoint kept --replay 1234)",
      addRun},
     {"train", R"(Compile a model file and train it.
 

@@ -208,6 +208,13 @@ static KeptT &addKept(Builder &t) {
   return kept;
 }
 
+/// Says that the kernel's next operand is of that shape.
+static TensorTypeT &addTensor(KernelT &kernel, std::vector<int64_t> shape) {
+  kernel.tensors.push_back(std::make_unique<TensorTypeT>());
+  kernel.tensors.back()->shape = std::move(shape);
+  return *kernel.tensors.back();
+}
+
 /// A second launch of the kernel, in order as it is.
 static KernelT &addPart(Builder &t) {
   t.program.kernels.push_back(std::make_unique<KernelT>(*t.program.kernels[0]));
@@ -336,6 +343,25 @@ static const Fault faults[] = {
      [](Builder &t) { addPart(t).operands[1].mutate_mode(Mode::read); }},
     {"unlike the launch before it", [](Builder &t) { addPart(t).operands.pop_back(); }},
     {"only the first launch has a meaning", [](Builder &t) { addPart(t).meaning = "?"; }},
+    {"only the first launch says what its operands are",
+     [](Builder &t) { addTensor(addPart(t), {1}); }},
+    {"only the first launch says what its operands are",
+     [](Builder &t) { addPart(t).counts = {0}; }},
+    {"it has more tensors than operands",
+     [](Builder &t) {
+       KernelT &kernel = *t.program.kernels[0];
+       for (size_t i = 0; i <= kernel.operands.size(); ++i)
+         addTensor(kernel, {1});
+     }},
+    {"its element type is number 77",
+     [](Builder &t) { addTensor(*t.program.kernels[0], {1}).dtype = DType(77); }},
+    {"a tensor's shape is negative",
+     [](Builder &t) { addTensor(*t.program.kernels[0], {2, -1}); }},
+    {"what it counts in is no operand",
+     [](Builder &t) {
+       addTensor(*t.program.kernels[0], {1});
+       t.program.kernels[0]->counts = {1};
+     }},
     {"the line of an op of a launch", [](Builder &t) { action(t, 0).lines = {65535, 0}; }},
     {"entry 'step': its source file is unknown",
      [](Builder &t) { t.step().outputs[0]->location = std::make_unique<Location>(1, 1, 1); }},
