@@ -4,9 +4,29 @@
 """Median time of PyTorch's training step on two threads, for step-time.py: the models of torch_train.py without its evaluation.
 
   torch-step.py torch_train.py gpt --layers 6 --heads 6 --width 384 --context 256 --batch 8 --steps 20 --dtype bf16 --compile
+
+For memory-time.py: --checkpoint computes every layer again in the backward computation, --activation-budget is the share of what
+would be kept that torch.compile may keep, and --kept prints a JSON object that has the bytes kept from forward to backward too.
 """
-import argparse, contextlib, importlib.util, statistics, time
+import argparse, contextlib, functools, importlib.util, json, statistics, time
 import torch
+import torch.utils.checkpoint
+
+
+def bytes_kept(model, step):
+    """What autograd saves for the backward computation, parameters aside: each storage once."""
+    own = {w.untyped_storage().data_ptr() for w in model.parameters()}
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        step()
+    return sum(kept.values())
 
 
 def main():
@@ -17,7 +37,14 @@ def main():
         p.add_argument("--" + name, type=int, default=value)
     p.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     p.add_argument("--compile", action="store_true")
+    p.add_argument("--checkpoint", action="store_true")
+    p.add_argument("--activation-budget", type=float)
+    p.add_argument("--kept", action="store_true")
     a = p.parse_args()
+    if a.activation_budget is not None:
+        import torch._functorch.config
+
+        torch._functorch.config.activation_memory_budget = a.activation_budget
     spec = importlib.util.spec_from_file_location("peer", a.script)
     peer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peer)
@@ -25,6 +52,9 @@ def main():
     torch.set_num_threads(2)
     if a.model == "gpt":
         model = peer.GPT(65, a.context, a.layers, a.heads, a.width)
+        if a.checkpoint:
+            for layer in model.h:
+                layer.forward = functools.partial(torch.utils.checkpoint.checkpoint, layer.forward, use_reentrant=False)
         loss_of, draw = model, lambda: (torch.randint(65, (a.batch, a.context + 1)),)
         decayed = [w for w in model.parameters() if w.dim() >= 2]
         rest = [w for w in model.parameters() if w.dim() < 2]
@@ -51,7 +81,11 @@ def main():
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         times.append(time.perf_counter() - start)
-    print(1e3 * statistics.median(times[len(times) // 4:]))
+    ms = 1e3 * statistics.median(times[len(times) // 4:])
+    if a.kept:
+        print(json.dumps({"ms": ms, "kept": bytes_kept(model, lambda: step_fn(*draw()))}))
+    else:
+        print(ms)
 
 
 if __name__ == "__main__":
