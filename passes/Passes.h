@@ -33,8 +33,10 @@ std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
 struct MemoryReport;
 /// `report` is filled, unless null (Pipeline.h).
 std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, int64_t budget,
-                                                MemoryReport *report);
+                                                int64_t threads, MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target, int64_t budget,
+                                                   int64_t threads);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
 std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,
                                                  mlir::TimingScope *time);

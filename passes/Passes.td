@@ -130,6 +130,15 @@ def Simplify : Pass<"weir-simplify", "mlir::func::FuncOp"> {
   }];
 }
 
+def CountFlops : Pass<"weir-count-flops", "::mlir::ModuleOp"> {
+  let summary = "counts what the mathematics of each entry takes";
+  let description = [{
+    Leaves in weir.model_flops, by entry and line of the model, the FLOPs of products, convolutions and attention (Contracting).
+    Nothing else changes. What stands here is what the model says, once: later passes may compute some of it twice.
+  }];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // autodiff/
 
 def Autodiff : Pass<"weir-autodiff", "mlir::func::FuncOp"> {
@@ -189,19 +198,30 @@ def VerifyFused : Pass<"weir-verify-fused", "::mlir::ModuleOp"> {
   let description = "Planning knows kernels, aliases, variables and microbatches; anything else here is a fault of fusion.";
 }
 
+// offload/
+
+def Offload : Pass<"weir-offload", "::mlir::ModuleOp"> {
+  let summary = "puts variables into the host's memory, and fetches them where they are used";
+  let description = [{
+    Each kernel that uses such a variable gets a copy of it that is fetched right ahead of it; what is written to one goes there as soon as
+    it is made and nobody wants the old value any more. What is small stays on the device.
+  }];
+  let options = [Option<"what", "what", "std::string", "", "optimizer: what optimizers keep; parameters: these too; nothing where empty">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // remat/
 
 def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
   let summary = "computes again what there is no room to keep";
   let description = [{
-    Where the arena of an entry would be larger than the budget, kernels are repeated where what they make is needed behind the
+    Where an entry would take more than the budget, kernels are repeated where what they make is needed behind the
     point at which most is kept, instead of its being kept until there: those whose repetition takes least time. What is repeated
     is a copy of the kernel and has the same bits. An entry that fits in no way is refused, with what takes most.
-    Kernels in the blocks of weir.recompute are repeated for the gradients that read what they make, with a budget and without.
-    Before: weir.recompute, perhaps. After: where there is a @step, weir.keeping.
   }];
   let options = [Weir_TargetOption,
-      Option<"budget", "budget", "int64_t", "0", "bytes of the arena, parameters and state included; 0: as many as it takes">];
+      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take, parameters and state included; 0: as many as it takes">,
+      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">];
   let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
 }
 
@@ -236,6 +256,18 @@ def StagePorts : Pass<"weir-stage-ports", "::mlir::ModuleOp"> {
     For devices with memory of their own; runs before there are places. Inputs are copied on queue 1, in the order in which queue 0 needs them, each of which it waits
     for as late as it can; outputs are copied at the entry's end.
   }];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
+def OverlapTransfers : Pass<"weir-overlap-transfers", "::mlir::ModuleOp"> {
+  let summary = "begins transfers from the host's memory ahead of their use, and waits for those to it later";
+  let description = [{
+    On queues of their own, 1 from the host and 2 to it, as far ahead or behind as they take, and as there is room. Runs before there are
+    places; the arena is no larger than the budget, or than it would be otherwise. Transfers in loops stay on the loop's queue.
+  }];
+  let options = [Weir_TargetOption,
+      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take; 0: as many as it takes anyway">,
+      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">];
   let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 

@@ -79,6 +79,9 @@ static constexpr PipelinePass simplifyPasses[] = {
     // Before simplification, so that a sum's zero and its additions are simplified too.
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
+    // Of what is used, once, and before anything is computed twice: behind simplification, ahead of
+    // fusion.
+    {"count-flops", true, onModule<createCountFlops>},
 };
 
 static constexpr PipelinePass fusePasses[] = {
@@ -101,6 +104,11 @@ static constexpr PipelinePass fusePasses[] = {
      }},
     // What fusion computes again in a kernel may be there twice.
     {"merge-in-kernels", true, onModule<createCSEPass>},
+    // Behind all that merges equal ops: what is fetched twice is in memory once at a time.
+    {"offload", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createOffload({options.offload}));
+     }},
     // Behind all that changes the inside of kernels: copies are alike.
     {"batch-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
@@ -109,7 +117,8 @@ static constexpr PipelinePass fusePasses[] = {
     // Behind all that orders kernels, or makes one of equal ones.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memory, options.memoryReport));
+       pm.addPass(createRematerialize(options.target, options.memory, options.threads,
+                                      options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
@@ -124,6 +133,11 @@ static constexpr PipelinePass planPasses[] = {
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (options.target && options.target->stagesPorts())
          pm.addPass(createStagePorts());
+     }},
+    // The last to move actions.
+    {"overlap-transfers", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createOverlapTransfers(options.target, options.memory, options.threads));
      }},
     {"assign-offsets", false, onModule<createAssignOffsets>},
     // Behind the last pass that places buffers or orders actions.

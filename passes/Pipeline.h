@@ -23,7 +23,7 @@ struct MemoryReport {
       0; ///< of the arena, parameters and state included; of what does not fit, at least
   double seconds = 0;     ///< of a step, estimated
   bool fits = true;       ///< in the budget
-  int64_t persistent = 0; ///< bytes of parameters and state
+  int64_t persistent = 0; ///< bytes that no choice changes: variables, what threads need
   bool explained = true;  ///< whether an error says what would fit: set by who asks
 };
 
@@ -34,7 +34,10 @@ struct PipelineOptions {
   LossScale lossScale = {};             ///< what gradients are computed with
   int64_t microbatches = 0;             ///< that a step is cut into; 0: the recipe's
   MemoryReport *memoryReport = nullptr; ///< is filled, unless null
-  int64_t memory = 0;                   ///< bytes that the arena may take; 0: as many as it takes
+  int64_t memory = 0;                   ///< bytes that a run may take; 0: as many as it takes
+  int64_t threads = 1;                  ///< that `memory` is for, of a CPU
+  /// What lies in the host's memory: "" for nothing, or a name of offloads().
+  std::string offload = "";
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
@@ -68,6 +71,9 @@ llvm::ArrayRef<Phase> phases();
 /// Those behind which a program still has values and no buffers: the interpreter of weir IR runs
 /// what they leave. The phases after them are "plan" and "generate".
 llvm::ArrayRef<Phase> phasesOnTensors();
+
+/// What may lie in the host's memory, the least first: what optimizers keep, then parameters too.
+llvm::ArrayRef<llvm::StringRef> offloads();
 
 /// Runs the phases up to the one named `last`, from the one named `first` on, or from the start.
 /// What that leaves is verified.

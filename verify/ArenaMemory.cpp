@@ -17,7 +17,7 @@ void loadElements(const std::byte *from, mlir::Type element, llvm::MutableArrayR
 
 ArenaMemory::ArenaMemory(mlir::ModuleOp plan) : bytes(plan::memoryOf(plan)), plan(plan) {
   for (auto variable : plan.getOps<plan::VariableOp>())
-    variables[variable.getSymName()] = *variable.getOffset();
+    variables[variable.getSymName()] = plan::addressOf(plan, variable);
 }
 
 void ArenaMemory::clear() {

@@ -35,6 +35,7 @@ struct VerifyOptions {
   Element master = Element::f32;        ///< what its parameters are kept in
   LossScale lossScale = {};             ///< what its gradients are computed with
   int64_t microbatches = 0;             ///< that its step is cut into first; 0: the recipe's
+  std::string offload = "";             ///< PipelineOptions::offload
   int64_t memory = 0;                   ///< PipelineOptions::memory
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on

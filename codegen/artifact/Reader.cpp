@@ -8,6 +8,7 @@
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Choices.h"
+#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Keeping.h"
 #include "ir/weir/Names.h"
@@ -38,6 +39,7 @@ public:
 private:
   void readAttributes();
   void readChoices();
+  void readModelFlops(const fb::Entry &entry);
   void readKeeping();
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
@@ -61,8 +63,8 @@ private:
   Location unknown;
   OwningOpRef<ModuleOp> module;
   std::vector<std::pair<plan::KernelOp, uint32_t>>
-      kernelOf;                      ///< by Program.kernels: the op and its part's number
-  std::vector<std::string> symbolOf; ///< by Program.variables
+      kernelOf;                            ///< by Program.kernels: the op and its part's number
+  std::vector<plan::VariableOp> variables; ///< by Program.variables
   // Of the entry that is read:
   plan::EntryOp entryOp;
   std::vector<Value> buffers, uses, events;
@@ -131,6 +133,8 @@ void PlanReader::readAttributes() {
   set(plan::threadScratchAttrName, number(device.thread_scratch()));
   if (device.pinned())
     set(plan::pinnedAttrName, number(device.pinned()));
+  if (device.host())
+    set(plan::hostAttrName, number(device.host()));
 }
 
 void PlanReader::readChoices() {
@@ -141,6 +145,16 @@ void PlanReader::readChoices() {
                        typeOf(builder.getContext(), fb::elementOf(one->stores())),
                        text(one->why()).str()});
   setChoices(*module, choices);
+}
+
+void PlanReader::readModelFlops(const fb::Entry &entry) {
+  if (!entry.model_flops())
+    return;
+  SmallVector<LineFlops> lines;
+  if (entry.model_lines())
+    for (const fb::LineFlops *line : *entry.model_lines())
+      lines.push_back({locate(&line->location()), int64_t(line->flops())});
+  setModelFlops(*module, text(entry.name()), lines);
 }
 
 void PlanReader::readKeeping() {
@@ -158,9 +172,10 @@ void PlanReader::readVariable(const fb::Variable &variable) {
   std::string symbol = text(variable.name()).str();
   if (variable.role() == fb::Role::run)
     symbol = runPrefix + symbol;
-  plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
-                           tensor(variable.dtype(), *variable.shape()), number(variable.offset()));
-  symbolOf.push_back(symbol);
+  variables.push_back(
+      plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
+                               tensor(variable.dtype(), *variable.shape()),
+                               number(variable.offset()), variable.space() == fb::Space::host));
 }
 
 /// The launches from `first` on that are one kernel of the plan.
@@ -227,7 +242,7 @@ Value PlanReader::use(uint32_t variable) {
       builder.setInsertionPointAfter(lastUse);
     else
       builder.setInsertionPointToStart(&entryOp.getBody().front());
-    value = plan::UseOp::create(builder, unknown, symbolOf[variable]);
+    value = plan::UseOp::create(builder, unknown, variables[variable]);
     lastUse = value.getDefiningOp();
   }
   return value;
@@ -345,8 +360,10 @@ OwningOpRef<ModuleOp> PlanReader::read() {
   for (uint32_t i = 0; i < program.kernels()->size(); ++i)
     if ((*program.kernels())[i]->part() == 0 && failed(readKernel(i)))
       return {};
-  for (const fb::Entry *entry : *program.entries())
+  for (const fb::Entry *entry : *program.entries()) {
     readEntry(*entry);
+    readModelFlops(*entry);
+  }
   if (program.blobs())
     for (const fb::Blob *blob : *program.blobs())
       plan::setCode(*module, plan::CodeFormat(blob->format()),

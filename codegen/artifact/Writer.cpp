@@ -8,12 +8,14 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
 #include "ir/weir/Choices.h"
+#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Keeping.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
@@ -47,6 +49,23 @@ static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
               int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()) &&
               int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()));
 
+/// Whether the value is a sum of truth values that say what is_finite of some elements is not, as
+/// passes/recipe/SkipSteps.cpp makes it, and perhaps of other such sums.
+bool countsNotFinite(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto cast = dyn_cast<CastOp>(op);
+      cast && tensorType(cast.getInput()).getElementType().isInteger(1)) {
+    SetVector<Operation *> behind;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    return succeeded(getBackwardSlice(cast.getOperation(), &behind, options)) &&
+           llvm::any_of(behind, [](Operation *one) { return isa<IsFiniteOp>(one); });
+  }
+  return isa<AddOp, ReduceOp, View>(op) && llvm::any_of(op->getOperands(), countsNotFinite);
+}
+
 class Writer {
 public:
   explicit Writer(ModuleOp module) : module(module) {}
@@ -73,6 +92,7 @@ public:
     device->arena = number(plan::arenaAttrName);
     device->thread_scratch = number(plan::threadScratchAttrName);
     device->pinned = number(plan::pinnedAttrName);
+    device->host = number(plan::hostAttrName);
     program.devices.push_back(std::move(device));
     if (auto configs = module->getAttrOfType<DictionaryAttr>(configsAttrName))
       for (NamedAttribute config : configs) {
@@ -135,7 +155,8 @@ private:
     if (!line)
       return artifact::noLine;
     auto found = llvm::find_if(lines, [&](const fb::Location &other) {
-      return other.file() == line->file() && other.line() == line->line();
+      return other.file() == line->file() && other.line() == line->line() &&
+             other.column() == line->column();
     });
     size_t place = found - lines.begin();
     if (place >= artifact::noLine)
@@ -200,6 +221,7 @@ private:
     variable->offset = *op.getOffset();
     variable->size = storageBytes(op.getType());
     variable->location = locate(op.getLoc());
+    variable->space = fb::Space(op.space());
     variables[op.getSymName()] = program.variables.size();
     program.variables.push_back(std::move(variable));
   }
@@ -224,10 +246,57 @@ private:
         kernel->flops = op.getFlops();
         kernel->bytes = op.getBytes();
         kernel->meaning = printMeaning(op);
+        kernel->op_flops = flopsOfOps(meaning, kernel->flops);
+        writeTensors(*kernel, meaning);
       }
       kernels[{op.getSymName(), i}] = program.kernels.size();
       program.kernels.push_back(std::move(kernel));
     }
+  }
+
+  /// Nothing where together they are not what the plan says.
+  static std::vector<fb::OpFlops> flopsOfOps(KernelOp meaning, uint64_t together) {
+    std::vector<fb::OpFlops> ops;
+    uint64_t sum = 0;
+    for (Operation &inner : meaning.getBody().front().without_terminator()) {
+      uint64_t all = 0, products = 0;
+      inner.walk([&](Costed op) { all += op.cost().flops; });
+      inner.walk([&](Contracting op) { products += op.executedFlops(); });
+      ops.push_back({all, products});
+      sum += all;
+    }
+    return sum == together && sum > 0 ? ops : std::vector<fb::OpFlops>();
+  }
+
+  void writeModelFlops(fb::EntryT &entry) {
+    std::optional<SmallVector<LineFlops>> lines = modelFlops(module, entry.name);
+    if (!lines)
+      return;
+    uint64_t sum = 0;
+    for (const LineFlops &line : *lines) {
+      std::unique_ptr<fb::Location> at = locate(line.at);
+      entry.model_lines.emplace_back(at ? *at : fb::Location(), line.flops);
+      sum += line.flops;
+    }
+    entry.model_flops = sum;
+  }
+
+  void writeTensors(fb::KernelT &kernel, KernelOp meaning) {
+    for (TypeRange types : {TypeRange(meaning.getInputs()), TypeRange(meaning.getResultTypes())})
+      for (Type type : types) {
+        auto tensor = std::make_unique<fb::TensorTypeT>();
+        tensor->dtype = dtypeOf(type);
+        tensor->shape = shapeVector(type);
+        kernel.tensors.push_back(std::move(tensor));
+      }
+    Block &body = meaning.getBody().front();
+    for (auto constant : body.getOps<ConstantOp>())
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue());
+          number && number.getValue().isInfinity())
+        kernel.infinities |= number.getValue().isNegative() ? 2 : 1;
+    for (auto [i, yielded] : llvm::enumerate(body.getTerminator()->getOperands()))
+      if (countsNotFinite(yielded))
+        kernel.counts.push_back(meaning.getInputs().size() + i);
   }
 
   fb::Ref refTo(const plan::Place &place) {
@@ -272,6 +341,7 @@ private:
           .push_back(std::move(port));
     }
     entry->actions = actionsOf(op.getBody().front());
+    writeModelFlops(*entry);
     program.entries.push_back(std::move(entry));
   }
 

@@ -29,7 +29,8 @@ def Plan_Space : Plan_Enum<"Space", "a device's memories", [
     I32EnumAttrCase<"persistent", 0>,   // variables: one layout for all entries
     I32EnumAttrCase<"constant", 1>,     // never written
     I32EnumAttrCase<"scratch", 2>,      // an entry's buffers
-    I32EnumAttrCase<"pinned", 3>]>;     // the host's side of transfers
+    I32EnumAttrCase<"pinned", 3>,       // the host's side of transfers
+    I32EnumAttrCase<"host", 4>]>;       // what there is no room for on the device: variables, then what an entry puts there
 
 def Plan_PortKind : Plan_Enum<"PortKind", "what the host gives an entry or takes from it", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"scalar", 1>, I32EnumAttrCase<"sum", 2>, I32EnumAttrCase<"count", 3>,

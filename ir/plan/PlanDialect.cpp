@@ -59,19 +59,26 @@ Place placeOf(Value buffer) {
   return place;
 }
 
-static int64_t arenaOf(ModuleOp plan) {
-  return plan->getAttrOfType<IntegerAttr>(arenaAttrName).getInt();
+static int64_t bytesOf(ModuleOp plan, StringRef name) {
+  auto bytes = plan->getAttrOfType<IntegerAttr>(name);
+  return bytes ? bytes.getInt() : 0;
+}
+
+static int64_t startOf(ModuleOp plan, Space space) {
+  if (space != Space::pinned && space != Space::host)
+    return 0;
+  return bytesOf(plan, arenaAttrName) + (space == Space::host ? bytesOf(plan, pinnedAttrName) : 0);
 }
 
 int64_t addressOf(ModuleOp plan, AllocOp buffer) {
-  bool pinned = buffer.getResult().getType().getSpace() == Space::pinned;
-  return *buffer.getOffset() + (pinned ? arenaOf(plan) : 0);
+  return startOf(plan, buffer.getResult().getType().getSpace()) + *buffer.getOffset();
 }
 
-int64_t memoryOf(ModuleOp plan) {
-  auto pinned = plan->getAttrOfType<IntegerAttr>(pinnedAttrName);
-  return arenaOf(plan) + (pinned ? pinned.getInt() : 0);
+int64_t addressOf(ModuleOp plan, VariableOp variable) {
+  return startOf(plan, variable.space()) + *variable.getOffset();
 }
+
+int64_t memoryOf(ModuleOp plan) { return startOf(plan, Space::host) + bytesOf(plan, hostAttrName); }
 
 LoopOp loopOf(Value index) {
   return cast<LoopOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
@@ -126,8 +133,9 @@ void AllocOp::build(OpBuilder &builder, OperationState &state, int64_t size, Str
         IntegerAttr());
 }
 
-void UseOp::build(OpBuilder &builder, OperationState &state, StringRef variable) {
-  build(builder, state, BufferType::get(builder.getContext(), Space::persistent), variable);
+void UseOp::build(OpBuilder &builder, OperationState &state, VariableOp variable) {
+  build(builder, state, BufferType::get(builder.getContext(), variable.space()),
+        variable.getSymName());
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,7 @@ namespace weir::plan {
 inline constexpr llvm::StringLiteral targetAttrName = "plan.target",
                                      persistentAttrName = "plan.persistent",
                                      arenaAttrName = "plan.arena", pinnedAttrName = "plan.pinned",
+                                     hostAttrName = "plan.host",
                                      threadScratchAttrName = "plan.thread_scratch";
 
 /// The memory behind a buffer value, and where in it the value begins.
@@ -62,11 +63,12 @@ struct Place {
 /// Of a buffer of a module that has been verified.
 Place placeOf(mlir::Value buffer);
 
-/// Where a buffer of a placed plan lies: bytes from the arena's start, behind whose end is pinned
-/// memory.
+/// Where a buffer or a variable of a placed plan lies: bytes from the arena's start, behind whose
+/// end are pinned memory and then the host's.
 int64_t addressOf(mlir::ModuleOp plan, AllocOp buffer);
+int64_t addressOf(mlir::ModuleOp plan, VariableOp variable);
 
-/// Bytes of the arena and the pinned memory of a placed plan.
+/// Bytes of the arena, the pinned memory and the host's of a placed plan.
 int64_t memoryOf(mlir::ModuleOp plan);
 
 /// The loop whose round an index is.

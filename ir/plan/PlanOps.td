@@ -8,7 +8,7 @@
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
 // form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/program/Program.td,
 // and plan.target (string),
-// plan.persistent, plan.arena, plan.pinned (0 where absent) and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
+// plan.persistent, plan.arena, plan.pinned, plan.host (0 where absent) and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
 // order from 0, a loop before its body.
 //
 //===----------------------------------------------------------------------===//
@@ -43,11 +43,16 @@ def Plan_Queue : DefaultValuedAttr<I64Attr, "0">;
 //===----------------------------------------------------------------------===//
 
 def Plan_VariableOp : Plan_Op<"variable", [Symbol]> {
-  let summary = "a tensor of the persistent segment";
+  let summary = "a tensor that lasts, in the persistent segment or in the host's memory";
   let description = "C1: it is a tensor of the weir dialect.  C2: its offset is a multiple of 64.";
-  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset);
-  let assemblyFormat = "$role $sym_name (`at` $offset^)? attr-dict `:` $type";
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset,
+                       UnitAttr:$host);
+  let assemblyFormat = "$role $sym_name (`on` `host` $host^)? (`at` $offset^)? attr-dict `:` $type";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The memory that it lies in.
+    ::weir::plan::Space space() { return getHost() ? Space::host : Space::persistent; }
+  }];
 }
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
@@ -121,7 +126,7 @@ def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
   let summary = "a range of scratch, alive from action `first` to action `last`";
   let description = [{
     C1: its size is positive.  C2: its offset is a multiple of 64.  C3: it has an offset, a first and a last action, or none of
-    them; these are numbers of 32 bits, and the first is not after the last.  C4: it lies in scratch or pinned memory.
+    them; these are numbers of 32 bits, and the first is not after the last.  C4: it lies in scratch, pinned memory or the host's.
   }];
   let arguments = (ins I64Attr:$size, StrAttr:$label, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$first,
                        OptionalAttr<I64Attr>:$last);
@@ -133,11 +138,11 @@ def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
 
 def Plan_UseOp : Plan_Op<"use", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a variable's memory";
-  let description = "C1: the variable exists.  C2: it lies in persistent memory.";
+  let description = "C1: the variable exists.  C2: the buffer is of the memory that the variable lies in.";
   let arguments = (ins FlatSymbolRefAttr:$variable);
   let results = (outs Plan_Buffer:$result);
   let assemblyFormat = "$variable attr-dict `:` type($result)";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$variable)>];
+  let builders = [OpBuilder<(ins "::weir::plan::VariableOp":$variable)>];
 }
 
 def Plan_PartOp : Plan_Op<"part", [Pure, AllTypesMatch<["buffer", "result"]>]> {

@@ -182,18 +182,20 @@ LogicalResult AllocOp::verify() {
   if (placed && *getFirst() > *getLast())
     return emitOpError("dies before it is born");
   Space space = getResult().getType().getSpace();
-  if (space != Space::scratch && space != Space::pinned)
+  if (space != Space::scratch && space != Space::pinned && space != Space::host)
     return emitOpError() << "lies in " << stringifySpace(space)
-                         << " memory: expected scratch or pinned";
+                         << " memory: expected scratch, pinned or host";
   return success();
 }
 
 LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!symbols.lookupNearestSymbolFrom<VariableOp>(*this, getVariableAttr()))
+  auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(*this, getVariableAttr());
+  if (!variable)
     return emitOpError() << "names no plan.variable: @" << getVariable();
   Space space = getResult().getType().getSpace();
-  if (space != Space::persistent)
-    return emitOpError() << "lies in " << stringifySpace(space) << " memory: expected persistent";
+  if (space != variable.space())
+    return emitOpError() << "lies in " << stringifySpace(space) << " memory: expected "
+                         << stringifySpace(variable.space());
   return success();
 }
 

@@ -122,7 +122,7 @@ struct Head {
   bool causal;
 };
 
-Tensors attend(AttendOp op, Inputs in) {
+Tensors attend(AttendOp op, Inputs in, Interpreter &interpreter) {
   Tensor result(in[0].shape), logSumExp(shapeOf(op.getLogSumExp()));
   Head head(op, in[0], in[1]);
   for (int64_t h = 0; h < in[0].shape[0] * in[0].shape[1]; ++h) {
@@ -132,8 +132,10 @@ Tensors attend(AttendOp op, Inputs in) {
     double *out = result.values.data() + h * head.queries * head.width;
     for (int64_t i = 0; i < head.queries; ++i) {
       std::vector<double> scores;
-      for (int64_t j = 0; j < head.seen(i); ++j)
+      for (int64_t j = 0; j < head.seen(i); ++j) {
         scores.push_back(head.scale * head.dot(q, i, k, j));
+        interpreter.multiplyAdds += head.width;
+      }
       double largest = *std::max_element(scores.begin(), scores.end()), sum = 0;
       for (double score : scores)
         sum += std::exp(score - largest);
@@ -142,6 +144,7 @@ Tensors attend(AttendOp op, Inputs in) {
         double p = std::exp(scores[j] - largest) / sum;
         for (int64_t d = 0; d < head.width; ++d)
           out[i * head.width + d] += p * v[j * head.width + d];
+        interpreter.multiplyAdds += head.width;
       }
     }
   }
@@ -150,7 +153,7 @@ Tensors attend(AttendOp op, Inputs in) {
 
 // p = softmax(scale q k^T): dv = p^T g, ds = p * (g v^T - sum(g * out)), dq = scale ds k, dk =
 // scale ds^T q.
-Tensors attendGrad(AttendGradOp op, Inputs in) {
+Tensors attendGrad(AttendGradOp op, Inputs in, Interpreter &interpreter) {
   Tensor queryGrad(in[0].shape), keyGrad(in[1].shape), valueGrad(in[2].shape);
   const Tensor &logSumExp = in[4];
   Head head(op, in[0], in[1]);
@@ -172,6 +175,8 @@ Tensors attendGrad(AttendGradOp op, Inputs in) {
           dq[i * head.width + d] += ds * k[j * head.width + d];
           dk[j * head.width + d] += ds * q[i * head.width + d];
         }
+        // Both of the features above, and these three.
+        interpreter.multiplyAdds += 5 * head.width;
       }
     }
   }

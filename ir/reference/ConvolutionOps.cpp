@@ -21,27 +21,27 @@ template <class Op> ConvolutionSizes sizesOf(Op op, const Tensor &input, const T
           weight.shape[2], weight.shape[3], op.getStrides(), op.getPadding()};
 }
 
-Tensors convolution(ConvolutionOp op, Inputs in) {
+Tensors convolution(ConvolutionOp op, Inputs in, Interpreter &interpreter) {
   Tensors results;
   Tensor &result = results.emplace_back(shapeOf(op.getResult()));
-  addConvolution(sizesOf(op, in[0], in[1]), in[0].values.data(), in[1].values.data(),
-                 result.values.data());
+  interpreter.multiplyAdds += addConvolution(sizesOf(op, in[0], in[1]), in[0].values.data(),
+                                             in[1].values.data(), result.values.data());
   return results;
 }
 
-Tensors convolutionInputGrad(ConvolutionInputGradOp op, Inputs in) {
+Tensors convolutionInputGrad(ConvolutionInputGradOp op, Inputs in, Interpreter &interpreter) {
   Tensors results;
   Tensor &result = results.emplace_back(shapeOf(op.getResult()));
-  addInputGradient(sizesOf(op, result, in[1]), result.values.data(), in[1].values.data(),
-                   in[0].values.data());
+  interpreter.multiplyAdds += addInputGradient(sizesOf(op, result, in[1]), result.values.data(),
+                                               in[1].values.data(), in[0].values.data());
   return results;
 }
 
-Tensors convolutionWeightGrad(ConvolutionWeightGradOp op, Inputs in) {
+Tensors convolutionWeightGrad(ConvolutionWeightGradOp op, Inputs in, Interpreter &interpreter) {
   Tensors results;
   Tensor &result = results.emplace_back(shapeOf(op.getResult()));
-  addWeightGradient(sizesOf(op, in[0], result), in[0].values.data(), result.values.data(),
-                    in[1].values.data());
+  interpreter.multiplyAdds += addWeightGradient(sizesOf(op, in[0], result), in[0].values.data(),
+                                                result.values.data(), in[1].values.data());
   return results;
 }
 

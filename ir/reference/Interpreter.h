@@ -40,6 +40,9 @@ public:
   std::map<std::string, Tensor> next;
   /// Whether casts round to low precision. A program that does not is what its gradients are of.
   bool rounds = true;
+  /// Multiplications whose results were added up, of all products, convolutions and attention that
+  /// were evaluated.
+  int64_t multiplyAdds = 0;
   /// Called after every op, where set.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> observe;
   /// Computes every op's results in place of its reference semantics, where set.

@@ -20,9 +20,10 @@
 namespace weir::reference {
 
 /// c += a b of row-major matrices [m, k], [k, n] and [m, n], each element's terms one after the
-/// other.
-inline void addProduct(int64_t m, int64_t n, int64_t k, const double *a, const double *b,
-                       double *c) {
+/// other. This and the sums below return how many multiplications they added up.
+inline int64_t addProduct(int64_t m, int64_t n, int64_t k, const double *a, const double *b,
+                          double *c) {
+  int64_t added = 0;
   for (int64_t i = 0; i < m; ++i) {
     double *row = c + i * n;
     int64_t l = 0;
@@ -31,11 +32,13 @@ inline void addProduct(int64_t m, int64_t n, int64_t k, const double *a, const d
       const double *x = a + i * k + l, *y = b + l * n;
       for (int64_t j = 0; j < n; ++j)
         row[j] = row[j] + x[0] * y[j] + x[1] * y[n + j] + x[2] * y[2 * n + j] + x[3] * y[3 * n + j];
+      added += 4 * n;
     }
-    for (; l < k; ++l)
+    for (; l < k; ++l, added += n)
       for (int64_t j = 0; j < n; ++j)
         row[j] += a[i * k + l] * b[l * n + j];
   }
+  return added;
 }
 
 /// Images, channels, height and width of a convolution's input, then filters, height and width of
@@ -51,8 +54,9 @@ struct ConvolutionSizes {
 /// Calls `visit(input, weight, output, count)` for every stretch of a row of the output that one
 /// weight adds to: `count` elements beside each other from offset `output` on take from the input's
 /// elements `input`, `input` + strides[1], .. Each output element meets its weights in row-major
-/// order.
-template <class Visit> void forEachTap(const ConvolutionSizes &of, Visit visit) {
+/// order. Returns how many elements those were.
+template <class Visit> int64_t forEachTap(const ConvolutionSizes &of, Visit visit) {
+  int64_t taps = 0;
   int64_t outHeight = of.outHeight(), outWidth = of.outWidth();
   int64_t stride = of.strides[1], padding = of.padding[1];
   for (int64_t image = 0; image < of.images; ++image)
@@ -73,8 +77,10 @@ template <class Visit> void forEachTap(const ConvolutionSizes &of, Visit visit) 
                               first * stride + j - padding;
               int64_t output = ((image * of.filters + f) * outHeight + y) * outWidth + first;
               visit(input, weight, output, last - first + 1);
+              taps += last - first + 1;
             }
           }
+  return taps;
 }
 
 /// Calls `loop` with the stride, which is a constant where it is 1: what lies side by side is
@@ -87,9 +93,9 @@ template <class Loop> void forStride(int64_t stride, Loop loop) {
 }
 
 /// output += the convolution of input and weight.
-inline void addConvolution(const ConvolutionSizes &of, const double *input, const double *weight,
-                           double *output) {
-  forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
+inline int64_t addConvolution(const ConvolutionSizes &of, const double *input, const double *weight,
+                              double *output) {
+  return forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
     double by = weight[w];
     forStride(of.strides[1], [&](auto stride) {
       for (int64_t x = 0; x < count; ++x)
@@ -99,9 +105,9 @@ inline void addConvolution(const ConvolutionSizes &of, const double *input, cons
 }
 
 /// input += what of an output's cotangent reaches it.
-inline void addInputGradient(const ConvolutionSizes &of, double *input, const double *weight,
-                             const double *output) {
-  forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
+inline int64_t addInputGradient(const ConvolutionSizes &of, double *input, const double *weight,
+                                const double *output) {
+  return forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
     double by = weight[w];
     forStride(of.strides[1], [&](auto stride) {
       for (int64_t x = 0; x < count; ++x)
@@ -111,9 +117,9 @@ inline void addInputGradient(const ConvolutionSizes &of, double *input, const do
 }
 
 /// weight += what of an output's cotangent reaches it.
-inline void addWeightGradient(const ConvolutionSizes &of, const double *input, double *weight,
-                              const double *output) {
-  forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
+inline int64_t addWeightGradient(const ConvolutionSizes &of, const double *input, double *weight,
+                                 const double *output) {
+  return forEachTap(of, [&](int64_t in, int64_t w, int64_t out, int64_t count) {
     double sum = 0;
     forStride(of.strides[1], [&](auto stride) {
       for (int64_t x = 0; x < count; ++x)

@@ -61,7 +61,7 @@ int64_t CellMemory::base(mlir::Operation *memory) {
   if (auto variable = llvm::dyn_cast<plan::VariableOp>(memory)) {
     size = storageBytes(variable.getType());
     if (offsets)
-      at = *variable.getOffset();
+      at = plan::addressOf(plan, variable);
   } else {
     auto buffer = llvm::cast<plan::AllocOp>(memory);
     size = buffer.getSize();

@@ -94,7 +94,7 @@ std::vector<double> flipped(const double *matrix, int64_t n, int64_t m) {
   return result;
 }
 
-Tensors matmul(MatmulOp op, Inputs in) {
+Tensors matmul(MatmulOp op, Inputs in, Interpreter &interpreter) {
   Tensors results;
   Tensor &result = results.emplace_back(shapeOf(op.getResult()));
   const Tensor &lhs = in[0], &rhs = in[1];
@@ -109,7 +109,7 @@ Tensors matmul(MatmulOp op, Inputs in) {
       a = (lhsRows = flipped(a, k, m)).data();
     if (op.getTransposeRhs())
       b = (rhsRows = flipped(b, n, k)).data();
-    addProduct(m, n, k, a, b, result.values.data() + batch * m * n);
+    interpreter.multiplyAdds += addProduct(m, n, k, a, b, result.values.data() + batch * m * n);
   }
   return results;
 }

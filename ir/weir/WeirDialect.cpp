@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -74,6 +75,7 @@ void WeirDialect::initialize() {
 #define GET_OP_LIST
 #include "ir/weir/recipe/Recipe.cpp.inc"
       >();
+  attachContracting(*getContext());
 }
 
 Operation *WeirDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

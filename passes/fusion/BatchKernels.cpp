@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace weir {
 #define GEN_PASS_DEF_BATCHKERNELS
@@ -29,11 +30,24 @@ namespace {
 /// Bytes that may be kept a while longer.
 constexpr int64_t smallBytes = 64 << 10;
 
+/// Whether a kernel computes of or for variables that are the host's: those come and go one by one.
+bool streams(KernelOp kernel, const llvm::StringSet<> &onHost) {
+  return llvm::any_of(kernel.getInputs(),
+                      [](Value input) { return memoryOf(input).getDefiningOp<FetchOp>(); }) ||
+         llvm::any_of(kernel->getUsers(), [&](Operation *user) {
+           auto write = dyn_cast<WriteOp>(user);
+           return write && onHost.contains(write.getVariable());
+         });
+}
+
 /// The kernels of a block by structure, in order.
-std::vector<SmallVector<KernelOp>> kernelsByStructure(Block &block) {
+std::vector<SmallVector<KernelOp>> kernelsByStructure(Block &block,
+                                                      const llvm::StringSet<> &onHost) {
   std::vector<SmallVector<KernelOp>> groups;
   llvm::DenseMap<Operation *, size_t, KernelStructure> known;
   for (auto kernel : block.getOps<KernelOp>()) {
+    if (streams(kernel, onHost))
+      continue;
     size_t group = known.try_emplace(kernel, groups.size()).first->second;
     if (group == groups.size())
       groups.emplace_back();
@@ -64,10 +78,11 @@ template <typename Fn> bool everyUser(Value value, Fn &&fn) {
 
 class Batcher {
 public:
-  Batcher(Block &block, const Target &target) : block(block), target(target) {}
+  Batcher(Block &block, const llvm::StringSet<> &onHost, const Target &target)
+      : block(block), onHost(onHost), target(target) {}
 
   void run() {
-    for (SmallVector<KernelOp> &kernels : kernelsByStructure(block)) {
+    for (SmallVector<KernelOp> &kernels : kernelsByStructure(block, onHost)) {
       size_t most = kernels.size() > 1 ? size_t(target.mostCopies(kernels.front())) : 1;
       if (most < 2)
         continue;
@@ -198,6 +213,7 @@ private:
   }
 
   Block &block;
+  const llvm::StringSet<> &onHost;
   const Target &target;
 };
 
@@ -209,12 +225,16 @@ struct BatchKernels : weir::impl::BatchKernelsBase<BatchKernels> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
+    llvm::StringSet<> onHost;
+    for (auto variable : getOperation().getOps<VariableOp>())
+      if (variable.getHost())
+        onHost.insert(variable.getSymName());
     SmallVector<Block *> blocks;
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       blocks.push_back(&function.front());
     for (Block *block : blocks)
-      Batcher(*block, *made).run();
+      Batcher(*block, onHost, *made).run();
   }
 
   PassTarget made;

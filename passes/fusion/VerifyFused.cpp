@@ -24,7 +24,8 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))
           return WalkResult::skip();
-        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, WriteOp, MicrobatchesOp, YieldOp>(op) &&
+        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, WriteOp, MicrobatchesOp, YieldOp>(
+                op) &&
             !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();

@@ -99,8 +99,11 @@ LogicalResult KernelTable::call(OpBuilder &builder, KernelOp kernel, const CallB
 /// Lowers one entry.
 class EntryLowering {
 public:
-  EntryLowering(func::FuncOp function, OpBuilder builder, KernelTable &kernels)
-      : function(function), builder(builder), kernels(kernels) {}
+  using Variables = llvm::StringMap<plan::VariableOp>;
+
+  EntryLowering(func::FuncOp function, OpBuilder builder, const Variables &variables,
+                KernelTable &kernels)
+      : function(function), builder(builder), variables(variables), kernels(kernels) {}
 
   LogicalResult run();
 
@@ -115,8 +118,16 @@ private:
   bool mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block);
   FailureOr<const KernelTable::Entry *> entryOf(KernelOp kernel);
 
+  bool isOfHost(WriteOp write) { return variables.lookup(write.getVariable()).getHost(); }
+  /// Whether it gives a variable of the device its value, at the entry's end.
+  bool isLate(Operation *op) {
+    auto write = dyn_cast<WriteOp>(op);
+    return write && !isOfHost(write);
+  }
+
   func::FuncOp function;
   OpBuilder builder;
+  const Variables &variables;
   KernelTable &kernels;
   llvm::DenseMap<Operation *, const KernelTable::Entry *> entries; ///< of kernels of this function
   llvm::DenseMap<Value, Value> bufferOf;                           ///< tensor -> plan buffer
@@ -155,7 +166,7 @@ Value EntryLowering::use(StringRef variable, Location loc) {
     while (!isa<plan::EntryOp>(entry->getParentOp()))
       entry = entry->getParentOp()->getBlock();
     builder.setInsertionPointToStart(entry);
-    value = plan::UseOp::create(builder, loc, variable);
+    value = plan::UseOp::create(builder, loc, variables.lookup(variable));
   }
   return value;
 }
@@ -179,7 +190,7 @@ bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Blo
     return everyUse(old, [&](OpOperand &use) {
       Operation *user = ancestorIn(block, use.getOwner());
       // Another variable gets the old value, by a copy at the entry's end.
-      if (isa<WriteOp>(use.getOwner()))
+      if (isLate(use.getOwner()))
         return false;
       if (!user || user->isBeforeInBlock(kernel))
         return true;
@@ -198,6 +209,8 @@ void EntryLowering::findTargets(Block &block) {
   function.walk([&](ReadOp read) { reads[read.getVariable()].push_back(read.getResult()); });
   for (WriteOp write : block.getOps<WriteOp>()) {
     Value memory = memoryOf(write.getValue());
+    if (isOfHost(write))
+      continue;
     if (!targetOf.contains(memory) && mayWriteDirectly(memory, reads[write.getVariable()], block))
       targetOf[memory] = use(write.getVariable(), write.getLoc());
   }
@@ -234,6 +247,8 @@ LogicalResult EntryLowering::run() {
   }
   SmallVector<std::tuple<Value, Value, WriteOp>> late;
   for (WriteOp write : block.getOps<WriteOp>()) {
+    if (isOfHost(write))
+      continue;
     Value from = bufferOf.lookup(memoryOf(write.getValue())),
           to = use(write.getVariable(), write.getLoc());
     if (from == to)
@@ -274,7 +289,14 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
       if (failed(lowerMicrobatches(microbatches)))
         return failure();
-    } else if (!isa<WriteOp>(op) && !isAlias(&op)) {
+    } else if (auto fetch = dyn_cast<FetchOp>(op)) {
+      Value buffer = bufferOf[fetch.getResult()] = allocate(fetch.getResult(), "fetched");
+      copy(bufferOf.lookup(memoryOf(fetch.getValue())), buffer, fetch.getType(), fetch.getLoc());
+    } else if (auto write = dyn_cast<WriteOp>(op)) {
+      if (isOfHost(write))
+        copy(bufferOf.lookup(memoryOf(write.getValue())), use(write.getVariable(), write.getLoc()),
+             write.getValue().getType(), write.getLoc());
+    } else if (!isAlias(&op)) {
       return op.emitError("cannot be planned");
     }
   }
@@ -307,7 +329,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
         Operation *user = ancestorIn(*kernel->getBlock(), use.getOwner());
         if (user == kernel)
           return ++here == 1;
-        return user && user->isBeforeInBlock(kernel) && !isa<WriteOp>(use.getOwner());
+        return user && user->isBeforeInBlock(kernel) && !isLate(use.getOwner());
       });
       if (dies && here == 1)
         return inputs[from];
@@ -420,10 +442,12 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     if (failed(checkEntry(function)))
       return failure();
   OpBuilder builder(module.getContext());
+  EntryLowering::Variables variables;
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
-    plan::VariableOp::create(builder, variable.getLoc(), variable.getSymName(), variable.getRole(),
-                             variable.getType(), IntegerAttr());
+    variables[variable.getSymName()] = plan::VariableOp::create(
+        builder, variable.getLoc(), variable.getSymName(), variable.getRole(), variable.getType(),
+        IntegerAttr(), variable.getHost());
     variable.erase();
   }
   KernelTable kernels(module, target);
@@ -432,7 +456,7 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     auto entry = plan::EntryOp::create(builder, function.getLoc(), function.getSymName());
     function.setSymName(("lowered_" + function.getSymName()).str());
     builder.createBlock(&entry.getBody());
-    if (failed(EntryLowering(function, builder, kernels).run()))
+    if (failed(EntryLowering(function, builder, variables, kernels).run()))
       return failure();
     function.erase();
   }

@@ -27,7 +27,8 @@ namespace {
 static_assert(int(plan::Space::persistent) == int(planned::Space::persistent) &&
               int(plan::Space::constant) == int(planned::Space::constant) &&
               int(plan::Space::scratch) == int(planned::Space::scratch) &&
-              int(plan::Space::pinned) == int(planned::Space::pinned));
+              int(plan::Space::pinned) == int(planned::Space::pinned) &&
+              int(plan::Space::host) == int(planned::Space::host));
 
 /// An entry of IR as what runtime/planned proves.
 class Converter {
@@ -55,13 +56,16 @@ LogicalResult Converter::addBuffers(plan::EntryOp entry) {
     return module.emitError("is no placed plan: expected plan.persistent and plan.arena, in bytes");
   result.sizes[size_t(planned::Space::persistent)] = persistent.getInt();
   result.sizes[size_t(planned::Space::scratch)] = arena.getInt() - persistent.getInt();
-  result.sizes[size_t(planned::Space::pinned)] = plan::memoryOf(module) - arena.getInt();
+  for (auto [space, name] : {std::pair(planned::Space::pinned, plan::pinnedAttrName),
+                             std::pair(planned::Space::host, plan::hostAttrName)})
+    if (auto bytes = module->getAttrOfType<IntegerAttr>(name))
+      result.sizes[size_t(space)] = bytes.getInt();
   uint32_t actions = entry.actions().size();
   for (auto variable : module.getOps<plan::VariableOp>()) {
     if (!variable.getOffset())
       return variable.emitOpError("has no place yet: --weir-assign-offsets gives it one");
     buffers.try_emplace(variable, result.buffers.size());
-    result.buffers.push_back({.space = planned::Space::persistent,
+    result.buffers.push_back({.space = planned::Space(variable.space()),
                               .offset = *variable.getOffset(),
                               .size = uint64_t(storageBytes(variable.getType())),
                               .name = variable.getSymName().str(),

@@ -104,7 +104,10 @@ std::string Explainer::whyNot(int tensor) const {
     return "a result of the step";
   if (made.variable >= 0)
     return "the next value of a variable";
-  return entry.makers[made.madeBy] ? "one launch makes many" : "the loop over microbatches has it";
+  Operation *maker = entry.makers[made.madeBy];
+  if (isa_and_nonnull<KernelOp>(maker))
+    return "one launch makes many";
+  return maker ? "fetched from the host" : "the loop over microbatches has it";
 }
 
 void Explainer::addKept(int tensor) {

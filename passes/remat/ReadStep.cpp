@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/ReadStep.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -18,8 +19,8 @@ namespace {
 
 int64_t aligned(int64_t bytes) { return llvm::alignTo(bytes, plan::alignment); }
 
-/// The bytes of scratch that the actions of a call allocate.
-FailureOr<int64_t> workspaceOfCall(KernelOp kernel, Target &target) {
+/// The bytes of scratch that the actions of a call allocate, and what each thread has to itself.
+FailureOr<std::pair<int64_t, int64_t>> scratchOfCall(KernelOp kernel, Target &target) {
   OpBuilder builder(kernel.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   builder.setInsertionPointToEnd(module->getBody());
@@ -32,21 +33,27 @@ FailureOr<int64_t> workspaceOfCall(KernelOp kernel, Target &target) {
   buffers.result = buffer(kernel.getResult(0).getType());
   int64_t before = 0, all = 0;
   module->walk([&](plan::AllocOp op) { before += aligned(op.getSize()); });
-  if (failed(target.planCall(builder, kernel, buffers)))
+  FailureOr<int64_t> ofThread = target.planCall(builder, kernel, buffers);
+  if (failed(ofThread))
     return failure();
   module->walk([&](plan::AllocOp op) { all += aligned(op.getSize()); });
-  return all - before;
+  return std::pair(all - before, *ofThread);
 }
 
 class StepReader {
 public:
-  StepReader(func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {}
+  StepReader(func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {
+    for (auto variable : entry->getParentOfType<ModuleOp>().getOps<VariableOp>())
+      if (variable.getHost())
+        onHost.insert(variable.getSymName());
+  }
 
   FailureOr<EntryStep> read();
 
 private:
   LogicalResult readBlock(Block &block);
   LogicalResult readKernel(KernelOp kernel);
+  void readFetch(FetchOp fetch);
   LogicalResult readMicrobatches(MicrobatchesOp op);
   int tensor(Value value, int64_t bytes, bool lends);
   /// The tensor that a value shows; a loop that uses it from outside is noted.
@@ -56,7 +63,8 @@ private:
     result.step.actions.emplace_back();
     return int(result.step.actions.size()) - 1;
   }
-  void copy(int from, int to);
+  int copy(int from, int to);
+  bool isOfHost(WriteOp write) { return onHost.contains(write.getVariable()); }
   void write(int at, int tensor);
   int variable(StringRef name) {
     return variables.try_emplace(name, variables.size()).first->second;
@@ -65,6 +73,7 @@ private:
   func::FuncOp entry;
   KernelFacts &facts;
   EntryStep result;
+  llvm::StringSet<> onHost;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
   llvm::DenseMap<Block *, std::pair<int, int>> span;
@@ -86,11 +95,12 @@ int StepReader::tensor(Value value, int64_t bytes, bool lends) {
 
 int StepReader::use(Value value) { return result.tensorOf.at(memoryOf(value)); }
 
-void StepReader::copy(int from, int to) {
+int StepReader::copy(int from, int to) {
   int at = action(nullptr);
   result.step.actions[at].reads.push_back(from);
   if (to >= 0)
     write(at, to);
+  return at;
 }
 
 void StepReader::write(int at, int tensor) {
@@ -121,6 +131,14 @@ LogicalResult StepReader::readKernel(KernelOp kernel) {
   // What many kernels share a launch for is small, or of variables alone.
   action.repeats = kernel.getCopies() == 1;
   return success();
+}
+
+void StepReader::readFetch(FetchOp fetch) {
+  int64_t bytes = storageBytes(fetch.getType());
+  int from = use(fetch.getValue());
+  int at = copy(from, tensor(fetch.getResult(), bytes, true));
+  result.makers[at] = fetch;
+  result.step.actions[at].cost = facts.transferSeconds(bytes);
 }
 
 LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
@@ -185,7 +203,16 @@ LogicalResult StepReader::readBlock(Block &block) {
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
       if (failed(readMicrobatches(microbatches)))
         return failure();
-    } else if (!isa<WriteOp>(op) && !isAlias(&op)) {
+    } else if (auto fetch = dyn_cast<FetchOp>(op)) {
+      readFetch(fetch);
+    } else if (auto write = dyn_cast<WriteOp>(op)) {
+      if (isOfHost(write)) {
+        int at = copy(use(write.getValue()), -1);
+        result.makers[at] = write;
+        result.step.actions[at].cost =
+            facts.transferSeconds(storageBytes(write.getValue().getType()));
+      }
+    } else if (!isAlias(&op)) {
       return op.emitError("cannot be planned");
     }
   }
@@ -196,7 +223,8 @@ LogicalResult StepReader::readBlock(Block &block) {
 FailureOr<EntryStep> StepReader::read() {
   Block &block = entry.front();
   for (WriteOp write : block.getOps<WriteOp>())
-    writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable()));
+    if (!isOfHost(write))
+      writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable()));
   for (Value argument : block.getArguments())
     tensor(argument, storageBytes(argument.getType()), false);
   if (failed(readBlock(block)))
@@ -215,7 +243,8 @@ FailureOr<EntryStep> StepReader::read() {
   std::tie(result.step.begin, result.step.end) = span[result.block];
   // What is no variable's memory yet is copied there last.
   for (WriteOp write : block.getOps<WriteOp>())
-    copy(use(write.getValue()), -1);
+    if (!isOfHost(write))
+      copy(use(write.getValue()), -1);
   for (Value value : block.getTerminator()->getOperands())
     result.step.tensors[use(value)].isPort = true;
   return std::move(result);
@@ -227,16 +256,17 @@ FailureOr<KernelFacts::Facts> KernelFacts::ask(KernelOp kernel) {
   Facts facts;
   facts.isCall = target.isCall(kernel);
   if (facts.isCall) {
-    FailureOr<int64_t> workspace = workspaceOfCall(kernel, target);
-    if (failed(workspace))
+    FailureOr<std::pair<int64_t, int64_t>> scratch = scratchOfCall(kernel, target);
+    if (failed(scratch))
       return failure();
-    facts.workspace = *workspace;
+    std::tie(facts.workspace, facts.threadScratch) = *scratch;
   } else {
     FailureOr<KernelPlan> plan = target.planKernel(kernel);
     if (failed(plan))
       return failure();
     facts.inPlace = plan->inPlace;
     facts.workspace = plan->workspace;
+    facts.threadScratch = plan->threadScratch;
   }
   double flops = 0, bytes = 0;
   kernel.walk([&](Costed op) { flops += op.cost().flops; });
@@ -252,6 +282,7 @@ FailureOr<const KernelFacts::Facts *> KernelFacts::of(KernelOp kernel) {
   FailureOr<Facts> facts = ask(kernel);
   if (failed(facts))
     return failure();
+  mostScratch = std::max(mostScratch, facts->threadScratch);
   return known.try_emplace(kernel, std::make_unique<Facts>(std::move(*facts))).first->second.get();
 }
 

@@ -17,7 +17,7 @@ namespace weir::remat {
 
 struct EntryStep {
   Step step;
-  std::vector<mlir::Operation *> makers;     ///< by action: the kernel; null where it is none
+  std::vector<mlir::Operation *> makers;     ///< by action: the kernel, fetch or write; null: none
   std::vector<mlir::Value> values;           ///< by tensor
   llvm::DenseMap<mlir::Value, int> tensorOf; ///< by memoryOf()
   /// The block whose kernels are the stretch, and of each of its ops the first action, or the next
@@ -34,15 +34,20 @@ public:
   struct Facts {
     llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (result, input)
     int64_t workspace = 0;                                    ///< bytes
+    int64_t threadScratch = 0;                                ///< bytes of each thread's own
     bool isCall = false;
     double seconds = 0;
   };
   mlir::FailureOr<const Facts *> of(KernelOp kernel);
+  /// The most that a thread has to itself, of the kernels that were asked about.
+  int64_t threadScratch() const { return mostScratch; }
+  double transferSeconds(double bytes) const { return target.transferSeconds(bytes); }
 
 private:
   mlir::FailureOr<Facts> ask(KernelOp kernel);
 
   Target &target;
+  int64_t mostScratch = 0;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Facts>, KernelStructure> known;
 };
 

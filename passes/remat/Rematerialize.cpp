@@ -17,6 +17,7 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/memory/Reserve.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
 #include "passes/remat/Mark.h"
@@ -42,7 +43,8 @@ public:
   void run() {
     for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
       auto at = entry.actionOf.find(&op);
-      if (at == entry.actionOf.end() || at->second < boundary || !isa<KernelOp, MicrobatchesOp>(op))
+      if (at == entry.actionOf.end() || at->second < boundary || isAlias(&op) ||
+          (entry.makers[at->second] != &op && !isa<MicrobatchesOp>(op)))
         continue;
       OpBuilder builder(&op);
       op.walk([&](Operation *user) {
@@ -109,9 +111,11 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, MemoryReport *report)
+  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads,
+                MemoryReport *report)
       : made(std::move(target)), report(report) {
     budget = bytes;
+    threads = ofThreads;
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -126,11 +130,10 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     if (failed(blocks))
       return signalPassFailure();
     getOperation()->removeAttr(recomputeAttrName);
-    int64_t persistent = 0;
+    int64_t taken = 0; // whatever is chosen: variables, and what a run takes besides
     for (auto variable : getOperation().getOps<VariableOp>())
-      persistent += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
-    if (report)
-      report->persistent = persistent;
+      if (!variable.getHost())
+        taken += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
     remat::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
@@ -147,11 +150,17 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       int64_t bytes = remat::measure(rewritten.step).bytes;
       entries.push_back({function, std::move(*step), {std::move(again), rewritten.cost, bytes}});
     }
+    int64_t inputs = 0;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      inputs = std::max(inputs, inputBytes(function));
+    taken += reserveOf(*made, threads, facts.threadScratch(), inputs);
+    if (report)
+      report->persistent = taken;
     llvm::stable_sort(
         entries, [](const Entry &a, const Entry &b) { return a.choice.bytes > b.choice.bytes; });
     for (auto [i, entry] : llvm::enumerate(entries)) {
       int64_t next = i + 1 < entries.size() ? entries[i + 1].choice.bytes : 0;
-      if (failed(fit(entry, persistent, next)))
+      if (failed(fit(entry, taken, next)))
         return signalPassFailure();
       if (entry.function.getSymName() == "step")
         setKeeping(getOperation(), remat::explain(entry.step, entry.choice.again));
@@ -160,6 +169,13 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   }
 
 private:
+  static int64_t inputBytes(func::FuncOp function) {
+    int64_t bytes = 0;
+    for (Type type : function.getArgumentTypes())
+      bytes += storageBytes(type);
+    return bytes;
+  }
+
   struct Entry {
     func::FuncOp function;
     remat::EntryStep step;
@@ -167,33 +183,34 @@ private:
   };
 
   /// Chooses what is repeated. `next`: what the entry takes that takes most of those behind it.
-  LogicalResult fit(Entry &one, int64_t persistent, int64_t next) {
+  LogicalResult fit(Entry &one, int64_t taken, int64_t next) {
     auto &[function, entry, choice] = one;
-    int64_t room = budget - persistent, bytes = choice.bytes;
+    int64_t room = budget - taken, bytes = choice.bytes;
     double total = 0; // with nothing repeated
     for (const remat::Action &action : entry.step.actions)
       total += action.cost;
     if (budget == 0 || bytes <= room) {
-      note(function, bytes + persistent, total + choice.cost, true);
+      note(function, bytes + taken, total + choice.cost, true);
       return success();
     }
     if (room <= 0) {
-      note(function, bytes + persistent, total + choice.cost, false);
+      note(function, bytes + taken, total + choice.cost, false);
       return emitError(function.getLoc())
-             << "parameters and state alone take " << bytesText(persistent)
-             << ", and there are to be " << bytesText(budget);
+             << "parameters, state and what threads have to themselves alone take "
+             << bytesText(taken) << ", and there are to be " << bytesText(budget);
     }
     remat::Choices choices = remat::choose(entry.step, room);
-    note(function, choices.best.bytes + persistent, total + choices.best.cost, choices.fits);
+    note(function, choices.best.bytes + taken, total + choices.best.cost, choices.fits);
     if (!choices.fits)
-      return refuse(function, entry, choices, persistent, next, total);
+      return refuse(function, entry, choices, taken, next, total);
     choice = choices.best;
-    int64_t kernels = llvm::count_if(entry.makers, [](Operation *op) { return op; });
+    int64_t kernels =
+        llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
     emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
                                   << " computes " << llvm::count(choice.again, true) << " of its "
                                   << kernelsText(kernels)
-                                  << " twice: " << bytesText(choice.bytes + persistent)
-                                  << " instead of " << bytesText(bytes + persistent) << ", "
+                                  << " twice: " << bytesText(choice.bytes + taken) << " instead of "
+                                  << bytesText(bytes + taken) << ", "
                                   << priceText(choice.cost, total) << " of its time (at least "
                                   << priceText(choices.bound, total) << ")";
     return success();
@@ -209,8 +226,7 @@ private:
   }
 
   LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
-                       const remat::Choices &choices, int64_t persistent, int64_t next,
-                       double total) {
+                       const remat::Choices &choices, int64_t taken, int64_t next, double total) {
     if (report && !report->explained)
       return failure();
     remat::Rewritten least =
@@ -218,25 +234,25 @@ private:
     int64_t bytes = remat::measure(least.step).bytes;
     auto error = emitError(function.getLoc())
                  << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
-                 << ": parameters and state take " << bytesText(persistent)
-                 << ", and the smallest run that was found " << bytesText(bytes)
+                 << ": parameters, state and what threads have to themselves take "
+                 << bytesText(taken) << ", and the smallest run that was found " << bytesText(bytes)
                  << " more, which computes " << kernelsText(llvm::count(choices.best.again, true))
                  << " twice (" << priceText(choices.best.cost, total) << " of its time)";
     noteAlive(error, entry, least.step);
-    noteLeast(error, function, entry, std::max(bytes, next), persistent, total);
+    noteLeast(error, function, entry, std::max(bytes, next), taken, total);
     return error;
   }
 
   /// Notes a budget that there is a choice for.
   void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const remat::EntryStep &entry,
-                 int64_t room, int64_t persistent, double total) {
+                 int64_t room, int64_t taken, double total) {
     constexpr int mostTried = 8;
     for (int i = 0; i < mostTried; ++i, room += room / 20) {
       remat::Choices choices = remat::choose(entry.step, room);
       if (!choices.fits)
         continue;
       error.attachNote(function.getLoc())
-          << "--memory " << choices.best.bytes + persistent
+          << "--memory " << choices.best.bytes + taken
           << " is enough: " << kernelsText(llvm::count(choices.best.again, true)) << " twice, "
           << priceText(choices.best.cost, total) << " of its time";
       return;
@@ -267,6 +283,6 @@ private:
 } // namespace
 
 std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes,
-                                                MemoryReport *report) {
-  return std::make_unique<Rematerialize>(std::move(target), bytes, report);
+                                                int64_t threads, MemoryReport *report) {
+  return std::make_unique<Rematerialize>(std::move(target), bytes, threads, report);
 }

@@ -114,13 +114,24 @@ void collect(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
 
 } // namespace
 
+static uint64_t startOf(const Program &program, Space space) {
+  if (space != Space::pinned && space != Space::host)
+    return 0;
+  const Device &device = deviceOf(program);
+  return device.arena() + (space == Space::host ? device.pinned() : 0);
+}
+
 uint64_t addressOf(const Program &program, const Buffer &buffer) {
-  return buffer.offset() + (buffer.space() == Space::pinned ? deviceOf(program).arena() : 0);
+  return startOf(program, buffer.space()) + buffer.offset();
+}
+
+uint64_t addressOf(const Program &program, const Variable &variable) {
+  return startOf(program, variable.space()) + variable.offset();
 }
 
 uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref) {
   if (ref.memory() == Memory::variable)
-    return program.variables()->Get(ref.index())->offset() + ref.offset();
+    return addressOf(program, *program.variables()->Get(ref.index())) + ref.offset();
   return addressOf(program, *entry.buffers()->Get(ref.index())) + ref.offset();
 }
 

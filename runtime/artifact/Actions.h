@@ -24,9 +24,10 @@ namespace weir::artifact {
 /// The device that the program is for.
 inline const Device &deviceOf(const Program &program) { return *program.devices()->Get(0); }
 
-/// Bytes of the device's arena and its pinned memory.
+/// Bytes of the device's arena, its pinned memory and what lies with the host.
 inline uint64_t memoryOf(const Program &program) {
-  return deviceOf(program).arena() + deviceOf(program).pinned();
+  const Device &device = deviceOf(program);
+  return device.arena() + device.pinned() + device.host();
 }
 
 /// The spec of a call; none for one that is unknown, has other fields, or fails its own check.
@@ -36,9 +37,10 @@ std::optional<spec::Call> readSpec(const Call &call, std::string &why);
 /// The spec of a call of a verified program.
 spec::Call specOf(const Call &call);
 
-/// Where a buffer of an entry lies: bytes from the arena's start, behind whose end is pinned
-/// memory.
+/// Where a buffer of an entry or a variable lies: bytes from the arena's start, behind whose end
+/// are pinned memory and then the host's.
 uint64_t addressOf(const Program &program, const Buffer &buffer);
+uint64_t addressOf(const Program &program, const Variable &variable);
 
 /// Where an operand or a port of the entry lies in no round.
 uint64_t addressOf(const Program &program, const Entry &entry, const Ref &ref);

@@ -56,6 +56,8 @@ private:
   void checkKeeping();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
+  void checkFlops(const std::string &where, const Kernel &kernel);
+  void checkTensors(const std::string &where, const Kernel &kernel);
   void checkNames();
   void checkActions(const std::string &where,
                     const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions, int depth);
@@ -78,6 +80,10 @@ private:
   void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
   void checkRef(const std::string &name, const Ref &ref);
+  /// Of a ref that has been checked: whether it is where the host keeps what devices have no room
+  /// for.
+  bool isOfHost(const Ref &ref) const;
+  void checkFlops() const;
 
   void require(bool holds, const std::string &what) const;
   std::string place() const;

@@ -7,6 +7,7 @@
 
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
+#include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/planned/Verify.h"
@@ -39,6 +40,7 @@ void EntryChecker::check() {
   checkActions(*entry.actions(), 0);
   // Whoever reads the entry makes them all.
   require(entry.events() <= current, "it has more events than actions");
+  checkFlops();
   if (planned::Verdict verdict = planned::verify(plannedEntry(program, entry)); verdict.fault)
     reject("entry '" + entry.name()->str() + "'", verdict.fault->message);
 }
@@ -47,9 +49,10 @@ void EntryChecker::checkBuffers() {
   uint32_t index = 0;
   for (const Buffer *buffer : *entry.buffers()) {
     std::string name = "buffer " + std::to_string(index++);
-    require(buffer->space() == Space::scratch || buffer->space() == Space::pinned,
+    require(buffer->space() == Space::scratch || buffer->space() == Space::pinned ||
+                buffer->space() == Space::host,
             name + " lies in a memory that the device has not");
-    require(buffer->space() == Space::pinned || buffer->offset() >= deviceOf(program).persistent(),
+    require(buffer->space() != Space::scratch || buffer->offset() >= deviceOf(program).persistent(),
             name + " lies in the persistent segment");
   }
 }
@@ -73,6 +76,8 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
     require(tensorSize(port->dtype(), *port->shape(), size),
             name + ": its shape is not positive or too large");
     checkRef(name, *port->ref());
+    require(!isOfHost(*port->ref()),
+            name + " lies where the host keeps what devices have no room for");
     if (port->kind() != PortKind::input && port->kind() != PortKind::tensor)
       require(size == 4 && sizeOf(elementOf(port->dtype())) == 4, name + " must be one number");
     require(std::isfinite(port->weight()), name + ": its weight is not finite");
@@ -118,6 +123,11 @@ void EntryChecker::checkAction(const Action &action, uint32_t depth) {
                 action.operands()->Get(i)->offset() % spec::floatBytes == 0,
             "operand " + std::to_string(i) + " is not aligned");
   }
+  bool isCopy = action.work_type() == Work::Copy;
+  uint32_t ofHost = 0;
+  for (uint32_t i = 0; i < operands; ++i)
+    ofHost += isOfHost(*action.operands()->Get(i));
+  require(ofHost <= (isCopy ? 1 : 0), "it works on the host's memory, which copies alone reach");
   if (!action.moves())
     return;
   for (const Move *move : *action.moves()) {
@@ -148,12 +158,39 @@ void EntryChecker::checkWork(const Action &action) {
   }
 }
 
+bool EntryChecker::isOfHost(const Ref &ref) const {
+  Space space = ref.memory() == Memory::variable ? program.variables()->Get(ref.index())->space()
+                                                 : entry.buffers()->Get(ref.index())->space();
+  return space == Space::host;
+}
+
 void EntryChecker::checkRef(const std::string &name, const Ref &ref) {
   require(ref.memory() <= Memory::MAX, name + " is in an unknown memory");
   if (ref.memory() == Memory::variable)
     require(ref.index() < program.variables()->size(), name + " is in an unknown variable");
   else
     require(ref.index() < entry.buffers()->size(), name + " is in an unknown buffer");
+}
+
+void EntryChecker::checkFlops() const {
+  Executed executed = executedBy(program, entry);
+  require(std::max({executed.flops, executed.products, executed.bytes, executed.copied}) <=
+              mostFlops,
+          "its actions compute or move more than can be counted");
+  require(isAligned(entry.model_lines()), "its lines' FLOPs are not aligned in the file");
+  std::set<ModelLine> seen;
+  uint64_t sum = 0;
+  if (entry.model_lines())
+    for (const LineFlops *line : *entry.model_lines()) {
+      uint32_t number = line->location().line();
+      bool isNew = seen.insert({number ? line->location().file() : 0, number}).second;
+      require(isNew, "the model FLOPs of a line are there twice");
+      require(line->flops() <= mostFlops - sum, "its model FLOPs are more than can be counted");
+      sum += line->flops();
+    }
+  require(sum == entry.model_flops().value_or(0),
+          "its model FLOPs are " + std::to_string(entry.model_flops().value_or(0)) +
+              ", and those of its lines " + std::to_string(sum));
 }
 
 } // namespace weir::artifact

@@ -16,7 +16,8 @@ namespace {
 static_assert(int(Space::persistent) == int(planned::Space::persistent) &&
               int(Space::constant) == int(planned::Space::constant) &&
               int(Space::scratch) == int(planned::Space::scratch) &&
-              int(Space::pinned) == int(planned::Space::pinned));
+              int(Space::pinned) == int(planned::Space::pinned) &&
+              int(Space::host) == int(planned::Space::host));
 static_assert(int(Mode::read) == int(spec::Mode::read) &&
               int(Mode::write) == int(spec::Mode::write) &&
               int(Mode::update) == int(spec::Mode::update));
@@ -44,10 +45,11 @@ void Converter::addBuffers() {
   result.sizes[size_t(planned::Space::persistent)] = persistent;
   result.sizes[size_t(planned::Space::scratch)] = arena - persistent;
   result.sizes[size_t(planned::Space::pinned)] = deviceOf(program).pinned();
+  result.sizes[size_t(planned::Space::host)] = deviceOf(program).host();
   uint32_t last = static_cast<uint32_t>(actionsOf(entry).size());
   last = last ? last - 1 : 0;
   for (const Variable *variable : *program.variables())
-    result.buffers.push_back({.space = planned::Space::persistent,
+    result.buffers.push_back({.space = static_cast<planned::Space>(variable->space()),
                               .offset = variable->offset(),
                               .size = variable->size(),
                               .name = variable->name()->str(),

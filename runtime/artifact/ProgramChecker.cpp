@@ -62,6 +62,9 @@ void ProgramChecker::check() {
     for (const auto *ports : {entry->inputs(), entry->outputs()})
       for (const Port *port : *ports)
         checkLocation(where, port->location());
+    if (entry->model_lines())
+      for (const LineFlops *line : *entry->model_lines())
+        checkLocation(where, &line->location());
     checkActions(where, *entry->actions(), 0);
     EntryChecker(program, *entry).check();
   }
@@ -85,6 +88,7 @@ void ProgramChecker::checkDevices() {
           "they are out of range");
   require(device.arena() <= maxArena, "arena", "more than 1 TiB is asked for");
   require(device.pinned() <= maxArena, "arena", "more than 1 TiB of the host is asked for");
+  require(device.host() <= maxArena, "arena", "more than 1 TiB of the host is asked for");
   require(device.persistent() <= device.arena(), "arena",
           "the persistent segment is larger than the arena");
   require(device.thread_scratch() <= limits::threadScratch, "thread scratch",
@@ -196,7 +200,7 @@ void verifyEvaluations(const Program &program) {
 
 void ProgramChecker::checkVariables() {
   std::set<std::string_view> names;
-  std::vector<std::pair<uint64_t, const Variable *>> byOffset;
+  std::vector<std::pair<uint64_t, const Variable *>> byAddress;
   for (const Variable *variable : *program.variables()) {
     std::string where = "variable " + quoted(variable->name());
     require(names.insert(variable->name()->string_view()).second, where,
@@ -216,18 +220,22 @@ void ProgramChecker::checkVariables() {
                 std::to_string(variable->size()));
     require(variable->offset() % limits::alignment == 0, where,
             "its offset is not a multiple of 64");
-    require(variable->offset() <= deviceOf(program).persistent() &&
-                size <= deviceOf(program).persistent() - variable->offset(),
-            where, "it lies outside the persistent segment");
+    require(variable->space() == Space::persistent || variable->space() == Space::host, where,
+            "it lies in memory that does not last");
+    bool onHost = variable->space() == Space::host;
+    uint64_t room = onHost ? deviceOf(program).host() : deviceOf(program).persistent();
+    require(variable->offset() <= room && size <= room - variable->offset(), where,
+            std::string("it lies outside the ") +
+                (onHost ? "host's memory" : "persistent segment"));
     require(variable->role() != Role::run || (variable->dtype() == DType::i32 && size == 4), where,
             "a scalar of the run is one i32");
     checkLocation(where, variable->location());
-    byOffset.emplace_back(variable->offset(), variable);
+    byAddress.emplace_back(addressOf(program, *variable), variable);
   }
-  std::sort(byOffset.begin(), byOffset.end());
-  for (size_t i = 1; i < byOffset.size(); ++i) {
-    const Variable *before = byOffset[i - 1].second, *after = byOffset[i].second;
-    require(after->offset() - before->offset() >= before->size(),
+  std::sort(byAddress.begin(), byAddress.end());
+  for (size_t i = 1; i < byAddress.size(); ++i) {
+    const Variable *before = byAddress[i - 1].second, *after = byAddress[i].second;
+    require(byAddress[i].first - byAddress[i - 1].first >= before->size(),
             "variable " + quoted(after->name()), "it overlaps " + quoted(before->name()));
   }
 }
@@ -319,6 +327,41 @@ void ProgramChecker::checkPart(const std::string &where, const Kernel &kernel,
   }
   require(alike, where, "it is unlike the launch before it");
   require(!kernel.meaning(), where, "only the first launch has a meaning");
+  require(!kernel.tensors() && !kernel.counts(), where,
+          "only the first launch says what its operands are");
+}
+
+void ProgramChecker::checkTensors(const std::string &where, const Kernel &kernel) {
+  uint32_t operands = kernel.operands()->size();
+  if (kernel.tensors()) {
+    require(kernel.tensors()->size() <= operands, where, "it has more tensors than operands");
+    for (uint32_t i = 0; i < kernel.tensors()->size(); ++i) {
+      const TensorType &tensor = *kernel.tensors()->Get(i);
+      require(tensor.dtype() <= DType::MAX, where, unknownType(tensor.dtype()));
+      require(isAligned(tensor.shape()), where, "a tensor's shape is not aligned in the file");
+      for (int64_t size : *tensor.shape())
+        require(size >= 0, where, "a tensor's shape is negative");
+    }
+  }
+  if (kernel.counts())
+    for (uint16_t count : *kernel.counts())
+      require(kernel.tensors() && count < kernel.tensors()->size(), where,
+              "what it counts in is no operand");
+}
+
+void ProgramChecker::checkFlops(const std::string &where, const Kernel &kernel) {
+  if (!kernel.op_flops())
+    return;
+  require(isAligned(kernel.op_flops()), where, "its ops' FLOPs are not aligned in the file");
+  require(kernel.part() == 0 && kernel.ops() && kernel.ops()->size() == kernel.op_flops()->size(),
+          where, "it has not as many ops as FLOPs of ops");
+  uint64_t sum = 0;
+  for (const OpFlops *op : *kernel.op_flops()) {
+    require(op->products() <= op->all(), where, "an op's products take more FLOPs than the op");
+    require(op->all() <= kernel.flops() - sum, where, "its ops take more FLOPs than it does");
+    sum += op->all();
+  }
+  require(sum == kernel.flops(), where, "its ops take fewer FLOPs than it does");
 }
 
 void ProgramChecker::checkKernels() {
@@ -342,6 +385,8 @@ void ProgramChecker::checkKernels() {
       require(operand->mode() <= Mode::MAX, where, "it does something unknown with an operand");
     }
     checkPart(where, *kernel, before);
+    checkFlops(where, *kernel);
+    checkTensors(where, *kernel);
     require(symbols.insert(kernel->symbol()->string_view()).second, where,
             "there are two of that name");
     before = kernel;

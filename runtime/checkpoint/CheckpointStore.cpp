@@ -189,8 +189,9 @@ Checkpoint CheckpointStore::load(int64_t step) const {
 }
 
 std::optional<Checkpoint>
-CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say) {
+CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say, int64_t last) {
   std::vector<int64_t> there = steps();
+  std::erase_if(there, [&](int64_t step) { return step > last; });
   std::vector<std::string> reasons;
   for (int64_t step : there) {
     try {

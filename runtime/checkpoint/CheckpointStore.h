@@ -20,6 +20,7 @@
 #include "runtime/checkpoint/Manifest.h"
 #include "runtime/checkpoint/SafeTensors.h"
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace weir {
@@ -54,10 +55,12 @@ public:
   std::string save(Manifest manifest, const std::vector<StoredTensor> &model,
                    const std::vector<StoredTensor> &state);
 
-  /// The newest whole checkpoint, or nothing where there is none at all. `say` is told of each that
-  /// is passed over, and why. Throws Failure(Exit::storage) where there are checkpoints but none is
-  /// whole, and Unreadable, rather than pass over it, for one that cannot be read.
-  std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say);
+  /// The newest whole checkpoint of the step `last` or an earlier one, or nothing where there is
+  /// none at all. `say` is told of each that is passed over, and why. Throws Failure(Exit::storage)
+  /// where there are checkpoints but none is whole, and Unreadable, rather than pass over it, for
+  /// one that cannot be read.
+  std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say,
+                                       int64_t last = std::numeric_limits<int64_t>::max());
 
   std::string pathOf(int64_t step) const;
 

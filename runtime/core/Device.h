@@ -32,7 +32,8 @@ namespace weir {
 
 /// A place in a device's memory: bytes from the arena's start. Behind the arena's end is pinned
 /// memory, the host's side of transfers. What the host writes there is for the run that it asks for
-/// next; what it reads there is what the run left that it waited for last.
+/// next; what it reads there is what the run left that it waited for last. Behind that is what lies
+/// with the host for want of room, which is read and written as the arena is.
 using Address = uint64_t;
 
 /// Something asked of a device. Later ones are larger; 0 is done.
@@ -43,7 +44,8 @@ struct DeviceOptions {
   bool poison = false;   ///< fill scratch with NaN before its first and after its last use, to show
                          ///< that no dead byte is read
   std::string kind = {}; ///< of the device: a name of runtime/devices; "": what the program is for
-  bool graph = true;     ///< where a device can run an entry's actions as one, it does
+  std::string offloadFolder = {}; ///< where what lies with the host is a file; "": in memory
+  bool graph = true;              ///< where a device can run an entry's actions as one, it does
 };
 
 struct DeviceFacts {

@@ -50,7 +50,7 @@ Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
                                .role = variable->role(),
                                .size = variable->size(),
                                .device = impl->device.get(),
-                               .address = variable->offset()});
+                               .address = artifact::addressOf(*impl->plan, *variable)});
   }
 }
 

@@ -7,10 +7,10 @@
 
 #include "runtime/cpu/Arena.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/MachineMemory.h"
 #include <cstdio>
 #include <string>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 namespace weir::cpu {
 
@@ -28,17 +28,15 @@ Arena::Arena(uint64_t size, const char *purpose) : bytes(size) {
   mapped = size + hugePage;
   // The system promises more memory than it has; a process that then uses it is killed without a
   // word.
-  struct sysinfo machine;
-  bool known = sysinfo(&machine) == 0;
-  uint64_t total = known ? uint64_t(machine.totalram + machine.totalswap) * machine.mem_unit : 0;
-  bool fits = !known || size <= total;
+  uint64_t total = machineMemory();
+  bool fits = !total || size <= total;
   if (fits)
     mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (!fits || mapping == MAP_FAILED)
     throw Failure(Exit::device, std::string("not enough memory for ") + purpose + ": " +
                                     mebibytes(size) + " are needed" +
-                                    (known ? ", this machine has " + mebibytes(total) : "") +
-                                    "; compile with a smaller batch or model");
+                                    (total ? ", there are " + mebibytes(total) : "") +
+                                    "; compile with --memory here, which says what makes it fit");
   uint64_t address = reinterpret_cast<uint64_t>(mapping);
   begin = reinterpret_cast<std::byte *>((address + hugePage - 1) & ~(hugePage - 1));
   madvise(begin, size, MADV_HUGEPAGE);

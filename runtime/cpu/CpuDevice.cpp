@@ -50,6 +50,11 @@ template <class Spec, class Made> using Calls = std::map<Spec, std::unique_ptr<M
 class CpuDevice : public HostDevice {
 public:
   CpuDevice(const artifact::Program &program, const DeviceOptions &options);
+  /// A run that failed may have left engines at work.
+  ~CpuDevice() override {
+    for (const auto &engine : machine.engines)
+      engine->drain();
+  }
 
   DeviceFacts facts() const override {
     int threads = pool->size();
@@ -58,9 +63,20 @@ public:
   }
 
   Ticket run(uint32_t entry) override;
+  void observe(Observer *by) override {
+    machine.isWatched = by != nullptr;
+    HostDevice::observe(by);
+  }
+  void poison(uint32_t queue, Address from, uint64_t bytes) override {
+    if (CopyEngine *engine = machine.engineOf(queue))
+      engine->wait(engine->now());
+    HostDevice::poison(queue, from, bytes);
+  }
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
+  std::unique_ptr<Work> makeInline(const artifact::Action &action);
+  void startEngines(const DeviceOptions &options);
   template <class Spec, class Made>
   std::unique_ptr<Work> make(Calls<Spec, Made> &known, const Spec &spec);
   std::unique_ptr<Work> make(const spec::Product &spec) { return make(products, spec); }
@@ -71,6 +87,7 @@ private:
   const artifact::Program &program;
   std::optional<Loader> code;
   std::optional<Arena> arena, scratch;
+  std::unique_ptr<HostStore> host;
   std::unique_ptr<ThreadPool> pool;
   std::vector<KernelFunction> kernels;
   Calls<spec::Product, Product> products;
@@ -87,12 +104,29 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   requireLevel(device.target()->string_view());
   boundLibrary(device.target()->string_view());
   kernels = loadKernels(program, code);
-  arena.emplace(artifact::memoryOf(program), "the model's tensors");
+  arena.emplace(device.arena() + device.pinned(), "the model's tensors");
   pool = std::make_unique<ThreadPool>(options.threads);
   machine.arena = arena->data();
   machine.pool = pool.get();
-  prepare(program, arena->data(), poisons);
+  startEngines(options);
+  prepare(program, arena->data(), host.get(), poisons);
   allocateScratch();
+}
+
+/// What lies with the host comes and goes beside the actions.
+void CpuDevice::startEngines(const DeviceOptions &options) {
+  const artifact::Device &device = artifact::deviceOf(program);
+  host = makeHostStore(device.host(), options.offloadFolder);
+  machine.host = host.get();
+  machine.hostBegin = arena->size();
+  if (!host)
+    return;
+  for (uint32_t queue = 1; queue < device.queues(); ++queue)
+    machine.engines.push_back(std::make_unique<CopyEngine>());
+  uint32_t events = 0;
+  for (const artifact::Entry *entry : *program.entries())
+    events = std::max(events, entry->events());
+  machine.events.resize(events);
 }
 
 void CpuDevice::allocateScratch() {
@@ -117,6 +151,22 @@ std::unique_ptr<Work> CpuDevice::make(Calls<Spec, Made> &known, const Spec &spec
 }
 
 std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {
+  if (!machine.engines.empty()) {
+    if (const artifact::Record *record = action.work_as_Record())
+      return std::make_unique<RecordWork>(machine, action.queue(), record->event());
+    if (const artifact::Wait *wait = action.work_as_Wait())
+      return std::make_unique<WaitWork>(machine, action.queue(), wait->event());
+  }
+  if (const artifact::Copy *copy = action.work_as_Copy(); copy && host)
+    return std::make_unique<TransferWork>(machine, action.queue(), copy->size());
+  std::unique_ptr<Work> work = makeInline(action);
+  CopyEngine *engine = machine.engineOf(action.queue());
+  if (work && engine)
+    return std::make_unique<DrainedWork>(*engine, std::move(work));
+  return work;
+}
+
+std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
   if (const artifact::Launch *launch = action.work_as_Launch())
     return std::make_unique<LaunchWork>(machine, kernels[launch->kernel()],
                                         *program.kernels()->Get(launch->kernel()));
@@ -129,6 +179,7 @@ std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {
 
 Ticket CpuDevice::run(uint32_t entry) {
   ComputeThread state;
+  std::fill(machine.events.begin(), machine.events.end(), Machine::Reached());
   if (poisons)
     for (int worker = 0; worker < pool->size() && machine.scratchStride; ++worker)
       std::memset(machine.workerScratch(worker), 0xff, machine.scratchStride);

@@ -19,13 +19,23 @@
 
 namespace weir::cpu {
 
+/// Why the library could not be opened. What the dynamic linker says of an address space that is
+/// full does not have the word memory in it.
+static Failure notToBeHad(const std::string &reason) {
+  std::string begin =
+      "oneDNN, which multiplies matrices on CPUs, is not to be had (" + reason + ")";
+  for (const char *scarce : {"failed to map segment", "cannot map zero-fill", "Cannot allocate"})
+    if (reason.find(scarce) != std::string::npos)
+      return Failure(Exit::device, begin + ": there is not enough memory for it; ulimit -v and the "
+                                           "container's limit say how much there may be");
+  return Failure(Exit::device, begin + ": install oneDNN 2 (Debian's libdnnl2)");
+}
+
 static void *library() {
   static void *opened = [] {
     void *opened = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!opened)
-      throw Failure(Exit::device, std::string("oneDNN, which multiplies matrices on CPUs, is not "
-                                              "to be had (") +
-                                      dlerror() + "): install oneDNN 2 (Debian's libdnnl2)");
+      throw notToBeHad(dlerror());
     return opened;
   }();
   return opened;

@@ -12,7 +12,7 @@
 #ifndef WEIR_RUNTIME_CPU_WORKS_H
 #define WEIR_RUNTIME_CPU_WORKS_H
 
-#include "runtime/core/Walk.h"
+#include "runtime/cpu/CopyEngine.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <array>
 #include <bit>
@@ -29,6 +29,23 @@ struct Machine {
   std::byte *scratch = nullptr; ///< of worker 0; the others' follow at scratchStride
   size_t scratchStride = 0;
   ThreadPool *pool = nullptr;
+  Address hostBegin = 0; ///< of what lies with the host
+  HostStore *host = nullptr;
+  /// Of queues 1 and on, where something lies with the host; else all queues are the caller's
+  /// thread.
+  std::vector<std::unique_ptr<CopyEngine>> engines = {};
+  bool isWatched = false; ///< by an observer, while nothing else goes on
+
+  /// Where and when an event of the entry that runs was recorded last.
+  struct Reached {
+    CopyEngine *engine = nullptr; ///< null: by the caller's thread, or not yet
+    CopyEngine::Moment moment = 0;
+  };
+  std::vector<Reached> events = {};
+
+  CopyEngine *engineOf(uint32_t queue) const {
+    return queue == 0 || engines.empty() ? nullptr : engines[queue - 1].get();
+  }
 
   std::byte *workerScratch(int worker) const { return scratch + worker * scratchStride; }
 };
@@ -98,6 +115,61 @@ private:
   std::array<void *, sizeof(typename Made::Operands) / sizeof(void *)> operands = {};
 };
 
+/// An event happens when its queue has come so far.
+class RecordWork : public Work {
+public:
+  RecordWork(Machine &machine, uint32_t queue, uint32_t event)
+      : machine(machine), engine(machine.engineOf(queue)), event(event) {}
+
+  void bind(std::span<const Address>) override {}
+  void run() override { machine.events[event] = {engine, engine ? engine->now() : 0}; }
+
+private:
+  Machine &machine;
+  CopyEngine *const engine;
+  const uint32_t event;
+};
+
+class WaitWork : public Work {
+public:
+  WaitWork(Machine &machine, uint32_t queue, uint32_t event)
+      : machine(machine), engine(machine.engineOf(queue)), event(event) {}
+
+  void bind(std::span<const Address>) override {}
+  void run() override {
+    auto [other, moment] = machine.events[event];
+    if (!other || other == engine)
+      return; // what this thread asked for before, or the engine was given, comes before
+    if (engine)
+      engine->follow(*other, moment);
+    else
+      other->wait(moment);
+  }
+
+private:
+  Machine &machine;
+  CopyEngine *const engine;
+  const uint32_t event;
+};
+
+/// Work of another kind on an engine's queue is done by the caller's thread, when the engine has
+/// come so far.
+class DrainedWork : public Work {
+public:
+  DrainedWork(CopyEngine &engine, std::unique_ptr<Work> work)
+      : engine(engine), work(std::move(work)) {}
+
+  void bind(std::span<const Address> places) override { work->bind(places); }
+  void run() override {
+    engine.wait(engine.now());
+    work->run();
+  }
+
+private:
+  CopyEngine &engine;
+  std::unique_ptr<Work> work;
+};
+
 class CopyWork : public Work {
 public:
   CopyWork(Machine &machine, uint64_t size) : machine(machine), size(size) {}
@@ -124,6 +196,42 @@ private:
   const uint64_t size;
   const std::byte *source = nullptr;
   std::byte *target = nullptr;
+};
+
+/// A copy of a program of which something lies with the host. What is from there or to there is
+/// done by the engine of its queue, if it has one.
+class TransferWork : public Work {
+public:
+  TransferWork(Machine &machine, uint32_t queue, uint64_t size)
+      : machine(machine), engine(machine.engineOf(queue)),
+        transfer(machine.arena, machine.hostBegin, machine.host, size), within(machine, size) {}
+
+  void bind(std::span<const Address> places) override {
+    transfer.bind(places);
+    if (!transfer.isTransfer())
+      within.bind(places);
+  }
+
+  void run() override {
+    if (engine && transfer.isTransfer()) {
+      engine->give(transfer);
+      if (machine.isWatched)
+        engine->wait(engine->now());
+      return;
+    }
+    if (engine)
+      engine->wait(engine->now());
+    if (transfer.isTransfer())
+      transfer.run();
+    else
+      within.run();
+  }
+
+private:
+  Machine &machine;
+  CopyEngine *const engine;
+  HostCopy transfer;
+  CopyWork within;
 };
 
 } // namespace weir::cpu

@@ -84,6 +84,7 @@ private:
   const std::string folder;
   Session session;
   DeviceMemory arena;
+  std::optional<PinnedMemory> host; ///< what there is no room for in the arena
   std::vector<std::unique_ptr<Stream>> queues;
   Machine machine;
   std::optional<Code> code;
@@ -119,8 +120,17 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
       machine{.session = session,
               .queues = queues,
               .arena = arena.at,
-              .arenaEnd = artifact::deviceOf(program).arena()} {
+              .arenaEnd = artifact::deviceOf(program).arena(),
+              .hostBegin =
+                  artifact::deviceOf(program).arena() + artifact::deviceOf(program).pinned()} {
   const artifact::Device &device = artifact::deviceOf(program);
+  if (!options.offloadFolder.empty())
+    throw Failure(Exit::usage, "--offload-dir: a GPU copies from and to memory, not to a file");
+  if (device.host()) {
+    host.emplace(session, device.host());
+    machine.host = host->data;
+    std::fill_n(machine.host, device.host(), std::byte(0));
+  }
   while (queues.size() < device.queues())
     queues.push_back(std::make_unique<Stream>(session));
   const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
@@ -212,6 +222,11 @@ void CudaDevice::poison(uint32_t queue, Address from, uint64_t bytes) {
 
 Ticket CudaDevice::write(Address to, std::span<const std::byte> from) {
   session.enter();
+  if (to >= machine.hostBegin) {
+    synchronize();
+    std::copy(from.begin(), from.end(), machine.onHost(to));
+    return 0;
+  }
   if (to >= machine.arenaEnd) {
     // Its last run may still read what is there.
     wait(slots[next].ticket);
@@ -226,14 +241,17 @@ Ticket CudaDevice::write(Address to, std::span<const std::byte> from) {
 
 Ticket CudaDevice::read(Address from, std::span<std::byte> to) {
   session.enter();
-  if (looks)
+  if (looks || from + to.size() > machine.hostBegin)
     synchronize(); // other queues are at work
-  size_t ofArena = from < machine.arenaEnd ? std::min(to.size(), machine.arenaEnd - from) : 0;
-  if (ofArena < to.size()) {
+  auto upTo = [&](Address end) { return from < end ? std::min<size_t>(to.size(), end - from) : 0; };
+  size_t ofArena = upTo(machine.arenaEnd), ofPinned = upTo(machine.hostBegin);
+  if (ofArena < ofPinned) {
     const std::byte *pinned =
         (looks ? machine.pinned : slots[hand].data()) + (from + ofArena - machine.arenaEnd);
-    std::copy_n(pinned, to.size() - ofArena, to.begin() + ofArena);
+    std::copy_n(pinned, ofPinned - ofArena, to.begin() + ofArena);
   }
+  if (ofPinned < to.size())
+    std::copy_n(machine.onHost(from + ofPinned), to.size() - ofPinned, to.begin() + ofPinned);
   if (!ofArena)
     return 0;
   session.check(session.driver.cuMemcpyDtoHAsync_v2(to.data(), arena.at + from, ofArena, stream()),

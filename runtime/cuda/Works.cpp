@@ -68,11 +68,9 @@ void CopyWork::within(CUdeviceptr to, CUdeviceptr from) {
 void CopyWork::enqueue() {
   auto [from, to] = std::pair(places[0], places[1]);
   if (from >= machine.arenaEnd)
-    return check(driver().cuMemcpyHtoDAsync_v2(at(1), machine.pinned + (from - machine.arenaEnd),
-                                               size, stream));
+    return check(driver().cuMemcpyHtoDAsync_v2(at(1), machine.onHost(from), size, stream));
   if (to >= machine.arenaEnd)
-    return check(driver().cuMemcpyDtoHAsync_v2(machine.pinned + (to - machine.arenaEnd), at(0),
-                                               size, stream));
+    return check(driver().cuMemcpyDtoHAsync_v2(machine.onHost(to), at(0), size, stream));
   if (from == to)
     return;
   if (!overlaps())

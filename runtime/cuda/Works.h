@@ -22,10 +22,16 @@ struct Machine {
   const std::vector<std::unique_ptr<Stream>> &queues;
   CUdeviceptr arena = 0;
   Address arenaEnd = 0;
+  Address hostBegin = 0;           ///< what lies between is pinned memory
+  std::byte *host = nullptr;       ///< of what lies there
   std::byte *pinned = nullptr;     ///< of the run that is being asked for
   std::vector<Event> events = {};  ///< of the entry's records
   std::vector<bool> recorded = {}; ///< those that are, in this run
   bool waits = false;              ///< for each action, to tell which of them fails
+
+  std::byte *onHost(Address place) const {
+    return place < hostBegin ? pinned + (place - arenaEnd) : host + (place - hostBegin);
+  }
 };
 
 /// An action on its queue.

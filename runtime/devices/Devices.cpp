@@ -11,6 +11,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/CpuDevice.h"
+#include "runtime/cpu/Peak.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/null/NullDevice.h"
 
@@ -18,7 +19,7 @@ namespace weir {
 
 std::span<const DeviceKind> deviceKinds() {
   static constexpr DeviceKind kinds[] = {
-      {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode},
+      {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode, cpu::measurePeak},
       {"cuda", cuda::serves, cuda::targets, cuda::makeDevice, cuda::checkCode},
       {"emulated", cuda::serves, "", cuda::makeEmulated, cuda::checkCode},
       {"null", [](std::string_view) { return true; }, "", null::makeDevice,
@@ -59,10 +60,12 @@ static const DeviceKind &kindNamed(const std::string &name, const artifact::Prog
   throw Failure(Exit::usage, "--device " + name + " is unknown" + didYouMean(name, names));
 }
 
+const DeviceKind &deviceKind(const artifact::Program &program, const DeviceOptions &options) {
+  return options.kind.empty() ? kindFor(program) : kindNamed(options.kind, program);
+}
+
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {
-  const DeviceKind &kind =
-      options.kind.empty() ? kindFor(program) : kindNamed(options.kind, program);
-  return kind.make(program, options);
+  return deviceKind(program, options).make(program, options);
 }
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_DEVICES_DEVICES_H
 #define WEIR_RUNTIME_DEVICES_DEVICES_H
 
+#include "runtime/base/Element.h"
 #include "runtime/core/Device.h"
 #include <string_view>
 
@@ -27,6 +28,9 @@ struct DeviceKind {
   std::unique_ptr<Device> (*make)(const artifact::Program &program, const DeviceOptions &options);
   /// Whether the program's code is whole, which needs no such device. Throws as `make` does.
   void (*checkCode)(const artifact::Program &program);
+  /// FLOPs per second that products of that type reach on so many threads, measured in less than
+  /// 0.2 s; null where nobody has written how.
+  double (*measurePeak)(Element factors, int threads) = nullptr;
 };
 
 /// Every kind. The null device serves programs of all targets.
@@ -35,6 +39,9 @@ std::span<const DeviceKind> deviceKinds();
 /// The device that the options name, else the one that the program is for: a MakeDevice. Throws
 /// Failure{Exit::model} where there is no such kind, Exit::usage for a name that is none.
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options);
+
+/// The kind of that device. Throws as it does.
+const DeviceKind &deviceKind(const artifact::Program &program, const DeviceOptions &options);
 
 /// What can be known of an artifact without running it, on any machine: the rules of its file
 /// (runtime/artifact/Reader.h), what training relies on besides, and that its code is whole and has

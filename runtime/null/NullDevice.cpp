@@ -18,26 +18,12 @@ public:
   void run() override {}
 };
 
-class CopyWork : public Work {
-public:
-  CopyWork(std::byte *arena, uint64_t size) : arena(arena), size(size) {}
-  void bind(std::span<const Address> operands) override {
-    from = operands[0];
-    to = operands[1];
-  }
-  void run() override { std::memmove(arena + to, arena + from, size); }
-
-private:
-  std::byte *arena;
-  const uint64_t size;
-  Address from = 0, to = 0;
-};
-
 class NullDevice : public HostDevice {
 public:
   NullDevice(const artifact::Program &program, const DeviceOptions &options)
-      : arena(artifact::memoryOf(program)) {
-    prepare(program, arena.data(), options.poison);
+      : host(makeHostStore(artifact::deviceOf(program).host(), options.offloadFolder)),
+        arena(artifact::deviceOf(program).arena() + artifact::deviceOf(program).pinned()) {
+    prepare(program, arena.data(), host.get(), options.poison);
   }
 
   DeviceFacts facts() const override { return {.name = "no device", .computes = false}; }
@@ -45,11 +31,12 @@ public:
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override {
     if (const artifact::Copy *copy = action.work_as_Copy())
-      return std::make_unique<CopyWork>(arena.data(), copy->size());
+      return std::make_unique<HostCopy>(arena.data(), arena.size(), host.get(), copy->size());
     bool isOrder = action.work_as_Record() || action.work_as_Wait();
     return isOrder ? nullptr : std::make_unique<NoWork>();
   }
 
+  std::unique_ptr<HostStore> host;
   std::vector<std::byte> arena;
 };
 

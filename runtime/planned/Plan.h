@@ -31,9 +31,10 @@ enum class Space : uint8_t {
   persistent, ///< survives the entry: its buffers live to the entry's end
   constant,   ///< has its contents for good and is never written
   scratch,
-  pinned ///< the host's side of transfers
+  pinned, ///< the host's side of transfers
+  host    ///< what there is no room for on the device
 };
-constexpr unsigned spaceCount = 4;
+constexpr unsigned spaceCount = 5;
 
 /// A range of a space. Offset and size are bytes, the offset a multiple of 64.
 struct Buffer {

@@ -74,9 +74,13 @@ void MetricsFile::step(const StepRecord &record, const std::string &unit) {
   std::string line = concat("{\"step\":", record.step);
   for (const auto &[name, value] : record.values)
     line += concat(",", quoted(name), ":", jsonNumber(value));
-  line += concat(",\"step_ms\":", jsonNumber(1e3 * record.seconds), ",\"", unit, "_per_second\":",
-                 jsonNumber(record.seconds > 0 ? record.units / record.seconds : 0), "}\n");
-  write(line);
+  line +=
+      concat(",\"step_ms\":", jsonNumber(1e3 * record.seconds), ",\"", unit,
+             "_per_second\":", jsonNumber(record.seconds > 0 ? record.units / record.seconds : 0));
+  for (const auto &[name, value] : {std::pair("mfu", record.mfu), {"hfu", record.hfu}})
+    if (value)
+      line += concat(",\"", name, "\":", jsonNumber(*value));
+  write(line + "}\n");
 }
 
 void MetricsFile::event(const std::string &event, int64_t step, const Values &values,

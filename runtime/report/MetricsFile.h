@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // --metrics FILE.jsonl: one flat JSON object per line. A step's has step, the model's values,
-// step_ms and tokens_per_second or samples_per_second; an evaluation's "event":"eval"; the last one
+// step_ms and tokens_per_second or samples_per_second, with --peak-flops mfu and hfu; an
+// evaluation's "event":"eval"; the last one
 // "event":"done". Numbers are printed so that a float comes back exactly; what is not finite is
 // null.
 //

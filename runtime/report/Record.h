@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_REPORT_RECORD_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ struct StepRecord {
   double units = 0;   ///< tokens or samples of this step
   double ran = 0;     ///< of the seconds, those of the step's actions
   double waited = 0;  ///< seconds before them, for the step's data
+  std::optional<double> mfu = {}, hfu = {}; ///< where they are known (runtime/run/Utilization.h)
 };
 
 } // namespace weir

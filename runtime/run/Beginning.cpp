@@ -33,7 +33,7 @@ void list(const std::string &what, const std::vector<std::string> &tensors) {
 
 Beginning::Beginning(const Program &program, const RunOptions &options, CheckpointStore *store)
     : options(options) {
-  if (store && options.resume)
+  if (store && (options.resume || options.replay))
     findCheckpoint(program, *store);
   openWeights(program);
 }
@@ -51,7 +51,7 @@ Vocabularies Beginning::vocabularies() const {
 }
 
 void Beginning::findCheckpoint(const Program &program, CheckpointStore &store) {
-  resumed = store.loadNewest(say);
+  resumed = options.replay ? store.loadNewest(say, options.replay - 1) : store.loadNewest(say);
   if (!resumed) {
     say(concat("no checkpoint in ", options.checkpoint, " yet: starting from step 0"));
     return;
@@ -167,7 +167,8 @@ std::string Beginning::begin(Program &program, int64_t totalSteps) const {
         resumed->manifest.master != master)
       say(concat(resumed->path, ": parameters and optimizers' states are ",
                  resumed->manifest.master, " there, and become ", master));
-    say(concat("resuming after step ", resumed->manifest.step, " from ", resumed->path));
+    say(concat(options.replay ? "replaying" : "resuming", " after step ", resumed->manifest.step,
+               " from ", resumed->path));
   } else {
     program.run(requireEntry(program, "init", "to begin a run"));
     if (weights) {

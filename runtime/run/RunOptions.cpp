@@ -8,6 +8,7 @@
 #include "runtime/run/RunOptions.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/SameRun.h"
+#include "runtime/run/Utilization.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
 #include <limits>
@@ -47,7 +48,11 @@ void addDeviceOptions(CLI::App &app, DeviceOptions &options, const std::string &
           ->type_name("NAME"),
       app.add_flag_callback(
           "--no-graph", [&options] { options.graph = false; },
-          "on a GPU, launch kernels one by one instead of a step as one graph")};
+          "on a GPU, launch kernels one by one instead of a step as one graph"),
+      app.add_option("--offload-dir", options.offloadFolder,
+                     "where what was compiled to lie with the host is a file, which nothing is "
+                     "left of (default: in memory)")
+          ->type_name("DIR")};
   for (CLI::Option *option : made)
     if (!group.empty())
       option->group(group);
@@ -94,12 +99,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
           ->type_name("N")
           ->transform(integerWithin(1, mostSteps))
           ->group(training);
-  app.add_option("--epochs", options.epochs,
-                 "how many times to go over the data, instead of the recipe's")
-      ->type_name("N")
-      ->transform(integerWithin(1, mostSteps))
-      ->excludes(steps)
-      ->group(training);
+  auto *epochs = app.add_option("--epochs", options.epochs,
+                                "how many times to go over the data, instead of the recipe's")
+                     ->type_name("N")
+                     ->transform(integerWithin(1, mostSteps))
+                     ->excludes(steps)
+                     ->group(training);
   app.add_option("--seed", options.seed, "of the weights, the data's order and dropout (default 1)")
       ->type_name("N")
       ->transform(integerWithin(0, mostSteps))
@@ -108,57 +113,77 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                               "begin with the weights in this safetensors file or checkpoint")
                    ->type_name("FILE|DIR")
                    ->group(training);
-  app.add_option("--init-partial", options.initPartial,
-                 "begin with those of its weights that the model has; lists what is taken and what "
-                 "is not")
-      ->type_name("FILE|DIR")
-      ->excludes(init)
-      ->group(training);
-  app.add_option("--eval-every", options.evalEvery, "also evaluate the held-out data every N steps")
-      ->type_name("N")
-      ->transform(integerWithin(1, mostSteps))
-      ->group(training);
-  app.add_option("--nan", options.nan,
-                 "when a loss, gradient or update is not finite: abort (default), or skip the step")
-      ->type_name("abort|skip")
-      ->check(CLI::Validator(
-          [](std::string &text) {
-            return text == "abort" || text == "skip"
-                       ? ""
-                       : concat("expected abort or skip, found '", text, "'");
-          },
-          ""))
-      ->group(training);
-  app.add_option("--nan-limit", options.nanLimit,
-                 "with --nan skip: how many skipped steps in a row end the run (default 20)")
-      ->type_name("N")
-      ->transform(integerWithin(1, mostSteps))
-      ->group(training);
+  auto *partial =
+      app.add_option(
+             "--init-partial", options.initPartial,
+             "begin with those of its weights that the model has; lists what is taken and what "
+             "is not")
+          ->type_name("FILE|DIR")
+          ->excludes(init)
+          ->group(training);
+  auto *evalEvery = app.add_option("--eval-every", options.evalEvery,
+                                   "also evaluate the held-out data every N steps")
+                        ->type_name("N")
+                        ->transform(integerWithin(1, mostSteps))
+                        ->group(training);
+  auto *nan =
+      app.add_option(
+             "--nan", options.nan,
+             "when a loss, gradient or update is not finite: abort (default), skip the step, or "
+             "trace: abort, and say which op made the first such value, of what")
+          ->type_name("abort|skip|trace")
+          ->check(CLI::Validator(
+              [](std::string &text) {
+                return text == "abort" || text == "skip" || text == "trace"
+                           ? ""
+                           : concat("expected abort, skip or trace, found '", text, "'");
+              },
+              ""))
+          ->group(training);
+  auto *nanLimit =
+      app.add_option("--nan-limit", options.nanLimit,
+                     "with --nan skip: how many skipped steps in a row end the run (default 20)")
+          ->type_name("N")
+          ->transform(integerWithin(1, mostSteps))
+          ->group(training);
   addDeviceOptions(app, options.device, training);
 
   auto *checkpoint =
       app.add_option("--checkpoint", options.checkpoint, "keep weights and state in this directory")
           ->type_name("DIR")
           ->group(keeping);
-  app.add_option("--every", options.every,
-                 "steps between checkpoints (default 500); there is one at the end anyway")
-      ->type_name("N")
-      ->transform(integerWithin(1, mostSteps))
-      ->needs(checkpoint)
-      ->group(keeping);
-  app.add_option("--keep", options.keep, "how many of the newest checkpoints to keep (default 3)")
-      ->type_name("N")
-      ->transform(integerWithin(1, 1000000))
-      ->needs(checkpoint)
-      ->group(keeping);
+  auto *every =
+      app.add_option("--every", options.every,
+                     "steps between checkpoints (default 500); there is one at the end anyway")
+          ->type_name("N")
+          ->transform(integerWithin(1, mostSteps))
+          ->needs(checkpoint)
+          ->group(keeping);
+  auto *keep = app.add_option("--keep", options.keep,
+                              "how many of the newest checkpoints to keep (default 3)")
+                   ->type_name("N")
+                   ->transform(integerWithin(1, 1000000))
+                   ->needs(checkpoint)
+                   ->group(keeping);
   auto *resume =
       app.add_flag("--resume", options.resume,
                    "go on from the newest whole checkpoint, or start where there is none")
           ->needs(checkpoint)
           ->group(keeping);
-  app.add_flag("--extend", options.extend,
-               "with --resume: allow another number of steps than the run began with")
-      ->needs(resume)
+  auto *extend =
+      app.add_flag("--extend", options.extend,
+                   "with --resume: allow another number of steps than the run began with")
+          ->needs(resume)
+          ->group(keeping);
+  app.add_option("--replay", options.replay,
+                 "run this step again, after those that lead to it from the last checkpoint before "
+                 "it; write nothing, and say what it comes to and, as --nan trace, why it is not "
+                 "finite")
+      ->type_name("STEP")
+      ->transform(integerWithin(1, mostSteps))
+      ->needs(checkpoint)
+      ->excludes(resume, extend, every, keep, steps, epochs, init, partial, evalEvery, nan,
+                 nanLimit)
       ->group(keeping);
   // Split here: CLI11 would pass over an empty name.
   app.add_option_function<std::vector<std::string>>(
@@ -169,8 +194,9 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
              for (std::string &name : split(list, ','))
                options.change.push_back(std::move(name));
          },
-         concat("with --resume: allow what differs from how the run was begun; some of ",
-                join(changeableFacts()), ", with commas between them"))
+         concat(
+             "with --resume or --replay: allow what differs from how the run was begun; some of ",
+             join(changeableFacts()), ", with commas between them"))
       ->type_name("WHAT,...")
       ->expected(1)
       ->take_all()
@@ -185,7 +211,6 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
             return std::string();
           },
           ""))
-      ->needs(resume)
       ->group(keeping);
 
   app.add_option("--metrics", options.metrics, "write one JSON object per step")
@@ -201,6 +226,22 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_flag("--profile", options.profile,
                "say at the end what the time of a step went to: each kernel and library call with "
                "its time, GFLOP/s, GB/s and lines of the model")
+      ->group(reports);
+  app.add_option("--peak-flops", options.peakFlops,
+                 "FLOPs per second that the device reaches at most, or measure, on a CPU: reports "
+                 "give mfu and hfu, the parts of it that the model's products and all that are "
+                 "executed come to")
+      ->type_name("N[K|M|G|T|P]|measure")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            try {
+              readPeak(text);
+            } catch (const std::invalid_argument &error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          ""))
       ->group(reports);
   app.add_option("--gradients", options.gradients,
                  "write the gradients of the last step, before clipping; `weir run` needs an "

@@ -24,6 +24,7 @@ class Option;
 
 namespace weir {
 
+class OpFinder;
 class Program;
 
 /// The run options of `weir run`, `weir train` and `weir-run`, as given.
@@ -37,25 +38,31 @@ struct RunOptions {
   std::string init;              ///< a safetensors file or checkpoint; "": the model's initialisers
   std::string initPartial;       ///< the same, of which the model takes what it has
   int64_t evalEvery = 0;         ///< steps; 0: only at the end
-  std::string nan = "abort";     ///< or "skip"
+  std::string nan = "abort";     ///< or "skip", or "trace", which aborts and says why
   std::optional<int64_t> nanLimit; ///< skipped steps in a row that end a run of "skip"; 20 where
                                    ///< not given
   std::string checkpoint;          ///< a directory; "": weights are not kept
   int64_t every = 500;             ///< steps
   int keep = 3;
   bool resume = false, extend = false;
+  int64_t replay = 0;              ///< a step to run again from a checkpoint before it; 0: none
   std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
   std::string metrics, tensorboard, trace;
   std::string gradients; ///< a safetensors file for those of the last step; "": none
   DeviceOptions device;
   bool profile = false;
-  bool json = false; ///< results as one JSON object
+  std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none
+  bool json = false;     ///< results as one JSON object
 
   std::vector<NamedPath> alsoRead, alsoWritten; ///< by the command itself
 
   /// Called with the loaded program before anything runs, where set. What it returns is kept for
   /// the whole run and let go before the program is.
   std::function<std::shared_ptr<void>(Program &)> attach;
+
+  /// Makes what names an op within a kernel (runtime/origin/OpFinder.h), where the compiler is
+  /// there; called once a step is looked at.
+  std::function<std::unique_ptr<OpFinder>(const Program &)> findOps;
 
   static constexpr int64_t defaultSeed = 1, defaultNanLimit = 20;
 };

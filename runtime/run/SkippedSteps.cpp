@@ -84,13 +84,15 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
     throw Failure(Exit::numeric,
                   concat(found, ". The run began with ", notFinite,
                          ", and no step can be taken from there; mend those weights"));
-  bool abort = options.nan != "skip";
-  if (!abort && lastOnes < options.nanLimit.value_or(RunOptions::defaultNanLimit))
+  // What a run that is replayed was, it was.
+  if (!aborts &&
+      (options.replay || lastOnes < options.nanLimit.value_or(RunOptions::defaultNanLimit)))
     return concat(found, ", ", left ? "the step changed no weight" : "no gradient was affected",
                   data ? concat("; ", *data) : "");
-  if (abort)
+  if (aborts)
     throw Failure(Exit::numeric,
-                  concat(found, ".", newest, advice, "; --nan skip goes on without such steps"));
+                  concat(found, ".", newest, advice,
+                         options.replay ? "" : "; --nan skip goes on without such steps"));
   std::string before =
       lastOnes == 1 ? "; --nan-limit 1 ends the run at the first such step."
       : lastOnes == 2

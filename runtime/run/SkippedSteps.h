@@ -31,12 +31,15 @@ class SkippedSteps {
 public:
   /// Both have to outlive it.
   SkippedSteps(const Program &program, const RunOptions &options)
-      : program(program), options(options) {}
+      : program(program), options(options), aborts(options.nan != "skip" && !options.replay) {}
 
   /// Goes on counting from there.
   void resume(const Manifest &before);
   /// The run began with a value that is not finite and that steps write: "'w' is nan in FILE".
   void beganWith(std::string value) { notFinite = std::move(value); }
+
+  /// The next step that is not finite ends the run.
+  void abortNow() { aborts = true; }
 
   /// Counts a step that was run. Returns what there is to tell of it, or "". Throws
   /// Failure(Exit::numeric) where it ends the run; `newest` is " The newest checkpoint is PATH.",
@@ -55,6 +58,7 @@ public:
 private:
   const Program &program;
   const RunOptions &options;
+  bool aborts; // at the first step that is not finite
   int64_t count = 0, lastOnes = 0, overflows = 0;
   int64_t learnt = 0;    // steps that changed something
   std::string notFinite; // as long as no step has changed it

@@ -17,11 +17,13 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     throw Failure(Exit::usage,
                   "--nan-limit: says how many steps --nan skip may leave out in a row; "
                   "add --nan skip, or leave the option out");
+  if (!options.change.empty() && !options.resume && !options.replay)
+    throw Failure(Exit::usage, "--change requires --resume or --replay");
   keepSources(options);
   // Before anything that takes long: a signal while loading counts after the first step.
   Signals signals;
   Training training(std::move(artifact), options);
-  return training.run(signals);
+  return options.replay ? training.replay(signals) : training.run(signals);
 }
 
 } // namespace weir

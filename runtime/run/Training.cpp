@@ -28,6 +28,21 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
   return bytes;
 }
 
+/// That there is a checkpoint to replay the step from.
+void requireBefore(const RunOptions &options, const CheckpointStore &store) {
+  std::vector<int64_t> steps = store.steps();
+  std::string asked = concat("--replay ", options.replay, ": ");
+  if (steps.empty())
+    throw Failure(Exit::usage, concat(asked, "there is no checkpoint in ", options.checkpoint,
+                                      " to begin at; give the directory of the run"));
+  if (steps.back() >= options.replay)
+    throw Failure(Exit::usage,
+                  concat(asked, "the oldest checkpoint in ", options.checkpoint,
+                         " is of after step ", steps.back(), ": step ", steps.back() + 1,
+                         " is the first that can be replayed; --every and --keep of the run say "
+                         "how many checkpoints there are"));
+}
+
 /// Null without --checkpoint. Nobody else is in the directory from now on, and only who resumes
 /// finds checkpoints there.
 std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk) {
@@ -38,7 +53,9 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
   }
   auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk);
   store->lock();
-  if (!options.resume && !store->steps().empty())
+  if (options.replay)
+    requireBefore(options, *store);
+  else if (!options.resume && !store->steps().empty())
     throw Failure(Exit::usage,
                   concat("--checkpoint ", options.checkpoint,
                          ": the directory holds the checkpoints of a run; "
@@ -57,8 +74,14 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       data(stepEntry, options, *beginning, store != nullptr),
       sampler(beginning->seed(), !options.noShuffle, data.trainedOn().units(),
               data.trainedOn().window(), stepRows),
-      skips(program, options), reports(program, stepEntry, options), seed(beginning->seed()) {
-  if (data.heldOut())
+      skips(program, options), reports(program, stepEntry, options),
+      utilization(program.plan(), stepEntry, options), seed(beginning->seed()) {
+  if ((options.nan == "trace" || options.replay) &&
+      !Actions(program.plan(), stepEntry).knowTensors())
+    throw Failure(Exit::model, concat(options.replay ? "--replay" : "--nan trace",
+                                      ": the artifact is of an older Weir, and does not say what "
+                                      "its kernels read and write: compile it again"));
+  if (data.heldOut() && !options.replay)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
   const Checkpoint *resumed = beginning->checkpoint();
@@ -68,6 +91,9 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
   }
   total = totalSteps(program.plan(), options, sampler.stepsPerEpoch(),
                      resumed ? &resumed->manifest : nullptr);
+  if (options.replay > total)
+    throw Failure(Exit::usage, concat("--replay ", options.replay, ": the run in ",
+                                      options.checkpoint, " has ", total, " steps"));
   if (resumed)
     requireSameRun(resumed->path, resumed->manifest, manifest(), options.change, weir::say);
 }
@@ -107,6 +133,8 @@ void Training::announce() const {
              amounts));
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
+  if (std::string notice = utilization.notice(); !notice.empty())
+    say(notice);
   if (!store)
     say("the weights will not be kept: add --checkpoint DIR to keep them");
 }
@@ -136,7 +164,8 @@ Exit Training::run(const Signals &signals) {
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
-  size_t ahead = program.facts().ahead;
+  // A step that is to be run again is the last that was run.
+  size_t ahead = options.nan == "trace" ? 0 : program.facts().ahead;
   while (done < total) {
     Clock::time_point asked = Clock::now();
     const Batch &batch = prefetcher.next();
@@ -198,18 +227,15 @@ void Training::finishStep() {
   StepRecord record;
   Clock::time_point start = std::max(step.begun, told);
   record.ran = secondsSince(std::max(step.ready, told));
-  outputs.clear();
-  outputs.add();
+  record.values = readOutputs();
   reports.keepGradients();
   ++done;
 
   record.step = done;
-  record.values = outputs.ratios();
-  for (auto &scalar : outputs.scalars())
-    record.values.push_back(std::move(scalar));
   record.seconds = secondsSince(start);
   record.waited = step.waited;
   record.units = data.unitsPerStep();
+  utilization.add(record);
   last = record.values;
   reports.step(record);
   checkFinite(record);
@@ -220,6 +246,16 @@ void Training::finishStep() {
                     concat("step ", done, " left the run's step counter at ", *counted));
   told = Clock::now();
   reports.told(secondsSince(start) - record.seconds);
+}
+
+/// Of the step that was run last.
+Values Training::readOutputs() {
+  outputs.clear();
+  outputs.add();
+  Values values = outputs.ratios();
+  for (auto &scalar : outputs.scalars())
+    values.push_back(std::move(scalar));
+  return values;
 }
 
 std::string Training::newestCheckpoint() const {
@@ -238,6 +274,8 @@ void Training::checkFinite(const StepRecord &record) {
       reports.say(told);
   } catch (const Failure &) {
     reports.writeLast();
+    if (options.nan == "trace")
+      traceStep(record.values);
     throw;
   }
 }
@@ -326,6 +364,7 @@ Exit Training::finish(bool reported) {
     results.insert(results.begin() + 1, {"loss", loss});
   if (skips.skipped() > 0)
     results.emplace_back("skipped_steps", static_cast<double>(skips.skipped()));
+  utilization.addTo(results);
   reports.end("done", done, results, seconds);
   if (store)
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_RUN_TRAINING_H
 #define WEIR_RUNTIME_RUN_TRAINING_H
 
+#include "runtime/origin/Flow.h"
 #include "runtime/run/Beginning.h"
 #include "runtime/run/Evaluator.h"
 #include "runtime/run/Finite.h"
@@ -21,6 +22,7 @@
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
 #include "runtime/run/TrainingData.h"
+#include "runtime/run/Utilization.h"
 #include <deque>
 
 namespace weir {
@@ -34,6 +36,9 @@ public:
   /// Everything from the first step to the last report.
   Exit run(const Signals &signals);
 
+  /// What --replay asks for (Replay.cpp).
+  Exit replay(const Signals &signals);
+
 private:
   using Clock = std::chrono::steady_clock;
 
@@ -44,6 +49,10 @@ private:
   void finishStep();
   void finishSteps();
   void checkFinite(const StepRecord &record);
+  Values readOutputs();
+  void rewind(const Values &bad);
+  void traceStep(const Values &bad);
+  void tellOrigin(const Flow &flow, const Values &bad);
   int evaluate(const Signals &signals);
   Manifest manifest() const;
   void save();
@@ -69,6 +78,7 @@ private:
   Finite finite;
   SkippedSteps skips;
   Reports reports;
+  Utilization utilization;
   const int64_t seed;
   int64_t done = 0, total = 0; // steps
   struct Started {

@@ -1,6 +1,9 @@
 """Steps in less memory: they fit, compute the same, and what is promised of others holds."""
 
+import json
+import os
 import re
+import unittest
 
 import weirtest
 from weirtest import MODELS, SMALL_GPT, small
@@ -31,12 +34,11 @@ train {
 
 
 class Memory(weirtest.Test):
-    def arena(self, path):
-        """Bytes of parameters and state, and of all."""
-        text = self.weir("inspect", path).stdout
-        found = re.search(r"^Memory +([\d,]+) bytes at the peak: ([\d,]+) persistent", text, re.M)
-        whole, persistent = (int(number.replace(",", "")) for number in found.groups())
-        return persistent, whole
+    def arena(self, path, threads=2):
+        """Bytes that no choice changes, and all that a run of so many threads takes."""
+        memory = json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
+        reserve = threads * -(-memory["thread_scratch"] // 4096) * 4096 + memory["batches"]
+        return memory["persistent"] + reserve, memory["arena"] + reserve
 
     def run_of(self, path, *data, steps=4):
         self.weir("run", path, *data, "--steps", steps, "--seed", 1, "--metrics", self.folder / "m.jsonl")
@@ -50,7 +52,7 @@ class Memory(weirtest.Test):
 
     def test_what_is_computed_again_has_the_same_bits(self):
         for model, sizes, data in self.cases():
-            compiling = ["compile", MODELS / f"{model}.weir", *sizes]
+            compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes]
             whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
             self.weir(*compiling, "-o", whole)
             persistent, arena = self.arena(whole)
@@ -72,7 +74,7 @@ class Memory(weirtest.Test):
             self.assertGreater(repeats, 0, model)
 
     def test_what_is_seen_in_many_shapes(self):
-        compiling = ["compile", self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
+        compiling = ["compile", "--threads", 2, self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
         self.weir(*compiling)
         data = weirtest.data(window=self.text())
         losses, (persistent, arena) = self.run_of(self.folder / "a.weirx", *data), self.arena(self.folder / "a.weirx")
@@ -83,7 +85,7 @@ class Memory(weirtest.Test):
     def test_what_is_named_where_nothing_fits_does(self):
         kept = 0
         for model, sizes, _ in self.cases():
-            compiling = ["compile", MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
+            compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
             self.weir(*compiling)
             persistent, arena = self.arena(self.folder / "a.weirx")
             budget = persistent + (arena - persistent) // 3
@@ -105,7 +107,7 @@ class Memory(weirtest.Test):
     def test_a_step_is_cut_into_microbatches(self):
         """As many as are asked for, or as a budget wants; the loss is that of the whole batch."""
         data = weirtest.data(window=self.text())
-        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT]
+        compiling = ["compile", "--threads", 2, MODELS / "gpt-char.weir", *SMALL_GPT]
         paths = [self.folder / name for name in ["whole.weirx", "cut.weirx", "auto.weirx"]]
         self.weir(*compiling, "-o", paths[0])
         self.weir(*compiling, "--microbatches", 4, "-o", paths[1])
@@ -122,10 +124,42 @@ class Memory(weirtest.Test):
         self.fails(2, "needs a --memory", "weir", *compiling, "--microbatches", "auto")
         self.fails(2, "is no size: expected one such as 6GiB", "weir", *compiling, "--memory", "much")
 
+    def peak_of(self, *arguments):
+        """The most that a run has in memory, in bytes."""
+        process = weirtest.start("weir-run", *arguments)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.communicate()
+        self.assertEqual(status, 0)
+        return usage.ru_maxrss * 1024
+
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer takes memory of its own")
+    def test_a_run_takes_what_is_stated(self):
+        """2 % and 32 MiB, above a run of next to nothing."""
+        idle = self.folder / "idle.weirx"
+        self.weir("compile", MODELS / "mnist-mlp.weir", "--set", "hidden=8", "--set", "batch=2", "-o", idle)
+        least = self.peak_of(idle, *self.digits(32), "--steps", 1, "--threads", 2)
+        text = weirtest.data(window=self.text())
+        larger = ["--set", "layers=3", "--set", "width=256", "--set", "context=128", "--set", "batch=16"]
+        for name, options in [
+            ("whole", []),
+            ("fitted", ["--memory", "140MB", "--threads", 2]),
+            ("offloaded", ["--offload", "parameters"]),
+        ]:
+            path = self.folder / f"{name}.weirx"
+            self.weir("compile", MODELS / "gpt-char.weir", *larger, *options, "-o", path)
+            stated = self.arena(path)[1]
+            if "--memory" in options:
+                self.assertLessEqual(stated, 140e6)
+            place = ["--offload-dir", self.folder] if "--offload" in options else []
+            for more in [[], ["--checkpoint", self.folder / f"kept-{name}"]]:
+                taken = self.peak_of(path, *text, "--steps", 2, "--threads", 2, *place, *more) - least
+                with self.subTest(name=name, more=more, taken=taken, stated=stated):
+                    self.assertLessEqual(abs(taken - stated), stated * 0.02 + (32 << 20))
+
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]
         self.weir("compile", *compiling, "-o", self.folder / "a.weirx")
-        persistent, arena = self.arena(self.folder / "a.weirx")
+        persistent, arena = self.arena(self.folder / "a.weirx", threads=1)
         done = self.weir("verify", *compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
         self.assertIn("twice", done.stderr)
         self.assertRegex(done.stdout, r"verified: .* results with gradients\n")

@@ -110,6 +110,22 @@ plan::CallOp product(ModuleOp plan, int64_t m, int64_t n, int64_t k) {
   });
 }
 
+/// A kernel behind another that reads what that makes, with some kernel between them: what is kept
+/// for it.
+std::pair<KernelOp, OpOperand *> keptFor(ModuleOp module, llvm::ArrayRef<int64_t> shape) {
+  OpOperand *kept = nullptr;
+  KernelOp maker = first<KernelOp>(module, [&](KernelOp kernel) {
+    for (OpResult result : kernel->getResults())
+      for (OpOperand &use : result.getUses())
+        if (hasShape(result, shape) && isa<KernelOp>(use.getOwner()) &&
+            use.getOwner()->getBlock() == kernel->getBlock() &&
+            kernel->getNextNode() != use.getOwner())
+          kept = &use;
+    return kept != nullptr;
+  });
+  return {maker, kept};
+}
+
 const std::vector<Fault> &faults() {
   static const std::vector<Fault> all = {
       {"wrong_sign_in_a_gradient", "autodiff", "weir.sub", "g = h * row",
@@ -204,6 +220,39 @@ const std::vector<Fault> &faults() {
          if (random)
            random.setKey(random.getKey() + 1);
          return bool(random);
+       }},
+      {"kept_value_dropped", "rematerialize", "weir.mul", "h = tanh(linear",
+       [](ModuleOp module) {
+         auto [maker, kept] = keptFor(module, {6, 17});
+         if (!kept)
+           return false;
+         auto other = first<KernelOp>(module, [&, maker = maker](KernelOp kernel) {
+           return kernel != maker && kernel->isBeforeInBlock(maker) &&
+                  llvm::any_of(kernel.getResults(),
+                               [](Value result) { return hasShape(result, {6, 17}); });
+         });
+         for (Value result : other ? other.getResults() : ResultRange(nullptr, 0))
+           if (hasShape(result, {6, 17}))
+             kept->set(result);
+         return bool(other);
+       }},
+      {"wrong_recomputation", "rematerialize", "weir.random", "dropout",
+       [](ModuleOp module) {
+         auto [maker, kept] = keptFor(module, {6, 17});
+         if (!kept)
+           return false;
+         OpBuilder builder(kept->getOwner());
+         auto again = cast<KernelOp>(builder.clone(*maker));
+         again.walk([&](Operation *op) {
+           if (auto random = dyn_cast<RandomOp>(op))
+             random.setKey(random.getKey() + 1);
+           else if (op->getNumOperands() == 2 && op->getOperand(0) != op->getOperand(1) &&
+                    op->getOperand(0).getType() == op->getOperand(1).getType() &&
+                    !op->hasTrait<OpTrait::IsTerminator>())
+             op->setOperand(1, op->getOperand(0));
+         });
+         kept->set(again.getResult(cast<OpResult>(kept->get()).getResultNumber()));
+         return true;
        }},
       {"stale_buffer", "lower-to-plan", "plan.call", "linear(g, width)",
        [](ModuleOp plan) {

@@ -12,6 +12,7 @@
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReadArtifactPlan.h"
 #include "verify/CheckActions.h"
+#include "verify/FindOp.h"
 #include <chrono>
 #include <iostream>
 
@@ -63,6 +64,26 @@ private:
   Clock::time_point said = Clock::now();
 };
 
+struct Plan {
+  FatalErrors ends; // the reference interpreter's as well
+  MLIRContext context = MLIRContext(MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module;
+};
+
+/// Keeps the plan that it finds ops in.
+class PlanFinder : public OpFinder {
+public:
+  PlanFinder(const Program &program, const std::vector<std::byte> &artifact) {
+    plan.module = readArtifactPlan(artifact, plan.context);
+    finder = findOps(program, *plan.module);
+  }
+  std::optional<FoundOp> find(const ActionPlace &place) override { return finder->find(place); }
+
+private:
+  Plan plan;
+  std::unique_ptr<OpFinder> finder;
+};
+
 } // namespace
 
 std::string planText(const std::vector<std::byte> &artifact) {
@@ -72,15 +93,16 @@ std::string planText(const std::vector<std::byte> &artifact) {
 }
 
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
-  struct Plan {
-    FatalErrors ends; // the reference interpreter's as well
-    MLIRContext context = MLIRContext(MLIRContext::Threading::DISABLED);
-    OwningOpRef<ModuleOp> module;
-  };
   auto plan = std::make_shared<Plan>();
   plan->module = readArtifactPlan(artifact, plan->context);
   options.attach = [plan](Program &program) {
     return std::make_shared<CheckRun>(program, *plan->module);
+  };
+}
+
+void findOpsIn(const std::vector<std::byte> &artifact, RunOptions &options) {
+  options.findOps = [artifact](const Program &program) {
+    return std::make_unique<PlanFinder>(program, artifact);
   };
 }
 

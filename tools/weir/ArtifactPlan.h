@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// weir inspect --plan and weir run --check-every-op. Without types of MLIR's, as Compile.h.
+// weir inspect --plan, weir run --check-every-op, and what --nan trace says of ops. Without types
+// of MLIR's, as Compile.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,10 @@ std::string planText(const std::vector<std::byte> &artifact);
 /// difference with Failure(Exit::internal). Throws Failure(Exit::model) where the plan cannot be
 /// read.
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options);
+
+/// Has --nan trace and --replay name the op within a kernel (verify/FindOp.h). The plan is read
+/// when a step is looked at.
+void findOpsIn(const std::vector<std::byte> &artifact, RunOptions &options);
 
 } // namespace weir
 

@@ -18,6 +18,7 @@
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/FitMemory.h"
@@ -140,6 +141,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .microbatches = options.microbatches,
                            .memoryReport = options.memory ? &memory : nullptr,
                            .memory = options.memory,
+                           .threads = options.threads ? options.threads : cpu::availableCores(),
+                           .offload = options.offload == "auto" ? "" : options.offload,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
@@ -153,6 +156,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   OwningOpRef<ModuleOp> whole;
   if (options.memory)
     whole = module->clone();
+  if (options.offload == "auto")
+    pipeline.offload = leastOffload(*whole, pipeline);
   if (options.choosesMicrobatches)
     pipeline.microbatches = bestMicrobatches(*whole, pipeline);
   auto failedWith = [&](Exit exit) {

@@ -32,11 +32,13 @@ struct CompileOptions {
   int64_t microbatches = 0;                ///< that a step is cut into; 0: the recipe's
   bool choosesMicrobatches = false;        ///< as many as `memory` is best kept with
   int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
-  std::string tuning;                      ///< a file of weir tune; "" for none
-  std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
-  std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
-  bool gradients = false;                  ///< the step gives its gradients too
-  bool timePasses = false;                 ///< says on standard error where the time went
+  int64_t threads = 0;                     ///< of that run, on a CPU; 0: the cores there are
+  std::string offload; ///< what lies with the host: "", a name of offloads(), or auto for `memory`
+  std::string tuning;  ///< a file of weir tune; "" for none
+  std::string dumpIr;  ///< a folder for the IR after every pass; "" for none
+  std::string stopAfter;   ///< a phase of passes/Pipeline.cpp; "" for all
+  bool gradients = false;  ///< the step gives its gradients too
+  bool timePasses = false; ///< says on standard error where the time went
   WarningOptions warnings;
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error

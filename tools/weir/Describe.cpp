@@ -8,10 +8,12 @@
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Ahead.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/cuda/Code.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/report/Lines.h"
+#include "tools/weir/InspectFlops.h"
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -37,6 +39,7 @@ private:
   std::string place(const artifact::Location *location) const;
   ordered_json variables() const;
   ordered_json memory() const;
+  uint64_t inputBytes() const;
   ordered_json entryMemory(const artifact::Entry &entry) const;
   void walk(const std::string &entry, const Actions &actions, uint64_t times);
   void add(ordered_json call, const Locations *at, uint64_t times);
@@ -103,6 +106,19 @@ ordered_json Describer::entryMemory(const artifact::Entry &entry) const {
           {"peak", buffers}};
 }
 
+/// Of a step.
+uint64_t Describer::inputBytes() const {
+  uint64_t bytes = 0;
+  for (const artifact::Entry *entry : *program.entries())
+    if (entry->name()->string_view() == "step")
+      for (const artifact::Port *port : *entry->inputs()) {
+        uint64_t size = 0;
+        artifact::tensorSize(port->dtype(), *port->shape(), size);
+        bytes += size;
+      }
+  return bytes;
+}
+
 ordered_json Describer::memory() const {
   ordered_json entries = ordered_json::array();
   for (const artifact::Entry *entry : *program.entries())
@@ -111,18 +127,9 @@ ordered_json Describer::memory() const {
           {"persistent", device.persistent()},
           {"thread_scratch", device.thread_scratch()},
           {"pinned", device.pinned()},
+          {"host", device.host()},
+          {"batches", batchesAhead * inputBytes()},
           {"entries", entries}};
-}
-
-ordered_json fieldsOf(const spec::Call &call) {
-  ordered_json fields = ordered_json::object();
-  spec::forEachField(call, [&](const char *name, const auto &value, const auto &...names) {
-    if constexpr (sizeof...(names) == 0)
-      fields[name] = value;
-    else
-      ((fields[name] = names[static_cast<size_t>(value)]), ...);
-  });
-  return fields;
 }
 
 /// Equal calls are one line of the report.
@@ -279,10 +286,22 @@ ordered_json Describer::describe() {
           {"memory", memory()},
           {"kernels", kernels},
           {"calls", calls},
-          {"step", totals}};
+          {"step", totals},
+          {"flops", describeFlops(program)}};
 }
 
 } // namespace
+
+ordered_json fieldsOf(const spec::Call &call) {
+  ordered_json fields = ordered_json::object();
+  spec::forEachField(call, [&](const char *name, const auto &value, const auto &...names) {
+    if constexpr (sizeof...(names) == 0)
+      fields[name] = value;
+    else
+      ((fields[name] = names[static_cast<size_t>(value)]), ...);
+  });
+  return fields;
+}
 
 ordered_json describe(const artifact::Program &program) { return Describer(program).describe(); }
 

@@ -66,13 +66,44 @@ int64_t bestMicrobatches(ModuleOp module, const PipelineOptions &options) {
   return best;
 }
 
+std::string leastOffload(ModuleOp module, const PipelineOptions &options) {
+  PipelineOptions changed = options;
+  changed.offload = "";
+  if (auto report = tryOut(module, changed); report && report->fits)
+    return "";
+  for (StringRef what : offloads()) {
+    changed.offload = what;
+    if (auto report = tryOut(module, changed); report && report->fits)
+      return what.str();
+  }
+  return "";
+}
+
+/// Options that keep less in the device's memory.
+static std::vector<std::string> waysToOffload(ModuleOp module, PipelineOptions options,
+                                              const MemoryReport &whole) {
+  if (!options.offload.empty())
+    return {};
+  for (StringRef what : offloads()) {
+    options.offload = what;
+    if (auto report = tryOut(module, options); report && report->fits)
+      return {llvm::formatv("--offload {0} fits: {1}, {2:f1} % more time by estimate where no "
+                            "transfer runs beside kernels",
+                            what, megabytes(report->bytes),
+                            100 * (report->seconds / whole.seconds - 1))};
+  }
+  return {};
+}
+
 std::vector<std::string> waysToFit(ModuleOp module, const PipelineOptions &options) {
   PipelineOptions unbounded = options;
   unbounded.memory = 0;
   std::optional<MemoryReport> whole = tryOut(module, unbounded);
-  if (!whole || whole->persistent >= options.memory)
+  if (!whole)
     return {};
-  std::vector<std::string> ways;
+  std::vector<std::string> ways = waysToOffload(module, options, *whole);
+  if (whole->persistent >= options.memory)
+    return ways;
   if (options.microbatches == 0)
     if (auto [count, report] = fewestThatFit(module, options); count)
       ways.push_back(llvm::formatv("--microbatches {0} fits: {1}, {2:f1} % more time by estimate",

@@ -21,6 +21,10 @@ namespace weir {
 /// `options`; 0 where it fits with none. `module` is as the frontend makes it, and stays so.
 int64_t bestMicrobatches(mlir::ModuleOp module, const PipelineOptions &options);
 
+/// What has to lie with the host so that the program fits, a name of offloads(); "" where nothing
+/// has to, or it fits in no way.
+std::string leastOffload(mlir::ModuleOp module, const PipelineOptions &options);
+
 /// Lines for a person whose program does not fit: options with which it does, and what they cost.
 std::vector<std::string> waysToFit(mlir::ModuleOp module, const PipelineOptions &options);
 

@@ -10,6 +10,7 @@
 #include "runtime/report/Table.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectFlops.h"
 #include "tools/weir/Numbers.h"
 #include <algorithm>
 #include <cstdint>
@@ -201,7 +202,9 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("Memory", grouped(arena) + " bytes at the peak: " + grouped(persistent) +
                      " persistent and " + grouped(arena - persistent) + " scratch; and " +
                      (memory["pinned"] > 0 ? grouped(memory["pinned"]) + " pinned on the host"
-                                           : grouped(memory["thread_scratch"]) + " per thread"));
+                                           : grouped(memory["thread_scratch"]) + " per thread, " +
+                                                 grouped(memory["batches"]) + " of batches") +
+                     (memory["host"] > 0 ? "; " + grouped(memory["host"]) + " with the host" : ""));
 
   const ordered_json &step = facts["step"];
   line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");
@@ -320,6 +323,7 @@ void printCalls(const ordered_json &calls, std::ostream &out) {
 
 void printDescription(const ordered_json &facts, std::ostream &out) {
   printSummary(facts, out);
+  printFlops(facts["flops"], out);
   printKernels(facts["kernels"], out);
   printCalls(facts["calls"], out);
   out << "share: of a step's cost, the larger of FLOPs and " << flopsPerByte

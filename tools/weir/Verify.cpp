@@ -149,6 +149,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.lossScale = *scale;
   verify.microbatches = options.microbatches;
   verify.memory = gradients ? 0 : options.memory; // outputs of a step's size are kept to its end
+  verify.offload = options.offload;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

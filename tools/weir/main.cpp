@@ -13,6 +13,7 @@
 
 #include "codegen/targets/Targets.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/MachineMemory.h"
 #include "runtime/base/Masters.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
@@ -29,7 +30,9 @@
 #include "tools/weir/Compile.h"
 #include "tools/weir/CountCasts.h"
 #include "tools/weir/Inspect.h"
+#include "tools/weir/InspectFlops.h"
 #include "tools/weir/InspectMemory.h"
+#include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -82,8 +85,16 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
       ->allow_extra_args(false);
 }
 
-/// "6GiB", "500 MB" or "1.5e9": the whole number of bytes.
+/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes.
 std::string sizeInBytes(const std::string &text) {
+  // A process has more than what its run is said to take: its code, its libraries.
+  constexpr uint64_t ofProcess = uint64_t(64) << 20;
+  if (text == "here") {
+    uint64_t bytes = machineMemory();
+    if (bytes <= ofProcess)
+      throw CLI::ValidationError("this machine does not say how much memory it has: give a size");
+    return std::to_string(bytes - ofProcess);
+  }
   constexpr std::pair<const char *, double> units[] = {
       {"", 1},      {"B", 1},         {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
       {"TB", 1e12}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1ll << 40}};
@@ -97,7 +108,8 @@ std::string sizeInBytes(const std::string &text) {
     if (end != text.c_str() && strcasecmp(unit.c_str(), name) == 0 && number * bytes >= 1 &&
         number * bytes < 1e18)
       return std::to_string(int64_t(number * bytes));
-  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000");
+  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000, "
+                                    "or here, for what this machine has");
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
@@ -118,9 +130,9 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
   app.add_option("--memory", options.memory,
-                 "Bytes that parameters, state and a step may take: what does not fit is computed "
-                 "again rather than kept")
-      ->type_name("SIZE")
+                 "Bytes that a run may take: what does not fit is computed again rather than kept; "
+                 "here: what this machine, or its container, has")
+      ->type_name("SIZE|here")
       ->transform(sizeInBytes);
   app.add_option_function<std::string>(
          "--microbatches",
@@ -136,6 +148,12 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
          "Cut a step's rows into so many parts, one computed after the other; auto: with "
          "--memory, as many as take least time")
       ->type_name("N|auto");
+  app.add_option("--offload", options.offload,
+                 "What lies in the host's memory and is fetched where a step uses it: optimizer, "
+                 "for what optimizers keep, parameters, for these too, or auto, for as little as "
+                 "--memory wants")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"optimizer", "parameters", "auto"}));
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -167,6 +185,8 @@ void readWarnings(const std::vector<std::string> &words, WarningOptions &options
 void checkTargetOptions(const CompileOptions &options) {
   if (options.choosesMicrobatches && !options.memory)
     throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
+  if (options.offload == "auto" && !options.memory)
+    throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
 }
 
 /// What addModelOptions adds. Of the configs, the last of the same name counts.
@@ -191,7 +211,7 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false, memory = false;
+  bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -236,6 +256,10 @@ Command addCompile(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.add_option("-o", state.output, "Where to write; by default MODEL's name with .weirx, here")
       ->type_name("FILE");
+  app.add_option("--threads", state.compile.threads,
+                 "CPU threads of the run that --memory is for (default: this machine's cores)")
+      ->type_name("N")
+      ->transform(integerWithin(1, 4096));
   app.add_option(
          "--stop-after", state.compile.stopAfter,
          "Write the IR after this phase instead of an artifact, by default to standard output")
@@ -283,6 +307,8 @@ Command addVerify(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     if (state.compile.choosesMicrobatches)
       throw Failure(Exit::usage, "--microbatches auto: weir verify takes a number");
+    if (state.compile.offload == "auto")
+      throw Failure(Exit::usage, "--offload auto: weir verify takes optimizer or parameters");
     return verifyModel(state.compile, state.verify);
   };
 }
@@ -296,8 +322,14 @@ void addTrainingOptions(CLI::App &app, State &state) {
 }
 
 Exit train(std::vector<std::byte> artifact, State &state) {
+  bool looks = state.run.nan == "trace" || state.run.replay;
+  if (state.checkEveryOp && looks)
+    throw Failure(Exit::usage, concat("--check-every-op excludes ",
+                                      state.run.replay ? "--replay" : "--nan trace"));
   if (state.checkEveryOp)
     checkEveryOp(artifact, state.run);
+  if (looks)
+    findOpsIn(artifact, state.run);
   return runTraining(std::move(artifact), state.run);
 }
 
@@ -311,6 +343,7 @@ Command addTrain(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
+    state.compile.threads = state.run.device.threads;
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
@@ -370,13 +403,27 @@ Command addInspect(CLI::App &app, State &state) {
              "--precision", state.precision,
              "What computes and is stored in which type, and why, by line; what casts it takes")
           ->excludes(plan);
-  app.add_flag("--memory", state.memory,
-               "What a step keeps for its gradients, by line, and what it would take not to; what "
-               "is computed twice instead")
-      ->excludes(plan)
-      ->excludes(precision);
+  auto *lines =
+      app.add_flag(
+             "--lines", state.lines,
+             "FLOPs and bytes of each entry by line of the model: what its mathematics takes, "
+             "and what is executed")
+          ->excludes(plan, precision);
+  auto *memory =
+      app.add_flag("--memory", state.memory,
+                   "What a step keeps for its gradients, by line, and what it would take not "
+                   "to; what is computed twice instead")
+          ->excludes(plan, precision, lines);
+  app.add_option("--html", state.output,
+                 "Write a page to look at: memory over the step, kernels, calls, beside the model")
+      ->type_name("FILE")
+      ->excludes(json, plan, precision, lines, memory);
   return [&] {
-    if (state.plan) {
+    if (!state.output.empty()) {
+      inspectPage(state.artifact, state.output);
+    } else if (state.lines) {
+      inspectLines(state.artifact, state.json);
+    } else if (state.plan) {
       std::cout << planText(readArtifact(state.artifact));
     } else if (state.precision) {
       std::vector<std::byte> artifact = readArtifact(state.artifact);
@@ -441,7 +488,8 @@ Examples:
   weir run gpt.weirx --data window=input.txt --holdout 0.1 --checkpoint kept
   weir run gpt.weirx --data window=input.txt --checkpoint kept --resume
   weir run gpt.weirx --data window=input.txt --steps 1 --gradients first.safetensors
-  weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op)",
+  weir run gpt.weirx --data window=input.txt --steps 3 --check-every-op
+  weir run gpt.weirx --data window=input.txt --checkpoint kept --replay 1234)",
      addRun},
     {"train", R"(Compile a model file and train it.
 
@@ -486,7 +534,9 @@ Examples:
 Examples:
   weir inspect gpt.weirx
   weir inspect gpt.weirx --json
+  weir inspect gpt.weirx --lines
   weir inspect gpt.weirx --precision
+  weir inspect gpt.weirx --html gpt.html
   weir inspect gpt.weirx --memory
   weir inspect gpt.weirx --plan)",
      addInspect},

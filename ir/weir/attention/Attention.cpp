@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Contracting.h"
 #include "ir/weir/RowBuilder.h"
 #include "ir/weir/Rules.h"
 
@@ -51,12 +52,16 @@ LogicalResult AttendGradOp::verify() {
   return verifyAttention(*this, factors(), getQuery(), getKey(), getCausal());
 }
 
-// `products` matrix products over the pairs of query and key, and five operations for each pair.
 // With causal, query i of t sees i + 1 + s - t of s keys: t * s - t * (t - 1) / 2 pairs.
-static Cost attentionCost(Operation *op, Value query, Value key, bool causal, int64_t products) {
+int64_t attentionPairs(Value query, Value key, bool causal) {
   auto q = shapeOf(query);
-  int64_t t = q[2], s = shapeOf(key)[2], pairs = t * s - (causal ? t * (t - 1) / 2 : 0);
-  return costOf(op, q[0] * q[1] * pairs * (products * 2 * q[3] + 5));
+  int64_t t = q[2], s = shapeOf(key)[2];
+  return q[0] * q[1] * (t * s - (causal ? t * (t - 1) / 2 : 0));
+}
+
+// `products` matrix products over the pairs, and five operations for each pair.
+static Cost attentionCost(Operation *op, Value query, Value key, bool causal, int64_t products) {
+  return costOf(op, attentionPairs(query, key, causal) * (products * 2 * shapeOf(query)[3] + 5));
 }
 Cost AttendOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 2); }
 Cost AttendGradOp::cost() { return attentionCost(*this, getQuery(), getKey(), getCausal(), 5); }

@@ -9,8 +9,8 @@
 // Module attributes: weir.model (string), weir.configs (dictionary of strings), weir.batch, weir.accumulate, weir.steps,
 // weir.epochs, weir.training_digest, weir.predict_digest (i64; Digest.h); where rows of a batch are tied, weir.tied (a dictionary
 // from the entry's name to where and why); where its gradients are scaled, weir.loss_scale (string); where parameters are kept in low
-// precision, weir.master (a type); behind the precision pass weir.precision (its name) and weir.choices (Choices.h), unless all is f32; up to rematerialization weir.recompute (Recompute.h), and behind
-// it weir.keeping (Keeping.h). An op may have weir.pin and weir.pinned_at (Pins.h). The run's
+// precision, weir.master (a type); behind the precision pass weir.precision (its name) and weir.choices (Choices.h), unless all is f32; behind simplification
+// weir.model_flops (Contracting.h). An op may have weir.pin and weir.pinned_at (Pins.h). The run's
 // scalars are the i32 variables @"run/seed", @"run/step" and @"run/total_steps" (@step is a function; the artifact names them without the
 // prefix), of a dynamic loss scale @"run/loss_scale" and @"run/good_steps". In f8 @step has @"f8/amax".
 // Function arguments are inputs: weir.input (name), weir.limit (i64), weir.limit_config (string).
@@ -31,8 +31,9 @@ def Weir_Role : I32EnumAttr<"Role", "what a variable is", [
 
 def Weir_VariableOp : Weir_Op<"variable", [Symbol]> {
   let summary = "a tensor that persists from step to step";
-  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type);
-  let assemblyFormat = "$role $sym_name attr-dict `:` $type";
+  let description = "Where it is the host's, it lies in the host's memory, and each use of it is of a copy (weir.fetch).";
+  let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttrOf<Weir_Tensor>:$type, UnitAttr:$host);
+  let assemblyFormat = "$role $sym_name (`on` `host` $host^)? attr-dict `:` $type";
 }
 
 def Weir_ReadOp : Weir_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
@@ -54,6 +55,14 @@ def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$variable `,` $value (`if` $condition^)? attr-dict `:` type($value)";
   let builders = [OpBuilder<(ins "::llvm::StringRef":$variable, "::mlir::Value":$value),
       [{ build($_builder, $_state, variable, value, ::mlir::Value()); }]>];
+}
+
+def Weir_FetchOp : Weir_Op<"fetch", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a copy in the device's memory of a value in the host's";
+  let description = "It is made where it stands: values are fetched as late, and as often, as there is room to keep them.";
+  let arguments = (ins Weir_Tensor:$value);
+  let results = (outs Weir_Tensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
 }
 
 def Weir_GradientOp : Weir_Op<"gradient", [Pure, InferTypeOpAdaptor]> {

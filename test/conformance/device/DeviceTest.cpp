@@ -155,6 +155,68 @@ TEST_P(EveryDevice, KeepsTheOrderOfQueuesAndEvents) {
   EXPECT_EQ(values<float>(program, to), (std::vector<float>{6, 7, 4, 5, 2, 3, 0, 1}));
 }
 
+/// What lies with the host is fetched on one queue, put back on another, and lasts.
+TEST_P(EveryDevice, FetchesAndPutsWhatLiesWithTheHost) {
+  constexpr int64_t count = 40000;
+  for (auto [poison, folder] : {std::pair(false, ""), {true, ""}, {false, "/tmp"}}) {
+    if (*folder && (GetParam().name == "cuda" || GetParam().name == "emulated"))
+      continue;
+    Builder test;
+    test.device().queues = 3;
+    uint32_t x = test.hosts("x", count), y = test.hosts("y", count);
+    uint32_t z = test.variable("z", {count});
+    artifact::EntryT &entry = test.step();
+    entry.events = 4;
+    uint32_t fetched = test.buffer(entry, 4 * count, 2, 10);
+    auto on = [](uint32_t queue, std::unique_ptr<artifact::ActionT> action) {
+      action->queue = queue;
+      return action;
+    };
+    auto event = [&](auto work, uint32_t number, uint32_t queue) {
+      work.event = number;
+      return on(queue, Builder::action(std::move(work), {}));
+    };
+    test.add(event(artifact::RecordT(), 0, 0));
+    test.add(event(artifact::WaitT(), 0, 1));
+    test.add(on(1, Builder::copy(Builder::var(x), Builder::buf(fetched), 4 * count)));
+    test.add(event(artifact::RecordT(), 1, 1));
+    test.add(event(artifact::WaitT(), 1, 0));
+    test.add(Builder::copy(Builder::buf(fetched), Builder::var(z), 4 * count));
+    test.add(event(artifact::RecordT(), 2, 0));
+    test.add(event(artifact::WaitT(), 2, 2));
+    test.add(on(2, Builder::copy(Builder::buf(fetched), Builder::var(y), 4 * count)));
+    test.add(event(artifact::RecordT(), 3, 2));
+    test.add(event(artifact::WaitT(), 3, 0));
+    Program program =
+        load(test, {.device = {.threads = 2, .poison = poison, .offloadFolder = folder}});
+    EXPECT_EQ(values<float>(program, y), std::vector<float>(count, 0));
+    for (float shift : {0.f, 7.f}) {
+      std::vector<float> numbers(count);
+      for (int64_t i = 0; i < count; ++i)
+        numbers[i] = float(i) + shift;
+      set<float>(program, x, numbers);
+      step(program);
+      EXPECT_EQ(values<float>(program, y), numbers);
+      EXPECT_EQ(values<float>(program, z), numbers);
+      EXPECT_EQ(values<float>(program, x), numbers);
+    }
+  }
+}
+
+TEST_P(EveryDevice, OnlyCopiesReachWhatLiesWithTheHost) {
+  Builder test;
+  uint32_t x = test.hosts("x", 16), y = test.hosts("y", 16);
+  test.add(Builder::copy(Builder::var(x), Builder::var(y), 64));
+  try {
+    load(test);
+    ADD_FAILURE() << "loaded";
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::model);
+    EXPECT_NE(std::string(failure.what()).find("works on the host's memory"), std::string::npos)
+        << failure.what();
+  }
+}
+
 // What the host writes next does not reach the run before, whose outputs it reads meanwhile.
 TEST_P(EveryDevice, CopiesBetweenTheHostsMemoryAndItsOwn) {
   for (bool poison : {false, true}) {

@@ -184,6 +184,21 @@ static void addChoice(Builder &t, DType computes, DType stores, uint32_t file) {
   t.program.choices.push_back(std::move(choice));
 }
 
+/// The kernel with FLOPs of its ops, two of them, and 100 in all.
+static KernelT &counted(Builder &t, std::vector<OpFlops> ops) {
+  KernelT &kernel = *t.program.kernels[0];
+  kernel.ops = {"matmul", "tanh"};
+  kernel.flops = 100;
+  kernel.op_flops = std::move(ops);
+  return kernel;
+}
+
+/// Model FLOPs of the step.
+static void model(Builder &t, uint64_t flops, std::vector<LineFlops> lines) {
+  t.step().model_flops = flops;
+  t.step().model_lines = std::move(lines);
+}
+
 static KeptT &addKept(Builder &t) {
   t.program.keeping = std::make_unique<KeepingT>();
   t.program.keeping->tensors.push_back(std::make_unique<KeptT>());
@@ -191,6 +206,13 @@ static KeptT &addKept(Builder &t) {
   kept.what = "matmul";
   kept.times = 1;
   return kept;
+}
+
+/// Says that the kernel's next operand is of that shape.
+static TensorTypeT &addTensor(KernelT &kernel, std::vector<int64_t> shape) {
+  kernel.tensors.push_back(std::make_unique<TensorTypeT>());
+  kernel.tensors.back()->shape = std::move(shape);
+  return *kernel.tensors.back();
 }
 
 /// A second launch of the kernel, in order as it is.
@@ -201,6 +223,36 @@ static KernelT &addPart(Builder &t) {
 }
 
 static const Fault faults[] = {
+    {"kernel 'k': it has not as many ops as FLOPs", [](Builder &t) { counted(t, {{100, 0}}); }},
+    {"kernel 'k': an op's products take more", [](Builder &t) { counted(t, {{90, 91}, {10, 0}}); }},
+    {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {11, 0}}); }},
+    {"kernel 'k': its ops take more FLOPs", [](Builder &t) { counted(t, {{90, 0}, {~0ull, 0}}); }},
+    {"kernel 'k': its ops take fewer FLOPs", [](Builder &t) { counted(t, {{90, 0}, {9, 0}}); }},
+    {"kernel 'k_1': it has not as many ops as FLOPs",
+     [](Builder &t) {
+       counted(t, {{90, 80}, {10, 0}});
+       KernelT &part = addPart(t);
+       part.symbol = "k_1", part.suffix = "_1";
+     }},
+    {"entry 'step': its actions compute or move more than can be counted",
+     [](Builder &t) { t.program.kernels[0]->flops = ~0ull; }},
+    {"entry 'step': its model FLOPs are 100, and those of its lines 99",
+     [](Builder &t) { model(t, 100, {{Location(0, 7, 3), 99}}); }},
+    {"entry 'step': its model FLOPs are 0, and those of its lines 9",
+     [](Builder &t) {
+       model(t, 9, {{Location(0, 7, 3), 9}});
+       t.step().model_flops.reset();
+     }},
+    {"its model FLOPs are more than can be counted",
+     [](Builder &t) { model(t, ~0ull, {{Location(0, 7, 3), ~0ull}}); }},
+    {"its model FLOPs are more than can be counted",
+     [](Builder &t) {
+       model(t, 0, {{Location(0, 7, 3), 1ull << 62}, {Location(0, 8, 3), 3ull << 62}});
+     }},
+    {"the model FLOPs of a line are there twice",
+     [](Builder &t) { model(t, 9, {{Location(0, 7, 3), 4}, {Location(0, 7, 5), 5}}); }},
+    {"entry 'step': its source file is unknown",
+     [](Builder &t) { model(t, 9, {{Location(9, 7, 3), 9}}); }},
     {"more than 1 TiB", [](Builder &t) { t.device().arena = uint64_t(1) << 41; }},
     {"larger than the arena", [](Builder &t) { t.device().persistent = t.device().arena + 1; }},
     {"more than 16 GiB per thread", [](Builder &t) { t.device().thread_scratch = ~0ull; }},
@@ -291,6 +343,25 @@ static const Fault faults[] = {
      [](Builder &t) { addPart(t).operands[1].mutate_mode(Mode::read); }},
     {"unlike the launch before it", [](Builder &t) { addPart(t).operands.pop_back(); }},
     {"only the first launch has a meaning", [](Builder &t) { addPart(t).meaning = "?"; }},
+    {"only the first launch says what its operands are",
+     [](Builder &t) { addTensor(addPart(t), {1}); }},
+    {"only the first launch says what its operands are",
+     [](Builder &t) { addPart(t).counts = {0}; }},
+    {"it has more tensors than operands",
+     [](Builder &t) {
+       KernelT &kernel = *t.program.kernels[0];
+       for (size_t i = 0; i <= kernel.operands.size(); ++i)
+         addTensor(kernel, {1});
+     }},
+    {"its element type is number 77",
+     [](Builder &t) { addTensor(*t.program.kernels[0], {1}).dtype = DType(77); }},
+    {"a tensor's shape is negative",
+     [](Builder &t) { addTensor(*t.program.kernels[0], {2, -1}); }},
+    {"what it counts in is no operand",
+     [](Builder &t) {
+       addTensor(*t.program.kernels[0], {1});
+       t.program.kernels[0]->counts = {1};
+     }},
     {"the line of an op of a launch", [](Builder &t) { action(t, 0).lines = {65535, 0}; }},
     {"entry 'step': its source file is unknown",
      [](Builder &t) { t.step().outputs[0]->location = std::make_unique<Location>(1, 1, 1); }},

@@ -73,6 +73,18 @@ struct TestProgram {
     return program.variables.size() - 1;
   }
 
+  /// Of floats that lie with the host.
+  uint32_t hosts(const std::string &name, int64_t count) {
+    uint32_t index = variable(name, {count});
+    artifact::VariableT &made = *program.variables[index];
+    device().persistent -= (made.size + 63) / 64 * 64;
+    device().arena = device().persistent;
+    made.space = artifact::Space::host;
+    made.offset = device().host;
+    device().host += (made.size + 63) / 64 * 64;
+    return index;
+  }
+
   uint32_t buffer(artifact::EntryT &entry, uint64_t size, uint32_t first, uint32_t last) {
     uint64_t offset = device().arena;
     device().arena += (size + 63) / 64 * 64;

@@ -33,6 +33,21 @@ TEST(MetricsFile, OneFlatObjectPerLine) {
                 "{\"event\":\"done\",\"step\":1,\"heldout_loss\":null,\"seconds\":3}\n");
 }
 
+TEST(MetricsFile, UtilizationWhereItIsKnown) {
+  TestFolder folder;
+  std::string path = folder / "m.jsonl";
+  {
+    MetricsFile metrics(path, 0);
+    StepRecord known = record(1);
+    known.mfu = 0.25, known.hfu = 0.5;
+    metrics.step(known, "tokens");
+    metrics.step(record(2), "tokens");
+  }
+  std::string line = lineOf(1);
+  EXPECT_EQ(readAll(path),
+            line.substr(0, line.size() - 2) + ",\"mfu\":0.25,\"hfu\":0.5}\n" + lineOf(2));
+}
+
 TEST(MetricsFile, BeginsAnew) {
   TestFolder folder;
   std::string path = folder.write("m.jsonl", lineOf(1));

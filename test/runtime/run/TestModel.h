@@ -71,6 +71,14 @@ inline std::vector<std::byte> testModel(const std::string &parameter = "weights"
            {window, variable(weights), variable(momentum), variable(seed), variable(now),
             variable(total), sum, count, lr, norm, skipped, TestProgram::buf(slopes)},
            {24, 16, 16, 4, 4, 4, 4, 4, 4, 4, 4, 16}, {1, 2, 4, 6, 7, 8, 9, 10, 11});
+    artifact::KernelT &kernel = *test.program.kernels.back();
+    for (size_t i = 0; i < kernel.operands.size(); ++i) {
+      auto tensor = std::make_unique<artifact::TensorTypeT>();
+      bool whole = i == 0 || (i >= 3 && i <= 5) || i == 10;
+      tensor->dtype = whole ? DType::i32 : DType::f32;
+      tensor->shape = {static_cast<int64_t>(kernel.operands[i].size() / 4)};
+      kernel.tensors.push_back(std::move(tensor));
+    }
   }
   for (int64_t rows : {2, 1}) {
     artifact::EntryT &entry = test.addEntry(rows == 2 ? "eval" : "eval_one");

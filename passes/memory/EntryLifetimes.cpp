@@ -1,0 +1,102 @@
+//===- EntryLifetimes.cpp - When an entry's buffers are alive -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/memory/EntryLifetimes.h"
+
+using namespace mlir;
+
+namespace weir {
+
+EntryLifetimes::EntryLifetimes(plan::EntryOp entry) {
+  number(entry.getBody().front());
+  int64_t last = std::max<int64_t>(count - 1, 0);
+  // What is recorded on another queue, until queue 0 waits for it.
+  llvm::DenseMap<Value, std::pair<uint64_t, size_t>> recorded;
+  for (Operation &op : entry.getBody().front()) {
+    if (auto record = dyn_cast<plan::RecordOp>(op); record && record.getQueue() != 0) {
+      auto &list = joins[record.getQueue()];
+      recorded[record.getEvent()] = {record.getQueue(), list.size()};
+      list.push_back({numbers.at(&op), last});
+    } else if (auto wait = dyn_cast<plan::WaitOp>(op); wait && wait.getQueue() == 0) {
+      if (auto found = recorded.find(wait.getEvent()); found != recorded.end()) {
+        auto [queue, place] = found->second;
+        joins[queue][place].second = numbers.at(&op);
+        recorded.erase(found);
+      }
+    }
+  }
+  for (auto port : entry.getOps<plan::PortOp>()) {
+    int64_t at = port.getKind() == plan::PortKind::input ? 0 : last;
+    use(port.getBuffer(), at, at, entry);
+  }
+  entry.walk([&](Operation *action) {
+    auto found = numbers.find(action);
+    if (found == numbers.end())
+      return;
+    for (Value operand : action->getOperands())
+      use(operand, found->second, joined(action, found->second), action);
+  });
+}
+
+void EntryLifetimes::number(Block &block) {
+  for (Operation &op : block) {
+    if (!isa<plan::Action>(op))
+      continue;
+    numbers[&op] = count++;
+    if (auto loop = dyn_cast<plan::LoopOp>(op)) {
+      int64_t first = numbers[&op];
+      number(loop.getBody().front());
+      spans[loop] = {first, count - 1};
+    }
+  }
+}
+
+/// Until when what an action touches must stay. In loops, where waits may be of other rounds, that
+/// is the loop's end.
+int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
+  uint64_t queue = cast<plan::Action>(action).getQueue();
+  if (queue == 0 || !isa<plan::EntryOp>(action->getParentOp()))
+    return at;
+  auto found = joins.find(queue);
+  if (found == joins.end())
+    return at;
+  // A wait for a later record does as well.
+  int64_t until = count - 1;
+  for (auto [recordedAt, waitedAt] : found->second)
+    if (recordedAt > at)
+      until = std::min(until, waitedAt);
+  return std::max(at, until);
+}
+
+/// What is allocated outside a loop and used in it must last for all its rounds; of loops around
+/// one another, for those of the outermost that it was not allocated in.
+void EntryLifetimes::use(Value value, int64_t first, int64_t last, Operation *user) {
+  if (!isa<plan::BufferType>(value.getType()))
+    return;
+  auto buffer = dyn_cast<plan::AllocOp>(plan::placeOf(value).memory);
+  if (!buffer)
+    return;
+  for (Operation *around = user; around != buffer->getParentOp() && around;
+       around = around->getParentOp())
+    if (auto span = spans.find(around); span != spans.end())
+      std::tie(first, last) = span->second;
+  Lifetime &lifetime =
+      lifetimes.try_emplace(buffer, Lifetime{first, last, alignedBytes(buffer.getSize())})
+          .first->second;
+  lifetime.first = std::min(lifetime.first, first);
+  lifetime.last = std::max(lifetime.last, last);
+}
+
+Placement EntryLifetimes::place(plan::Space space, int64_t base) const {
+  SmallVector<Lifetime> some;
+  for (auto &[op, lifetime] : lifetimes)
+    if (cast<plan::AllocOp>(op).getResult().getType().getSpace() == space)
+      some.push_back(lifetime);
+  return placeBuffers(some, base);
+}
+
+} // namespace weir

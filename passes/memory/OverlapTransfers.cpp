@@ -1,0 +1,296 @@
+//===- OverlapTransfers.cpp - Transfers run beside kernels ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is fetched from the host's memory is asked for ahead of its use, on a queue of its own, by
+// as much as the transfer takes; what is put there is waited for as much later. Both hold memory
+// for that long, so it is done as far as there is room. Runs on a plan without places, and places
+// it in trial: the arena is no larger than the budget, or than without.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/PassTarget.h"
+#include "passes/Passes.h"
+#include "passes/memory/EntryLifetimes.h"
+#include "passes/memory/Reserve.h"
+
+namespace weir {
+#define GEN_PASS_DEF_OVERLAPTRANSFERS
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+constexpr uint64_t computeQueue = 0, fetchQueue = 1, putQueue = 2;
+
+plan::Space spaceOf(Value buffer) { return cast<plan::BufferType>(buffer.getType()).getSpace(); }
+bool isFetch(plan::CopyOp copy) {
+  return spaceOf(copy.getFrom()) == plan::Space::host &&
+         spaceOf(copy.getTo()) == plan::Space::scratch;
+}
+bool isPut(plan::CopyOp copy) {
+  return spaceOf(copy.getFrom()) == plan::Space::scratch &&
+         spaceOf(copy.getTo()) == plan::Space::host;
+}
+
+/// Overlaps the transfers of one entry.
+class Overlap {
+public:
+  Overlap(plan::EntryOp entry, const Target &target, int64_t most)
+      : entry(entry), target(target), most(most), builder(entry.getContext()) {}
+
+  void run() {
+    readActions();
+    planPuts();
+    planFetches();
+    emit();
+  }
+
+private:
+  /// A transfer, and the action of the entry ahead of which it is begun, or waited for.
+  struct Transfer {
+    plan::CopyOp copy;
+    size_t at, moved;
+  };
+
+  void readActions();
+  void planFetches();
+  void planPuts();
+  void emit();
+  /// Takes memory while the entry's actions [first, last) run.
+  bool take(size_t first, size_t last, int64_t bytes, bool tryOnly);
+  double secondsOf(plan::CopyOp copy) const {
+    return target.transferSeconds(double(copy.getSize()));
+  }
+  Value event() { return plan::EventOp::create(builder, entry.getLoc()); }
+
+  plan::EntryOp entry;
+  const Target &target;
+  const int64_t most; ///< bytes of scratch that may be alive
+  OpBuilder builder;
+  std::vector<Operation *> actions; ///< of the entry itself
+  std::vector<double> begins;       ///< when each begins, were there no transfers
+  std::vector<int64_t> alive;       ///< bytes at each
+  std::vector<Transfer> fetches, puts;
+};
+
+void Overlap::readActions() {
+  SymbolTableCollection symbols;
+  EntryLifetimes lifetimes(entry);
+  double now = 0;
+  std::vector<size_t> topOf; // by number of an action, that of the entry's own around it
+  for (Operation &op : entry.getBody().front()) {
+    auto action = dyn_cast<plan::Action>(op);
+    if (!action)
+      continue;
+    begins.push_back(now);
+    double seconds = 0;
+    auto add = [&](plan::Action one, double times) {
+      spec::Cost cost = one.cost(symbols);
+      seconds += times * target.secondsOf(double(cost.flops), double(cost.bytes));
+    };
+    if (auto loop = dyn_cast<plan::LoopOp>(op))
+      loop.walk([&](plan::Action inner) { add(inner, double(loop.getCount())); });
+    else if (auto copy = dyn_cast<plan::CopyOp>(op); !copy || (!isFetch(copy) && !isPut(copy)))
+      add(action, 1);
+    if (auto copy = dyn_cast<plan::CopyOp>(op); copy && action.getQueue() == computeQueue) {
+      Transfer transfer{copy, actions.size(), actions.size()};
+      if (isFetch(copy))
+        fetches.push_back(transfer);
+      else if (isPut(copy))
+        puts.push_back(transfer);
+    }
+    op.walk([&](plan::Action) { topOf.push_back(actions.size()); });
+    actions.push_back(&op);
+    now += seconds;
+  }
+  std::vector<int64_t> change(actions.size() + 1);
+  for (auto &[buffer, lifetime] : lifetimes.all())
+    if (cast<plan::AllocOp>(buffer).getResult().getType().getSpace() == plan::Space::scratch &&
+        !topOf.empty()) {
+      change[topOf[lifetime.first]] += lifetime.size;
+      change[topOf[lifetime.last] + 1] -= lifetime.size;
+    }
+  for (int64_t bytes = 0; size_t i : llvm::seq(actions.size()))
+    alive.push_back(bytes += change[i]);
+}
+
+bool Overlap::take(size_t first, size_t last, int64_t bytes, bool tryOnly) {
+  for (size_t i = first; i < last; ++i)
+    if (alive[i] + bytes > most)
+      return false;
+  if (!tryOnly)
+    for (size_t i = first; i < last; ++i)
+      alive[i] += bytes;
+  return true;
+}
+
+/// From the last on: each is there when its user begins, and the transfers behind it have begun.
+void Overlap::planFetches() {
+  double begun = INFINITY;
+  for (Transfer &fetch : llvm::reverse(fetches)) {
+    int64_t bytes = alignedBytes(fetch.copy.getSize());
+    Operation *source = plan::placeOf(fetch.copy.getFrom()).memory;
+    // What was put there is there before.
+    auto isSame = [&](plan::CopyOp put) {
+      Operation *memory = plan::placeOf(put.getTo()).memory;
+      auto use = dyn_cast<plan::UseOp>(memory), own = dyn_cast<plan::UseOp>(source);
+      return memory == source || (use && own && use.getVariable() == own.getVariable());
+    };
+    size_t earliest = 0;
+    for (const Transfer &put : puts)
+      if (put.at < fetch.at && isSame(put.copy))
+        earliest = std::max(earliest, put.moved);
+    double begin = std::min(begins[fetch.at], begun) - secondsOf(fetch.copy);
+    size_t at = fetch.at;
+    while (at > earliest && begins[at] > begin && take(at - 1, at, bytes, /*tryOnly=*/false))
+      --at;
+    fetch.moved = at;
+    begun = std::min(begun, std::max(begin, begins[at]));
+  }
+}
+
+/// From the first on: each begins when it is made, and the transfers before it are done.
+void Overlap::planPuts() {
+  double done = 0;
+  for (Transfer &put : puts) {
+    int64_t bytes = alignedBytes(put.copy.getSize());
+    done = std::max(done, begins[put.at]) + secondsOf(put.copy);
+    // What its user holds anyway costs nothing.
+    size_t at = put.at + 1;
+    while (at < actions.size() && begins[at] < done && take(at, at + 1, bytes, /*tryOnly=*/false))
+      ++at;
+    put.moved = at;
+  }
+}
+
+void Overlap::emit() {
+  Location loc = entry.getLoc();
+  // Events stand ahead of all actions.
+  auto makeEvent = [&]() -> Value {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&entry.getBody().front());
+    return event();
+  };
+  auto after = [&](size_t at) {
+    if (at < actions.size())
+      builder.setInsertionPoint(actions[at]);
+    else
+      builder.setInsertionPointAfter(actions.back());
+  };
+  // Ahead of one action puts are waited for before fetches, which may have their place, begin.
+  for (const Transfer &put : puts) {
+    if (put.moved <= put.at + 1)
+      continue;
+    Value made = makeEvent(), gone = makeEvent();
+    builder.setInsertionPoint(put.copy);
+    plan::RecordOp::create(builder, loc, made, computeQueue);
+    plan::WaitOp::create(builder, loc, made, putQueue);
+    put.copy->setAttr("queue", builder.getI64IntegerAttr(putQueue));
+    builder.setInsertionPointAfter(put.copy);
+    plan::RecordOp::create(builder, loc, gone, putQueue);
+    after(put.moved);
+    plan::WaitOp::create(builder, loc, gone, computeQueue);
+  }
+  size_t recordedAt = SIZE_MAX;
+  for (Transfer &fetch : fetches) {
+    if (fetch.moved == fetch.at)
+      continue;
+    Value there = makeEvent();
+    builder.setInsertionPointAfter(fetch.copy);
+    plan::WaitOp::create(builder, loc, there, computeQueue);
+    builder.setInsertionPoint(actions[fetch.moved]);
+    if (recordedAt != fetch.moved) {
+      Value free = makeEvent();
+      plan::RecordOp::create(builder, loc, free, computeQueue);
+      plan::WaitOp::create(builder, loc, free, fetchQueue);
+      recordedAt = fetch.moved;
+    }
+    fetch.copy->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+    plan::placeOf(fetch.copy.getTo()).memory->moveBefore(fetch.copy);
+    fetch.copy->setAttr("queue", builder.getI64IntegerAttr(fetchQueue));
+    plan::RecordOp::create(builder, loc, there, fetchQueue);
+  }
+}
+
+struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
+  OverlapTransfers() = default;
+  explicit OverlapTransfers(OverlapTransfersOptions options) : OverlapTransfersBase(options) {}
+  OverlapTransfers(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads)
+      : made(std::move(target)) {
+    budget = bytes;
+    threads = ofThreads;
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    OverlapTransfersBase::getDependentDialects(registry);
+    registerTargetDialects(registry);
+  }
+
+  LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
+
+  void runOnOperation() override {
+    int64_t persistent = 0;
+    for (auto variable : getOperation().getOps<plan::VariableOp>())
+      if (!variable.getHost())
+        persistent += alignedBytes(storageBytes(variable.getType()));
+    auto scratch = getOperation()->getAttrOfType<IntegerAttr>(plan::threadScratchAttrName);
+    int64_t inputs = 0;
+    for (auto entry : getOperation().getOps<plan::EntryOp>())
+      inputs = std::max(inputs, inputBytes(entry));
+    int64_t reserve = reserveOf(*made, threads, scratch ? scratch.getInt() : 0, inputs);
+    for (auto entry : llvm::to_vector(getOperation().getOps<plan::EntryOp>()))
+      overlap(entry, budget - persistent - reserve);
+  }
+
+private:
+  static bool hasTransfers(plan::EntryOp entry) {
+    return llvm::any_of(entry.getOps<plan::CopyOp>(),
+                        [](plan::CopyOp copy) { return isFetch(copy) || isPut(copy); });
+  }
+  static int64_t inputBytes(plan::EntryOp entry) {
+    int64_t bytes = 0;
+    for (auto port : entry.getOps<plan::PortOp>())
+      if (port.getKind() == plan::PortKind::input)
+        bytes += storageBytes(port.getType());
+    return bytes;
+  }
+  static int64_t scratchOf(plan::EntryOp entry) {
+    return EntryLifetimes(entry).place(plan::Space::scratch, 0).end;
+  }
+
+  void overlap(plan::EntryOp entry, int64_t room) {
+    if (!hasTransfers(entry))
+      return;
+    int64_t most = std::max(room, scratchOf(entry)), aim = most;
+    constexpr int mostTried = 6;
+    for (int i = 0; i < mostTried; ++i) {
+      // What does not fit is given up.
+      OpBuilder builder(entry);
+      auto trial = cast<plan::EntryOp>(builder.clone(*entry));
+      Overlap(trial, *made, aim).run();
+      int64_t takes = scratchOf(trial);
+      if (takes <= most) {
+        entry.erase();
+        return;
+      }
+      trial.erase();
+      aim -= takes - most;
+    }
+  }
+
+  PassTarget made;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> weir::createOverlapTransfers(std::shared_ptr<Target> target, int64_t bytes,
+                                                   int64_t threads) {
+  return std::make_unique<OverlapTransfers>(std::move(target), bytes, threads);
+}

@@ -1,0 +1,175 @@
+//===- Offload.cpp - Puts variables into the host's memory ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Behind everything that merges equal ops, and ahead of what batches kernels: each kernel that uses
+// a variable of the host's has a copy of its own, fetched right ahead of it, and what is written to
+// one goes there as soon as it is made. So no more of them is on the device than kernels work on.
+// That transfers run beside kernels is for passes/memory, which knows what there is room for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Passes.h"
+#include "passes/Pipeline.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace weir {
+#define GEN_PASS_DEF_OFFLOAD
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// Below this a transfer costs more than the bytes are worth.
+constexpr int64_t smallestBytes = 1024;
+
+/// Streams the host's variables through one entry.
+class Streamer {
+public:
+  Streamer(func::FuncOp entry, const llvm::StringSet<> &onHost) : entry(entry), onHost(onHost) {}
+
+  void run() {
+    SmallVector<ReadOp> reads;
+    entry.walk([&](ReadOp read) {
+      if (onHost.contains(read.getVariable()))
+        reads.push_back(read);
+    });
+    for (ReadOp read : reads)
+      stream(read);
+    for (WriteOp write : llvm::to_vector(entry.getOps<WriteOp>()))
+      if (onHost.contains(write.getVariable()))
+        hasten(write);
+  }
+
+private:
+  static void collect(Value value, SmallVectorImpl<OpOperand *> &uses) {
+    for (OpOperand &use : value.getUses()) {
+      if (isAlias(use.getOwner()))
+        collect(use.getOwner()->getResult(0), uses);
+      else
+        uses.push_back(&use);
+    }
+  }
+
+  /// Whether nothing is computed between two ops of a block.
+  static bool areNeighbours(Operation *first, Operation *second) {
+    for (Operation *op = first->getNextNode(); op && op != second; op = op->getNextNode())
+      if (isa<KernelOp, MicrobatchesOp>(op))
+        return false;
+    return true;
+  }
+
+  void stream(ReadOp read) {
+    SmallVector<OpOperand *> uses;
+    collect(read.getResult(), uses);
+    llvm::stable_sort(uses, [](OpOperand *a, OpOperand *b) {
+      Operation *one = a->getOwner(), *other = b->getOwner();
+      return one != other && one->getBlock() == other->getBlock() && one->isBeforeInBlock(other);
+    });
+    Operation *last = nullptr;
+    FetchOp fetched;
+    llvm::DenseMap<Value, Value> shown; ///< of what is fetched, by what the read is shown as
+    SmallVector<Operation *> aliases;
+    for (OpOperand *use : uses) {
+      Operation *user = use->getOwner();
+      OpBuilder builder(user);
+      bool isNear = last && last->getBlock() == user->getBlock() && areNeighbours(last, user);
+      if (last != user && !isNear) {
+        fetched = FetchOp::create(builder, read.getLoc(), read.getResult());
+        fetches[read.getVariable()].push_back(fetched);
+        shown.clear();
+      }
+      last = user;
+      use->set(shownAs(builder, use->get(), read.getResult(), fetched.getResult(), shown));
+    }
+    eraseUnusedAliases(read.getResult());
+  }
+
+  /// What is fetched in the shape of `value`, which shows the read.
+  static Value shownAs(OpBuilder &builder, Value value, Value read, Value fetched,
+                       llvm::DenseMap<Value, Value> &shown) {
+    if (value == read)
+      return fetched;
+    if (Value known = shown.lookup(value))
+      return known;
+    Operation *alias = value.getDefiningOp();
+    Value below = shownAs(builder, alias->getOperand(0), read, fetched, shown);
+    Operation *copy = builder.clone(*alias);
+    copy->setOperand(0, below);
+    return shown[value] = copy->getResult(0);
+  }
+
+  static void eraseUnusedAliases(Value value) {
+    for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
+      if (isAlias(user)) {
+        eraseUnusedAliases(user->getResult(0));
+        if (user->use_empty())
+          user->erase();
+      }
+  }
+
+  /// To where the value is made, and all that want the old one have fetched it.
+  void hasten(WriteOp write) {
+    Block &block = entry.front();
+    Operation *last = write.getValue().getDefiningOp();
+    for (FetchOp fetch : fetches[write.getVariable()]) {
+      Operation *here = block.findAncestorOpInBlock(*fetch);
+      if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+    if (last)
+      write->moveAfter(last);
+    else
+      write->moveBefore(&block.front());
+  }
+
+  func::FuncOp entry;
+  const llvm::StringSet<> &onHost;
+  llvm::StringMap<SmallVector<FetchOp>> fetches; ///< by variable
+};
+
+struct Offload : weir::impl::OffloadBase<Offload> {
+  using OffloadBase::OffloadBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::StringSet<> onHost;
+    if (!what.empty() && !llvm::is_contained(offloads(), what)) {
+      module.emitError() << "unknown choice of what is offloaded: " << what;
+      return signalPassFailure();
+    }
+    for (auto variable : module.getOps<VariableOp>())
+      if (mayGo(variable)) {
+        variable.setHost(true);
+        onHost.insert(variable.getSymName());
+      }
+    if (onHost.empty())
+      return markAllAnalysesPreserved();
+    for (auto entry : module.getOps<func::FuncOp>())
+      Streamer(entry, onHost).run();
+  }
+
+private:
+  bool mayGo(VariableOp variable) {
+    if (variable.getHost())
+      return true;
+    if (what.empty() || storageBytes(variable.getType()) < smallestBytes)
+      return false;
+    return variable.getRole() == Role::optimizer ||
+           (what == offloads().back() && variable.getRole() == Role::parameter);
+  }
+};
+
+} // namespace
+
+llvm::ArrayRef<llvm::StringRef> weir::offloads() {
+  static constexpr llvm::StringRef all[] = {"optimizer", "parameters"};
+  return all;
+}

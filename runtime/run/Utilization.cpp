@@ -1,0 +1,100 @@
+//===- Utilization.cpp - How much of a device a run uses ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Utilization.h"
+#include "runtime/artifact/Flops.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
+#include "runtime/devices/Devices.h"
+#include "runtime/report/Number.h"
+#include <charconv>
+#include <stdexcept>
+
+namespace weir {
+
+std::optional<double> readPeak(const std::string &text) {
+  if (text == "measure")
+    return std::nullopt;
+  // No machine has less than one, nor more than all of today's together.
+  constexpr double least = 1, most = 1e24;
+  constexpr std::pair<char, double> units[] = {
+      {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
+  double number = 0, unit = 1;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest + 1 == end)
+    for (auto [letter, times] : units)
+      if (*rest == letter) {
+        unit = times;
+        ++rest;
+        break;
+      }
+  double flops = number * unit;
+  if (error != std::errc() || rest != end || !(flops >= least && flops <= most))
+    throw std::invalid_argument(concat(
+        "expected FLOPs per second such as 1.5T, 900G or 2e12, or measure; found '", text, "'"));
+  return flops;
+}
+
+Utilization::Utilization(const artifact::Program &program, const artifact::Entry &step,
+                         const RunOptions &options) {
+  if (options.peakFlops.empty())
+    return;
+  if (step.model_flops())
+    model = static_cast<double>(*step.model_flops());
+  if (artifact::Executed all = artifact::executedBy(program, step); all.known)
+    executed = static_cast<double>(all.products);
+  peak = readPeak(options.peakFlops);
+  measured = !peak;
+  if (peak)
+    return;
+  const DeviceKind &kind = deviceKind(program, options.device);
+  if (!kind.measurePeak)
+    throw Failure(Exit::usage, concat("--peak-flops measure: that of the device '", kind.name,
+                                      "' is not measured; state it, as in --peak-flops 989T"));
+  Element factors = artifact::multipliedBy(program, step);
+  multiplied = nameOf(factors);
+  peak = kind.measurePeak(factors, options.device.threads);
+}
+
+std::string Utilization::notice() const {
+  if (!peak)
+    return "";
+  std::string text =
+      concat("peak: ", formatted("%.4g", *peak / 1e9), " GFLOP/s, ",
+             measured ? concat("measured by products of ", multiplied) : "as stated");
+  if (!model || !executed)
+    text +=
+        "; the artifact does not say what a step takes: compile the model again for mfu and hfu";
+  return text;
+}
+
+std::optional<double> Utilization::of(std::optional<double> flops, double seconds) const {
+  if (!flops || !peak || seconds <= 0)
+    return std::nullopt;
+  return *flops / seconds / *peak;
+}
+
+void Utilization::add(StepRecord &record) {
+  record.mfu = of(model, record.seconds);
+  record.hfu = of(executed, record.seconds);
+  (steps++ == 0 ? first : later) += record.seconds;
+}
+
+void Utilization::addTo(Values &results) const {
+  if (!peak)
+    return;
+  results.emplace_back("peak_flops", *peak);
+  results.emplace_back("peak_measured", measured);
+  double seconds = steps > 1 ? later / static_cast<double>(steps - 1) : first;
+  if (std::optional<double> mfu = of(model, seconds))
+    results.emplace_back("mfu", *mfu);
+  if (std::optional<double> hfu = of(executed, seconds))
+    results.emplace_back("hfu", *hfu);
+}
+
+} // namespace weir

@@ -1,0 +1,58 @@
+//===- Utilization.h - How much of a device a run uses --------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// MFU and HFU: the model FLOPs of a step, and those that are executed (runtime/artifact/Flops.h),
+// per second over a peak that --peak-flops states or has measured. Without the option there are
+// none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_UTILIZATION_H
+#define WEIR_RUNTIME_RUN_UTILIZATION_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include "runtime/report/Record.h"
+#include "runtime/run/RunOptions.h"
+#include <optional>
+
+namespace weir {
+
+/// FLOPs per second: "1.5T", "900G", "2e12". Nothing for "measure"; throws
+/// std::invalid_argument that says what is wrong with anything else.
+std::optional<double> readPeak(const std::string &text);
+
+class Utilization {
+public:
+  /// Measures where that is asked for, on the device that the options name. Throws
+  /// Failure(Exit::usage) where that cannot be.
+  Utilization(const artifact::Program &program, const artifact::Entry &step,
+              const RunOptions &options);
+
+  /// The peak and where it is from, as a line to be said; "" without the option.
+  std::string notice() const;
+
+  /// Notes its figures in the record of a step.
+  void add(StepRecord &record);
+
+  /// peak_flops, peak_measured (0 or 1), and mfu and hfu of all steps but the first, or of that
+  /// where there is no other.
+  void addTo(Values &results) const;
+
+private:
+  std::optional<double> of(std::optional<double> flops, double seconds) const;
+
+  std::optional<double> model, executed; ///< FLOPs of a step
+  std::optional<double> peak;            ///< FLOPs per second
+  bool measured = false;
+  std::string multiplied; ///< what was multiplied to measure it
+  double first = 0, later = 0;
+  int64_t steps = 0;
+};
+
+} // namespace weir
+
+#endif
