@@ -7,32 +7,49 @@
 
 #include "passes/remat/Explain.h"
 #include "ir/weir/Locations.h"
+#include <numeric>
 
 using namespace mlir;
 
 namespace weir::remat {
 namespace {
 
-/// What of a step's forward computation its backward one reads.
-class Readers {
+/// What a step keeps: memory that is made forward, read by gradients or copies, and alive together
+/// where most of it is.
+class KeptTensors {
 public:
-  explicit Readers(const Step &step) : step(step), behind(step.tensors.size()) {
-    for (const Action &action : step.actions)
-      if (action.isBackward || action.again >= 0)
-        for (int read : action.reads)
-          behind[read] = true;
+  explicit KeptTensors(const Step &step)
+      : kept(step.tensors.size()), first(step.tensors.size(), -1), last(step.tensors.size(), -1) {
+    for (int i = step.begin; i < step.end; ++i) {
+      const Action &action = step.actions[i];
+      for (int read : action.reads) {
+        last[read] = i;
+        if (action.isBackward || action.again >= 0)
+          kept[read] = step.tensors[read].bytes > 0 && !step.tensors[read].isGradient;
+      }
+      for (int made : action.writes)
+        if (first[made] < 0)
+          first[made] = i;
+    }
+    std::vector<int64_t> change(step.actions.size() + 2);
+    for (auto [i, tensor] : llvm::enumerate(step.tensors))
+      if (kept[i]) {
+        change[first[i] + 1] += tensor.bytes;
+        change[last[i] + 1] -= tensor.bytes;
+      }
+    std::partial_sum(change.begin(), change.end(), change.begin());
+    turn = int(llvm::max_element(change) - change.begin());
+    for (size_t i = 0; i < kept.size(); ++i)
+      kept[i] = kept[i] && first[i] < turn && turn <= last[i];
   }
 
-  /// Whether the tensor takes memory, is made forward, and is read by a gradient or a copy.
-  bool keep(int tensor) const {
-    const Tensor &made = step.tensors[tensor];
-    return behind[tensor] && made.bytes > 0 &&
-           (made.madeBy < 0 || !step.actions[made.madeBy].isBackward);
-  }
+  bool contains(int tensor) const { return kept[tensor]; }
 
 private:
-  const Step &step;
-  std::vector<bool> behind; ///< by tensor
+  std::vector<bool> kept; ///< by tensor
+  std::vector<int> first; ///< the action that makes it; -1: it is there from the start
+  std::vector<int> last;  ///< that reads it
+  int turn = 0;           ///< the action ahead of which most is kept
 };
 
 class Explainer {
@@ -54,7 +71,7 @@ private:
   const EntryStep &entry;
   const Step &step; ///< tensors have the same numbers in both
   const Rewritten rewritten;
-  const Readers before, now;
+  const KeptTensors before, now;
   Keeping result;
 };
 
@@ -70,7 +87,7 @@ double Explainer::secondsOf(int tensor) const {
     done[maker] = true;
     seconds += step.actions[maker].cost;
     for (int read : step.actions[maker].reads)
-      if (mayDrop(step, read) && !now.keep(read))
+      if (mayDrop(step, read) && !now.contains(read))
         wanted.push_back(read);
   }
   return seconds;
@@ -87,7 +104,10 @@ std::string Explainer::whyNot(int tensor) const {
     return "a result of the step";
   if (made.variable >= 0)
     return "the next value of a variable";
-  return entry.makers[made.madeBy] ? "one launch makes many" : "the loop over microbatches has it";
+  Operation *maker = entry.makers[made.madeBy];
+  if (isa_and_nonnull<KernelOp>(maker))
+    return "one launch makes many";
+  return maker ? "fetched from the host" : "the loop over microbatches has it";
 }
 
 void Explainer::addKept(int tensor) {
@@ -102,7 +122,7 @@ void Explainer::addRepeated(int action) {
     if (!mayDrop(step, made))
       continue;
     std::string why = repeated.marked ? "the plan says so" : "it did not fit";
-    if (!before.keep(made))
+    if (!before.contains(made))
       why = "for what is computed from it";
     add(made, std::exchange(seconds, 0), /*again=*/true, why);
   }
@@ -131,7 +151,7 @@ Keeping Explainer::run() {
     result.seconds += action.cost;
   result.scratch = measure(step).bytes;
   for (int tensor = 0; tensor < int(step.tensors.size()); ++tensor)
-    if (now.keep(tensor) && entry.values[tensor])
+    if (now.contains(tensor) && entry.values[tensor])
       addKept(tensor);
   for (int action : rewritten.repeats)
     addRepeated(action);

@@ -7,15 +7,26 @@
 
 #include "passes/remat/Mark.h"
 #include "ir/weir/Locations.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
 namespace weir::remat {
 
+/// The ops that what a kernel yields is computed by: fusion may have left others.
+static llvm::DenseSet<Operation *> liveOps(KernelOp kernel) {
+  llvm::DenseSet<Operation *> live = {kernel.getBody().front().getTerminator()};
+  for (Operation &op : llvm::reverse(kernel.getBody().front().without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) { return live.contains(user); }))
+      live.insert(&op);
+  return live;
+}
+
 static bool isIn(KernelOp kernel, const Recomputed &blocks) {
+  llvm::DenseSet<Operation *> live = liveOps(kernel);
   bool any = false;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<View, ConstantOp>(op))
+    if (isa<View, ConstantOp>(op) || !live.contains(&op))
       continue;
     if (!blocks.contains(op.getLoc()))
       return false;
@@ -24,15 +35,43 @@ static bool isIn(KernelOp kernel, const Recomputed &blocks) {
   return any;
 }
 
+/// Which of a kernel's results are gradients, or computed from what it reads of them.
+static void markGradients(Step &step, const Action &action, KernelOp kernel) {
+  llvm::DenseSet<Value> gradients;
+  Block &body = kernel.getBody().front();
+  for (auto [argument, read] : llvm::zip_equal(body.getArguments(), action.reads))
+    if (step.tensors[read].isGradient)
+      gradients.insert(argument);
+  auto isOne = [&](Value value) { return gradients.contains(value); };
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && (isGradient(op.getLoc()) || llvm::any_of(op.getOperands(), isOne)))
+      gradients.insert(op.result_begin(), op.result_end());
+  for (auto [made, value] : llvm::zip_equal(action.writes, body.getTerminator()->getOperands()))
+    step.tensors[made].isGradient = isOne(value);
+}
+
 void mark(EntryStep &entry, const Recomputed &blocks) {
-  for (auto [action, maker] : llvm::zip_equal(entry.step.actions, entry.makers)) {
+  Step &step = entry.step;
+  auto isOne = [&](int tensor) { return step.tensors[tensor].isGradient; };
+  for (auto [action, maker] : llvm::zip_equal(step.actions, entry.makers)) {
     auto kernel = dyn_cast_or_null<KernelOp>(maker);
-    if (!kernel)
-      continue;
-    action.isBackward = llvm::any_of(kernel.getBody().front().without_terminator(),
-                                     [](Operation &op) { return isGradient(op.getLoc()); });
-    action.marked = action.repeats && !action.isBackward && isIn(kernel, blocks);
+    if (kernel)
+      markGradients(step, action, kernel);
+    else if (llvm::any_of(action.reads, isOne))
+      for (int made : action.writes)
+        step.tensors[made].isGradient = true;
+    action.isBackward = llvm::any_of(action.writes, isOne);
+    action.marked = kernel && action.repeats && !action.isBackward && isIn(kernel, blocks);
   }
+  auto readsMarked = [&](const Action &action) {
+    return action.isBackward && llvm::any_of(action.reads, [&](int read) {
+             int maker = step.tensors[read].madeBy;
+             return maker >= 0 && step.actions[maker].marked;
+           });
+  };
+  if (llvm::none_of(step.actions, readsMarked))
+    for (Action &action : step.actions)
+      action.marked = false;
 }
 
 } // namespace weir::remat

@@ -13,9 +13,10 @@
 
 namespace weir::remat {
 
-/// Says of an entry's actions which compute gradients, and marks those that can be repeated,
-/// compute none, and compute in the blocks alone. What does not compute but shows, and constants,
-/// may come from anywhere.
+/// Says of an entry which of its tensors are gradients, or computed from them, and which actions
+/// make such; marks the actions that can be repeated, make none, and compute in the blocks alone:
+/// what does not compute but shows, and constants, may come from anywhere. Where no gradient reads
+/// what these make, none is marked.
 void mark(EntryStep &entry, const Recomputed &blocks);
 
 } // namespace weir::remat

@@ -38,9 +38,9 @@ namespace {
 class Repeater {
 public:
   Repeater(const remat::EntryStep &entry, const std::vector<bool> &again)
-      : entry(entry), again(again) {}
+      : entry(entry), boundary(remat::boundaryOf(entry.step)), again(again) {}
 
-  void run(int boundary) {
+  void run() {
     for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
       auto at = entry.actionOf.find(&op);
       if (at == entry.actionOf.end() || at->second < boundary || isAlias(&op) ||
@@ -64,7 +64,8 @@ private:
     if (found == entry.tensorOf.end())
       return value;
     int maker = entry.step.tensors[found->second].madeBy;
-    if (maker < 0 || !again[maker] || !remat::mayDrop(entry.step, found->second))
+    if (maker < 0 || maker >= boundary || !again[maker] ||
+        !remat::mayDrop(entry.step, found->second))
       return value;
     if (!now.contains(memory)) {
       Operation *original = entry.makers[maker];
@@ -93,6 +94,7 @@ private:
   }
 
   const remat::EntryStep &entry;
+  const int boundary;
   const std::vector<bool> &again;
   llvm::DenseMap<Value, Value> now, shown;
 };
@@ -162,7 +164,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
         return signalPassFailure();
       if (entry.function.getSymName() == "step")
         setKeeping(getOperation(), remat::explain(entry.step, entry.choice.again));
-      Repeater(entry.step, entry.choice.again).run(remat::boundaryOf(entry.step.step));
+      Repeater(entry.step, entry.choice.again).run();
     }
   }
 

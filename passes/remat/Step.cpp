@@ -145,14 +145,14 @@ private:
 
 class Rewriter {
 public:
-  Rewriter(const Step &step, const std::vector<bool> &again)
-      : step(step), again(again), now(step.tensors.size(), -1) {
+  Rewriter(const Step &step, int boundary, const std::vector<bool> &again)
+      : step(step), boundary(boundary), again(again), now(step.tensors.size(), -1) {
     result.step.tensors = step.tensors;
     result.step.loops = step.loops;
     result.step.begin = step.begin;
   }
 
-  Rewritten run(int boundary) {
+  Rewritten run() {
     std::vector<int> moved; // the place of each action
     moved.reserve(step.actions.size());
     for (auto [i, action] : enumerate(step.actions)) {
@@ -178,7 +178,7 @@ public:
 private:
   int nowOf(int tensor) {
     int maker = step.tensors[tensor].madeBy;
-    if (maker < 0 || !again[maker] || !mayDrop(step, tensor))
+    if (maker < 0 || maker >= boundary || !again[maker] || !mayDrop(step, tensor))
       return tensor;
     if (now[tensor] >= 0)
       return now[tensor];
@@ -205,6 +205,7 @@ private:
   }
 
   const Step &step;
+  const int boundary;
   const std::vector<bool> &again;
   std::vector<int> now; ///< what a dropped tensor is behind the boundary
   Rewritten result;
@@ -215,7 +216,7 @@ private:
 Memory measure(const Step &step, int64_t most) { return Measure(step).run(most); }
 
 Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again) {
-  return Rewriter(step, again).run(boundary);
+  return Rewriter(step, boundary, again).run();
 }
 
 bool mayDrop(const Step &step, int tensor) {
@@ -242,13 +243,20 @@ int boundaryOf(const Step &step) {
       most = kept;
       boundary = i;
     }
+  // What is marked is made before it, and its gradients are computed behind it.
   auto isMarked = [&](int tensor) {
     int maker = step.tensors[tensor].madeBy;
     return maker >= 0 && step.actions[maker].marked;
   };
-  for (int i = step.begin; i < boundary; ++i)
-    if (step.actions[i].isBackward && any_of(step.actions[i].reads, isMarked))
-      return i;
+  int firstGradient = -1;
+  for (int i = step.begin; i < step.end; ++i) {
+    if (!step.actions[i].isBackward)
+      continue;
+    if (firstGradient < 0)
+      firstGradient = i;
+    if (any_of(step.actions[i].reads, isMarked))
+      return std::max(firstGradient, std::min(boundary, i));
+  }
   return boundary;
 }
 

@@ -29,6 +29,7 @@ struct Tensor {
   int readsVariable = -1; ///< whose old values it is
   int outer = -1;         ///< the loop that it is used in from outside, by number of Step::loops
   int madeBy = -1;        ///< an action; -1: it is there from the start
+  bool isGradient = false; ///< it is computed from gradients
 };
 
 struct Action {
@@ -39,7 +40,7 @@ struct Action {
   double cost = 0;             ///< the time of all its runs, in seconds of the target's description
   bool repeats = false;        ///< may be done again, for the same results
   bool marked = false;         ///< repeats, and is to: no gradient reads its results, but copies
-  bool isBackward = false;     ///< computes gradients
+  bool isBackward = false;     ///< makes gradients
   int again = -1;              ///< the action of the original step that it repeats
 };
 
@@ -66,7 +67,7 @@ struct Memory {
 Memory measure(const Step &step, int64_t most = INT64_MAX);
 
 /// The step with what the actions of `again` make computed again where it is first needed at
-/// `boundary` or behind it, rather than kept until there.
+/// `boundary` or behind it, rather than kept until there. What is made behind it is not repeated.
 struct Rewritten {
   Step step;
   double cost = 0;          ///< of what is done again
@@ -79,8 +80,8 @@ Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again
 bool mayDrop(const Step &step, int tensor);
 
 /// Where a step turns from forward to backward: the action ahead of which most bytes are kept of
-/// what may be dropped and is read at it or behind it; or where the first gradient of what is
-/// marked is computed, if that is earlier.
+/// what may be dropped and is read at it or behind it. Where gradients read what is marked, not
+/// behind the first of these, and not ahead of the first gradient of all.
 int boundaryOf(const Step &step);
 
 /// The actions that are marked.

@@ -117,7 +117,7 @@ class Keeping(weirtest.Test):
         facts = self.facts(path)
         place = f"gpt-char.weir:{self.line_of('gelu_tanh')}"
         gelu = [row for row in facts["kept"] if row["at"].endswith(place)]
-        self.assertTrue(any(row["what"] == "matmul" and row["times"] == 4 and row["bytes"] == 8 * 16 * 4 * 32 * 4 for row in gelu), gelu)
+        self.assertTrue(any(row["what"] == "mul" and row["times"] == 4 and row["bytes"] == 8 * 16 * 4 * 32 * 4 for row in gelu), gelu)
         inputs = [row for row in facts["kept"] if row["share"] is None]
         self.assertIn(("input", "an input"), {(row["what"], row["why"]) for row in inputs})
         for row in facts["kept"]:
@@ -144,7 +144,7 @@ class Keeping(weirtest.Test):
         self.assertAlmostEqual(100 * facts["totals"]["share"], float(price), delta=0.06)
         self.assertEqual(facts["totals"]["gained"], facts["totals"]["scratch_if_kept"] - facts["scratch"])
         self.assertGreater(facts["totals"]["gained"], 0)
-        self.assertRegex(text, r"Computed again rather than kept:\n.*it did not fit\n")
+        self.assertRegex(text, r"Computed again rather than kept:\n(.*\n)+.*it did not fit\n")
         self.assertIn(f"the step takes {facts['scratch']:,} bytes instead of {facts['totals']['scratch_if_kept']:,}", text)
         # Nothing of it is by chance.
         before = path.read_bytes()
@@ -153,8 +153,8 @@ class Keeping(weirtest.Test):
 
     def test_options_that_exclude_each_other(self):
         path, _ = self.compile(MODEL, sizes=SMALL_GPT)
-        self.fails(2, "--memory excludes --precision", "weir", "inspect", path, "--memory", "--precision")
-        self.fails(2, "--memory excludes --plan", "weir", "inspect", path, "--memory", "--plan")
+        self.fails(2, "--precision excludes --memory|--memory excludes --precision", "weir", "inspect", path, "--memory", "--precision")
+        self.fails(2, "--plan excludes --memory|--memory excludes --plan", "weir", "inspect", path, "--memory", "--plan")
 
 
 if __name__ == "__main__":

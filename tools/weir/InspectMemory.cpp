@@ -78,7 +78,7 @@ void print(const Table &table, std::ostream &out) {
 void printKept(const ordered_json &facts, std::ostream &out) {
   out << "\nKept from the forward computation for its gradients, and the time to compute each "
          "again instead:\n";
-  Table table({"bytes", "each", "times", "time", "what", "at", "cannot be given up"},
+  Table table({"bytes", "each", "times", "time each", "what", "at", "cannot be given up"},
               {true, true, true, true, false, false, false});
   for (const ordered_json &row : facts["kept"])
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
@@ -96,7 +96,7 @@ void printAgain(const ordered_json &facts, std::ostream &out) {
     return;
   }
   out << "\nComputed again rather than kept:\n";
-  Table table({"bytes", "each", "times", "time", "what", "at", "why"},
+  Table table({"bytes", "each", "times", "time each", "what", "at", "why"},
               {true, true, true, true, false, false, false});
   for (const ordered_json &row : facts["again"])
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),

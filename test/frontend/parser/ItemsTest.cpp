@@ -85,15 +85,18 @@ TEST(Items, Plan) {
   auto *plan = parsed.item<PlanItem>();
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->entries.size(), 4u);
-  auto *first = llvm::cast<PinEntry>(plan->entries[0].get());
+  auto *first = static_cast<PinEntry *>(plan->entries[0].get());
+  ASSERT_EQ(first->kind(), Kind::pin);
   EXPECT_EQ(first->precision.text, "f32");
   EXPECT_EQ(show(first->where.get()), "contains(name, 'router')");
-  auto *second = llvm::cast<PinEntry>(plan->entries[1].get());
+  auto *second = static_cast<PinEntry *>(plan->entries[1].get());
+  ASSERT_EQ(second->kind(), Kind::pin);
   EXPECT_EQ(second->precision.text, "bf16");
   EXPECT_FALSE(second->where);
-  auto *third = llvm::cast<RecomputeEntry>(plan->entries[2].get());
+  auto *third = static_cast<RecomputeEntry *>(plan->entries[2].get());
+  ASSERT_EQ(third->kind(), Kind::recompute);
   EXPECT_EQ(show(third->where.get()), "matches(path, 'h.*')");
-  EXPECT_FALSE(llvm::cast<RecomputeEntry>(plan->entries[3].get())->where);
+  EXPECT_FALSE(static_cast<RecomputeEntry *>(plan->entries[3].get())->where);
   EXPECT_EQ(errorsOf("const plan = 1"), Messages{});
 }
 

@@ -1,6 +1,6 @@
 // RUN: weir-opt --weir-rematerialize --split-input-file --verify-diagnostics %s | FileCheck %s
 // RUN: weir-opt --weir-rematerialize="budget=51000" --split-input-file --verify-diagnostics %s | FileCheck %s
-// RUN: sed 's/"h.0"/"h.1"/' %s | weir-opt --weir-rematerialize --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=OTHER
+// RUN: sed 's/\["h.0"\]/["h.1"]/' %s | weir-opt --weir-rematerialize --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=OTHER
 
 #outside = loc("m.weir":1:1)
 #inside = loc("h.0"("m.weir":2:1))
@@ -10,7 +10,9 @@
 // What is computed in a marked block is computed again for the first gradient that reads it, from what is kept. A kernel that
 // computes something beside the block is kept.
 // CHECK-NOT: weir.recompute
-// CHECK: weir.keeping = [{{.*}}loc("m.weir":1:1), "tanh", 16384, 1, {{[^,]*}}, false, ""
+// CHECK: #[[OUTSIDE:loc[0-9]*]] = loc("m.weir":1:1)
+// CHECK: #[[INSIDE:loc[0-9]*]] = loc("m.weir":2:1)
+// CHECK: weir.keeping = [{{[^,]*}}, 49408, {{\[\[}}#[[OUTSIDE]], "tanh", 16384, 1, {{[^,]*}}, false, ""], [#[[INSIDE]], "exp", 16384, 1, {{[^,]*}}, true, "the plan says so"]
 // CHECK-LABEL: func @step
 // CHECK: %[[A:.*]] = weir.kernel map(%[[X:.*]]) : (tensor<64xf32>)
 // CHECK: %[[B:.*]] = weir.kernel map(%[[A]])
