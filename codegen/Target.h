@@ -126,7 +126,7 @@ public:
   virtual double secondsOf(double flops, double bytes) const = 0;
 
   /// About how long so many bytes take from the host's memory or to it, likewise.
-  virtual double transferSeconds(double bytes) const { return secondsOf(0, 2 * bytes); }
+  virtual double transferSeconds(double bytes) const = 0;
 
   /// How a kernel is run. One that no schedule can serve gets an error at its location, and
   /// failure.

@@ -166,6 +166,9 @@ public:
   }
   bool roundsFactors() const override { return false; }
   /// Of one core, whose share of the memory's bandwidth grows with its arithmetic.
+  double transferSeconds(double bytes) const override {
+    return secondsOf(0, 2 * bytes); // host and device are one memory
+  }
   double secondsOf(double flops, double bytes) const override {
     double perSecond = (processor.vectorBits == 512 ? 100e9 : 60e9);
     return std::max(flops / perSecond, bytes / 8e9);

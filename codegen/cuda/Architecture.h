@@ -22,7 +22,8 @@ struct Architecture {
   int version = 0;  ///< 90; 0 for "cuda"
   int multiprocessors = 132;
   double flopsPerSecond = 500e12, bytesPerSecond = 2.8e12; ///< of what products reach in bf16
-  bool libraries = true; ///< whether libraries may serve what they do
+  double hostBytesPerSecond = 25e9; ///< one way over PCIe: generation 4, or 5 for sm_90 and on
+  bool libraries = true;            ///< whether libraries may serve what they do
 
   /// Whether its tensor cores multiply floats of eight bits. What is known when loading alone may
   /// have none that do.

@@ -116,6 +116,9 @@ public:
   double secondsOf(double flops, double bytes) const override {
     return std::max(flops / architecture.flopsPerSecond, bytes / architecture.bytesPerSecond);
   }
+  double transferSeconds(double bytes) const override {
+    return bytes / architecture.hostBytesPerSecond;
+  }
   bool machineFailed() const override { return lacking; }
   bool tuningFailed() const override { return refused; }
   bool reducesInSteps() const override { return true; }

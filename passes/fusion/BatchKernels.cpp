@@ -30,14 +30,25 @@ namespace {
 /// Bytes that may be kept a while longer.
 constexpr int64_t smallBytes = 64 << 10;
 
+/// What uses a value of this block, through aliases: by an op of the block itself.
+template <typename Fn> bool everyUser(Value value, Fn &&fn) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isAlias(user))
+      return everyUser(user->getResult(0), fn);
+    return fn(user);
+  });
+}
+
 /// Whether a kernel computes of or for variables that are the host's: those come and go one by one.
 bool streams(KernelOp kernel, const llvm::StringSet<> &onHost) {
+  auto isElsewhere = [&](Operation *user) {
+    auto write = dyn_cast<WriteOp>(user);
+    return !write || !onHost.contains(write.getVariable());
+  };
   return llvm::any_of(kernel.getInputs(),
                       [](Value input) { return memoryOf(input).getDefiningOp<FetchOp>(); }) ||
-         llvm::any_of(kernel->getUsers(), [&](Operation *user) {
-           auto write = dyn_cast<WriteOp>(user);
-           return write && onHost.contains(write.getVariable());
-         });
+         !llvm::all_of(kernel.getResults(),
+                       [&](Value result) { return everyUser(result, isElsewhere); });
 }
 
 /// The kernels of a block by structure, in order.
@@ -65,15 +76,6 @@ bool isOfVariable(Value value, llvm::SetVector<Operation *> &ops) {
   if (is)
     ops.insert(op);
   return is;
-}
-
-/// What uses a value of this block, through aliases: by an op of the block itself.
-template <typename Fn> bool everyUser(Value value, Fn &&fn) {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isAlias(user))
-      return everyUser(user->getResult(0), fn);
-    return fn(user);
-  });
 }
 
 class Batcher {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace weir {
 #define GEN_PASS_DEF_VERIFYFUSED
@@ -18,9 +19,29 @@ using namespace weir;
 namespace {
 
 struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
+  /// A plan writes to the host's memory where it says so, and a fetch is of the old value.
+  void checkFetches(func::FuncOp entry) {
+    Block &block = entry.front();
+    llvm::StringMap<Operation *> written;
+    for (WriteOp write : block.getOps<WriteOp>()) {
+      auto variable = getOperation().lookupSymbol<VariableOp>(write.getVariable());
+      if (variable && variable.getHost())
+        written[write.getVariable()] = write;
+    }
+    entry.walk([&](FetchOp fetch) {
+      auto read = memoryOf(fetch.getValue()).getDefiningOp<ReadOp>();
+      Operation *write = read ? written.lookup(read.getVariable()) : nullptr;
+      if (!write || block.findAncestorOpInBlock(*fetch)->isBeforeInBlock(write))
+        return;
+      fetch.emitError("is of a variable that has been written to by then");
+      signalPassFailure();
+    });
+  }
+
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      checkFetches(function);
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))
           return WalkResult::skip();
@@ -32,6 +53,7 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
         }
         return WalkResult::advance();
       });
+    }
   }
 };
 

@@ -55,20 +55,20 @@ void EntryLifetimes::number(Block &block) {
   }
 }
 
-/// Until when what an action touches must stay. In loops, where waits may be of other rounds, that
-/// is the loop's end.
+/// Until when what an action touches must stay. In a loop, where waits may be of other rounds, that
+/// is its end.
 int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
   uint64_t queue = cast<plan::Action>(action).getQueue();
-  if (queue == 0 || !isa<plan::EntryOp>(action->getParentOp()))
+  if (queue == 0)
     return at;
-  auto found = joins.find(queue);
-  if (found == joins.end())
-    return at;
+  if (auto loop = spans.find(action->getParentOp()); loop != spans.end())
+    return loop->second.second;
   // A wait for a later record does as well.
   int64_t until = count - 1;
-  for (auto [recordedAt, waitedAt] : found->second)
-    if (recordedAt > at)
-      until = std::min(until, waitedAt);
+  if (auto found = joins.find(queue); found != joins.end())
+    for (auto [recordedAt, waitedAt] : found->second)
+      if (recordedAt > at)
+        until = std::min(until, waitedAt);
   return std::max(at, until);
 }
 

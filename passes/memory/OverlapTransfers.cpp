@@ -63,8 +63,8 @@ private:
   void planFetches();
   void planPuts();
   void emit();
-  /// Takes memory while the entry's actions [first, last) run.
-  bool take(size_t first, size_t last, int64_t bytes, bool tryOnly);
+  /// Takes memory while the entry's action runs, where there is room.
+  bool take(size_t action, int64_t bytes);
   double secondsOf(plan::CopyOp copy) const {
     return target.transferSeconds(double(copy.getSize()));
   }
@@ -121,14 +121,26 @@ void Overlap::readActions() {
     alive.push_back(bytes += change[i]);
 }
 
-bool Overlap::take(size_t first, size_t last, int64_t bytes, bool tryOnly) {
-  for (size_t i = first; i < last; ++i)
-    if (alive[i] + bytes > most)
-      return false;
-  if (!tryOnly)
-    for (size_t i = first; i < last; ++i)
-      alive[i] += bytes;
+bool Overlap::take(size_t action, int64_t bytes) {
+  if (alive[action] + bytes > most)
+    return false;
+  alive[action] += bytes;
   return true;
+}
+
+/// Whether an action, or one in its loop, writes to the memory of a buffer.
+static bool writes(Operation *around, Operation *memory, SymbolTableCollection &symbols) {
+  return around
+      ->walk([&](plan::Action action) {
+        SmallVector<Value> operands;
+        llvm::copy_if(action->getOperands(), std::back_inserter(operands),
+                      [](Value operand) { return isa<plan::BufferType>(operand.getType()); });
+        for (auto [operand, footprint] : llvm::zip_equal(operands, action.footprints(symbols)))
+          if (footprint.mode != spec::Mode::read && plan::placeOf(operand).memory == memory)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// From the last on: each is there when its user begins, and the transfers behind it have begun.
@@ -149,7 +161,7 @@ void Overlap::planFetches() {
         earliest = std::max(earliest, put.moved);
     double begin = std::min(begins[fetch.at], begun) - secondsOf(fetch.copy);
     size_t at = fetch.at;
-    while (at > earliest && begins[at] > begin && take(at - 1, at, bytes, /*tryOnly=*/false))
+    while (at > earliest && begins[at] > begin && take(at - 1, bytes))
       --at;
     fetch.moved = at;
     begun = std::min(begun, std::max(begin, begins[at]));
@@ -158,13 +170,16 @@ void Overlap::planFetches() {
 
 /// From the first on: each begins when it is made, and the transfers before it are done.
 void Overlap::planPuts() {
+  SymbolTableCollection symbols;
   double done = 0;
   for (Transfer &put : puts) {
     int64_t bytes = alignedBytes(put.copy.getSize());
     done = std::max(done, begins[put.at]) + secondsOf(put.copy);
     // What its user holds anyway costs nothing.
     size_t at = put.at + 1;
-    while (at < actions.size() && begins[at] < done && take(at, at + 1, bytes, /*tryOnly=*/false))
+    Operation *memory = plan::placeOf(put.copy.getFrom()).memory;
+    while (at < actions.size() && begins[at] < done && !writes(actions[at], memory, symbols) &&
+           take(at, bytes))
       ++at;
     put.moved = at;
   }
@@ -204,7 +219,8 @@ void Overlap::emit() {
       continue;
     Value there = makeEvent();
     builder.setInsertionPointAfter(fetch.copy);
-    plan::WaitOp::create(builder, loc, there, computeQueue);
+    // What is to stand ahead of the copy's place, stands ahead of the wait from now on.
+    actions[fetch.at] = plan::WaitOp::create(builder, loc, there, computeQueue);
     builder.setInsertionPoint(actions[fetch.moved]);
     if (recordedAt != fetch.moved) {
       Value free = makeEvent();

@@ -58,6 +58,11 @@ private:
     }
   }
 
+  /// The op of the entry itself in which the use is.
+  Operation *placeOf(OpOperand *use) {
+    return entry.front().findAncestorOpInBlock(*use->getOwner());
+  }
+
   /// Whether nothing is computed between two ops of a block.
   static bool areNeighbours(Operation *first, Operation *second) {
     for (Operation *op = first->getNextNode(); op && op != second; op = op->getNextNode())
@@ -69,9 +74,12 @@ private:
   void stream(ReadOp read) {
     SmallVector<OpOperand *> uses;
     collect(read.getResult(), uses);
-    llvm::stable_sort(uses, [](OpOperand *a, OpOperand *b) {
-      Operation *one = a->getOwner(), *other = b->getOwner();
-      return one != other && one->getBlock() == other->getBlock() && one->isBeforeInBlock(other);
+    llvm::stable_sort(uses, [&](OpOperand *a, OpOperand *b) {
+      Operation *one = placeOf(a), *other = placeOf(b);
+      if (one == other) // both in the microbatches of one op
+        return a->getOwner()->getBlock() == b->getOwner()->getBlock() &&
+               a->getOwner() != b->getOwner() && a->getOwner()->isBeforeInBlock(b->getOwner());
+      return one->isBeforeInBlock(other);
     });
     Operation *last = nullptr;
     FetchOp fetched;
@@ -117,6 +125,7 @@ private:
 
   /// To where the value is made, and all that want the old one have fetched it.
   void hasten(WriteOp write) {
+    assert(!write.getCondition() && "the recipe's passes are done");
     Block &block = entry.front();
     Operation *last = write.getValue().getDefiningOp();
     for (FetchOp fetch : fetches[write.getVariable()]) {

@@ -42,8 +42,11 @@ uint64_t machineMemory() {
   for (std::string line; std::getline(groups, line);) {
     if (line.starts_with("0::/"))
       bytes = std::min(bytes, limitOfGroup("/sys/fs/cgroup", line.substr(3), "memory.max"));
-    else if (size_t at = line.find(":memory:/"); at != std::string::npos)
-      bytes = std::min(bytes, limitOfGroup("/sys/fs/cgroup/memory", line.substr(at + 8),
+    else if (size_t first = line.find(':'), second = line.find(":/");
+             second != std::string::npos && first < second &&
+             ("," + line.substr(first + 1, second - first - 1) + ",").find(",memory,") !=
+                 std::string::npos)
+      bytes = std::min(bytes, limitOfGroup("/sys/fs/cgroup/memory", line.substr(second + 1),
                                            "memory.limit_in_bytes"));
   }
   return bytes == UINT64_MAX ? 0 : bytes;

@@ -8,6 +8,7 @@
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/MachineMemory.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/Convolution.h"
@@ -116,6 +117,12 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
 /// What lies with the host comes and goes beside the actions.
 void CpuDevice::startEngines(const DeviceOptions &options) {
   const artifact::Device &device = artifact::deviceOf(program);
+  uint64_t all = arena->size() + device.host(), there = machineMemory();
+  if (device.host() && options.offloadFolder.empty() && there && all > there)
+    throw Failure(Exit::device,
+                  "not enough memory for the model's tensors and what lies with the host: " +
+                      std::to_string(all) + " bytes are needed, there are " +
+                      std::to_string(there) + "; --offload-dir DIR puts the latter into a file");
   host = makeHostStore(device.host(), options.offloadFolder);
   machine.host = host.get();
   machine.hostBegin = arena->size();

@@ -18,6 +18,7 @@
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/memory/Reserve.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
@@ -56,6 +57,24 @@ std::string unknownPhase(const std::string &name) {
   if (auto near = nearest(name, names))
     message += "; did you mean '" + *near + "'?";
   return message + "; there are " + llvm::join(names, ", ");
+}
+
+/// The bytes that a run of a plan takes.
+int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
+  auto number = [&](llvm::StringRef name) {
+    auto attribute = plan->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  int64_t inputs = 0;
+  for (auto entry : plan.getOps<plan::EntryOp>()) {
+    int64_t bytes = 0;
+    for (auto port : entry.getOps<plan::PortOp>())
+      if (port.getKind() == plan::PortKind::input)
+        bytes += storageBytes(port.getType());
+    inputs = std::max(inputs, bytes);
+  }
+  return number(plan::arenaAttrName) +
+         reserveOf(*options.target, options.threads, number(plan::threadScratchAttrName), inputs);
 }
 
 /// One compile. Diagnostics of the passes go through `reporter` as long as it lives.
@@ -157,7 +176,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   if (options.memory)
     whole = module->clone();
   if (options.offload == "auto")
-    pipeline.offload = leastOffload(*whole, pipeline);
+    pipeline.offload = leastOffload(*whole, pipeline, options.choosesMicrobatches);
   if (options.choosesMicrobatches)
     pipeline.microbatches = bestMicrobatches(*whole, pipeline);
   auto failedWith = [&](Exit exit) {
@@ -177,9 +196,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   auto artifact = weir::compile(*module, pipeline);
   if (failed(artifact))
     return failedWith(target->machineFailed() ? Exit::device : reporter.exit());
-  auto arena = (*module)->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt();
-  if (options.memory && arena > options.memory) {
-    llvm::errs() << "error: the plan takes " << arena
+  if (int64_t taken = options.memory ? takenBy(*module, pipeline) : 0; taken > options.memory) {
+    llvm::errs() << "error: the plan takes " << taken
                  << " bytes, more than was estimated and than --memory " << options.memory
                  << "; give less, for what it exceeds\n";
     return Exit::internal;

@@ -32,6 +32,7 @@ struct CompileOptions {
   int64_t microbatches = 0;                ///< that a step is cut into; 0: the recipe's
   bool choosesMicrobatches = false;        ///< as many as `memory` is best kept with
   int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
+  bool memoryIsHere = false;               ///< `memory` is what this machine has
   int64_t threads = 0;                     ///< of that run, on a CPU; 0: the cores there are
   std::string offload; ///< what lies with the host: "", a name of offloads(), or auto for `memory`
   std::string tuning;  ///< a file of weir tune; "" for none

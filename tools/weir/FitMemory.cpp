@@ -66,16 +66,20 @@ int64_t bestMicrobatches(ModuleOp module, const PipelineOptions &options) {
   return best;
 }
 
-std::string leastOffload(ModuleOp module, const PipelineOptions &options) {
+std::string leastOffload(ModuleOp module, const PipelineOptions &options, bool cut) {
   PipelineOptions changed = options;
-  changed.offload = "";
-  if (auto report = tryOut(module, changed); report && report->fits)
-    return "";
-  for (StringRef what : offloads()) {
+  auto fits = [&](StringRef what) {
     changed.offload = what;
-    if (auto report = tryOut(module, changed); report && report->fits)
+    if (cut)
+      return bestMicrobatches(module, changed) != 0;
+    auto report = tryOut(module, changed);
+    return report && report->fits;
+  };
+  if (fits(""))
+    return "";
+  for (StringRef what : offloads())
+    if (fits(what))
       return what.str();
-  }
   return "";
 }
 
@@ -87,10 +91,11 @@ static std::vector<std::string> waysToOffload(ModuleOp module, PipelineOptions o
   for (StringRef what : offloads()) {
     options.offload = what;
     if (auto report = tryOut(module, options); report && report->fits)
-      return {llvm::formatv("--offload {0} fits: {1}, {2:f1} % more time by estimate where no "
-                            "transfer runs beside kernels",
-                            what, megabytes(report->bytes),
-                            100 * (report->seconds / whole.seconds - 1))};
+      return {
+          llvm::formatv("--offload {0} fits: {1}, {2:f1} % more time by estimate where no "
+                        "transfer runs beside kernels{3}",
+                        what, bytesText(report->bytes), 100 * (report->seconds / whole.seconds - 1),
+                        options.target->stagesPorts() ? "" : "; run it with --offload-dir DIR")};
   }
   return {};
 }

@@ -85,14 +85,16 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
       ->allow_extra_args(false);
 }
 
-/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes.
-std::string sizeInBytes(const std::string &text) {
+/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes. Sets `saysHere` where it is
+/// here.
+std::string sizeInBytes(const std::string &text, bool &saysHere) {
   // A process has more than what its run is said to take: its code, its libraries.
   constexpr uint64_t ofProcess = uint64_t(64) << 20;
   if (text == "here") {
     uint64_t bytes = machineMemory();
     if (bytes <= ofProcess)
       throw CLI::ValidationError("this machine does not say how much memory it has: give a size");
+    saysHere = true;
     return std::to_string(bytes - ofProcess);
   }
   constexpr std::pair<const char *, double> units[] = {
@@ -133,7 +135,16 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                  "Bytes that a run may take: what does not fit is computed again rather than kept; "
                  "here: what this machine, or its container, has")
       ->type_name("SIZE|here")
-      ->transform(sizeInBytes);
+      ->transform(CLI::Validator(
+          [&options](std::string &text) {
+            try {
+              text = sizeInBytes(text, options.memoryIsHere);
+            } catch (const CLI::ValidationError &error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          ""));
   app.add_option_function<std::string>(
          "--microbatches",
          [&options](const std::string &text) {
@@ -185,6 +196,9 @@ void readWarnings(const std::vector<std::string> &words, WarningOptions &options
 void checkTargetOptions(const CompileOptions &options) {
   if (options.choosesMicrobatches && !options.memory)
     throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
+  if (options.memoryIsHere && !options.target.starts_with("cpu"))
+    throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
+                                   options.target + ": give a size");
   if (options.offload == "auto" && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
 }

@@ -59,7 +59,7 @@ def Weir_WriteOp : Weir_Op<"write", [DeclareOpInterfaceMethods<SymbolUserOpInter
 
 def Weir_FetchOp : Weir_Op<"fetch", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "a copy in the device's memory of a value in the host's";
-  let description = "It is made where it stands: values are fetched as late, and as often, as there is room to keep them.";
+  let description = "It is made where it stands, ahead of every write of the variable that it is of.";
   let arguments = (ins Weir_Tensor:$value);
   let results = (outs Weir_Tensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
