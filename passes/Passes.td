@@ -218,6 +218,8 @@ def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
     Where an entry would take more than the budget, kernels are repeated where what they make is needed behind the
     point at which most is kept, instead of its being kept until there: those whose repetition takes least time. What is repeated
     is a copy of the kernel and has the same bits. An entry that fits in no way is refused, with what takes most.
+    Kernels in the blocks of weir.recompute are repeated for the gradients that read what they make, with a budget and without.
+    Before: weir.recompute, perhaps. After: where there is a @step, weir.keeping.
   }];
   let options = [Weir_TargetOption,
       Option<"budget", "budget", "int64_t", "0", "bytes that a run may take, parameters and state included; 0: as many as it takes">,

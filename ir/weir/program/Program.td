@@ -10,7 +10,8 @@
 // weir.epochs, weir.training_digest, weir.predict_digest (i64; Digest.h); where rows of a batch are tied, weir.tied (a dictionary
 // from the entry's name to where and why); where its gradients are scaled, weir.loss_scale (string); where parameters are kept in low
 // precision, weir.master (a type); behind the precision pass weir.precision (its name) and weir.choices (Choices.h), unless all is f32; behind simplification
-// weir.model_flops (Contracting.h). An op may have weir.pin and weir.pinned_at (Pins.h). The run's
+// weir.model_flops (Contracting.h); up to rematerialization weir.recompute (Recompute.h), and behind it weir.keeping (Keeping.h). An op may have weir.pin
+// and weir.pinned_at (Pins.h). The run's
 // scalars are the i32 variables @"run/seed", @"run/step" and @"run/total_steps" (@step is a function; the artifact names them without the
 // prefix), of a dynamic loss scale @"run/loss_scale" and @"run/good_steps". In f8 @step has @"f8/amax".
 // Function arguments are inputs: weir.input (name), weir.limit (i64), weir.limit_config (string).
