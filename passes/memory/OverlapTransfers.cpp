@@ -128,15 +128,22 @@ bool Overlap::take(size_t action, int64_t bytes) {
   return true;
 }
 
-/// Whether an action, or one in its loop, writes to the memory of a buffer.
-static bool writes(Operation *around, Operation *memory, SymbolTableCollection &symbols) {
+/// Whether an action, or one in its loop, touches a memory: a plan.alloc, or a plan.use of the
+/// same variable.
+static bool touches(Operation *around, Operation *memory, SymbolTableCollection &symbols,
+                    bool writesAlone = false) {
+  auto isIt = [&](Operation *other) {
+    auto one = dyn_cast<plan::UseOp>(other), two = dyn_cast<plan::UseOp>(memory);
+    return other == memory || (one && two && one.getVariable() == two.getVariable());
+  };
   return around
       ->walk([&](plan::Action action) {
         SmallVector<Value> operands;
         llvm::copy_if(action->getOperands(), std::back_inserter(operands),
                       [](Value operand) { return isa<plan::BufferType>(operand.getType()); });
         for (auto [operand, footprint] : llvm::zip_equal(operands, action.footprints(symbols)))
-          if (footprint.mode != spec::Mode::read && plan::placeOf(operand).memory == memory)
+          if ((!writesAlone || footprint.mode != spec::Mode::read) &&
+              isIt(plan::placeOf(operand).memory))
             return WalkResult::interrupt();
         return WalkResult::advance();
       })
@@ -145,23 +152,21 @@ static bool writes(Operation *around, Operation *memory, SymbolTableCollection &
 
 /// From the last on: each is there when its user begins, and the transfers behind it have begun.
 void Overlap::planFetches() {
+  SymbolTableCollection symbols;
   double begun = INFINITY;
   for (Transfer &fetch : llvm::reverse(fetches)) {
     int64_t bytes = alignedBytes(fetch.copy.getSize());
-    Operation *source = plan::placeOf(fetch.copy.getFrom()).memory;
-    // What was put there is there before.
-    auto isSame = [&](plan::CopyOp put) {
-      Operation *memory = plan::placeOf(put.getTo()).memory;
-      auto use = dyn_cast<plan::UseOp>(memory), own = dyn_cast<plan::UseOp>(source);
-      return memory == source || (use && own && use.getVariable() == own.getVariable());
-    };
-    size_t earliest = 0;
-    for (const Transfer &put : puts)
-      if (put.at < fetch.at && isSame(put.copy))
-        earliest = std::max(earliest, put.moved);
+    Operation *from = plan::placeOf(fetch.copy.getFrom()).memory;
+    Operation *to = plan::placeOf(fetch.copy.getTo()).memory;
     double begin = std::min(begins[fetch.at], begun) - secondsOf(fetch.copy);
-    size_t at = fetch.at;
-    while (at > earliest && begins[at] > begin && take(at - 1, bytes))
+    // What is put there is there when queue 0 has waited for it.
+    size_t at = fetch.at, earliest = 0;
+    for (const Transfer &put : puts)
+      if (put.at < fetch.at && put.moved > put.at + 1 &&
+          (touches(put.copy, from, symbols) || touches(put.copy, to, symbols)))
+        earliest = std::max(earliest, put.moved);
+    while (at > earliest && begins[at] > begin && !touches(actions[at - 1], to, symbols) &&
+           !touches(actions[at - 1], from, symbols, /*writesAlone=*/true) && take(at - 1, bytes))
       --at;
     fetch.moved = at;
     begun = std::min(begun, std::max(begin, begins[at]));
@@ -177,9 +182,11 @@ void Overlap::planPuts() {
     done = std::max(done, begins[put.at]) + secondsOf(put.copy);
     // What its user holds anyway costs nothing.
     size_t at = put.at + 1;
-    Operation *memory = plan::placeOf(put.copy.getFrom()).memory;
-    while (at < actions.size() && begins[at] < done && !writes(actions[at], memory, symbols) &&
-           take(at, bytes))
+    Operation *from = plan::placeOf(put.copy.getFrom()).memory;
+    Operation *to = plan::placeOf(put.copy.getTo()).memory;
+    while (at < actions.size() && begins[at] < done &&
+           !touches(actions[at], from, symbols, /*writesAlone=*/true) &&
+           !touches(actions[at], to, symbols) && take(at, bytes))
       ++at;
     put.moved = at;
   }
@@ -256,11 +263,7 @@ struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
     for (auto variable : getOperation().getOps<plan::VariableOp>())
       if (!variable.getHost())
         persistent += alignedBytes(storageBytes(variable.getType()));
-    auto scratch = getOperation()->getAttrOfType<IntegerAttr>(plan::threadScratchAttrName);
-    int64_t inputs = 0;
-    for (auto entry : getOperation().getOps<plan::EntryOp>())
-      inputs = std::max(inputs, inputBytes(entry));
-    int64_t reserve = reserveOf(*made, threads, scratch ? scratch.getInt() : 0, inputs);
+    int64_t reserve = reserveOf(*made, threads, getOperation());
     for (auto entry : llvm::to_vector(getOperation().getOps<plan::EntryOp>()))
       overlap(entry, budget - persistent - reserve);
   }
@@ -269,13 +272,6 @@ private:
   static bool hasTransfers(plan::EntryOp entry) {
     return llvm::any_of(entry.getOps<plan::CopyOp>(),
                         [](plan::CopyOp copy) { return isFetch(copy) || isPut(copy); });
-  }
-  static int64_t inputBytes(plan::EntryOp entry) {
-    int64_t bytes = 0;
-    for (auto port : entry.getOps<plan::PortOp>())
-      if (port.getKind() == plan::PortKind::input)
-        bytes += storageBytes(port.getType());
-    return bytes;
   }
   static int64_t scratchOf(plan::EntryOp entry) {
     return EntryLifetimes(entry).place(plan::Space::scratch, 0).end;

@@ -15,13 +15,29 @@ namespace weir {
 
 /// Bytes of a budget that are not the arena's. On a CPU, of `threads` threads: what each has to
 /// itself, and the batches that are read ahead, of so many bytes of inputs a step. On a device with
-/// memory of its own: what libraries ask for there.
+/// memory of its own: what a library asks for there, if it is called.
 inline int64_t reserveOf(const Target &target, int64_t threads, int64_t threadScratch,
-                         int64_t inputBytes) {
+                         int64_t inputBytes, bool hasCalls) {
   constexpr int64_t page = 4096, workspace = int64_t(32) << 20;
   if (target.stagesPorts())
-    return target.requirement().ends_with("+none") ? 0 : workspace;
-  return threads * int64_t(llvm::alignTo(threadScratch, page)) + int64_t(batchesAhead) * inputBytes;
+    return hasCalls ? workspace : 0;
+  return threads * int64_t(llvm::alignTo(threadScratch, page)) + batchesAhead * inputBytes;
+}
+
+/// The same of a plan, which has places or has not.
+inline int64_t reserveOf(const Target &target, int64_t threads, mlir::ModuleOp plan) {
+  auto scratch = plan->getAttrOfType<mlir::IntegerAttr>(plan::threadScratchAttrName);
+  int64_t inputs = 0;
+  bool hasCalls = false;
+  for (auto entry : plan.getOps<plan::EntryOp>()) {
+    int64_t bytes = 0;
+    for (auto port : entry.getOps<plan::PortOp>())
+      if (port.getKind() == plan::PortKind::input)
+        bytes += storageBytes(port.getType());
+    inputs = std::max(inputs, bytes);
+    entry.walk([&](plan::CallOp) { hasCalls = true; });
+  }
+  return reserveOf(target, threads, scratch ? scratch.getInt() : 0, inputs, hasCalls);
 }
 
 } // namespace weir

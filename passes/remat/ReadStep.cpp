@@ -283,6 +283,7 @@ FailureOr<const KernelFacts::Facts *> KernelFacts::of(KernelOp kernel) {
   if (failed(facts))
     return failure();
   mostScratch = std::max(mostScratch, facts->threadScratch);
+  calls |= facts->isCall;
   return known.try_emplace(kernel, std::make_unique<Facts>(std::move(*facts))).first->second.get();
 }
 

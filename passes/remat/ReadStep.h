@@ -41,6 +41,8 @@ public:
   mlir::FailureOr<const Facts *> of(KernelOp kernel);
   /// The most that a thread has to itself, of the kernels that were asked about.
   int64_t threadScratch() const { return mostScratch; }
+  /// Whether a library is called, by any of them.
+  bool hasCalls() const { return calls; }
   double transferSeconds(double bytes) const { return target.transferSeconds(bytes); }
 
 private:
@@ -48,6 +50,7 @@ private:
 
   Target &target;
   int64_t mostScratch = 0;
+  bool calls = false;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Facts>, KernelStructure> known;
 };
 

@@ -153,7 +153,7 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     int64_t inputs = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())
       inputs = std::max(inputs, inputBytes(function));
-    taken += reserveOf(*made, threads, facts.threadScratch(), inputs);
+    taken += reserveOf(*made, threads, facts.threadScratch(), inputs, facts.hasCalls());
     if (report)
       report->persistent = taken;
     llvm::stable_sort(

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 namespace weir {
@@ -49,6 +50,9 @@ uint64_t machineMemory() {
       bytes = std::min(bytes, limitOfGroup("/sys/fs/cgroup/memory", line.substr(second + 1),
                                            "memory.limit_in_bytes"));
   }
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<uint64_t>(bytes, limit.rlim_cur);
   return bytes == UINT64_MAX ? 0 : bytes;
 }
 

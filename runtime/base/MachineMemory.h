@@ -13,8 +13,8 @@
 namespace weir {
 
 /// The bytes of memory, swap included, that this process may use: the machine's, bounded by its
-/// control groups' limits (memory.max of version 2, memory.limit_in_bytes of version 1). 0: not
-/// known.
+/// control groups' limits (memory.max of version 2, memory.limit_in_bytes of version 1) and by
+/// what ulimit -v says of this process. 0: not known.
 uint64_t machineMemory();
 
 } // namespace weir

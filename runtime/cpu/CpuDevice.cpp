@@ -69,7 +69,8 @@ public:
     HostDevice::observe(by);
   }
   void poison(uint32_t queue, Address from, uint64_t bytes) override {
-    if (CopyEngine *engine = machine.engineOf(queue))
+    // An artifact may call dead what a transfer still reads.
+    for (const auto &engine : machine.engines)
       engine->wait(engine->now());
     HostDevice::poison(queue, from, bytes);
   }

@@ -61,20 +61,8 @@ std::string unknownPhase(const std::string &name) {
 
 /// The bytes that a run of a plan takes.
 int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
-  auto number = [&](llvm::StringRef name) {
-    auto attribute = plan->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : 0;
-  };
-  int64_t inputs = 0;
-  for (auto entry : plan.getOps<plan::EntryOp>()) {
-    int64_t bytes = 0;
-    for (auto port : entry.getOps<plan::PortOp>())
-      if (port.getKind() == plan::PortKind::input)
-        bytes += storageBytes(port.getType());
-    inputs = std::max(inputs, bytes);
-  }
-  return number(plan::arenaAttrName) +
-         reserveOf(*options.target, options.threads, number(plan::threadScratchAttrName), inputs);
+  return plan->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt() +
+         reserveOf(*options.target, options.threads, plan);
 }
 
 /// One compile. Diagnostics of the passes go through `reporter` as long as it lives.
@@ -202,6 +190,9 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                  << "; give less, for what it exceeds\n";
     return Exit::internal;
   }
+  if (!pipeline.offload.empty() && !target->stagesPorts())
+    llvm::errs() << "note: what is offloaded lies in this machine's memory too, unless it is run "
+                    "with --offload-dir DIR\n";
   output = std::move(*artifact);
   return Exit::ok;
 }

@@ -80,7 +80,7 @@ std::string leastOffload(ModuleOp module, const PipelineOptions &options, bool c
   for (StringRef what : offloads())
     if (fits(what))
       return what.str();
-  return "";
+  return offloads().back().str(); // of which it is said what does not fit
 }
 
 /// Options that keep less in the device's memory.

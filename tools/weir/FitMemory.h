@@ -22,7 +22,8 @@ namespace weir {
 int64_t bestMicrobatches(mlir::ModuleOp module, const PipelineOptions &options);
 
 /// What has to lie with the host so that the program fits, a name of offloads(); "" where nothing
-/// has to, or it fits in no way. With `cut`, in whatever number of microbatches fits.
+/// has to; all that can where it fits in no way. With `cut`, in whatever number of microbatches
+/// fits.
 std::string leastOffload(mlir::ModuleOp module, const PipelineOptions &options, bool cut);
 
 /// Lines for a person whose program does not fit: options with which it does, and what they cost.

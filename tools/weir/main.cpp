@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/MachineMemory.h"
 #include "runtime/base/Masters.h"
@@ -366,6 +368,10 @@ Command addTrain(CLI::App &app, State &state) {
       return exit;
     if (!state.output.empty())
       writeFile(state.output, artifact);
+    // Where nothing had to go, there is nothing to put into a folder.
+    if (state.compile.offload == "auto" &&
+        artifact::deviceOf(artifact::verify(artifact)).host() == 0)
+      state.run.device.offloadFolder.clear();
     return train(std::move(artifact), state);
   };
 }
