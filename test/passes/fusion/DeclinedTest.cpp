@@ -48,6 +48,7 @@ public:
   double secondsOf(double flops, double bytes) const override {
     return whole->secondsOf(flops, bytes);
   }
+  double transferSeconds(double bytes) const override { return whole->transferSeconds(bytes); }
   bool reducesInSteps() const override { return whole->reducesInSteps(); }
   bool stagesPorts() const override { return whole->stagesPorts(); }
   int64_t mostCopies(KernelOp kernel) const override { return whole->mostCopies(kernel); }
