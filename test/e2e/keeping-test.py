@@ -53,10 +53,10 @@ class Keeping(weirtest.Test):
         whole, losses = self.facts(path), self.losses_of(path)
         model = self.marked('  recompute where matches(path, "h.*.mlp")')
         path, _ = self.compile(model)
-        marked = self.facts(path)
+        marked, (fixed, _) = self.facts(path), self.taken(path)
         for share in [1, 0.9, 0.8]:
-            budget = marked["persistent"] + int(share * marked["scratch"]) + 64
-            path, said = self.compile(model, "--memory", budget)
+            budget = fixed + int(share * marked["scratch"]) + 64
+            path, said = self.compile(model, "--threads", 2, "--memory", budget)
             facts = self.facts(path)
             self.assertLessEqual(facts["arena"], budget)
             self.assertEqual(self.losses_of(path), losses)
@@ -135,8 +135,8 @@ class Keeping(weirtest.Test):
         text = self.weir("inspect", path, "--memory").stdout
         self.assertRegex(text, r"gpt for x86-64\S*: one arena of [\d,]+ bytes")
         self.assertIn("Nothing is computed twice", text)
-        budget = whole["persistent"] + whole["scratch"] * 7 // 10
-        path, said = self.compile(MODEL, "--memory", budget)
+        budget = self.taken(path)[0] + whole["scratch"] * 7 // 10
+        path, said = self.compile(MODEL, "--threads", 2, "--memory", budget)
         facts = self.facts(path)
         text = self.weir("inspect", path, "--memory").stdout
         count, price = re.search(r"computes (\d+) of its \d+ kernels twice.*, \+([\d.]+) % of its time", said).groups()
@@ -148,7 +148,7 @@ class Keeping(weirtest.Test):
         self.assertIn(f"the step takes {facts['scratch']:,} bytes instead of {facts['totals']['scratch_if_kept']:,}", text)
         # Nothing of it is by chance.
         before = path.read_bytes()
-        self.compile(MODEL, "--memory", budget)
+        self.compile(MODEL, "--threads", 2, "--memory", budget)
         self.assertEqual(path.read_bytes(), before)
 
     def test_options_that_exclude_each_other(self):

@@ -34,12 +34,6 @@ train {
 
 
 class Memory(weirtest.Test):
-    def arena(self, path, threads=2):
-        """Bytes that no choice changes, and all that a run of so many threads takes."""
-        memory = json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
-        reserve = threads * -(-memory["thread_scratch"] // 4096) * 4096 + memory["batches"]
-        return memory["persistent"] + reserve, memory["arena"] + reserve
-
     def run_of(self, path, *data, steps=4):
         self.weir("run", path, *data, "--steps", steps, "--seed", 1, "--metrics", self.folder / "m.jsonl")
         return self.losses("m.jsonl")
@@ -55,7 +49,7 @@ class Memory(weirtest.Test):
             compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes]
             whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
             self.weir(*compiling, "-o", whole)
-            persistent, arena = self.arena(whole)
+            persistent, arena = self.taken(whole)
             losses = self.run_of(whole, *data)
             repeats = 0
             for share in [1.0, 0.9, 0.75, 0.6]:
@@ -69,7 +63,7 @@ class Memory(weirtest.Test):
                     if share == 1:
                         self.assertEqual(less.read_bytes(), whole.read_bytes())
                     repeats += "twice" in done.stderr
-                    self.assertLessEqual(self.arena(less)[1], budget)
+                    self.assertLessEqual(self.taken(less)[1], budget)
                     self.assertEqual(self.run_of(less, *data), losses)
             self.assertGreater(repeats, 0, model)
 
@@ -77,7 +71,7 @@ class Memory(weirtest.Test):
         compiling = ["compile", "--threads", 2, self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
         self.weir(*compiling)
         data = weirtest.data(window=self.text())
-        losses, (persistent, arena) = self.run_of(self.folder / "a.weirx", *data), self.arena(self.folder / "a.weirx")
+        losses, (persistent, arena) = self.run_of(self.folder / "a.weirx", *data), self.taken(self.folder / "a.weirx")
         done = self.weir(*compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
         self.assertIn("twice", done.stderr)
         self.assertEqual(self.run_of(self.folder / "a.weirx", *data), losses)
@@ -87,7 +81,7 @@ class Memory(weirtest.Test):
         for model, sizes, _ in self.cases():
             compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
             self.weir(*compiling)
-            persistent, arena = self.arena(self.folder / "a.weirx")
+            persistent, arena = self.taken(self.folder / "a.weirx")
             budget = persistent + (arena - persistent) // 3
             done = self.run_tool("weir", *compiling, "--memory", budget, status=None)
             if done.returncode == 0:
@@ -96,11 +90,11 @@ class Memory(weirtest.Test):
             self.assertRegex(done.stderr, rf"{model}\.weir:\d+:\d+: note: this takes [\d.]+ [kM]B")
             for enough in re.findall(r"--memory (\d+) is enough", done.stderr):
                 self.weir(*compiling, "--memory", enough)
-                self.assertLessEqual(self.arena(self.folder / "a.weirx")[1], int(enough))
+                self.assertLessEqual(self.taken(self.folder / "a.weirx")[1], int(enough))
                 kept += 1
             for options in re.findall(r"help: (--.*) fits", done.stderr):
                 self.weir(*compiling, *options.split(), "--memory", budget)
-                self.assertLessEqual(self.arena(self.folder / "a.weirx")[1], budget)
+                self.assertLessEqual(self.taken(self.folder / "a.weirx")[1], budget)
                 kept += 1
         self.assertGreater(kept, 2)
 
@@ -111,11 +105,11 @@ class Memory(weirtest.Test):
         paths = [self.folder / name for name in ["whole.weirx", "cut.weirx", "auto.weirx"]]
         self.weir(*compiling, "-o", paths[0])
         self.weir(*compiling, "--microbatches", 4, "-o", paths[1])
-        persistent, arena = self.arena(paths[0])
-        self.assertLess(self.arena(paths[1])[1], arena)
+        persistent, arena = self.taken(paths[0])
+        self.assertLess(self.taken(paths[1])[1], arena)
         budget = persistent + (arena - persistent) // 2
         self.weir(*compiling, "--microbatches", "auto", "--memory", budget, "-o", paths[2])
-        self.assertLessEqual(self.arena(paths[2])[1], budget)
+        self.assertLessEqual(self.taken(paths[2])[1], budget)
         whole, *others = [self.run_of(path, *data) for path in paths]
         for losses in others:
             for a, b in zip(losses, whole, strict=True):
@@ -147,7 +141,7 @@ class Memory(weirtest.Test):
         ]:
             path = self.folder / f"{name}.weirx"
             self.weir("compile", MODELS / "gpt-char.weir", *larger, *options, "-o", path)
-            stated = self.arena(path)[1]
+            stated = self.taken(path)[1]
             if "--memory" in options:
                 self.assertLessEqual(stated, 140e6)
             place = ["--offload-dir", self.folder] if "--offload" in options else []
@@ -159,7 +153,7 @@ class Memory(weirtest.Test):
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]
         self.weir("compile", *compiling, "-o", self.folder / "a.weirx")
-        persistent, arena = self.arena(self.folder / "a.weirx", threads=1)
+        persistent, arena = self.taken(self.folder / "a.weirx", threads=1)
         done = self.weir("verify", *compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
         self.assertIn("twice", done.stderr)
         self.assertRegex(done.stdout, r"verified: .* results with gradients\n")

@@ -60,7 +60,7 @@ class Offload(weirtest.Test):
         whole = self.compiled("whole", sizes=sizes)
         before = self.memory(whole)
         budget = before["persistent"] * 3 // 4
-        compiling = ["compile", MODELS / "gpt-char.weir", *sizes, "--memory", budget, "-o", self.folder / "a.weirx"]
+        compiling = ["compile", MODELS / "gpt-char.weir", *sizes, "--threads", 2, "--memory", budget, "-o", self.folder / "a.weirx"]
         done = self.fails(3, "alone take", "weir", *compiling)
         named = re.findall(r"help: (--offload \w+) fits", done.stderr)
         self.assertTrue(named)

@@ -71,6 +71,12 @@ class Test(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         return done
 
+    def taken(self, artifact, threads=2):
+        """The bytes of a run on so many threads that no choice changes, and all of them, as --memory counts them."""
+        memory = json.loads(self.weir("inspect", "--json", artifact).stdout)["memory"]
+        besides = threads * -(-memory["thread_scratch"] // 4096) * 4096 + memory["batches"]
+        return memory["persistent"] + besides, memory["arena"] + besides
+
     def metrics(self, name="metrics.jsonl"):
         """The steps' records and the last one."""
         records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
