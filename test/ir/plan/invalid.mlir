@@ -168,7 +168,7 @@ plan.entry @alloc_c3_last {
 // -----
 
 plan.entry @alloc_c4 {
-  // expected-error @below {{lies in constant memory: expected scratch or pinned}}
+  // expected-error @below {{lies in constant memory: expected scratch, pinned or host}}
   %a = plan.alloc 64 "a" : !plan.buffer<constant>
 }
 

@@ -4,7 +4,7 @@
 
 // A put, and a fetch of the same.
 // CHECK: plan.copy {{.*}} : <scratch> to <host>
-// CHECK-NEXT: plan.copy {{.*}} : <host> to <scratch>
+// CHECK: plan.copy {{.*}} : <host> to <scratch>
 module {
   plan.variable optimizer @m on host : tensor<4096xf32>
   plan.entry @step {
