@@ -46,13 +46,14 @@ module {
 // -----
 
 // A loop that fetches what was put, and one that puts what is fetched behind it.
+// CHECK-LABEL: plan.entry @loops
 // CHECK: plan.copy {{.*}} : <scratch> to <host>
 // CHECK-NEXT: plan.loop
 // CHECK: plan.loop
 // CHECK: plan.copy {{.*}} : <host> to <scratch>
 module {
   plan.variable optimizer @m on host : tensor<4096xf32>
-  plan.entry @step {
+  plan.entry @loops {
     %m = plan.use @m : !plan.buffer<host>
     %x = plan.alloc 16384 "x" : !plan.buffer<scratch>
     plan.port input "x" %x : tensor<4096xf32> in !plan.buffer<scratch>
