@@ -103,7 +103,7 @@ Entry lanes() {
 // weights, early, late, gradient.
 const Planted planted[] = {
     // No plan at all.
-    {"space", batches, [](Entry &e) { e.buffers[0].space = Space(4); }, Kind::unknownKind},
+    {"space", batches, [](Entry &e) { e.buffers[0].space = Space(5); }, Kind::unknownKind},
     {"mode", batches, [](Entry &e) { at(e, 2).accesses[1].mode = Mode(3); }, Kind::unknownKind},
     {"kind", batches, [](Entry &e) { at(e, 2).kind = Action::Kind(4); }, Kind::unknownKind},
     {"wait with an access", buffers, [](Entry &e) { at(e, 1).accesses = {reads(0, 4)}; },

@@ -157,7 +157,8 @@ TEST(PrintDescription, BeginsWithEightLines) {
             "Configs     none\n"
             "Training    10 steps of 4 rows\n"
             "Parameters  16 values in 1 tensor, 64 bytes; states 0, optimizer 0\n"
-            "Memory      364 bytes at the peak: 64 persistent and 300 scratch; and 0 per thread\n"
+            "Memory      364 bytes at the peak: 64 persistent and 300 scratch; and 0 per thread, 0 "
+            "of batches\n"
             "A step      0.000 MFLOP, 0.000 MB read and written\n"
             "Kernels     1 compiled, 4 launches a step: 15.1% of its cost\n"
             "Calls       2 of libraries a step: 84.9% of its cost");

@@ -109,8 +109,9 @@ ArrayRef<Rule> rules() {
 }
 
 ArrayRef<StringRef> programOps() {
-  static constexpr StringRef all[] = {"variable", "read",   "write", "gradient", "microbatches",
-                                      "yield",    "kernel", "loss",  "clip",     "all_finite"};
+  static constexpr StringRef all[] = {"variable", "read",         "fetch",     "write",
+                                      "gradient", "microbatches", "yield",     "kernel",
+                                      "loss",     "clip",         "all_finite"};
   return all;
 }
 
