@@ -6,6 +6,8 @@ weir.variable parameter @w : tensor<4xf32>
 weir.variable state @mean : tensor<f32>
 // CHECK: weir.variable optimizer @"adamw.m/w" : tensor<4xf32>
 weir.variable optimizer @"adamw.m/w" : tensor<4xf32>
+// CHECK: weir.variable optimizer @far on host : tensor<4xf32>
+weir.variable optimizer @far on host : tensor<4xf32>
 // CHECK: weir.variable run @step : tensor<i32>
 weir.variable run @step : tensor<i32>
 
@@ -13,6 +15,10 @@ weir.variable run @step : tensor<i32>
 func.func @step_entry(%x: tensor<6x4xf32>) -> tensor<f32> {
   // CHECK: weir.read @w : tensor<4xf32>
   %w = weir.read @w : tensor<4xf32>
+  // CHECK: %[[FAR:.*]] = weir.read @far : tensor<4xf32>
+  // CHECK-NEXT: weir.fetch %[[FAR]] : tensor<4xf32>
+  %far = weir.read @far : tensor<4xf32>
+  %near = weir.fetch %far : tensor<4xf32>
   %zero = weir.constant 0.0 : f32 -> tensor<f32>
   // CHECK: weir.microbatches 3 sliced(%{{.*}}) carried(%{{.*}}) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   %sum, %last = weir.microbatches 3 sliced(%x) carried(%zero) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) {
