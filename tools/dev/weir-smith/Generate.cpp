@@ -238,6 +238,15 @@ void chooseRecomputed(Program &program) {
     setRecomputed(*program.module, {std::string()});
 }
 
+/// At times some variables lie with the host.
+void chooseHosts(Program &program) {
+  if (!program.random.chance(0.3))
+    return;
+  for (auto variable : program.module->getOps<VariableOp>())
+    if (variable.getRole() != Role::run && program.random.chance(0.5))
+      variable.setHost(true);
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
@@ -253,6 +262,7 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     choosePrecision(program);
     chooseMasters(program);
     chooseRecomputed(program);
+    chooseHosts(program);
   } catch (const Refused &) {
     return nullptr;
   }
