@@ -8,7 +8,7 @@
 For memory-time.py: --checkpoint computes every layer again in the backward computation, --activation-budget is the share of what
 would be kept that torch.compile may keep, and --kept prints a JSON object that has the bytes kept from forward to backward too.
 """
-import argparse, contextlib, functools, importlib.util, json, statistics, time
+import argparse, contextlib, functools, importlib.util, json, statistics, sys, time
 import torch
 import torch.utils.checkpoint
 
@@ -42,11 +42,12 @@ def main():
     p.add_argument("--kept", action="store_true")
     a = p.parse_args()
     if a.activation_budget is not None:
-        import torch._functorch.config
+        from torch._functorch import config
 
-        torch._functorch.config.activation_memory_budget = a.activation_budget
+        config.activation_memory_budget = a.activation_budget
     spec = importlib.util.spec_from_file_location("peer", a.script)
     peer = importlib.util.module_from_spec(spec)
+    sys.modules["peer"] = peer  # torch.compile looks functions up by their modules
     spec.loader.exec_module(peer)
     torch.manual_seed(1)
     torch.set_num_threads(2)
