@@ -19,8 +19,7 @@ namespace weir {
 
 /// What the entries of a program take, once their kernels are known.
 struct MemoryReport {
-  int64_t bytes =
-      0; ///< of the arena, parameters and state included; of what does not fit, at least
+  int64_t bytes = 0;      ///< of a run (passes/memory/Reserve.h); of what does not fit, at least
   double seconds = 0;     ///< of a step, estimated
   bool fits = true;       ///< in the budget
   int64_t persistent = 0; ///< bytes that no choice changes: variables, what threads need

@@ -10,7 +10,6 @@
 #include "runtime/base/Text.h"
 #include <cstring>
 #include <fcntl.h>
-#include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 
