@@ -27,9 +27,9 @@ public:
 };
 
 /// In memory, or in a file of `folder`, where that is not empty, which no name leads to: nothing of
-/// it is left behind however the process ends. A file's room is set aside at once. Null for no bytes.
-/// Throws Failure{Exit::device} for memory, Exit::storage for a file, Exit::usage for a folder
-/// where there is nothing to put into it.
+/// it is left behind however the process ends. A file's room is set aside at once. Null for no
+/// bytes. Throws Failure{Exit::device} for memory, Exit::storage for a file, Exit::usage for a
+/// folder where there is nothing to put into it.
 std::unique_ptr<HostStore> makeHostStore(uint64_t bytes, const std::string &folder);
 
 } // namespace weir
