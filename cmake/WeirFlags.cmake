@@ -8,7 +8,8 @@ endif()
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 find_program(CCACHE ccache)
-# Paths of the build tree count relative to it, so that several build trees of one checkout share what is cached.
+# Paths of a checkout count relative to its build tree, so that all build trees of all checkouts share what is cached.
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_BINARY_DIR} ${CCACHE})
+  set(cached ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${cached} ${CCACHE})
 endif()
