@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/MachineMemory.h"
 #include "runtime/core/HostDevice.h"
@@ -18,6 +19,7 @@
 #include "runtime/cpu/Product.h"
 #include "runtime/cpu/Works.h"
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -87,6 +89,7 @@ private:
   void allocateScratch();
 
   const artifact::Program &program;
+  Transport *const transport;
   std::optional<Loader> code;
   std::optional<Arena> arena, scratch;
   std::unique_ptr<HostStore> host;
@@ -101,7 +104,8 @@ private:
 };
 
 CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &options)
-    : program(program), poisons(options.poison) {
+    : program(program), transport(options.transport), poisons(options.poison) {
+  assert(!program.mesh() || transport);
   const artifact::Device &device = artifact::deviceOf(program);
   requireLevel(device.target()->string_view());
   boundLibrary(device.target()->string_view());
@@ -151,6 +155,7 @@ void CpuDevice::allocateScratch() {
 
 template <class Spec, class Made>
 std::unique_ptr<Work> CpuDevice::make(Calls<Spec, Made> &known, const Spec &spec) {
+  compileLibrary();
   auto &made = known[spec];
   if (!made)
     made = std::make_unique<Made>(spec, pool->size());
@@ -182,6 +187,10 @@ std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
     return std::visit([&](const auto &spec) { return make(spec); }, artifact::specOf(*call));
   if (const artifact::Copy *copy = action.work_as_Copy())
     return std::make_unique<CopyWork>(machine, copy->size());
+  if (const artifact::Collective *collective = action.work_as_Collective())
+    return std::make_unique<CollectiveWork>(
+        machine, *transport, artifact::meshOf(program).find(collective->axis()->string_view()),
+        artifact::describeAt(program, action), *collective);
   return nullptr; // each action is done before the next begins
 }
 

@@ -7,9 +7,12 @@
 
 #include "runtime/cpu/Product.h"
 #include "runtime/base/Error.h"
+#include "runtime/cpu/Arena.h"
 #include "runtime/cpu/Library.h"
+#include "runtime/cpu/ThreadPool.h"
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <string_view>
 #include <xmmintrin.h>
 
@@ -161,6 +164,26 @@ Product::Product(const spec::Product &spec, int workers) try : impl(new Impl) {
 }
 
 Product::~Product() = default;
+
+void compileLibrary() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ComputeThread caller;
+    constexpr int64_t n = 16;
+    spec::Product spec;
+    spec.m = spec.n = spec.k = spec.tileM = spec.tileN = n;
+    spec.tileBatch = 1;
+    spec.aBatch = spec.bBatch = spec.cBatch = n * n;
+    spec.aRow = spec.bRow = spec.cRow = n;
+    spec.aColumn = spec.bColumn = 1;
+    Product product(spec, 1);
+    constexpr size_t matrix = n * n * sizeof(float);
+    Arena arena(3 * matrix + product.scratch(), "the first product");
+    std::byte *a = arena.data(), *b = a + matrix, *c = b + matrix;
+    requireMemoryForPrimitive();
+    product.run(0, product.tasks(), 0, {a, b, c, nullptr}, c + matrix);
+  });
+}
 
 int64_t Product::tasks() const { return impl->tilesBatch * impl->tilesM * impl->tilesN; }
 size_t Product::scratch() const { return impl->scratch; }

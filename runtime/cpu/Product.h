@@ -20,6 +20,11 @@
 
 namespace weir::cpu {
 
+/// Lets the library compile what it does not compile for a primitive, but for all at a process's
+/// first product: 5.5 MiB of kernels where there is no AVX-512, which it calls without a look at
+/// whether there was memory for them. Throws std::bad_alloc where there is none. Once a process.
+void compileLibrary();
+
 class Product {
 public:
   struct Operands {

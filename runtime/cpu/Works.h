@@ -12,6 +12,7 @@
 #ifndef WEIR_RUNTIME_CPU_WORKS_H
 #define WEIR_RUNTIME_CPU_WORKS_H
 
+#include "runtime/core/Transport.h"
 #include "runtime/cpu/CopyEngine.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <array>
@@ -113,6 +114,40 @@ private:
   Machine &machine;
   Made &made;
   std::array<void *, sizeof(typename Made::Operands) / sizeof(void *)> operands = {};
+};
+
+/// Rows of the other ranks. Where they go and come from is an operand's bytes, member by member.
+class CollectiveWork : public Work {
+public:
+  CollectiveWork(Machine &machine, Transport &transport, unsigned axis, std::string what,
+                 const artifact::Collective &collective)
+      : machine(machine), transport(transport), axis(axis), what(std::move(what)),
+        gathers(collective.kind() == artifact::CollectiveKind::all_gather),
+        bytes(collective.bytes()->begin(), collective.bytes()->end()), own(collective.own()),
+        to(bytes.size()), from(bytes.size()) {}
+
+  void bind(std::span<const Address> places) override {
+    const std::byte *given = machine.arena + places[0];
+    std::byte *got = machine.arena + places[1];
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      to[i] = {given, gathers ? own : bytes[i]};
+      from[i] = {got, gathers ? bytes[i] : own};
+      given += gathers ? 0 : bytes[i];
+      got += from[i].size();
+    }
+  }
+  void run() override { transport.exchange(axis, what, to, from); }
+
+private:
+  Machine &machine;
+  Transport &transport;
+  const unsigned axis;
+  const std::string what;
+  const bool gathers;
+  const std::vector<uint64_t> bytes;
+  const uint64_t own;
+  std::vector<std::span<const std::byte>> to;
+  std::vector<std::span<std::byte>> from;
 };
 
 /// An event happens when its queue has come so far.

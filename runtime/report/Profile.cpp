@@ -26,6 +26,7 @@ bool isWork(const artifact::Action &action) {
   case artifact::Work::Launch:
   case artifact::Work::Call:
   case artifact::Work::Copy:
+  case artifact::Work::Collective:
     return true;
   default:
     return false; // a loop's actions count themselves

@@ -7,6 +7,7 @@
 
 #include "runtime/run/Utilization.h"
 #include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/devices/Devices.h"
@@ -40,14 +41,30 @@ std::optional<double> readPeak(const std::string &text) {
   return flops;
 }
 
+/// FLOPs of products that all ranks execute, where they are known.
+static std::optional<double> executedByAll(const artifact::Program &program,
+                                           const artifact::Entry &step) {
+  double all = 0;
+  for (int64_t rank = 0; rank < artifact::meshOf(program).ranks(); ++rank) {
+    const artifact::Program &own = artifact::programOf(program, rank);
+    for (const artifact::Entry *entry : *own.entries())
+      if (entry->name()->string_view() == step.name()->string_view()) {
+        artifact::Executed executed = artifact::executedBy(own, *entry);
+        if (!executed.known)
+          return std::nullopt;
+        all += static_cast<double>(executed.products);
+      }
+  }
+  return all;
+}
+
 Utilization::Utilization(const artifact::Program &program, const artifact::Entry &step,
                          const RunOptions &options) {
   if (options.peakFlops.empty())
     return;
   if (step.model_flops())
     model = static_cast<double>(*step.model_flops());
-  if (artifact::Executed all = artifact::executedBy(program, step); all.known)
-    executed = static_cast<double>(all.products);
+  executed = executedByAll(program, step);
   peak = readPeak(options.peakFlops);
   measured = !peak;
   if (peak)

@@ -49,7 +49,7 @@ class Scarce(weirtest.Test):
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
     def test_memory(self):
         statuses = []
-        for mebibytes in (430, 500, 600, 700, 800, 1000, 4000):
+        for mebibytes in (380, 430, 500, 600, 700, 800, 1000, 4000):
             limit = mebibytes << 20
             statuses.append(
                 self.ends(
