@@ -25,6 +25,8 @@ mlir::FailureOr<Tensors> read(ReadOp op, Inputs, Interpreter &interpreter) {
 
 mlir::FailureOr<Tensors> fetch(FetchOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
 
+mlir::FailureOr<Tensors> put(PutOp, Inputs in, Interpreter &) { return Tensors{in[0]}; }
+
 mlir::FailureOr<Tensors> write(WriteOp op, Inputs in, Interpreter &interpreter) {
   if (!op.getCondition() || in[1].values[0] != 0)
     interpreter.next[op.getVariable().str()] = in[0];
@@ -63,6 +65,7 @@ mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter 
 void attachProgram(mlir::MLIRContext &context) {
   attach<ReadOp, read>(context);
   attach<FetchOp, fetch>(context);
+  attach<PutOp, put>(context);
   attach<WriteOp, write>(context);
   attach<KernelOp, kernel>(context);
   attach<MicrobatchesOp, microbatches>(context);

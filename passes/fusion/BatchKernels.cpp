@@ -15,7 +15,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace weir {
 #define GEN_PASS_DEF_BATCHKERNELS
@@ -227,10 +226,7 @@ struct BatchKernels : weir::impl::BatchKernelsBase<BatchKernels> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    llvm::StringSet<> onHost;
-    for (auto variable : getOperation().getOps<VariableOp>())
-      if (variable.getHost())
-        onHost.insert(variable.getSymName());
+    llvm::StringSet<> onHost = variablesOnHost(getOperation());
     SmallVector<Block *> blocks;
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())

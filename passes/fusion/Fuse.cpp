@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Collectives.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
@@ -216,16 +217,24 @@ void materializeBiases(Block &block, const Target &target) {
     }
 }
 
-/// Gives a kernel of its own to every cheap value that someone needs in memory. A sum widens what
-/// it reads on the way; a pool's gradient, which reads it again and again, is seven times as slow
-/// so.
+/// Gives a kernel of its own to every cheap value that someone needs in memory: also in
+/// microbatches, whose kernels are made already, where what they read has become cheap since. A sum
+/// widens what it reads on the way; a pool's gradient, which reads it again and again, is seven
+/// times as slow so.
 void materialize(Block &block, const Target &target) {
   SmallVector<OpOperand *> uses;
   block.walk([&](Operation *op) {
     FusionClass kind = fusionClass(op);
-    if (isa<KernelOp>(op->getParentOp()) || isa<KernelOp>(op) || op->getBlock() != &block)
+    if (isa<KernelOp>(op->getParentOp()))
       return;
-    if (kind == FusionClass::fused || kind == FusionClass::cheap)
+    if (op->getBlock() != &block) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (Operation *definer = operand.get().getDefiningOp();
+            definer && definer->getBlock() == &block && fusionClass(definer) == FusionClass::cheap)
+          uses.push_back(&operand);
+      return;
+    }
+    if (isa<KernelOp>(op) || kind == FusionClass::fused || kind == FusionClass::cheap)
       return;
     bool widens = isa<ReduceOp>(op) && rootShape(op, target) == KernelShape::nest;
     for (OpOperand &operand : op->getOpOperands())
@@ -360,8 +369,14 @@ LogicalResult outlineBlock(Block &block, const Target &target) {
     for (Value operand : definer->getOperands())
       self(operand, self, into);
   };
+  Unit *lastCollective = nullptr;
   for (auto &unit : units) {
     llvm::SmallPtrSet<Unit *, 8> needs;
+    if (!unit->group && hasCollectives(unit->op)) {
+      if (lastCollective)
+        needs.insert(lastCollective);
+      lastCollective = unit.get();
+    }
     auto need = [&](Operation *op) {
       op->walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Collectives.h"
+#include "ir/weir/Program.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -20,16 +22,19 @@ namespace {
 
 struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
   /// A plan writes to the host's memory where it says so, and a fetch is of the old value.
-  void checkFetches(func::FuncOp entry) {
+  void checkFetches(func::FuncOp entry, const llvm::StringSet<> &onHost) {
     Block &block = entry.front();
     llvm::StringMap<Operation *> written;
-    for (WriteOp write : block.getOps<WriteOp>()) {
-      auto variable = getOperation().lookupSymbol<VariableOp>(write.getVariable());
-      if (variable && variable.getHost())
+    for (WriteOp write : block.getOps<WriteOp>())
+      if (onHost.contains(write.getVariable()))
         written[write.getVariable()] = write;
-    }
     entry.walk([&](FetchOp fetch) {
-      auto read = memoryOf(fetch.getValue()).getDefiningOp<ReadOp>();
+      Operation *maker = memoryOf(fetch.getValue()).getDefiningOp();
+      auto read = dyn_cast_or_null<ReadOp>(maker);
+      if (!isa_and_nonnull<PutOp>(maker) && !(read && onHost.contains(read.getVariable()))) {
+        fetch.emitError("is of what does not lie with the host");
+        signalPassFailure();
+      }
       Operation *write = read ? written.lookup(read.getVariable()) : nullptr;
       if (!write || block.findAncestorOpInBlock(*fetch)->isBeforeInBlock(write))
         return;
@@ -38,16 +43,30 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
     });
   }
 
+  /// What a put makes is in the host's memory, and kernels read the device's.
+  void checkPut(PutOp put) {
+    for (Operation *user : put.getResult().getUsers())
+      if (!isa<FetchOp>(user)) {
+        user->emitError("reads what lies with the host, which only weir.fetch may");
+        signalPassFailure();
+      }
+  }
+
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    llvm::StringSet<> onHost = variablesOnHost(getOperation());
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
-      checkFetches(function);
+      if (failed(requireBody(function)))
+        return signalPassFailure();
+      checkFetches(function, onHost);
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (isa<KernelOp>(op))
           return WalkResult::skip();
-        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, WriteOp, MicrobatchesOp, YieldOp>(
-                op) &&
-            !isAlias(op)) {
+        if (auto put = dyn_cast<PutOp>(op))
+          checkPut(put);
+        if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, PutOp, WriteOp, MicrobatchesOp,
+                 YieldOp>(op) &&
+            !isCollective(op) && !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();
         }

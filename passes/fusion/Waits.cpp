@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fusion/Waits.h"
+#include "ir/weir/Collectives.h"
 #include "passes/fusion/Groups.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,7 +29,13 @@ Waits::Waits(Block &block) {
   before.resize(count + 2);
   behind.resize(count + 2);
   labels.resize(count + 2);
+  std::optional<unsigned> lastCollective;
   for (auto [number, op] : llvm::enumerate(block)) {
+    if (hasCollectives(&op)) {
+      if (lastCollective)
+        reads[number].push_back(*lastCollective);
+      lastCollective = number;
+    }
     // A region may read what is around it.
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())

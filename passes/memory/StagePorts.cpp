@@ -55,10 +55,8 @@ FailureOr<Value> Stager::stage(plan::PortOp port) {
     return port.emitOpError("cannot be staged: expected a buffer of scratch without a place");
   builder.setInsertionPoint(port);
   Value device = port.getBuffer();
-  auto pinned = plan::BufferType::get(builder.getContext(), plan::Space::pinned);
   port.getBufferMutable().assign(plan::AllocOp::create(
-      builder, port.getLoc(), pinned, builder.getI64IntegerAttr(storageBytes(port.getType())),
-      builder.getStringAttr(port.getName()), IntegerAttr(), IntegerAttr(), IntegerAttr()));
+      builder, port.getLoc(), storageBytes(port.getType()), port.getName(), plan::Space::pinned));
   return device;
 }
 

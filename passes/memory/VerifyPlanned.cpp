@@ -162,10 +162,24 @@ FailureOr<planned::Entry> Converter::convert(plan::EntryOp entry) {
   return std::move(result);
 }
 
+/// What a device cannot reach: the loader refuses it of files.
+WalkResult checkHost(plan::Action action) {
+  unsigned ofHost = llvm::count_if(action->getOperandTypes(), [](Type type) {
+    auto buffer = dyn_cast<plan::BufferType>(type);
+    return buffer && buffer.getSpace() == plan::Space::host;
+  });
+  if (ofHost <= (isa<plan::CopyOp>(*action) ? 1 : 0))
+    return WalkResult::advance();
+  action->emitError("works on the host's memory, which copies alone reach");
+  return WalkResult::interrupt();
+}
+
 struct VerifyPlanned : weir::impl::VerifyPlannedBase<VerifyPlanned> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     SymbolTableCollection symbols;
+    if (getOperation()->walk(&checkHost).wasInterrupted())
+      return signalPassFailure();
     for (auto entry : getOperation().getOps<plan::EntryOp>()) {
       FailureOr<planned::Entry> converted = Converter(getOperation(), symbols).convert(entry);
       if (failed(converted))

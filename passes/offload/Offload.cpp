@@ -12,10 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "ir/weir/Program.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace weir {
 #define GEN_PASS_DEF_OFFLOAD
@@ -26,9 +25,6 @@ using namespace mlir;
 using namespace weir;
 
 namespace {
-
-/// Below this a transfer costs more than the bytes are worth.
-constexpr int64_t smallestBytes = 1024;
 
 /// Streams the host's variables through one entry.
 class Streamer {
@@ -149,16 +145,14 @@ struct Offload : weir::impl::OffloadBase<Offload> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    llvm::StringSet<> onHost;
     if (!what.empty() && !llvm::is_contained(offloads(), what)) {
       module.emitError() << "unknown choice of what is offloaded: " << what;
       return signalPassFailure();
     }
     for (auto variable : module.getOps<VariableOp>())
-      if (mayGo(variable)) {
+      if (mayGo(variable))
         variable.setHost(true);
-        onHost.insert(variable.getSymName());
-      }
+    llvm::StringSet<> onHost = variablesOnHost(module);
     if (onHost.empty())
       return markAllAnalysesPreserved();
     for (auto entry : module.getOps<func::FuncOp>())
@@ -169,7 +163,7 @@ private:
   bool mayGo(VariableOp variable) {
     if (variable.getHost())
       return true;
-    if (what.empty() || storageBytes(variable.getType()) < smallestBytes)
+    if (what.empty() || storageBytes(variable.getType()) < smallestOffloaded)
       return false;
     return variable.getRole() == Role::optimizer ||
            (what == offloads().back() && variable.getRole() == Role::parameter);

@@ -160,7 +160,7 @@ private:
       auto [key, word] = streams.lookup(write.getVariable());
       IntegerAttr which = word ? builder.getI64IntegerAttr(word) : IntegerAttr();
       Value draw = RandomOp::create(builder, at, wide, seed, step, zero, Distribution::uniform,
-                                    uint64_t(key), which);
+                                    Value(), IntegerAttr(), uint64_t(key), which);
       value = RoundAtRandomOp::create(builder, at, wide, value, draw);
     }
     write.getValueMutable().assign(CastOp::create(builder, at, wide.clone(low), value));

@@ -7,6 +7,7 @@
 
 #include "passes/remat/Explain.h"
 #include "ir/weir/Locations.h"
+#include "passes/remat/Order.h"
 #include <numeric>
 
 using namespace mlir;
@@ -54,9 +55,9 @@ private:
 
 class Explainer {
 public:
-  Explainer(const EntryStep &entry, const std::vector<bool> &again)
+  Explainer(const EntryStep &entry, const Released &released)
       : entry(entry), step(entry.step),
-        rewritten(rewrite(entry.step, boundaryOf(entry.step), again)), before(step),
+        rewritten(rewrite(entry.step, boundaryOf(entry.step), released)), before(step),
         now(rewritten.step) {}
 
   Keeping run();
@@ -66,7 +67,8 @@ private:
   std::string whyNot(int tensor) const;
   void addKept(int tensor);
   void addRepeated(int action);
-  void add(int tensor, double seconds, bool again, std::string why);
+  void addAway(int tensor);
+  void add(int tensor, double seconds, Fate fate, std::string why);
 
   const EntryStep &entry;
   const Step &step; ///< tensors have the same numbers in both
@@ -112,29 +114,33 @@ std::string Explainer::whyNot(int tensor) const {
 
 void Explainer::addKept(int tensor) {
   std::string why = whyNot(tensor);
-  add(tensor, why.empty() ? secondsOf(tensor) : 0, /*again=*/false, why);
+  add(tensor, why.empty() ? secondsOf(tensor) : 0, Fate::kept, why);
 }
 
 void Explainer::addRepeated(int action) {
   const Action &repeated = step.actions[action];
   double seconds = repeated.cost; // of the first of its results
   for (int made : repeated.writes) {
-    if (!mayDrop(step, made))
+    if (!mayDrop(step, made) || llvm::is_contained(rewritten.away, made))
       continue;
     std::string why = repeated.marked ? "the plan says so" : "it did not fit";
     if (!before.contains(made))
       why = "for what is computed from it";
-    add(made, std::exchange(seconds, 0), /*again=*/true, why);
+    add(made, std::exchange(seconds, 0), Fate::again, why);
   }
 }
 
-void Explainer::add(int tensor, double seconds, bool again, std::string why) {
+void Explainer::addAway(int tensor) {
+  add(tensor, step.tensors[tensor].transfer, Fate::away, "it did not fit");
+}
+
+void Explainer::add(int tensor, double seconds, Fate fate, std::string why) {
   Value value = entry.values[tensor];
   Location at = resultLocation(value);
   if (FileLineColLoc line = modelLine(at))
     at = line;
   Kept kept{
-      at, resultLabel(value).str(), step.tensors[tensor].bytes, 1, seconds, again, std::move(why)};
+      at, resultLabel(value).str(), step.tensors[tensor].bytes, 1, seconds, fate, std::move(why)};
   for (Kept &other : result.tensors) {
     kept.times = other.times;
     if (kept == other) {
@@ -150,11 +156,21 @@ Keeping Explainer::run() {
   for (const Action &action : step.actions)
     result.seconds += action.cost;
   result.scratch = measure(step).bytes;
+  result.least = leastInAnyOrder(rewritten.step);
+  // What gradients read ahead of the boundary and behind it is there twice; it is listed once.
+  std::vector<bool> released(step.tensors.size());
+  for (int tensor : rewritten.away)
+    released[tensor] = true;
+  for (int action : rewritten.repeats)
+    for (int made : step.actions[action].writes)
+      released[made] = mayDrop(step, made);
   for (int tensor = 0; tensor < int(step.tensors.size()); ++tensor)
-    if (now.contains(tensor) && entry.values[tensor])
+    if (now.contains(tensor) && !released[tensor] && entry.values[tensor])
       addKept(tensor);
   for (int action : rewritten.repeats)
     addRepeated(action);
+  for (int tensor : rewritten.away)
+    addAway(tensor);
   llvm::stable_sort(result.tensors, [](const Kept &a, const Kept &b) {
     return a.bytes * a.times > b.bytes * b.times;
   });
@@ -163,8 +179,8 @@ Keeping Explainer::run() {
 
 } // namespace
 
-Keeping explain(const EntryStep &entry, const std::vector<bool> &again) {
-  return Explainer(entry, again).run();
+Keeping explain(const EntryStep &entry, const Released &released) {
+  return Explainer(entry, released).run();
 }
 
 } // namespace weir::remat

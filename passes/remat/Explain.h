@@ -13,9 +13,9 @@
 
 namespace weir::remat {
 
-/// What a marked entry (Mark.h) keeps for its gradients and for what is computed again, where the
-/// actions of `again` are repeated: tensors that are alike together, the largest first.
-Keeping explain(const EntryStep &entry, const std::vector<bool> &again);
+/// What a marked entry (Mark.h) keeps for its gradients and for what is computed again, and what
+/// becomes of the rest: tensors that are alike together, the largest first.
+Keeping explain(const EntryStep &entry, const Released &released);
 
 } // namespace weir::remat
 

@@ -10,7 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/ReadStep.h"
-#include "llvm/ADT/StringSet.h"
+#include "ir/weir/Collectives.h"
+#include "ir/weir/Program.h"
+#include "passes/Pipeline.h"
 
 using namespace mlir;
 
@@ -42,11 +44,9 @@ FailureOr<std::pair<int64_t, int64_t>> scratchOfCall(KernelOp kernel, Target &ta
 
 class StepReader {
 public:
-  StepReader(func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {
-    for (auto variable : entry->getParentOfType<ModuleOp>().getOps<VariableOp>())
-      if (variable.getHost())
-        onHost.insert(variable.getSymName());
-  }
+  StepReader(func::FuncOp entry, KernelFacts &facts, bool offloads)
+      : entry(entry), facts(facts), offloads(offloads),
+        onHost(variablesOnHost(entry->getParentOfType<ModuleOp>())) {}
 
   FailureOr<EntryStep> read();
 
@@ -54,6 +54,8 @@ private:
   LogicalResult readBlock(Block &block);
   LogicalResult readKernel(KernelOp kernel);
   void readFetch(FetchOp fetch);
+  void readPut(PutOp put);
+  void readCollective(Operation *op);
   LogicalResult readMicrobatches(MicrobatchesOp op);
   int tensor(Value value, int64_t bytes, bool lends);
   /// The tensor that a value shows; a loop that uses it from outside is noted.
@@ -72,8 +74,9 @@ private:
 
   func::FuncOp entry;
   KernelFacts &facts;
+  const bool offloads;
+  const llvm::StringSet<> onHost;
   EntryStep result;
-  llvm::StringSet<> onHost;
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
   llvm::DenseMap<Block *, std::pair<int, int>> span;
@@ -117,7 +120,10 @@ LogicalResult StepReader::readKernel(KernelOp kernel) {
   SmallVector<int> writes;
   for (Value made : kernel.getResults()) {
     int number = tensor(made, storageBytes(made.getType()), true);
-    result.step.tensors[number].madeBy = at;
+    Tensor &one = result.step.tensors[number];
+    one.madeBy = at;
+    if (offloads && one.bytes >= smallestOffloaded)
+      one.transfer = 2 * facts.transferSeconds(double(one.bytes));
     writes.push_back(number);
   }
   Action &action = result.step.actions[at];
@@ -139,6 +145,21 @@ void StepReader::readFetch(FetchOp fetch) {
   int at = copy(from, tensor(fetch.getResult(), bytes, true));
   result.makers[at] = fetch;
   result.step.actions[at].cost = facts.transferSeconds(bytes);
+}
+
+void StepReader::readPut(PutOp put) {
+  int from = use(put.getValue());
+  int at = copy(from, tensor(put.getResult(), 0, false));
+  result.makers[at] = put;
+  result.step.actions[at].cost = facts.transferSeconds(double(storageBytes(put.getType())));
+}
+
+void StepReader::readCollective(Operation *op) {
+  int64_t bytes = storageBytes(op->getResult(0).getType());
+  int from = use(op->getOperand(0));
+  int at = copy(from, tensor(op->getResult(0), bytes, true));
+  result.makers[at] = op;
+  result.step.actions[at].cost = facts.transferSeconds(double(bytes));
 }
 
 LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
@@ -173,8 +194,12 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
     copy(use(next), buffers[i]);
   int end = int(result.step.actions.size()) - 1;
   result.step.loops[loop] = {begin, end};
-  for (int i = begin; i <= end; ++i)
+  for (int i = begin; i <= end; ++i) {
     result.step.actions[i].cost *= double(op.getCount());
+    for (int made : result.step.actions[i].writes)
+      if (result.step.tensors[made].madeBy == i)
+        result.step.tensors[made].transfer *= double(op.getCount());
+  }
   // What it reads from outside stays until the last round is done.
   auto isInside = [&](int tensor) {
     Value value = result.values[tensor];
@@ -205,6 +230,10 @@ LogicalResult StepReader::readBlock(Block &block) {
         return failure();
     } else if (auto fetch = dyn_cast<FetchOp>(op)) {
       readFetch(fetch);
+    } else if (auto put = dyn_cast<PutOp>(op)) {
+      readPut(put);
+    } else if (isCollective(&op)) {
+      readCollective(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write)) {
         int at = copy(use(write.getValue()), -1);
@@ -287,8 +316,8 @@ FailureOr<const KernelFacts::Facts *> KernelFacts::of(KernelOp kernel) {
   return known.try_emplace(kernel, std::make_unique<Facts>(std::move(*facts))).first->second.get();
 }
 
-FailureOr<EntryStep> readStep(func::FuncOp entry, KernelFacts &facts) {
-  return StepReader(entry, facts).read();
+FailureOr<EntryStep> readStep(func::FuncOp entry, KernelFacts &facts, bool offloads) {
+  return StepReader(entry, facts, offloads).read();
 }
 
 } // namespace weir::remat

@@ -54,9 +54,10 @@ private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Facts>, KernelStructure> known;
 };
 
-/// Of an entry in which everything that computes is in a kernel. Fails, with an error, as the
-/// target does.
-mlir::FailureOr<EntryStep> readStep(mlir::func::FuncOp entry, KernelFacts &facts);
+/// Of an entry in which everything that computes is in a kernel. `offloads`: what kernels make may
+/// lie with the host. Fails, with an error, as the target does.
+mlir::FailureOr<EntryStep> readStep(mlir::func::FuncOp entry, KernelFacts &facts,
+                                    bool offloads = false);
 
 } // namespace weir::remat
 

@@ -1,4 +1,4 @@
-//===- Rematerialize.cpp - Computes again what there is no room to keep ---===//
+//===- Rematerialize.cpp - Releases what there is no room to keep ---------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,13 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Behind everything that forms kernels, orders them or merges equal ones: a kernel that is repeated
-// is a copy of the first, and so has its code and its bits, and nothing merges the two again. How
-// what is repeated is chosen is in Choose.h, what it takes in Step.h; what the model's plan marks
-// is repeated whatever the budget (Mark.h). What a step keeps is said for whoever inspects it.
+// is a copy of the first, and so has its code and its bits, and nothing merges the two again. What
+// goes to the host is put there as soon as it is made, and fetched where gradients first want it.
+// How what is released is chosen is in Choose.h, what it takes in Step.h; what the model's plan
+// marks is repeated whatever the budget (Mark.h). What a step keeps is said for whoever inspects
+// it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Program.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -34,20 +37,25 @@ using namespace weir;
 
 namespace {
 
-/// Repeats kernels in an entry as remat::rewrite does in its model.
-class Repeater {
+/// Does in an entry what remat::rewrite does in its model. `released`: no more than what comes
+/// back.
+class Releaser {
 public:
-  Repeater(const remat::EntryStep &entry, const std::vector<bool> &again)
-      : entry(entry), boundary(remat::boundaryOf(entry.step)), again(again) {}
+  Releaser(const remat::EntryStep &entry, const remat::Released &released)
+      : entry(entry), boundary(remat::boundaryOf(entry.step)), released(released) {}
 
   void run() {
+    for (int action : llvm::seq(boundary))
+      putResults(action);
     for (Operation &op : llvm::make_early_inc_range(entry.block->without_terminator())) {
       auto at = entry.actionOf.find(&op);
-      if (at == entry.actionOf.end() || at->second < boundary || isAlias(&op) ||
+      if (at == entry.actionOf.end() || at->second < boundary ||
+          at->second >= int(entry.makers.size()) || isAlias(&op) ||
           (entry.makers[at->second] != &op && !isa<MicrobatchesOp>(op)))
         continue;
+      // What a loop starts with comes back ahead of what its body reads, as in the model.
       OpBuilder builder(&op);
-      op.walk([&](Operation *user) {
+      op.walk<WalkOrder::PreOrder>([&](Operation *user) {
         if (isa<KernelOp>(user->getParentOp()))
           return;
         for (OpOperand &operand : user->getOpOperands())
@@ -57,6 +65,23 @@ public:
   }
 
 private:
+  bool isAway(int tensor) const {
+    return released.away[tensor] && remat::mayGo(entry.step, tensor);
+  }
+
+  void putResults(int action) {
+    Operation *maker = entry.makers[action], *last = maker;
+    for (int made : entry.step.actions[action].writes)
+      if (isAway(made)) {
+        OpBuilder builder(maker);
+        builder.setInsertionPointAfter(last);
+        Value value = entry.values[made];
+        auto put = PutOp::create(builder, value.getLoc(), value);
+        onHost[value] = put.getResult();
+        last = put;
+      }
+  }
+
   /// What a value of the block is from here on.
   Value nowOf(OpBuilder &builder, Value value) {
     Value memory = memoryOf(value);
@@ -64,10 +89,13 @@ private:
     if (found == entry.tensorOf.end())
       return value;
     int maker = entry.step.tensors[found->second].madeBy;
-    if (maker < 0 || maker >= boundary || !again[maker] ||
+    bool goes = isAway(found->second);
+    if (maker < 0 || maker >= boundary || !(goes || released.again[maker]) ||
         !remat::mayDrop(entry.step, found->second))
       return value;
-    if (!now.contains(memory)) {
+    if (goes && !now.contains(memory)) {
+      now[memory] = FetchOp::create(builder, memory.getLoc(), onHost.lookup(memory)).getResult();
+    } else if (!now.contains(memory)) {
       Operation *original = entry.makers[maker];
       SmallVector<Value> operands;
       for (Value operand : original->getOperands())
@@ -75,7 +103,8 @@ private:
       Operation *copy = builder.clone(*original);
       copy->setOperands(operands);
       for (auto [old, made] : llvm::zip_equal(original->getResults(), copy->getResults()))
-        now[old] = made;
+        if (!isAway(entry.tensorOf.at(old)))
+          now[old] = made;
     }
     return shownAs(builder, value, memory);
   }
@@ -95,12 +124,30 @@ private:
 
   const remat::EntryStep &entry;
   const int boundary;
-  const std::vector<bool> &again;
-  llvm::DenseMap<Value, Value> now, shown;
+  const remat::Released &released;
+  llvm::DenseMap<Value, Value> onHost, now, shown;
 };
 
-std::string kernelsText(int64_t count) {
-  return std::to_string(count) + (count == 1 ? " kernel" : " kernels");
+std::string countText(int64_t count, const char *what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// "computes 2 of its 9 kernels twice", "puts 3 tensors of 1.5 MB with the host", or both; without
+/// a number of all kernels, "computes 2 kernels twice".
+std::string doingOf(const remat::Step &step, const remat::Released &released, int64_t kernels = 0) {
+  int64_t bytes = 0, repeated = llvm::count(released.again, true);
+  for (auto [tensor, isAway] : llvm::zip(step.tensors, released.away))
+    bytes += isAway ? tensor.bytes : 0;
+  std::string computes =
+      "computes " +
+      (kernels ? std::to_string(repeated) + " of its " + countText(kernels, "kernel")
+               : countText(repeated, "kernel")) +
+      " twice";
+  if (!bytes)
+    return computes;
+  std::string puts = "puts " + countText(llvm::count(released.away, true), "tensor") + " of " +
+                     bytesText(bytes) + " with the host";
+  return repeated ? computes + " and " + puts : puts;
 }
 
 /// "+11 %" of the time of a step.
@@ -111,11 +158,12 @@ std::string priceText(double cost, double total) {
 struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
   Rematerialize() = default;
   explicit Rematerialize(RematerializeOptions options) : RematerializeBase(options) {}
-  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads,
+  Rematerialize(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads, bool mayOffload,
                 MemoryReport *report)
       : made(std::move(target)), report(report) {
     budget = bytes;
     threads = ofThreads;
+    offloads = mayOffload;
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -141,14 +189,17 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       // A step alone turns back.
       if (budget == 0 && !report && function.getSymName() != "step")
         continue;
-      FailureOr<remat::EntryStep> step = remat::readStep(function, facts);
+      if (failed(requireBody(function)))
+        return signalPassFailure();
+      FailureOr<remat::EntryStep> step = remat::readStep(function, facts, offloads);
       if (failed(step))
         return signalPassFailure();
       remat::mark(*step, *blocks);
-      std::vector<bool> again = remat::marked(step->step);
-      remat::Rewritten rewritten = remat::rewrite(step->step, remat::boundaryOf(step->step), again);
+      remat::Released marked = remat::marked(step->step);
+      remat::Rewritten rewritten =
+          remat::rewrite(step->step, remat::boundaryOf(step->step), marked);
       int64_t bytes = remat::measure(rewritten.step).bytes;
-      entries.push_back({function, std::move(*step), {std::move(again), rewritten.cost, bytes}});
+      entries.push_back({function, std::move(*step), {std::move(marked), rewritten.cost, bytes}});
     }
     int64_t inputs = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -163,8 +214,8 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
       if (failed(fit(entry, taken, next)))
         return signalPassFailure();
       if (entry.function.getSymName() == "step")
-        setKeeping(getOperation(), remat::explain(entry.step, entry.choice.again));
-      Repeater(entry.step, entry.choice.again).run();
+        setKeeping(getOperation(), remat::explain(entry.step, entry.choice.released));
+      Releaser(entry.step, entry.choice.released).run();
     }
   }
 
@@ -182,7 +233,7 @@ private:
     remat::Choice choice; ///< at first, what is marked
   };
 
-  /// Chooses what is repeated. `next`: what the entry takes that takes most of those behind it.
+  /// Chooses what is released. `next`: what the entry takes that takes most of those behind it.
   LogicalResult fit(Entry &one, int64_t taken, int64_t next) {
     auto &[function, entry, choice] = one;
     int64_t room = budget - taken, bytes = choice.bytes;
@@ -195,9 +246,14 @@ private:
     }
     if (room <= 0) {
       note(function, bytes + taken, total + choice.cost, false);
-      return emitError(function.getLoc())
-             << "parameters, state and what threads have to themselves alone take "
-             << bytesText(taken) << ", and there are to be " << bytesText(budget);
+      if (report && !report->explained)
+        return failure();
+      auto error = emitError(function.getLoc())
+                   << "parameters, state and what threads have to themselves alone take "
+                   << bytesText(taken) << ", and there are to be " << bytesText(budget);
+      int64_t least = remat::choose(entry.step, 0).best.bytes;
+      noteLeast(error, function, entry, std::max(least, next), taken, total);
+      return error;
     }
     remat::Choices choices = remat::choose(entry.step, room);
     note(function, choices.best.bytes + taken, total + choices.best.cost, choices.fits);
@@ -207,9 +263,8 @@ private:
     int64_t kernels =
         llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
     emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", @" << function.getSymName()
-                                  << " computes " << llvm::count(choice.again, true) << " of its "
-                                  << kernelsText(kernels)
-                                  << " twice: " << bytesText(choice.bytes + taken) << " instead of "
+                                  << " " << doingOf(entry.step, choice.released, kernels) << ": "
+                                  << bytesText(choice.bytes + taken) << " instead of "
                                   << bytesText(bytes + taken) << ", "
                                   << priceText(choice.cost, total) << " of its time (at least "
                                   << priceText(choices.bound, total) << ")";
@@ -230,31 +285,36 @@ private:
     if (report && !report->explained)
       return failure();
     remat::Rewritten least =
-        remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.again);
+        remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.released);
     int64_t bytes = remat::measure(least.step).bytes;
     auto error = emitError(function.getLoc())
                  << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
                  << ": parameters, state and what threads have to themselves take "
                  << bytesText(taken) << ", and the smallest run that was found " << bytesText(bytes)
-                 << " more, which computes " << kernelsText(llvm::count(choices.best.again, true))
-                 << " twice (" << priceText(choices.best.cost, total) << " of its time)";
+                 << " more, which " << doingOf(entry.step, choices.best.released) << " ("
+                 << priceText(choices.best.cost, total) << " of its time)";
     noteAlive(error, entry, least.step);
     noteLeast(error, function, entry, std::max(bytes, next), taken, total);
     return error;
   }
 
-  /// Notes a budget that there is a choice for.
+  /// Notes a budget that there is a choice for, of at least so many bytes beside those taken.
   void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const remat::EntryStep &entry,
-                 int64_t room, int64_t taken, double total) {
+                 int64_t least, int64_t taken, double total) {
     constexpr int mostTried = 8;
-    for (int i = 0; i < mostTried; ++i, room += room / 20) {
+    for (int64_t i = 0, room = least; i < mostTried; ++i, room += room / 20) {
       remat::Choices choices = remat::choose(entry.step, room);
       if (!choices.fits)
         continue;
-      error.attachNote(function.getLoc())
-          << "--memory " << choices.best.bytes + taken
-          << " is enough: " << kernelsText(llvm::count(choices.best.again, true)) << " twice, "
-          << priceText(choices.best.cost, total) << " of its time";
+      // What is found depends on the room: what is named has to be found in no more than that.
+      int64_t enough = std::max(choices.best.bytes, least);
+      if (remat::Choices again = remat::choose(entry.step, enough); again.fits)
+        choices = std::move(again);
+      else
+        enough = room;
+      error.attachNote(function.getLoc()) << "--memory " << enough + taken << " is enough: it "
+                                          << doingOf(entry.step, choices.best.released) << ", "
+                                          << priceText(choices.best.cost, total) << " of its time";
       return;
     }
   }
@@ -283,6 +343,7 @@ private:
 } // namespace
 
 std::unique_ptr<Pass> weir::createRematerialize(std::shared_ptr<Target> target, int64_t bytes,
-                                                int64_t threads, MemoryReport *report) {
-  return std::make_unique<Rematerialize>(std::move(target), bytes, threads, report);
+                                                int64_t threads, bool offloads,
+                                                MemoryReport *report) {
+  return std::make_unique<Rematerialize>(std::move(target), bytes, threads, offloads, report);
 }

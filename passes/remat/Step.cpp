@@ -117,7 +117,7 @@ private:
 
   Memory place(int64_t most) {
     Memory memory;
-    memory.alive.resize(step.actions.size() + 1);
+    memory.alive.resize(std::max<size_t>(step.actions.size(), 1) + 1);
     for (const Lifetime &lifetime : lifetimes) {
       memory.alive[lifetime.first] += lifetime.size;
       memory.alive[lifetime.last + 1] -= lifetime.size;
@@ -145,14 +145,18 @@ private:
 
 class Rewriter {
 public:
-  Rewriter(const Step &step, int boundary, const std::vector<bool> &again)
-      : step(step), boundary(boundary), again(again), now(step.tensors.size(), -1) {
+  Rewriter(const Step &step, int boundary, const Released &released)
+      : step(step), boundary(boundary), released(released), now(step.tensors.size(), -1),
+        onHost(step.tensors.size(), -1), wanted(step.tensors.size()) {
     result.step.tensors = step.tensors;
     result.step.loops = step.loops;
     result.step.begin = step.begin;
   }
 
   Rewritten run() {
+    for (int i = boundary; i < step.end; ++i)
+      for (int read : step.actions[i].reads)
+        want(read);
     std::vector<int> moved; // the place of each action
     moved.reserve(step.actions.size());
     for (auto [i, action] : enumerate(step.actions)) {
@@ -168,6 +172,9 @@ public:
       }
       moved.push_back(int(result.step.actions.size()));
       result.step.actions.push_back(std::move(here));
+      for (int made : action.writes)
+        if (wanted[made] && isAway(made) && step.tensors[made].madeBy == int(i))
+          put(made);
     }
     for (auto &[first, last] : result.step.loops)
       first = moved[first], last = moved[last];
@@ -176,12 +183,58 @@ public:
   }
 
 private:
-  int nowOf(int tensor) {
+  bool isAway(int tensor) const { return released.away[tensor] && mayGo(step, tensor); }
+  bool isReleased(int tensor) const {
     int maker = step.tensors[tensor].madeBy;
-    if (maker < 0 || maker >= boundary || !again[maker] || !mayDrop(step, tensor))
+    return maker >= 0 && maker < boundary && mayDrop(step, tensor) &&
+           (released.again[maker] || isAway(tensor));
+  }
+
+  /// Notes what has to come back so that this is there.
+  void want(int tensor) {
+    if (wanted[tensor] || !isReleased(tensor))
+      return;
+    wanted[tensor] = true;
+    if (!isAway(tensor))
+      for (int read : step.actions[step.tensors[tensor].madeBy].reads)
+        want(read);
+  }
+
+  int addTensor(int like, int64_t bytes) {
+    Tensor copy;
+    copy.bytes = bytes;
+    copy.outer = step.tensors[like].outer;
+    copy.madeBy = int(result.step.actions.size());
+    result.step.tensors.push_back(copy);
+    return int(result.step.tensors.size()) - 1;
+  }
+
+  /// A copy of it, from device to host or back. Returns what it makes.
+  int transfer(int tensor, int from, int64_t bytes) {
+    int made = addTensor(tensor, bytes);
+    Action copy;
+    copy.reads = {from};
+    copy.writes = {made};
+    copy.cost = step.tensors[tensor].transfer / 2;
+    copy.away = tensor;
+    result.cost += copy.cost;
+    result.step.actions.push_back(std::move(copy));
+    return made;
+  }
+
+  void put(int tensor) {
+    onHost[tensor] = transfer(tensor, tensor, 0);
+    result.away.push_back(tensor);
+  }
+
+  int nowOf(int tensor) {
+    if (!isReleased(tensor))
       return tensor;
     if (now[tensor] >= 0)
       return now[tensor];
+    if (isAway(tensor))
+      return now[tensor] = transfer(tensor, onHost[tensor], step.tensors[tensor].bytes);
+    int maker = step.tensors[tensor].madeBy;
     const Action &original = step.actions[maker];
     Action repeat = original;
     for (int &read : repeat.reads)
@@ -190,13 +243,10 @@ private:
     repeat.repeats = false;
     repeat.again = maker;
     for (int &write : repeat.writes) {
-      Tensor copy;
-      copy.bytes = step.tensors[write].bytes;
-      copy.outer = step.tensors[write].outer;
-      copy.madeBy = int(result.step.actions.size());
-      now[write] = int(result.step.tensors.size());
-      write = now[write];
-      result.step.tensors.push_back(copy);
+      int made = addTensor(write, step.tensors[write].bytes);
+      if (!isAway(write))
+        now[write] = made;
+      write = made;
     }
     result.cost += original.cost;
     result.repeats.push_back(maker);
@@ -206,8 +256,10 @@ private:
 
   const Step &step;
   const int boundary;
-  const std::vector<bool> &again;
-  std::vector<int> now; ///< what a dropped tensor is behind the boundary
+  const Released &released;
+  std::vector<int> now;     ///< what a released tensor is behind the boundary
+  std::vector<int> onHost;  ///< its copy there
+  std::vector<bool> wanted; ///< whether it comes back at all
   Rewritten result;
 };
 
@@ -215,14 +267,19 @@ private:
 
 Memory measure(const Step &step, int64_t most) { return Measure(step).run(most); }
 
-Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again) {
-  return Rewriter(step, boundary, again).run();
+Rewritten rewrite(const Step &step, int boundary, const Released &released) {
+  return Rewriter(step, boundary, released).run();
 }
 
 bool mayDrop(const Step &step, int tensor) {
   const Tensor &made = step.tensors[tensor];
   return made.madeBy >= 0 && step.actions[made.madeBy].repeats && made.bytes > 0 && !made.isPort &&
          made.variable < 0;
+}
+
+bool mayGo(const Step &step, int tensor) {
+  return step.tensors[tensor].transfer > 0 && mayDrop(step, tensor) &&
+         !step.actions[step.tensors[tensor].madeBy].marked;
 }
 
 int boundaryOf(const Step &step) {
@@ -260,10 +317,10 @@ int boundaryOf(const Step &step) {
   return boundary;
 }
 
-std::vector<bool> marked(const Step &step) {
-  std::vector<bool> result;
-  for (const Action &action : step.actions)
-    result.push_back(action.marked);
+Released marked(const Step &step) {
+  Released result(step);
+  for (auto [i, action] : enumerate(step.actions))
+    result.again[i] = action.marked;
   return result;
 }
 

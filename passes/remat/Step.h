@@ -30,6 +30,7 @@ struct Tensor {
   int outer = -1;         ///< the loop that it is used in from outside, by number of Step::loops
   int madeBy = -1;        ///< an action; -1: it is there from the start
   bool isGradient = false; ///< it is computed from gradients
+  double transfer = 0; ///< seconds to the host's memory and back, in all rounds; 0: it must not go
 };
 
 struct Action {
@@ -42,6 +43,7 @@ struct Action {
   bool marked = false;         ///< repeats, and is to: no gradient reads its results, but copies
   bool isBackward = false;     ///< makes gradients
   int again = -1;              ///< the action of the original step that it repeats
+  int away = -1;               ///< the tensor of the original step that it puts or fetches
 };
 
 /// What happens in an entry. Actions [first, last] of a loop happen many times.
@@ -66,26 +68,40 @@ struct Memory {
 /// is placed, and `bytes` are those that are alive.
 Memory measure(const Step &step, int64_t most = INT64_MAX);
 
-/// The step with what the actions of `again` make computed again where it is first needed at
-/// `boundary` or behind it, rather than kept until there. What is made behind it is not repeated.
+/// What is not kept from the forward computation to the backward one.
+struct Released {
+  std::vector<bool> again; ///< by action: what it makes is made again
+  std::vector<bool> away;  ///< by tensor: it lies with the host meanwhile, whoever makes it
+
+  Released() = default;
+  explicit Released(const Step &step) : again(step.actions.size()), away(step.tensors.size()) {}
+  auto operator<=>(const Released &) const = default;
+};
+
+/// The step in which what is released comes back where it is first needed at `boundary` or behind
+/// it. What is made behind it is not released.
 struct Rewritten {
   Step step;
-  double cost = 0;          ///< of what is done again
+  double cost = 0;          ///< of what is done again, and of transfers
   std::vector<int> repeats; ///< the actions that are, in that order
+  std::vector<int> away;    ///< the tensors that go to the host, in the order in which they do
 };
-Rewritten rewrite(const Step &step, int boundary, const std::vector<bool> &again);
+Rewritten rewrite(const Step &step, int boundary, const Released &released);
 
 /// Whether what an action makes of this may be given up and made again: it is no port's, and no
 /// variable's.
 bool mayDrop(const Step &step, int tensor);
+
+/// Whether it may also lie with the host.
+bool mayGo(const Step &step, int tensor);
 
 /// Where a step turns from forward to backward: the action ahead of which most bytes are kept of
 /// what may be dropped and is read at it or behind it. Where gradients read what is marked, not
 /// behind the first of these, and not ahead of the first gradient of all.
 int boundaryOf(const Step &step);
 
-/// The actions that are marked.
-std::vector<bool> marked(const Step &step);
+/// Nothing but what the actions that are marked make.
+Released marked(const Step &step);
 
 } // namespace weir::remat
 

@@ -103,7 +103,8 @@ std::unique_ptr<HostStore> makeHostStore(uint64_t bytes, const std::string &fold
   if (bytes == 0 && !folder.empty())
     throw Failure(Exit::usage, concat("--offload-dir ", folder,
                                       ": nothing of this artifact lies with the host; compile "
-                                      "the model with --offload optimizer or parameters"));
+                                      "the model with --offload, and in so little --memory that "
+                                      "something has to"));
   if (bytes == 0)
     return nullptr;
   if (folder.empty())

@@ -6,12 +6,13 @@
   memory-time.py --weir build/bin/weir --peer ../shared/peers/torch_train.py --data ../shared/data
   memory-time.py --weir build/bin/weir --data ../shared/data --cases resnet unet
 
-Weir compiles each model for shares of the scratch that it would take; its losses of 20 steps have to be those of the whole program, bit for bit, else
-it is not timed. Of PyTorch: eager, every layer checkpointed (torch.utils.checkpoint), compiled, and compiled with activation_memory_budget at
-the same shares. Its `kept` are the bytes that autograd saves from forward to backward. Two threads; the least median of the rounds counts. Prints
-a JSON object a line, with overheads against the same framework's own whole step.
+Shares are of the bytes kept from the forward computation for the backward one: for Weir of what `weir inspect --memory` says of the whole program,
+and `--memory` leaves room for parameters, state, one gradient of each parameter and all else that the program takes beside them. Where that
+is less than all, `--offload activations` is timed too. The losses of 20 steps have to be those of the whole program, bit for bit, else it is not timed. Of PyTorch: eager, every layer checkpointed (torch.utils.checkpoint), compiled, and compiled
+with activation_memory_budget at the same shares; `kept` is what autograd saves. Two threads; the least median of the rounds counts. Prints a JSON
+object a line, with overheads against the same framework's own whole step.
 """
-import argparse, json, os, re, statistics, subprocess, sys, tempfile
+import argparse, json, math, os, re, statistics, subprocess, sys, tempfile
 
 SHARES = [1.0, 0.8, 0.6, 0.5, 0.4, 0.3]
 GPT = {"gpt-6x384": dict(layers=6, heads=6, width=384, context=256, batch=12),
@@ -46,6 +47,15 @@ def memory_of(a, artifact):
     return memory["persistent"] + reserve, memory["arena"] + reserve
 
 
+def kept_by(a, artifact):
+    return json.loads(run([a.weir, "inspect", "--memory", "--json", artifact]).stdout)["totals"]["kept"]
+
+
+def gradient_bytes(a, artifact):
+    variables = json.loads(run([a.weir, "inspect", "--json", artifact]).stdout)["variables"]
+    return sum(4 * math.prod(v["shape"]) for v in variables if v["role"] == "parameter")
+
+
 def timed(a, artifact, data, folder):
     metrics = os.path.join(folder, "metrics.jsonl")
     best, losses = None, None
@@ -67,22 +77,29 @@ def weir(a, name, folder):
     compiling += [word for k, v in sets.items() for word in ("--set", f"{k}={v}")]
     run(compiling)
     fixed, whole = memory_of(a, artifact)
+    kept, gradients = kept_by(a, artifact), gradient_bytes(a, artifact)
     base, expected = timed(a, artifact, data, folder)
-    say(case=name, weir_ms=round(base, 2), scratch=whole - fixed, fixed=fixed)
+    say(case=name, weir_ms=round(base, 2), kept=kept, gradients=gradients, scratch=whole - fixed, fixed=fixed)
     for share in a.shares:
         if share == 1:
             continue
-        done = subprocess.run([*compiling, "--memory", str(int(fixed + share * (whole - fixed)))], capture_output=True, text=True)
-        if done.returncode:
-            say(case=name, share=share, refused=True, enough=re.findall(r"--memory (\d+) is enough", done.stderr))
-            continue
-        words = re.search(r"computes (\d+) of its (\d+) kernels? twice.*?\+([\d.]+) % of its time \(at least \+([\d.]+) %", done.stderr, re.S)
-        ms, losses = timed(a, artifact, data, folder)
-        if losses != expected:
-            sys.exit(f"{name} at {share}: the losses differ")
-        say(case=name, share=share, weir_ms=round(ms, 2), overhead=round(ms / base - 1, 3),
-            arena_share=round((memory_of(a, artifact)[1] - fixed) / (whole - fixed), 3),
-            twice=words and int(words[1]), predicted=words and float(words[3]) / 100, bound=words and float(words[4]) / 100)
+        budget = str(int(whole + gradients - (1 - share) * kept))
+        for offloads in [False, True]:
+            where = dict(case=name, share=share, **({"offload": "activations"} if offloads else {}))
+            done = subprocess.run([*compiling, "--memory", budget, *(["--offload", "activations"] if offloads else [])], capture_output=True, text=True)
+            if done.returncode:
+                say(**where, refused=True,
+                    enough=[round(1 - (whole + gradients - int(b)) / kept, 3) for b in re.findall(r"--memory (\d+) is enough", done.stderr)])
+                continue
+            words = re.search(r"(?:computes (\d+) of its|puts).*?\+([\d.]+) % of its time \(at least \+([\d.]+) %", done.stderr, re.S)
+            ms, losses = timed(a, artifact, data, folder)
+            if losses != expected:
+                sys.exit(f"{name} at {share}: the losses differ")
+            say(**where, weir_ms=round(ms, 2), overhead=round(ms / base - 1, 3),
+                arena=memory_of(a, artifact)[1], kept_share=round(kept_by(a, artifact) / kept, 3),
+                twice=int(words[1] or 0) if words else 0, predicted=words and float(words[2]) / 100, bound=words and float(words[3]) / 100)
+            if not words:
+                break
 
 
 def torch(a, name):

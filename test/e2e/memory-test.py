@@ -153,7 +153,7 @@ class Memory(weirtest.Test):
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]
         self.weir("compile", *compiling, "-o", self.folder / "a.weirx")
-        persistent, arena = self.taken(self.folder / "a.weirx", threads=1)
+        persistent, arena = self.taken(self.folder / "a.weirx", threads=len(os.sched_getaffinity(0)))
         done = self.weir("verify", *compiling, "--memory", persistent + (arena - persistent) * 3 // 4)
         self.assertIn("twice", done.stderr)
         self.assertRegex(done.stdout, r"verified: .* results with gradients\n")

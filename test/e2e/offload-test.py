@@ -1,5 +1,6 @@
 """What there is no room for lies with the host: fetched where it is used, with the same numbers."""
 
+import json
 import os
 import re
 import signal
@@ -9,13 +10,13 @@ import weirtest
 from weirtest import MODELS, SMALL_GPT, small
 
 LEVELS = ["optimizer", "parameters"]
+# So wide that a product takes longer than its result's way to the host and back.
+WIDE_GPT = ["--set", "layers=4", "--set", "width=128", "--set", "context=32", "--set", "batch=8"]
 
 
 class Offload(weirtest.Test):
     def memory(self, path):
         """The bytes of `weir inspect`."""
-        import json
-
         return json.loads(self.weir("inspect", "--json", path).stdout)["memory"]
 
     def losses_of(self, path, *more, tool="weir-run", name="m.jsonl"):
@@ -54,6 +55,65 @@ class Offload(weirtest.Test):
                         self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
         self.assertFalse([name for name in os.listdir(self.folder) if not name.endswith(("weirx", "jsonl", "npy", "txt"))])
 
+    def test_activations_go_to_the_host_and_come_back(self):
+        """What there is no room to keep until gradients read it, and what is dear to compute again."""
+        for options, offload, share in [
+            ([], "activations", 0.6),
+            # At a level that every machine runs: what is dear to compute again depends on it.
+            (["--precision", "bf16", "--target", "cpu:x86-64-v3"], "activations", 0.45),
+            (["--microbatches", "4"], "activations", 0.8),
+            ([], "activations,parameters", 0.6),
+        ]:
+            with self.subTest(options=options, offload=offload):
+                data = weirtest.data(window=self.text())
+                others = ["--offload", "parameters"] if "parameters" in offload else []
+                whole = self.compiled("whole", *options, *others, sizes=WIDE_GPT)
+                expected = self.losses_of(whole, *data, "--steps", 6)
+                before, (fixed, taken) = self.memory(whole), self.taken(whole)
+                budget = fixed + int(share * (taken - fixed))
+                path = self.compiled("a", *options, "--threads", 2, "--memory", budget, "--offload", offload, sizes=WIDE_GPT)
+                now = self.memory(path)
+                self.assertGreater(now["host"], before["host"])
+                self.assertLessEqual(self.taken(path)[1], budget)
+                facts = json.loads(self.weir("inspect", "--memory", "--json", path).stdout)
+                away = sum(row["bytes"] * row["times"] for row in facts["away"])
+                self.assertEqual(away, facts["totals"]["away"])
+                self.assertGreaterEqual(away, now["host"] - before["host"])
+                self.assertIn("With the host rather than kept", self.weir("inspect", "--memory", path).stdout)
+                for more in [["--threads", 1], ["--threads", 2, "--poison"], ["--offload-dir", self.folder]]:
+                    self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
+        self.weir("run", path, *data, "--steps", 1, "--check-every-op")
+
+    def test_activations_are_verified(self):
+        model = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=128", "--set", "context=16", "--set", "batch=8"]
+        for more in [[], ["--target", "cuda"]]:
+            path = self.folder / "a.weirx"
+            self.weir("compile", *model, *more, "-o", path)
+            threads = len(os.sched_getaffinity(0))
+            fixed, taken = self.taken(path, threads)
+            library = (32 << 20) - (taken - self.memory(path)["arena"]) if more else 0
+            for share in range(95, 60, -1):
+                options = [*more, "--memory", library + fixed + share * (taken - fixed) // 100, "--offload", "activations"]
+                self.weir("compile", *model, *options, "--threads", threads, "-o", path)
+                if self.memory(path)["host"]:
+                    break
+            else:
+                self.fail("nothing goes to the host")
+            done = self.weir("verify", *model, *options, *(["--device", "emulated"] if more else []))
+            self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+
+    def test_activations_want_a_budget(self):
+        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", self.folder / "a.weirx"]
+        self.fails(2, "--offload activations needs a --memory", "weir", *compiling, "--offload", "activations")
+        self.fails(2, "expected it alone", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
+        self.fails(2, "--offload activations needs a --memory", "weir", "verify", MODELS / "gpt-char.weir", *SMALL_GPT, "--offload", "activations")
+        self.fails(2, "--offload: auto stands", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
+        # An option takes one word, wherever it stands.
+        self.weir("compile", "--offload", "activations,optimizer", "--memory", "1GiB", *compiling[1:])
+        # What there is room for stays.
+        self.weir(*compiling, "--memory", "1GiB", "--offload", "activations")
+        self.assertEqual(self.memory(self.folder / "a.weirx")["host"], 0)
+
     def test_what_is_larger_than_the_memory_trains(self):
         sizes = [*SMALL_GPT[:2], "--set", "width=128", "--set", "context=16", "--set", "batch=2"]
         data = weirtest.data(window=self.text())
@@ -62,7 +122,7 @@ class Offload(weirtest.Test):
         budget = before["persistent"] * 3 // 4
         compiling = ["compile", MODELS / "gpt-char.weir", *sizes, "--threads", 2, "--memory", budget, "-o", self.folder / "a.weirx"]
         done = self.fails(3, "alone take", "weir", *compiling)
-        named = re.findall(r"help: (--offload \w+) fits", done.stderr)
+        named = re.findall(r"help: (--offload [\w,]+) fits", done.stderr)
         self.assertTrue(named)
         for option in [*named, "--offload auto"]:
             self.weir(*compiling, *option.split())

@@ -66,65 +66,104 @@ int64_t bestMicrobatches(ModuleOp module, const PipelineOptions &options) {
   return best;
 }
 
-std::string leastOffload(ModuleOp module, const PipelineOptions &options, bool cut) {
+/// What of a program may lie with the host besides what is to, the least first.
+static std::vector<Offloaded> waysToOffload(const Offloaded &given) {
+  std::vector<StringRef> variables = {""};
+  llvm::append_range(variables, offloads());
+  std::vector<Offloaded> all;
+  for (auto from = llvm::find(variables, given.variables); from != variables.end(); ++from)
+    for (bool activations : {false, true})
+      if (Offloaded one{from->str(), activations};
+          (activations || !given.activations) && !(one == given))
+        all.push_back(one);
+  return all;
+}
+
+/// The words of --offload.
+static std::string textOf(const Offloaded &offloaded) {
+  if (offloaded.activations)
+    return offloaded.variables.empty() ? "activations" : "activations," + offloaded.variables;
+  return offloaded.variables;
+}
+
+Offloaded leastOffload(ModuleOp module, const PipelineOptions &options, bool cut) {
   PipelineOptions changed = options;
-  auto fits = [&](StringRef what) {
+  auto fits = [&](const Offloaded &what) {
     changed.offload = what;
     if (cut)
       return bestMicrobatches(module, changed) != 0;
     auto report = tryOut(module, changed);
     return report && report->fits;
   };
-  if (fits(""))
-    return "";
-  for (StringRef what : offloads())
-    if (fits(what))
-      return what.str();
-  return offloads().back().str(); // of which it is said what does not fit
-}
-
-/// Options that keep less in the device's memory.
-static std::vector<std::string> waysToOffload(ModuleOp module, PipelineOptions options,
-                                              const MemoryReport &whole) {
-  if (!options.offload.empty())
+  if (fits({}))
     return {};
-  for (StringRef what : offloads()) {
-    options.offload = what;
-    if (auto report = tryOut(module, options); report && report->fits)
-      return {
-          llvm::formatv("--offload {0} fits: {1}, {2:f1} % more time by estimate where no "
-                        "transfer runs beside kernels{3}",
-                        what, bytesText(report->bytes), 100 * (report->seconds / whole.seconds - 1),
-                        options.target->stagesPorts() ? "" : "; run it with --offload-dir DIR")};
-  }
-  return {};
+  std::vector<Offloaded> ways = waysToOffload({});
+  for (const Offloaded &what : ways)
+    if (fits(what))
+      return what;
+  return ways.back(); // of which it is said what does not fit
 }
 
-std::vector<std::string> waysToFit(ModuleOp module, const PipelineOptions &options) {
+void tellWaysToFit(ModuleOp module, const PipelineOptions &options,
+                   llvm::function_ref<void(const std::string &)> tell) {
   PipelineOptions unbounded = options;
   unbounded.memory = 0;
   std::optional<MemoryReport> whole = tryOut(module, unbounded);
   if (!whole)
-    return {};
-  std::vector<std::string> ways = waysToOffload(module, options, *whole);
-  if (whole->persistent >= options.memory)
-    return ways;
-  if (options.microbatches == 0)
+    return;
+  bool any = false;
+  auto say = [&](const std::string &line) {
+    any = true;
+    tell(line);
+  };
+  auto sayPrice = [&](const std::string &words, const MemoryReport &report, bool offloaded) {
+    double more = 100 * (report.seconds / whole->seconds - 1);
+    std::string line = llvm::formatv("{0} fits: {1}, {2:f1} % more time by estimate", words,
+                                     bytesText(report.bytes), more);
+    if (offloaded)
+      line += " where no transfer runs beside kernels";
+    if (offloaded && !options.target->stagesPorts())
+      line += "; run it with --offload-dir DIR";
+    say(line);
+  };
+  bool fixedFits = whole->persistent < options.memory;
+  PipelineOptions changed = options;
+  std::vector<Offloaded> offloadings = waysToOffload(options.offload);
+  for (const Offloaded &what : offloadings) {
+    if (what.variables.empty() && !fixedFits)
+      continue;
+    changed.offload = what;
+    if (auto report = tryOut(module, changed); report && report->fits) {
+      sayPrice("--offload " + textOf(what), *report, true);
+      break;
+    }
+  }
+  if (options.microbatches == 0 && fixedFits)
     if (auto [count, report] = fewestThatFit(module, options); count)
-      ways.push_back(llvm::formatv("--microbatches {0} fits: {1}, {2:f1} % more time by estimate",
-                                   count, bytesText(report.bytes),
-                                   100 * (report.seconds / whole->seconds - 1)));
-  if (options.precision != Precision::f32)
-    return ways;
+      sayPrice("--microbatches " + std::to_string(count), report, false);
+  // Both, where neither is enough.
+  if (!any && options.microbatches == 0)
+    for (const Offloaded &what : offloadings) {
+      if (what.variables.empty() && !fixedFits)
+        continue;
+      changed.offload = what;
+      auto [count, report] = fewestThatFit(module, changed);
+      if (!count)
+        continue;
+      sayPrice("--offload " + textOf(what) + " --microbatches " + std::to_string(count), report,
+               true);
+      break;
+    }
+  if (options.precision != Precision::f32 || !fixedFits)
+    return;
   PipelineOptions low = options;
   low.precision = Precision::bf16;
   if (auto report = tryOut(module, low); report && report->fits)
-    ways.push_back("--precision bf16 fits: " + bytesText(report->bytes));
-  if (ways.empty())
+    say("--precision bf16 fits: " + bytesText(report->bytes));
+  if (!any)
     if (auto [count, report] = fewestThatFit(module, low); count)
-      ways.push_back(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
-                                   bytesText(report.bytes)));
-  return ways;
+      say(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
+                        bytesText(report.bytes)));
 }
 
 } // namespace weir

@@ -21,13 +21,14 @@ namespace weir {
 /// `options`; 0 where it fits with none. `module` is as the frontend makes it, and stays so.
 int64_t bestMicrobatches(mlir::ModuleOp module, const PipelineOptions &options);
 
-/// What has to lie with the host so that the program fits, a name of offloads(); "" where nothing
-/// has to; all that can where it fits in no way. With `cut`, in whatever number of microbatches
-/// fits.
-std::string leastOffload(mlir::ModuleOp module, const PipelineOptions &options, bool cut);
+/// What has to lie with the host so that the program fits; all that can where it fits in no way.
+/// With `cut`, in whatever number of microbatches fits. `options` has nothing lie there.
+Offloaded leastOffload(mlir::ModuleOp module, const PipelineOptions &options, bool cut);
 
-/// Lines for a person whose program does not fit: options with which it does, and what they cost.
-std::vector<std::string> waysToFit(mlir::ModuleOp module, const PipelineOptions &options);
+/// Tells a person whose program does not fit, line by line as they are found, options with which it
+/// does, and what they cost.
+void tellWaysToFit(mlir::ModuleOp module, const PipelineOptions &options,
+                   llvm::function_ref<void(const std::string &)> tell);
 
 } // namespace weir
 

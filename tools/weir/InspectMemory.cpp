@@ -13,6 +13,7 @@
 #include "tools/weir/Describe.h"
 #include "tools/weir/Numbers.h"
 #include <iostream>
+#include <map>
 #include <sstream>
 
 using nlohmann::ordered_json;
@@ -26,6 +27,10 @@ std::string placeOf(const artifact::Program &program, const artifact::Location *
   return program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
 }
 
+constexpr std::pair<artifact::Fate, const char *> fates[] = {{artifact::Fate::kept, "kept"},
+                                                             {artifact::Fate::again, "again"},
+                                                             {artifact::Fate::away, "away"}};
+
 uint64_t bytesOf(const artifact::Kept &kept) { return kept.bytes() * kept.times(); }
 
 void addTensors(const artifact::Program &program, uint64_t scratch, ordered_json &facts) {
@@ -33,35 +38,36 @@ void addTensors(const artifact::Program &program, uint64_t scratch, ordered_json
   auto shareOf = [&](const artifact::Kept &kept) {
     return keeping.seconds() > 0 ? kept.seconds() / keeping.seconds() : 0;
   };
-  ordered_json kept = ordered_json::array(), again = ordered_json::array();
-  uint64_t allKept = 0, fixed = 0, allAgain = 0;
+  std::map<artifact::Fate, ordered_json> rows;
+  std::map<artifact::Fate, uint64_t> bytes;
+  uint64_t fixed = 0;
   double share = 0;
   for (const artifact::Kept *one : *keeping.tensors()) {
-    bool isFixed = !one->again() && one->why()->size() > 0;
+    bool isKept = one->fate() == artifact::Fate::kept;
+    bool isFixed = isKept && one->why()->size() > 0;
     ordered_json row = {{"at", placeOf(program, one->location())},
                         {"what", one->what()->str()},
                         {"bytes", one->bytes()},
                         {"times", one->times()},
                         {"share", isFixed ? ordered_json() : ordered_json(shareOf(*one))},
                         {"why", one->why()->str()}};
-    if (one->again()) {
-      allAgain += bytesOf(*one);
+    bytes[one->fate()] += bytesOf(*one);
+    fixed += isFixed ? bytesOf(*one) : 0;
+    if (!isKept)
       share += shareOf(*one) * double(one->times());
-      again.push_back(std::move(row));
-    } else {
-      allKept += bytesOf(*one);
-      fixed += isFixed ? bytesOf(*one) : 0;
-      kept.push_back(std::move(row));
-    }
+    rows[one->fate()].push_back(std::move(row));
   }
-  facts["kept"] = kept;
-  facts["again"] = again;
-  facts["totals"] = {{"kept", allKept},
-                     {"fixed", fixed},
-                     {"again", allAgain},
-                     {"share", share},
-                     {"scratch_if_kept", keeping.scratch()},
-                     {"gained", int64_t(keeping.scratch()) - int64_t(scratch)}};
+  for (auto [fate, name] : fates)
+    facts[name] = rows.contains(fate) ? rows[fate] : ordered_json::array();
+  facts["totals"] = {
+      {"kept", bytes[artifact::Fate::kept]},
+      {"fixed", fixed},
+      {"again", bytes[artifact::Fate::again]},
+      {"away", bytes[artifact::Fate::away]},
+      {"share", share},
+      {"scratch_if_kept", keeping.scratch()},
+      {"least_in_any_order", keeping.least() ? ordered_json(keeping.least()) : ordered_json()},
+      {"gained", int64_t(keeping.scratch()) - int64_t(scratch)}};
 }
 
 std::string percent(const ordered_json &share) { return fixed(100 * share.get<double>(), 2) + "%"; }
@@ -90,21 +96,29 @@ void printKept(const ordered_json &facts, std::ostream &out) {
       << " cannot be given up\n";
 }
 
-void printAgain(const ordered_json &facts, std::ostream &out) {
-  if (facts["again"].empty()) {
-    out << "\nNothing is computed twice\n";
+void printReleased(const ordered_json &rows, const char *title, std::ostream &out) {
+  if (rows.empty())
     return;
-  }
-  out << "\nComputed again rather than kept:\n";
+  out << "\n" << title << ":\n";
   Table table({"bytes", "each", "times", "time each", "what", "at", "why"},
               {true, true, true, true, false, false, false});
-  for (const ordered_json &row : facts["again"])
+  for (const ordered_json &row : rows)
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
                percent(row["share"]), row["what"], row["at"], row["why"]});
   print(table, out);
+}
+
+void printReleased(const ordered_json &facts, std::ostream &out) {
+  if (facts["again"].empty())
+    out << "\nNothing is computed twice\n";
+  printReleased(facts["again"], "Computed again rather than kept", out);
+  printReleased(facts["away"], "With the host rather than kept, by the time of its transfers", out);
+  if (facts["again"].empty() && facts["away"].empty())
+    return;
   const ordered_json &totals = facts["totals"];
   int64_t gained = totals["gained"];
-  out << "Together " << grouped(totals["again"]) << " bytes for " << percent(totals["share"])
+  uint64_t released = totals["again"].get<uint64_t>() + totals["away"].get<uint64_t>();
+  out << "Together " << grouped(released) << " bytes for " << percent(totals["share"])
       << " more time: the step takes " << grouped(facts["scratch"]) << " bytes instead of "
       << grouped(totals["scratch_if_kept"]) << ", " << grouped(uint64_t(std::abs(gained)))
       << (gained < 0 ? " more\n" : " less\n");
@@ -120,8 +134,11 @@ void printMemory(const ordered_json &facts, std::ostream &out) {
     return;
   }
   printKept(facts, out);
-  printAgain(facts, out);
-  out << "\ntime: of a step's in which nothing is computed again, an estimate by floating-point "
+  printReleased(facts, out);
+  if (const ordered_json &least = facts["totals"]["least_in_any_order"]; !least.is_null())
+    out << "In any order of its kernels the step would take at least " << grouped(least)
+        << " bytes\n";
+  out << "\ntime: of a step's in which all is kept, an estimate by floating-point "
          "operations and bytes. What is\nkept is there for what is computed again; giving up "
          "several may take more than each alone.\n";
 }
@@ -138,7 +155,8 @@ ordered_json describeMemory(const artifact::Program &program) {
   facts = {{"model", all["model"]},    {"target", all["target"]},
            {"arena", memory["arena"]}, {"persistent", memory["persistent"]},
            {"scratch", scratch},       {"kept", nullptr},
-           {"again", nullptr},         {"totals", nullptr}};
+           {"again", nullptr},         {"away", nullptr},
+           {"totals", nullptr}};
   if (program.keeping())
     addTensors(program, scratch, facts);
   return facts;

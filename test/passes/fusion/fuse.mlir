@@ -292,3 +292,25 @@ func.func @dead(%x: tensor<4x4xf32>) {
   %product = weir.matmul %share, %x : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// What microbatches read of outside is in memory there, also where a cast is moved behind it.
+// CHECK-LABEL: func @widened_outside
+// CHECK: %[[LOW:.*]] = weir.split_dim %{{.*}} : tensor<6xbf16> -> tensor<3x2xbf16>
+// CHECK: %[[WIDE:.*]] = weir.kernel map(%[[LOW]]) : (tensor<3x2xbf16>) -> tensor<3x2xf32>
+// CHECK: weir.microbatches 2
+// CHECK: weir.kernel product {{.*}}(%{{.*}}, %[[WIDE]])
+func.func @widened_outside(%x: tensor<4x3xf32>, %w: tensor<6xbf16>) -> tensor<f32> {
+  %wide = weir.cast %w : tensor<6xbf16> -> tensor<6xf32>
+  %matrix = weir.split_dim %wide {dimension = 0 : i64, sizes = array<i64: 3, 2>} : tensor<6xf32> -> tensor<3x2xf32>
+  %zero = weir.constant 0.0 : f32 -> tensor<f32>
+  %sum = weir.microbatches 2 sliced(%x) carried(%zero) : (tensor<4x3xf32>, tensor<f32>) -> tensor<f32> {
+  ^bb0(%round: tensor<i32>, %rows: tensor<2x3xf32>, %before: tensor<f32>):
+    %product = weir.matmul %rows, %matrix : tensor<2x3xf32>, tensor<3x2xf32> -> tensor<2x2xf32>
+    %all = weir.reduce sum %product {axes = array<i64: 0, 1>} : tensor<2x2xf32> -> tensor<f32>
+    %next = weir.add %before, %all : tensor<f32>
+    weir.yield %next : tensor<f32>
+  }
+  return %sum : tensor<f32>
+}

@@ -231,3 +231,20 @@ module {
   plan.entry @not_placed {
   }
 }
+
+// -----
+
+!host = !plan.buffer<host>
+!scratch = !plan.buffer<scratch>
+
+// What lies with the host is copied to the device first.
+module attributes {plan.persistent = 0 : i64, plan.arena = 64 : i64, plan.host = 128 : i64} {
+  plan.entry @from_host_to_host {
+    %a = plan.alloc 64 "a" at 0 from 0 to 1 : !host
+    %b = plan.alloc 64 "b" at 64 from 0 to 1 : !host
+    %c = plan.alloc 64 "c" at 0 from 0 to 1 : !scratch
+    plan.copy %c to %a 64 : !scratch to !host
+    // expected-error @below {{works on the host's memory, which copies alone reach}}
+    plan.copy %a to %b 64 : !host to !host
+  }
+}

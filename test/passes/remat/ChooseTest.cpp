@@ -23,10 +23,40 @@ std::optional<double> cheapest(const Step &step, int64_t budget) {
   int boundary = boundaryOf(step);
   std::optional<double> best;
   for (unsigned bits = 0; bits < 1u << layers; ++bits) {
-    std::vector<bool> again(step.actions.size());
+    Released released(step);
     for (int i = 0; i < layers; ++i)
-      again[i] = bits >> i & 1;
-    Rewritten rewritten = rewrite(step, boundary, again);
+      released.again[i] = bits >> i & 1;
+    Rewritten rewritten = rewrite(step, boundary, released);
+    if (measure(rewritten.step).bytes <= budget && (!best || rewritten.cost < *best))
+      best = rewritten.cost;
+  }
+  return best;
+}
+
+constexpr int fewLayers = 6;
+
+/// A random step whose layers may go to the host, for some time.
+Step withTransfers(unsigned seed) {
+  Step step = randomStep(seed, fewLayers);
+  for (int i = 0; i < fewLayers; ++i)
+    if ((seed >> (i % 3)) % 4)
+      step.tensors[step.actions[i].writes[0]].transfer = 1 + double(seed * 7 % (11 + i));
+  return step;
+}
+
+/// The same with the host: each layer is kept, repeated, or goes there.
+std::optional<double> cheapestWithHost(const Step &step, int64_t budget) {
+  int boundary = boundaryOf(step), all = 1;
+  for (int i = 0; i < fewLayers; ++i)
+    all *= 3;
+  std::optional<double> best;
+  for (int number = 0; number < all; ++number) {
+    Released released(step);
+    for (int i = 0, rest = number; i < fewLayers; ++i, rest /= 3) {
+      released.again[i] = rest % 3 == 1;
+      released.away[step.actions[i].writes[0]] = rest % 3 == 2;
+    }
+    Rewritten rewritten = rewrite(step, boundary, released);
     if (measure(rewritten.step).bytes <= budget && (!best || rewritten.cost < *best))
       best = rewritten.cost;
   }
@@ -52,10 +82,59 @@ TEST(Choose, IsTheCheapestOfAllInSmallSteps) {
     EXPECT_LE(choices.best.cost, *best * 1.02) << seed;
     EXPECT_LE(choices.best.bytes, budget) << seed;
     EXPECT_LE(choices.bound, *best * (1 + 1e-9)) << seed;
-    Rewritten rewritten = rewrite(step, boundaryOf(step), choices.best.again);
+    Rewritten rewritten = rewrite(step, boundaryOf(step), choices.best.released);
     EXPECT_EQ(measure(rewritten.step).bytes, choices.best.bytes) << seed;
   }
   EXPECT_GT(found, 100);
+}
+
+TEST(Choose, IsTheCheapestOfAllInSmallStepsWithAHost) {
+  int found = 0, away = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Step step = withTransfers(seed);
+    int64_t budget = budgetOf(step, seed);
+    std::optional<double> best = cheapestWithHost(step, budget);
+    Choices choices = choose(step, budget), few = choose(step, budget, /*mostTried=*/0);
+    ASSERT_EQ(choices.fits, best.has_value()) << seed;
+    EXPECT_TRUE(best || !few.fits) << seed;
+    if (!best)
+      continue;
+    ++found;
+    EXPECT_LE(choices.best.cost, *best * 1.02) << seed;
+    for (const Choices &one : {choices, few}) {
+      EXPECT_LE(one.bound, *best * (1 + 1e-9)) << seed;
+      if (!one.fits)
+        continue;
+      EXPECT_LE(one.best.bytes, budget) << seed;
+      Rewritten rewritten = rewrite(step, boundaryOf(step), one.best.released);
+      EXPECT_EQ(measure(rewritten.step).bytes, one.best.bytes) << seed;
+      EXPECT_EQ(rewritten.cost, one.best.cost) << seed;
+      away += int(rewritten.away.size());
+    }
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(away, 100);
+}
+
+/// Where only some choices are looked at, too.
+TEST(Choose, AHostIsNoReasonToTakeLonger) {
+  int cheaper = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Step step = withTransfers(seed), alone = step;
+    for (Tensor &tensor : alone.tensors)
+      tensor.transfer = 0;
+    int64_t budget = budgetOf(step, seed);
+    Choices with = choose(step, budget, /*mostTried=*/0);
+    Choices without = choose(alone, budget, /*mostTried=*/0);
+    EXPECT_TRUE(with.fits || !without.fits) << seed;
+    if (without.fits) {
+      EXPECT_LE(with.best.cost, without.best.cost) << seed;
+    } else if (!with.fits) {
+      EXPECT_LE(with.best.bytes, without.best.bytes) << seed;
+    }
+    cheaper += with.fits && (!without.fits || with.best.cost < without.best.cost);
+  }
+  EXPECT_GT(cheaper, 20);
 }
 
 /// Of large steps only some choices are looked at.
@@ -96,7 +175,7 @@ TEST(Choose, MarksAreKept) {
       Rewritten least = rewrite(step, boundaryOf(step), marked(step));
       Choices choices = choose(step, budgetOf(step, seed), mostTried);
       for (int action : least.repeats)
-        EXPECT_TRUE(choices.best.again[action]) << seed;
+        EXPECT_TRUE(choices.best.released.again[action]) << seed;
       EXPECT_GE(choices.best.cost, least.cost) << seed;
       if (choices.fits) {
         EXPECT_LE(choices.bound, choices.best.cost * (1 + 1e-9)) << seed;

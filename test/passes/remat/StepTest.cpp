@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/passes/remat/Chain.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace weir::remat;
@@ -26,9 +27,9 @@ TEST(Step, WhatIsKeptIsAliveUntilItIsRead) {
 TEST(Step, WhatIsComputedAgainIsNotKept) {
   Step step = chain({1000, 1000, 1000, 1000});
   int boundary = boundaryOf(step);
-  std::vector<bool> again(step.actions.size());
-  again[1] = true;
-  Rewritten rewritten = rewrite(step, boundary, again);
+  Released released(step);
+  released.again[1] = true;
+  Rewritten rewritten = rewrite(step, boundary, released);
   ASSERT_EQ(rewritten.repeats, std::vector<int>{1});
   EXPECT_EQ(rewritten.step.actions.size(), step.actions.size() + 1);
   EXPECT_EQ(rewritten.cost, step.actions[1].cost);
@@ -37,9 +38,9 @@ TEST(Step, WhatIsComputedAgainIsNotKept) {
 
 TEST(Step, WhatARepetitionReadsIsRepeatedBeforeIt) {
   Step step = chain({1000, 1000, 1000});
-  std::vector<bool> again(step.actions.size());
-  again[0] = again[1] = true;
-  Rewritten rewritten = rewrite(step, boundaryOf(step), again);
+  Released released(step);
+  released.again[0] = released.again[1] = true;
+  Rewritten rewritten = rewrite(step, boundaryOf(step), released);
   EXPECT_EQ(rewritten.repeats, (std::vector<int>{0, 1}));
 }
 
@@ -56,6 +57,54 @@ TEST(Step, WhatIsMarkedIsGivenUpFromItsFirstGradientOn) {
   step.actions[0].marked = true; // read later: where most is kept is before it
   EXPECT_EQ(boundaryOf(step), 3);
   EXPECT_EQ(rewrite(step, boundaryOf(step), marked(step)).repeats, std::vector<int>{0});
+}
+
+TEST(Step, WhatLiesWithTheHostIsPutWhereItIsMadeAndFetchedWhereItIsRead) {
+  Step step = chain({1000, 1000, 1000, 1000});
+  int made = step.actions[1].writes[0];
+  Released released(step);
+  released.away[made] = true;
+  EXPECT_TRUE(rewrite(step, boundaryOf(step), released).away.empty()) << "it must not go";
+  step.tensors[made].transfer = 6;
+  Rewritten rewritten = rewrite(step, boundaryOf(step), released);
+  EXPECT_EQ(rewritten.away, std::vector<int>{made});
+  EXPECT_TRUE(rewritten.repeats.empty());
+  EXPECT_EQ(rewritten.cost, 6);
+  ASSERT_EQ(rewritten.step.actions.size(), step.actions.size() + 2);
+  const Action &put = rewritten.step.actions[2];
+  EXPECT_EQ(put.away, made);
+  EXPECT_EQ(put.reads[0], made);
+  int onHost = put.writes[0];
+  EXPECT_EQ(rewritten.step.tensors[onHost].bytes, 0);
+  // x, its four layers, and a gradient each: what the gradient of the third layer reads.
+  auto fetch = std::find_if(rewritten.step.actions.begin(), rewritten.step.actions.end(),
+                            [&](const Action &action) { return action.reads[0] == onHost; });
+  ASSERT_NE(fetch, rewritten.step.actions.end());
+  EXPECT_EQ((fetch + 1)->reads[1], fetch->writes[0]);
+  EXPECT_LT(measure(rewritten.step).bytes, measure(step).bytes);
+}
+
+TEST(Step, WhatARepetitionReadsIsFetched) {
+  Step step = chain({1000, 1000, 1000});
+  int first = step.actions[0].writes[0], second = step.actions[1].writes[0];
+  step.tensors[first].transfer = step.tensors[second].transfer = 6;
+  Released released(step);
+  released.again[1] = released.away[first] = true;
+  Rewritten rewritten = rewrite(step, boundaryOf(step), released);
+  EXPECT_EQ(rewritten.repeats, std::vector<int>{1});
+  EXPECT_EQ(rewritten.away, std::vector<int>{first});
+  EXPECT_EQ(rewritten.cost, 6 + step.actions[1].cost);
+  // Of two ways, the host.
+  released.away[second] = true;
+  rewritten = rewrite(step, boundaryOf(step), released);
+  EXPECT_TRUE(rewritten.repeats.empty());
+  EXPECT_EQ(rewritten.away, (std::vector<int>{first, second}));
+}
+
+TEST(Step, ThereIsMemoryWithoutActions) {
+  Step step;
+  step.tensors[addTensor(step, 100, -1)].isPort = true;
+  EXPECT_EQ(measure(step).bytes, 128);
 }
 
 TEST(Step, PortsAndVariablesAreKept) {

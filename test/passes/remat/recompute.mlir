@@ -12,7 +12,7 @@
 // CHECK-NOT: weir.recompute
 // CHECK: #[[OUTSIDE:loc[0-9]*]] = loc("m.weir":1:1)
 // CHECK: #[[INSIDE:loc[0-9]*]] = loc("m.weir":2:1)
-// CHECK: weir.keeping = [{{[^,]*}}, 49408, {{\[\[}}#[[OUTSIDE]], "tanh", 16384, 1, {{[^,]*}}, false, ""], [#[[INSIDE]], "exp", 16384, 1, {{[^,]*}}, true, "the plan says so"]
+// CHECK: weir.keeping = [{{[^,]*}}, 49408, {{[0-9]+}}, {{\[\[}}#[[OUTSIDE]], "tanh", 16384, 1, {{[^,]*}}, "kept", ""], [#[[INSIDE]], "exp", 16384, 1, {{[^,]*}}, "again", "the plan says so"]
 // CHECK-LABEL: func @step
 // CHECK: %[[A:.*]] = weir.kernel map(%[[X:.*]]) : (tensor<64xf32>)
 // CHECK: %[[B:.*]] = weir.kernel map(%[[A]])

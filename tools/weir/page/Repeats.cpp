@@ -122,6 +122,10 @@ Words Numbering::workOf(const artifact::Action &action) const {
       words.push_back(uint64_t(field));
   } else if (const artifact::Copy *copy = action.work_as_Copy()) {
     words.push_back(copy->size());
+  } else if (const artifact::Collective *collective = action.work_as_Collective()) {
+    words.insert(words.end(), {uint64_t(collective->kind()), collective->own()});
+    for (char letter : collective->axis()->str())
+      words.push_back(uint64_t(letter));
   }
   if (action.moves())
     for (const artifact::Move *move : *action.moves())

@@ -1,0 +1,21 @@
+//===- SizeOption.h - Sizes on the command line -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_SIZEOPTION_H
+#define WEIR_TOOLS_WEIR_SIZEOPTION_H
+
+#include <string>
+
+namespace weir {
+
+/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes. Sets `saysHere` where it is
+/// here. Throws CLI::ValidationError where it is no size.
+std::string sizeInBytes(const std::string &text, bool &saysHere);
+
+} // namespace weir
+
+#endif
