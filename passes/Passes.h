@@ -30,10 +30,12 @@ std::unique_ptr<mlir::Pass> createNarrowFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createWidenFactors(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createFuse(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createBatchKernels(std::shared_ptr<Target> target);
+std::unique_ptr<mlir::Pass> createOrderKernels(std::shared_ptr<Target> target);
 struct MemoryReport;
 /// `report` is filled, unless null (Pipeline.h).
 std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, int64_t budget,
-                                                int64_t threads, MemoryReport *report);
+                                                int64_t threads, bool offloads,
+                                                MemoryReport *report);
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target, int64_t budget,
                                                    int64_t threads);

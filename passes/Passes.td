@@ -159,6 +159,29 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
   }];
 }
 
+// sharding/
+
+def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
+  let summary = "says how every op is cut over the ranks of a mesh";
+  let description = [{
+    Rows of inputs are cut over dp, and with `zero` what lasts, and what follows from them along the factors of ops. Nothing changes but attributes: weir.mesh of
+    the module, weir.layout of arguments and variables, weir.cuts of ops, weir.inside of microbatches (ir/weir/Names.h).
+  }];
+  let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as dp=2,tp=2; none is one rank">,
+                 Option<"zero", "zero", "int64_t", "0", "what is cut over dp besides rows: 1 and 2 optimizers' states and gradients, 3 parameters too">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
+  let summary = "makes a program the one that each rank of a mesh runs";
+  let description = [{
+    Tensors become the shares of one rank, and collectives stand where ranks need what others have. Ranks whose shares have the same sizes run the
+    same program: where a share begins is a variable of the run, run/begin/12@dp. An entry's results are whole.
+  }];
+  let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // fusion/
 
 def CarrySums : Pass<"weir-carry-sums", "mlir::func::FuncOp"> {
@@ -212,18 +235,30 @@ def Offload : Pass<"weir-offload", "::mlir::ModuleOp"> {
 
 // remat/
 
+def OrderKernels : Pass<"weir-order-kernels", "::mlir::ModuleOp"> {
+  let summary = "orders kernels so that an entry takes less memory";
+  let description = [{
+    Kernels that make more than they let go wait for the first that reads them; those that let go of more than they make run as soon
+    as they can. The order is kept where the entry takes less with it. What reads variables, or is written to them, stays.
+  }];
+  let options = [Weir_TargetOption];
+  let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
+}
+
 def Rematerialize : Pass<"weir-rematerialize", "::mlir::ModuleOp"> {
-  let summary = "computes again what there is no room to keep";
+  let summary = "computes again what there is no room to keep, or puts it with the host";
   let description = [{
     Where an entry would take more than the budget, kernels are repeated where what they make is needed behind the
     point at which most is kept, instead of its being kept until there: those whose repetition takes least time. What is repeated
-    is a copy of the kernel and has the same bits. An entry that fits in no way is refused, with what takes most.
+    is a copy of the kernel and has the same bits. Where that is allowed and takes less time, a result is put with the host
+    (weir.put) as soon as it is made, and fetched. An entry that fits in no way is refused, with what takes most.
     Kernels in the blocks of weir.recompute are repeated for the gradients that read what they make, with a budget and without.
     Before: weir.recompute, perhaps. After: where there is a @step, weir.keeping.
   }];
   let options = [Weir_TargetOption,
       Option<"budget", "budget", "int64_t", "0", "bytes that a run may take, parameters and state included; 0: as many as it takes">,
-      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">];
+      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">,
+      Option<"offloads", "offloads", "bool", "false", "what gradients read may lie with the host meanwhile">];
   let dependentDialects = ["::weir::WeirDialect", "::weir::plan::PlanDialect"];
 }
 

@@ -14,6 +14,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/RankPrograms.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -75,13 +76,50 @@ static constexpr PipelinePass recipePasses[] = {
     {"verify-recipe", false, onEntries<createVerifyRecipe>},
 };
 
+template <auto create>
+static void onEntriesOfMesh(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.mesh.empty())
+    pm.addNestedPass<func::FuncOp>(create());
+}
+
+static constexpr PipelinePass layoutPasses[] = {
+    // What is the same twice is cut once.
+    {"simplify-whole", true, onEntriesOfMesh<createSimplify>},
+    // Those of all ranks together.
+    {"count-flops-whole", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (!options.mesh.empty())
+         pm.addPass(createCountFlops());
+     }},
+    // Behind the recipe: clipping, the decision to skip and optimizers are ops like others.
+    {"propagate-layouts", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (!options.mesh.empty())
+         pm.addPass(createPropagateLayouts({options.mesh, options.zero}));
+     }},
+};
+
+static constexpr PipelinePass partitionPasses[] = {
+    // Ahead of what carries the sums of microbatches on, which are still to be added up over ranks,
+    // and of fusion: what is computed together depends on what a rank has.
+    {"partition", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (!options.mesh.empty())
+         pm.addPass(createPartition({options.rank}));
+     }},
+};
+
 static constexpr PipelinePass simplifyPasses[] = {
     // Before simplification, so that a sum's zero and its additions are simplified too.
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
     // Of what is used, once, and before anything is computed twice: behind simplification, ahead of
     // fusion.
-    {"count-flops", true, onModule<createCountFlops>},
+    {"count-flops", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (options.mesh.empty())
+         pm.addPass(createCountFlops());
+     }},
 };
 
 static constexpr PipelinePass fusePasses[] = {
@@ -107,18 +145,23 @@ static constexpr PipelinePass fusePasses[] = {
     // Behind all that merges equal ops: what is fetched twice is in memory once at a time.
     {"offload", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createOffload({options.offload}));
+       pm.addPass(createOffload({options.offload.variables}));
      }},
     // Behind all that changes the inside of kernels: copies are alike.
     {"batch-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createBatchKernels(options.target));
      }},
+    // Behind all that makes one kernel of several.
+    {"order-kernels", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       pm.addPass(createOrderKernels(options.target));
+     }},
     // Behind all that orders kernels, or makes one of equal ones.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        pm.addPass(createRematerialize(options.target, options.memory, options.threads,
-                                      options.memoryReport));
+                                      options.offload.activations, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };
@@ -159,6 +202,9 @@ ArrayRef<Phase> phases() {
       {"differentiate", "gradients become ops", differentiatePasses},
       {"precision", "products of floats of low precision, if any are asked for", precisionPasses},
       {"recipe", "clipping, the decision to skip and what is written become ops", recipePasses},
+      {"layouts", "how every op is cut over the ranks of a mesh, if there is one", layoutPasses},
+      {"partition", "one rank's program, with collectives where it needs what others have",
+       partitionPasses},
       {"simplify", "folding, common subexpressions, dead code", simplifyPasses},
       {"fuse", "everything that computes is in a kernel", fusePasses},
       {"plan", "tensors become buffers with a place, kernels actions in order", planPasses},
@@ -224,7 +270,28 @@ LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &op
   llvm_unreachable("the pipeline has no such pass");
 }
 
+static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineOptions options) {
+  StringRef last = phases().back().name;
+  if (failed(runPhases(module, options, "layouts")))
+    return failure();
+  Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  RankPrograms programs = rankPrograms(module, mesh);
+  std::vector<OwningOpRef<ModuleOp>> clones;
+  std::vector<ModuleOp> modules = {module};
+  for (size_t i = 1; i < programs.firstRank.size(); ++i)
+    modules.push_back(*clones.emplace_back(module.clone()));
+  for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
+    options.rank = rank;
+    if (failed(runPhases(program, options, last, "partition")))
+      return failure();
+  }
+  TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
+  return writeArtifact(modules, programs.programOf);
+}
+
 FailureOr<std::vector<std::byte>> compile(ModuleOp module, const PipelineOptions &options) {
+  if (!options.mesh.empty())
+    return compileRanks(module, options);
   if (failed(runPhases(module, options, phases().back().name)))
     return failure();
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();

@@ -26,6 +26,14 @@ struct MemoryReport {
   bool explained = true;  ///< whether an error says what would fit: set by who asks
 };
 
+/// What lies in the host's memory.
+struct Offloaded {
+  std::string variables = ""; ///< "" for none, or a name of offloads()
+  bool activations = false;   ///< what gradients read may, too, where PipelineOptions::memory asks
+
+  bool operator==(const Offloaded &) const = default;
+};
+
 struct PipelineOptions {
   std::shared_ptr<Target> target = nullptr;
   Precision precision = Precision::f32; ///< what products multiply
@@ -35,8 +43,10 @@ struct PipelineOptions {
   MemoryReport *memoryReport = nullptr; ///< is filled, unless null
   int64_t memory = 0;                   ///< bytes that a run may take; 0: as many as it takes
   int64_t threads = 1;                  ///< that `memory` is for, of a CPU
-  /// What lies in the host's memory: "" for nothing, or a name of offloads().
-  std::string offload = "";
+  Offloaded offload = {};
+  std::string mesh = "";                        ///< what it runs on, "dp=2"; "": one device
+  int64_t zero = 0;                             ///< what is cut over dp besides rows, 0 to 3
+  int64_t rank = 0;                             ///< of the mesh, whose sizes the program gets
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
@@ -71,8 +81,12 @@ llvm::ArrayRef<Phase> phases();
 /// what they leave. The phases after them are "plan" and "generate".
 llvm::ArrayRef<Phase> phasesOnTensors();
 
-/// What may lie in the host's memory, the least first: what optimizers keep, then parameters too.
+/// The variables that may lie in the host's memory, the least first: what optimizers keep, then
+/// parameters too.
 llvm::ArrayRef<llvm::StringRef> offloads();
+
+/// Below so many bytes a transfer costs more than they are worth.
+constexpr int64_t smallestOffloaded = 1024;
 
 /// Runs the phases up to the one named `last`, from the one named `first` on, or from the start.
 /// What that leaves is verified.
@@ -83,8 +97,9 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &opti
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,
                             const PipelineOptions &options);
 
-/// An artifact's bytes from what the frontend makes: every phase, and the writer. The module is
-/// consumed: it is a plan with its code afterwards. Failure comes with a diagnostic.
+/// An artifact's bytes from what the frontend makes: every phase, and the writer; of a mesh, for
+/// all ranks, those with the same sizes once. The module is consumed: it is a plan with its code
+/// afterwards, of a mesh that of rank 0. Failure comes with a diagnostic.
 mlir::FailureOr<std::vector<std::byte>> compile(mlir::ModuleOp module,
                                                 const PipelineOptions &options);
 

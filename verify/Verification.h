@@ -28,6 +28,7 @@ struct Verification {
             .master = options.master,
             .lossScale = options.lossScale,
             .memory = options.memory,
+            .threads = options.threads,
             .offload = options.offload,
             .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
               if (step == "emitted")

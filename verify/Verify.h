@@ -20,9 +20,7 @@
 #ifndef WEIR_VERIFY_VERIFY_H
 #define WEIR_VERIFY_VERIFY_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/LossScale.h"
-#include "runtime/base/Precision.h"
+#include "passes/Pipeline.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,7 +33,8 @@ struct VerifyOptions {
   Element master = Element::f32;        ///< what its parameters are kept in
   LossScale lossScale = {};             ///< what its gradients are computed with
   int64_t microbatches = 0;             ///< that its step is cut into first; 0: the recipe's
-  std::string offload = "";             ///< PipelineOptions::offload
+  int64_t threads = 1;                  ///< that `memory` is for, of a CPU
+  Offloaded offload = {};               ///< PipelineOptions::offload
   int64_t memory = 0;                   ///< PipelineOptions::memory
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on

@@ -15,6 +15,7 @@
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 
 using namespace mlir;
 namespace fb = weir::artifact;
@@ -32,7 +33,8 @@ StringRef text(const flatbuffers::String *string) {
 class PlanReader {
 public:
   PlanReader(const fb::Program &program, MLIRContext &context)
-      : program(program), builder(&context), unknown(UnknownLoc::get(&context)) {}
+      : program(program), mesh(fb::meshOf(program)), builder(&context),
+        unknown(UnknownLoc::get(&context)) {}
 
   OwningOpRef<ModuleOp> read();
 
@@ -53,12 +55,21 @@ private:
   SmallVector<Value> operandsOf(const fb::Action &action);
   Value buffer(const fb::Ref &ref);
   Value use(uint32_t variable);
-  Type tensor(fb::DType dtype, const flatbuffers::Vector<int64_t> &shape);
+  Type tensor(fb::DType dtype, ArrayRef<int64_t> shape);
+  /// A variable's or port's type of what the program's rank has.
+  template <class Tensor> Type ownTensor(const Tensor &one) {
+    Layout layout = fb::layoutOf(mesh, one);
+    return tensor(one.dtype(), layout.shape(mesh, int64_t(program.rank())));
+  }
+  template <class Tensor> StringAttr layoutOf(const Tensor &one) {
+    return one.layout() ? builder.getStringAttr(text(one.layout())) : StringAttr();
+  }
   Location locate(const fb::Location *location);
   Location locate(const Lines *lines);
   IntegerAttr number(uint64_t value) { return builder.getI64IntegerAttr(value); }
 
   const fb::Program &program;
+  const Mesh mesh;
   OpBuilder builder;
   Location unknown;
   OwningOpRef<ModuleOp> module;
@@ -87,9 +98,8 @@ Location PlanReader::locate(const Lines *lines) {
   return FusedLoc::get(builder.getContext(), parts);
 }
 
-Type PlanReader::tensor(fb::DType dtype, const flatbuffers::Vector<int64_t> &shape) {
-  Type element = typeOf(builder.getContext(), fb::elementOf(dtype));
-  return RankedTensorType::get(SmallVector<int64_t>(shape.begin(), shape.end()), element);
+Type PlanReader::tensor(fb::DType dtype, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, typeOf(builder.getContext(), fb::elementOf(dtype)));
 }
 
 void PlanReader::readAttributes() {
@@ -118,6 +128,10 @@ void PlanReader::readAttributes() {
     readChoices();
   if (program.keeping())
     readKeeping();
+  if (program.mesh()) {
+    set(meshAttrName, builder.getStringAttr(text(program.mesh())));
+    set(rankAttrName, number(program.rank()));
+  }
   set(batchAttrName, number(program.batch()));
   set(accumulateAttrName, number(program.accumulate()));
   set(stepsAttrName, number(program.steps()));
@@ -161,10 +175,11 @@ void PlanReader::readKeeping() {
   Keeping keeping;
   keeping.seconds = program.keeping()->seconds();
   keeping.scratch = int64_t(program.keeping()->scratch());
+  keeping.least = int64_t(program.keeping()->least());
   for (const fb::Kept *one : *program.keeping()->tensors())
     keeping.tensors.push_back({locate(one->location()), text(one->what()).str(),
                                int64_t(one->bytes()), int64_t(one->times()), one->seconds(),
-                               one->again(), text(one->why()).str()});
+                               Fate(one->fate()), text(one->why()).str()});
   setKeeping(*module, keeping);
 }
 
@@ -172,10 +187,9 @@ void PlanReader::readVariable(const fb::Variable &variable) {
   std::string symbol = text(variable.name()).str();
   if (variable.role() == fb::Role::run)
     symbol = runPrefix + symbol;
-  variables.push_back(
-      plan::VariableOp::create(builder, locate(variable.location()), symbol, Role(variable.role()),
-                               tensor(variable.dtype(), *variable.shape()),
-                               number(variable.offset()), variable.space() == fb::Space::host));
+  variables.push_back(plan::VariableOp::create(
+      builder, locate(variable.location()), symbol, Role(variable.role()), ownTensor(variable),
+      number(variable.offset()), variable.space() == fb::Space::host, layoutOf(variable)));
 }
 
 /// The launches from `first` on that are one kernel of the plan.
@@ -283,9 +297,9 @@ void PlanReader::readPort(const fb::Port &port) {
   plan::PortOp::create(
       builder, locate(port.location()),
       plan::PortKindAttr::get(builder.getContext(), plan::PortKind(port.kind())),
-      builder.getStringAttr(text(port.name())), TypeAttr::get(tensor(port.dtype(), *port.shape())),
-      place, number(port.term()), builder.getF64FloatAttr(port.weight()), number(port.limit()),
-      config.empty() ? StringAttr() : builder.getStringAttr(config));
+      builder.getStringAttr(text(port.name())), TypeAttr::get(ownTensor(port)), place,
+      number(port.term()), builder.getF64FloatAttr(port.weight()), number(port.limit()),
+      config.empty() ? StringAttr() : builder.getStringAttr(config), layoutOf(port));
 }
 
 void PlanReader::readEntry(const fb::Entry &entry) {
@@ -344,6 +358,11 @@ void PlanReader::readAction(const fb::Action &action) {
     rounds.pop_back();
   } else if (const fb::Copy *copy = action.work_as_Copy()) {
     plan::CopyOp::create(builder, loc, operands[0], operands[1], copy->size(), queue);
+  } else if (const fb::Collective *collective = action.work_as_Collective()) {
+    SmallVector<int64_t> bytes(collective->bytes()->begin(), collective->bytes()->end());
+    plan::CollectiveOp::create(builder, loc, plan::CollectiveKind(collective->kind()),
+                               collective->axis()->string_view(), operands[0], operands[1], bytes,
+                               int64_t(collective->own()), queue);
   } else if (const fb::Record *record = action.work_as_Record()) {
     plan::RecordOp::create(builder, loc, events[record->event()], queue);
   } else {

@@ -19,6 +19,7 @@
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Layout.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -47,7 +48,8 @@ static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
               int(fb::PortKind::MAX) == int(plan::getMaxEnumValForPortKind()) &&
               int(fb::Space::MAX) == int(plan::getMaxEnumValForSpace()) &&
               int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()) &&
-              int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()));
+              int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()) &&
+              int(fb::CollectiveKind::MAX) == int(plan::getMaxEnumValForCollectiveKind()));
 
 /// Whether the value is a sum of truth values that say what is_finite of some elements is not, as
 /// passes/recipe/SkipSteps.cpp makes it, and perhaps of other such sums.
@@ -70,7 +72,7 @@ class Writer {
 public:
   explicit Writer(ModuleOp module) : module(module) {}
 
-  std::vector<std::byte> write() {
+  std::unique_ptr<fb::ProgramT> write() && {
     program.model = text(modelAttrName);
     program.batch = number(batchAttrName);
     program.accumulate = number(accumulateAttrName);
@@ -82,6 +84,8 @@ public:
       if (precisionNamed(fb::EnumNamePrecision(precision)) == precisionOf(module))
         program.precision = precision;
     program.loss_scale = text(lossScaleAttrName);
+    program.mesh = text(meshAttrName);
+    program.rank = number(rankAttrName);
     if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
       program.master = fb::DType(*elementOf(master.getValue()));
     writeChoices();
@@ -123,11 +127,7 @@ public:
     }
     for (auto &[name, index] : files)
       program.files.push_back(name.str());
-
-    flatbuffers::FlatBufferBuilder builder(1 << 20);
-    builder.Finish(fb::Program::Pack(builder, &program), fb::ProgramIdentifier());
-    auto bytes = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
-    return artifact::wrap({bytes, builder.GetSize()});
+    return std::make_unique<fb::ProgramT>(std::move(program));
   }
 
 private:
@@ -138,6 +138,14 @@ private:
   uint64_t number(StringRef name) {
     auto attribute = module->getAttrOfType<IntegerAttr>(name);
     return attribute ? attribute.getInt() : 0;
+  }
+
+  /// Of the tensor of which a rank's share has that type.
+  std::vector<int64_t> wholeShape(Type type, StringAttr layout) {
+    if (!layout)
+      return shapeVector(type);
+    Mesh mesh = std::get<Mesh>(Mesh::parse(program.mesh));
+    return Layout::parse(layout.getValue(), mesh)->shape();
   }
 
   std::unique_ptr<fb::Location> locate(Location loc) {
@@ -196,13 +204,14 @@ private:
     program.keeping = std::make_unique<fb::KeepingT>();
     program.keeping->seconds = keeping->seconds;
     program.keeping->scratch = keeping->scratch;
+    program.keeping->least = keeping->least;
     for (const Kept &kept : keeping->tensors) {
       auto made = std::make_unique<fb::KeptT>();
       made->what = kept.what;
       made->bytes = kept.bytes;
       made->times = kept.times;
       made->seconds = kept.seconds;
-      made->again = kept.again;
+      made->fate = fb::Fate(kept.fate);
       made->why = kept.why;
       made->location = locate(kept.at);
       program.keeping->tensors.push_back(std::move(made));
@@ -217,7 +226,8 @@ private:
       name.consume_front(runPrefix);
     variable->name = name.str();
     variable->dtype = dtypeOf(op.getType());
-    variable->shape = shapeVector(op.getType());
+    variable->shape = wholeShape(op.getType(), op.getLayoutAttr());
+    variable->layout = op.getLayout().value_or("").str();
     variable->offset = *op.getOffset();
     variable->size = storageBytes(op.getType());
     variable->location = locate(op.getLoc());
@@ -330,7 +340,8 @@ private:
       port->name = op.getName().str();
       port->kind = fb::PortKind(op.getKind());
       port->dtype = dtypeOf(op.getType());
-      port->shape = shapeVector(op.getType());
+      port->shape = wholeShape(op.getType(), op.getLayoutAttr());
+      port->layout = op.getLayout().value_or("").str();
       port->ref = std::make_unique<fb::Ref>(refTo(plan::placeOf(op.getBuffer())));
       port->term = op.getTerm();
       port->weight = op.getWeight().convertToDouble();
@@ -385,6 +396,14 @@ private:
           work.size = copy.getSize();
           action->work.Set(std::move(work));
         })
+        .Case([&](plan::CollectiveOp collective) {
+          fb::CollectiveT work;
+          work.kind = fb::CollectiveKind(collective.getKind());
+          work.axis = collective.getAxis().str();
+          work.bytes.assign(collective.getBytes().begin(), collective.getBytes().end());
+          work.own = collective.getOwn();
+          action->work.Set(std::move(work));
+        })
         .Case([&](plan::RecordOp record) {
           fb::RecordT work;
           work.event = events.lookup(record.getEvent().getDefiningOp());
@@ -423,6 +442,18 @@ private:
 
 } // namespace
 
-std::vector<std::byte> writeArtifact(ModuleOp plan) { return Writer(plan).write(); }
+std::vector<std::byte> writeArtifact(ArrayRef<ModuleOp> plans, ArrayRef<uint32_t> programOf) {
+  std::unique_ptr<fb::ProgramT> program = Writer(plans.front()).write();
+  for (ModuleOp other : plans.drop_front())
+    program->others.push_back(Writer(other).write());
+  if (plans.size() > 1)
+    program->program_of.assign(programOf.begin(), programOf.end());
+  flatbuffers::FlatBufferBuilder builder(1 << 20);
+  builder.Finish(fb::Program::Pack(builder, program.get()), fb::ProgramIdentifier());
+  auto bytes = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  return artifact::wrap({bytes, builder.GetSize()});
+}
+
+std::vector<std::byte> writeArtifact(ModuleOp plan) { return writeArtifact(ArrayRef(plan), {}); }
 
 } // namespace weir

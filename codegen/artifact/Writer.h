@@ -18,6 +18,10 @@ namespace weir {
 /// the same bytes.
 std::vector<std::byte> writeArtifact(mlir::ModuleOp plan);
 
+/// Of a mesh: its ranks' programs, rank 0's first, and of each rank which one it runs.
+std::vector<std::byte> writeArtifact(llvm::ArrayRef<mlir::ModuleOp> plans,
+                                     llvm::ArrayRef<uint32_t> programOf);
+
 } // namespace weir
 
 #endif

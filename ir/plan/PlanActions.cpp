@@ -63,6 +63,32 @@ std::string CopyOp::describe(Symbols &) { return "copy"; }
 Engine CopyOp::engine() { return Engine::copy; }
 
 //===----------------------------------------------------------------------===//
+// collective
+//===----------------------------------------------------------------------===//
+
+Footprints CollectiveOp::footprints(Symbols &) {
+  uint64_t all = 0, members = getBytes().size();
+  for (int64_t bytes : getBytes())
+    all += bytes;
+  bool gathers = getKind() == CollectiveKind::all_gather;
+  return {{"from", spec::Mode::read, gathers ? getOwn() : all, {}, false},
+          {"to", spec::Mode::write, gathers ? all : members * getOwn(), {}, false}};
+}
+
+spec::Cost CollectiveOp::cost(Symbols &symbols) {
+  uint64_t bytes = 0;
+  for (const spec::Footprint &touched : footprints(symbols))
+    bytes += touched.bytes;
+  return {0, bytes};
+}
+
+std::string CollectiveOp::describe(Symbols &) {
+  return (stringifyCollectiveKind(getKind()) + " over " + getAxis()).str();
+}
+
+Engine CollectiveOp::engine() { return Engine::link; }
+
+//===----------------------------------------------------------------------===//
 // loop, record, wait
 //===----------------------------------------------------------------------===//
 

@@ -39,7 +39,12 @@ def Plan_PortKind : Plan_Enum<"PortKind", "what the host gives an entry or takes
 def Plan_Engine : Plan_Enum<"Engine", "what of a device carries out an action", [
     I32EnumAttrCase<"compute", 0>,      // kernels and library calls
     I32EnumAttrCase<"copy", 1>,         // transfers
-    I32EnumAttrCase<"control", 2>]>;    // loops and events
+    I32EnumAttrCase<"control", 2>,      // loops and events
+    I32EnumAttrCase<"link", 3>]>;       // collectives
+
+def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks tell each other", [
+    I32EnumAttrCase<"all_gather", 0>,   // what each has, for all
+    I32EnumAttrCase<"all_to_all", 1>]>; // what each has for each
 
 def Plan_Mode : Plan_Enum<"Mode", "what an action does with an operand", [
     I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"update", 2>]>;

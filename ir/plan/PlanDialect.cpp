@@ -127,8 +127,9 @@ SmallVector<Action> EntryOp::actions() {
   return list;
 }
 
-void AllocOp::build(OpBuilder &builder, OperationState &state, int64_t size, StringRef label) {
-  build(builder, state, BufferType::get(builder.getContext(), Space::scratch),
+void AllocOp::build(OpBuilder &builder, OperationState &state, int64_t size, StringRef label,
+                    Space space) {
+  build(builder, state, BufferType::get(builder.getContext(), space),
         builder.getI64IntegerAttr(size), builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
         IntegerAttr());
 }

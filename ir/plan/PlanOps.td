@@ -46,7 +46,7 @@ def Plan_VariableOp : Plan_Op<"variable", [Symbol]> {
   let summary = "a tensor that lasts, in the persistent segment or in the host's memory";
   let description = "C1: it is a tensor of the weir dialect.  C2: its offset is a multiple of 64.";
   let arguments = (ins SymbolNameAttr:$sym_name, Weir_Role:$role, TypeAttr:$type, OptionalAttr<I64Attr>:$offset,
-                       UnitAttr:$host);
+                       UnitAttr:$host, OptionalAttr<StrAttr>:$layout);
   let assemblyFormat = "$role $sym_name (`on` `host` $host^)? (`at` $offset^)? attr-dict `:` $type";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -107,13 +107,15 @@ def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoT
 def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what the host writes before the entry, or reads after it";
   let description = [{
+    `layout` says how the whole tensor lies on the mesh of which this is a rank's (runtime/base/Layout.h).
     C1: it is a tensor of the weir dialect.  C2: a scalar, sum or count is one number.  C3: the weight is finite.  C4: only an
     input of integers has a limit, and it is not negative.  C5: its buffer does not move with a loop.  C6: its term is a
     number of 32 bits.
   }];
   let arguments = (ins Plan_PortKind:$kind, StrAttr:$name, TypeAttr:$type, Plan_Buffer:$buffer,
                        DefaultValuedAttr<I64Attr, "0">:$term, DefaultValuedAttr<F64Attr, "1.0">:$weight,
-                       DefaultValuedAttr<I64Attr, "0">:$limit, OptionalAttr<StrAttr>:$limit_config);
+                       DefaultValuedAttr<I64Attr, "0">:$limit, OptionalAttr<StrAttr>:$limit_config,
+                       OptionalAttr<StrAttr>:$layout);
   let assemblyFormat = "$kind $name $buffer attr-dict `:` $type `in` type($buffer)";
   let hasVerifier = 1;
 }
@@ -123,7 +125,7 @@ def Plan_PortOp : Plan_Op<"port", [MemoryEffects<[MemRead, MemWrite]>]> {
 //===----------------------------------------------------------------------===//
 
 def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
-  let summary = "a range of scratch, alive from action `first` to action `last`";
+  let summary = "a range of a memory, alive from action `first` to action `last`";
   let description = [{
     C1: its size is positive.  C2: its offset is a multiple of 64.  C3: it has an offset, a first and a last action, or none of
     them; these are numbers of 32 bits, and the first is not after the last.  C4: it lies in scratch, pinned memory or the host's.
@@ -132,7 +134,8 @@ def Plan_AllocOp : Plan_Op<"alloc", [Pure]> {
                        OptionalAttr<I64Attr>:$last);
   let results = (outs Plan_Buffer:$result);
   let assemblyFormat = "$size $label (`at` $offset^)? (`from` $first^)? (`to` $last^)? attr-dict `:` type($result)";
-  let builders = [OpBuilder<(ins "int64_t":$size, "::llvm::StringRef":$label)>];
+  let builders = [OpBuilder<(ins "int64_t":$size, "::llvm::StringRef":$label,
+                                 CArg<"::weir::plan::Space", "::weir::plan::Space::scratch">:$space)>];
   let hasVerifier = 1;
 }
 
@@ -187,6 +190,20 @@ def Plan_CopyOp : Plan_ActionOp<"copy"> {
   let description = "C1: there are some.";
   let arguments = (ins Plan_Buffer:$from, Plan_Buffer:$to, I64Attr:$size, Plan_Queue:$queue);
   let assemblyFormat = "$from `to` $to $size attr-dict `:` type($from) `to` type($to)";
+  let hasVerifier = 1;
+}
+
+def Plan_CollectiveOp : Plan_ActionOp<"collective"> {
+  let summary = "what the members along an axis of the mesh have, or have for this rank, one after the other";
+  let description = [{
+    As weir.all_gather and weir.all_to_all: `bytes` are those of each member, `own` this rank's. It reads `own` bytes and writes all, or
+    reads all and writes `own` from each.
+    C1: `bytes` are positive, and `own` is one of them.
+  }];
+  let arguments = (ins Plan_CollectiveKind:$kind, StrAttr:$axis, Plan_Buffer:$from, Plan_Buffer:$to, DenseI64ArrayAttr:$bytes,
+                       I64Attr:$own, Plan_Queue:$queue);
+  let assemblyFormat = [{$kind `over` $axis $from `to` $to `bytes` $bytes `own` $own attr-dict
+      `:` type($from) `to` type($to)}];
   let hasVerifier = 1;
 }
 

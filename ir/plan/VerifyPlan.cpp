@@ -241,6 +241,13 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+LogicalResult CollectiveOp::verify() {
+  if (llvm::any_of(getBytes(), [](int64_t bytes) { return bytes <= 0; }) ||
+      !llvm::is_contained(getBytes(), int64_t(getOwn())))
+    return emitOpError() << "has " << getOwn() << " bytes, as no member";
+  return success();
+}
+
 LogicalResult LoopOp::verify() {
   if (getCount() == 0)
     return emitOpError("has no round");

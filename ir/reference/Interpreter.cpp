@@ -162,6 +162,7 @@ void registerReferenceInterpreter(mlir::DialectRegistry &registry) {
     reference::attachConvolutions(*context);
     reference::attachComposites(*context);
     reference::attachRandom(*context);
+    reference::attachCollective(*context);
     reference::attachProgram(*context);
     reference::attachGradient(*context);
     reference::attachRecipe(*context);

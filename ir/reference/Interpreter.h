@@ -48,6 +48,8 @@ public:
   /// Computes every op's results in place of its reference semantics, where set.
   std::function<mlir::FailureOr<Tensors>(mlir::Operation &, Tensors operands, Interpreter &)>
       compute;
+  /// Supplies a collective's result from its input, where there are several ranks.
+  std::function<mlir::FailureOr<Tensor>(mlir::Operation *, Tensor input)> exchange;
   /// Supplies the results of a weir.gradient, where set: its own are differences, two executions of
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;

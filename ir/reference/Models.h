@@ -59,6 +59,7 @@ void attachReductions(mlir::MLIRContext &context);
 void attachConvolutions(mlir::MLIRContext &context);
 void attachComposites(mlir::MLIRContext &context);
 void attachRandom(mlir::MLIRContext &context);
+void attachCollective(mlir::MLIRContext &context);
 void attachProgram(mlir::MLIRContext &context);
 void attachGradient(mlir::MLIRContext &context);
 void attachRecipe(mlir::MLIRContext &context);

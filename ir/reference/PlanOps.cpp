@@ -161,6 +161,10 @@ mlir::LogicalResult execute(plan::CopyOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
+mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &) {
+  return op.emitOpError("is one rank's, and the others are not executed");
+}
+
 /// Actions are executed in their order, one after the other: there is nothing to wait for.
 mlir::LogicalResult execute(plan::RecordOp, PlanInterpreter &) { return mlir::success(); }
 mlir::LogicalResult execute(plan::WaitOp, PlanInterpreter &) { return mlir::success(); }
@@ -179,8 +183,8 @@ template <class... Ops> void attach(mlir::MLIRContext &context) {
 
 void registerPlanInterpreter(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, plan::PlanDialect *) {
-    attach<plan::LaunchOp, plan::CallOp, plan::LoopOp, plan::CopyOp, plan::RecordOp, plan::WaitOp>(
-        *context);
+    attach<plan::LaunchOp, plan::CallOp, plan::LoopOp, plan::CopyOp, plan::CollectiveOp,
+           plan::RecordOp, plan::WaitOp>(*context);
   });
 }
 

@@ -45,9 +45,9 @@ double positive(uint32_t bits) { return ((bits >> 8) + 1) * 0x1p-24; }
 Tensors random(RandomOp op, Inputs in) {
   Tensor result(shapeOf(op.getResult()));
   uint64_t key = op.getKey();
-  uint64_t first = uint64_t(scalar(in[2])) * result.values.size();
+  uint64_t first = uint64_t(scalar(in[2])) * op.getElements().value_or(result.values.size());
   for (size_t i = 0; i < result.values.size(); ++i) {
-    uint64_t element = first + i;
+    uint64_t element = first + (op.getPlaces() ? uint64_t(in[3].values[i]) : i);
     Counter words =
         philox({uint32_t(element), uint32_t(element >> 32), uint32_t(key), uint32_t(key >> 32)},
                {scalar(in[0]), scalar(in[1])});

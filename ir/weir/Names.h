@@ -40,6 +40,13 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      choicesAttrName = "weir.choices",
                                      recomputeAttrName = "weir.recompute",
                                      keepingAttrName = "weir.keeping";
+/// Of a module: the ranks that run it together ("dp=2,tp=2"), and the one whose sizes it has. Of a
+/// variable and of an entry's argument: how it lies on them. Of an op: how its factors are cut over
+/// them, each as a dimension; of microbatches: how the arguments of their body lie
+/// (runtime/base/Layout.h).
+inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", rankAttrName = "weir.rank",
+                                     layoutAttrName = "weir.layout", cutsAttrName = "weir.cuts",
+                                     insideAttrName = "weir.inside";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 /// Of an op that multiplies: what a device may round its factors to (Pins.h).

@@ -9,7 +9,6 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
 #include <map>
 
 using namespace mlir;
@@ -79,6 +78,14 @@ std::string missingPart(ModuleOp program) {
     trains |= variable.getRole() == Role::parameter && updated.contains(variable.getSymName());
   }
   return trains ? "" : "no parameter is updated";
+}
+
+llvm::StringSet<> variablesOnHost(ModuleOp program) {
+  llvm::StringSet<> names;
+  for (auto variable : program.getOps<VariableOp>())
+    if (variable.getHost())
+      names.insert(variable.getSymName());
+  return names;
 }
 
 } // namespace weir

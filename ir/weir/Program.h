@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 #include <string>
 
 namespace weir {
@@ -32,6 +33,9 @@ std::string missingLoss(mlir::func::FuncOp entry);
 /// `init`; an initial value of every variable but those of the run; an update of at least one
 /// parameter.
 std::string missingPart(mlir::ModuleOp program);
+
+/// The names of the variables that lie with the host.
+llvm::StringSet<> variablesOnHost(mlir::ModuleOp program);
 
 } // namespace weir
 

@@ -69,6 +69,10 @@ void WeirDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "ir/weir/collective/Collective.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "ir/weir/program/Program.cpp.inc"
       >();
   addOperations<

@@ -204,6 +204,8 @@ ShardRule elementwiseShardRule(mlir::Operation *op);
 #define GET_OP_CLASSES
 #include "ir/weir/random/Random.h.inc"
 #define GET_OP_CLASSES
+#include "ir/weir/collective/Collective.h.inc"
+#define GET_OP_CLASSES
 #include "ir/weir/program/Program.h.inc"
 #define GET_OP_CLASSES
 #include "ir/weir/recipe/Recipe.h.inc"

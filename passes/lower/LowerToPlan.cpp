@@ -111,8 +111,11 @@ private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerKernel(KernelOp kernel);
   LogicalResult lowerMicrobatches(MicrobatchesOp op);
+  void lowerCollective(plan::CollectiveKind kind, Operation *op, StringRef axis,
+                       ArrayRef<int64_t> rows, int64_t own);
   Value use(StringRef variable, Location loc);
   Value allocate(Value tensor, StringRef label);
+  Value allocateOnHost(Value tensor);
   void copy(Value from, Value to, Type tensor, Location loc);
   void findTargets(Block &block);
   bool mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block);
@@ -176,6 +179,11 @@ Value EntryLowering::allocate(Value tensor, StringRef label) {
                                label);
 }
 
+Value EntryLowering::allocateOnHost(Value tensor) {
+  return plan::AllocOp::create(builder, resultLocation(tensor), storageBytes(tensor.getType()),
+                               "put", plan::Space::host);
+}
+
 void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
   plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
 }
@@ -227,7 +235,8 @@ LogicalResult EntryLowering::run() {
                          plan::PortKindAttr::get(builder.getContext(), plan::PortKind::input), name,
                          TypeAttr::get(argument.getType()), buffer, builder.getI64IntegerAttr(0),
                          builder.getF64FloatAttr(1.0), limit ? limit : builder.getI64IntegerAttr(0),
-                         function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName));
+                         function.getArgAttrOfType<StringAttr>(i, limitConfigAttrName),
+                         function.getArgAttrOfType<StringAttr>(i, layoutAttrName));
   }
   findTargets(block);
   if (failed(lowerBlock(block)))
@@ -269,12 +278,13 @@ LogicalResult EntryLowering::run() {
     auto kind = plan::symbolizePortKind(cast<StringAttr>(attribute(partAttrName)).getValue());
     auto term = dyn_cast_or_null<IntegerAttr>(attribute(termAttrName));
     auto weight = dyn_cast_or_null<FloatAttr>(attribute(weightAttrName));
-    plan::PortOp::create(
-        builder, result.getOperand(i).getLoc(),
-        plan::PortKindAttr::get(builder.getContext(), *kind),
-        cast<StringAttr>(attribute(outputAttrName)), TypeAttr::get(result.getOperand(i).getType()),
-        buffer, term ? term : builder.getI64IntegerAttr(0),
-        weight ? weight : builder.getF64FloatAttr(1.0), builder.getI64IntegerAttr(0), StringAttr());
+    plan::PortOp::create(builder, result.getOperand(i).getLoc(),
+                         plan::PortKindAttr::get(builder.getContext(), *kind),
+                         cast<StringAttr>(attribute(outputAttrName)),
+                         TypeAttr::get(result.getOperand(i).getType()), buffer,
+                         term ? term : builder.getI64IntegerAttr(0),
+                         weight ? weight : builder.getF64FloatAttr(1.0),
+                         builder.getI64IntegerAttr(0), StringAttr(), StringAttr());
   }
   return success();
 }
@@ -292,6 +302,15 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     } else if (auto fetch = dyn_cast<FetchOp>(op)) {
       Value buffer = bufferOf[fetch.getResult()] = allocate(fetch.getResult(), "fetched");
       copy(bufferOf.lookup(memoryOf(fetch.getValue())), buffer, fetch.getType(), fetch.getLoc());
+    } else if (auto put = dyn_cast<PutOp>(op)) {
+      Value buffer = bufferOf[put.getResult()] = allocateOnHost(put.getResult());
+      copy(bufferOf.lookup(memoryOf(put.getValue())), buffer, put.getType(), put.getLoc());
+    } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
+      lowerCollective(plan::CollectiveKind::all_gather, gather, gather.getAxis(), gather.getRows(),
+                      shapeOf(gather.getInput())[0]);
+    } else if (auto all = dyn_cast<AllToAllOp>(op)) {
+      lowerCollective(plan::CollectiveKind::all_to_all, all, all.getAxis(), all.getRows(),
+                      shapeOf(all.getResult())[0] / int64_t(all.getRows().size()));
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write))
         copy(bufferOf.lookup(memoryOf(write.getValue())), use(write.getVariable(), write.getLoc()),
@@ -301,6 +320,19 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     }
   }
   return success();
+}
+
+/// `own` are the rows of this rank.
+void EntryLowering::lowerCollective(plan::CollectiveKind kind, Operation *op, StringRef axis,
+                                    ArrayRef<int64_t> rows, int64_t own) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  int64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
+  SmallVector<int64_t> bytes;
+  for (int64_t count : rows)
+    bytes.push_back(count * row);
+  Value buffer = bufferOf[result] = allocate(result, "of all ranks");
+  plan::CollectiveOp::create(builder, op->getLoc(), kind, axis, bufferOf.lookup(memoryOf(input)),
+                             buffer, bytes, own * row);
 }
 
 LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
@@ -447,7 +479,7 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     builder.setInsertionPoint(variable);
     variables[variable.getSymName()] = plan::VariableOp::create(
         builder, variable.getLoc(), variable.getSymName(), variable.getRole(), variable.getType(),
-        IntegerAttr(), variable.getHost());
+        IntegerAttr(), variable.getHost(), variable->getAttrOfType<StringAttr>(layoutAttrName));
     variable.erase();
   }
   KernelTable kernels(module, target);

@@ -65,6 +65,16 @@ std::string describeLaunch(const Program &program, const Action &action) {
 std::vector<Footprint> none(const Program &, const Action &) { return {}; }
 Cost nothing(const Program &, const Action &) { return {}; }
 
+std::vector<Footprint> footprintsOfCollective(const Program &, const Action &action) {
+  const Collective &collective = *action.work_as_Collective();
+  uint64_t all = 0, members = collective.bytes()->size();
+  for (uint64_t bytes : *collective.bytes())
+    all += bytes;
+  bool gathers = collective.kind() == CollectiveKind::all_gather;
+  return {{"from", spec::Mode::read, gathers ? collective.own() : all, {}, false},
+          {"to", spec::Mode::write, gathers ? all : members * collective.own(), {}, false}};
+}
+
 /// In the schema's order.
 constexpr Kind kinds[] = {
     {none, nothing, [](const Program &, const Action &) { return std::string("nothing"); }},
@@ -98,6 +108,18 @@ constexpr Kind kinds[] = {
      [](const Program &, const Action &) { return std::string("copy"); }},
     {none, nothing, [](const Program &, const Action &) { return std::string("record"); }},
     {none, nothing, [](const Program &, const Action &) { return std::string("wait"); }},
+    {footprintsOfCollective,
+     [](const Program &program, const Action &action) {
+       Cost cost;
+       for (const Footprint &touched : footprintsOfCollective(program, action))
+         cost.bytes += touched.bytes;
+       return cost;
+     },
+     [](const Program &, const Action &action) {
+       const Collective &collective = *action.work_as_Collective();
+       return std::string(EnumNameCollectiveKind(collective.kind())) + " over " +
+              collective.axis()->str();
+     }},
 };
 static_assert(std::size(kinds) == static_cast<size_t>(Work::MAX) + 1);
 

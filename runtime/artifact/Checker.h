@@ -46,9 +46,13 @@ class ProgramChecker {
 public:
   explicit ProgramChecker(const Program &program) : program(program) {}
   void check();
+  /// Of a whole file, behind check(): that each rank runs a program of its sizes.
+  void checkRanks();
 
 private:
   void checkDevices();
+  void checkMesh();
+  void checkOthers();
   void checkVariables();
   void checkConfigs();
   void checkTied();
@@ -79,6 +83,7 @@ private:
                     uint32_t depth);
   void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
+  void checkCollective(const Collective &collective) const;
   void checkRef(const std::string &name, const Ref &ref);
   /// Of a ref that has been checked: whether it is where the host keeps what devices have no room
   /// for.

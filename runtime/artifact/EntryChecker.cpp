@@ -10,6 +10,7 @@
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/planned/Verify.h"
 #include <cmath>
 #include <map>
@@ -73,8 +74,8 @@ void EntryChecker::checkPorts(const flatbuffers::Vector<flatbuffers::Offset<Port
     require(input == (port->kind() == PortKind::input), name + ": its kind is another's");
     require(isAligned(port->shape()), name + ": its shape is not aligned in the file");
     uint64_t size;
-    require(tensorSize(port->dtype(), *port->shape(), size),
-            name + ": its shape is not positive or too large");
+    require(ownSize(program, port->dtype(), *port->shape(), port->layout(), size),
+            name + ": its shape is not positive or too large, or its layout is of another");
     checkRef(name, *port->ref());
     require(!isOfHost(*port->ref()),
             name + " lies where the host keeps what devices have no room for");
@@ -151,6 +152,8 @@ void EntryChecker::checkWork(const Action &action) {
     require(loop->body()->size() > 0, "its body is empty");
   } else if (const Copy *copy = action.work_as_Copy()) {
     require(copy->size() > 0, "it is empty");
+  } else if (const Collective *collective = action.work_as_Collective()) {
+    checkCollective(*collective);
   } else if (const Record *record = action.work_as_Record()) {
     require(record->event() < entry.events(), "its event is unknown");
   } else if (const Wait *wait = action.work_as_Wait()) {

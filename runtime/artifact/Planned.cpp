@@ -7,7 +7,7 @@
 
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Actions.h"
-#include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 
 namespace weir::artifact {
 namespace {
@@ -89,7 +89,7 @@ void Converter::addPorts(const flatbuffers::Vector<flatbuffers::Offset<Port>> &p
                          planned::Mode mode, std::vector<planned::Access> &into) const {
   for (const Port *port : ports) {
     uint64_t size = 0;
-    tensorSize(port->dtype(), *port->shape(), size);
+    ownSize(program, port->dtype(), *port->shape(), port->layout(), size);
     into.push_back(access(*port->ref(), {port->name()->str(), mode, size, {}, false}));
   }
 }

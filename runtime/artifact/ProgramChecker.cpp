@@ -8,6 +8,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Masters.h"
@@ -37,6 +38,7 @@ static std::string quoted(const flatbuffers::String *name) { return "'" + name->
 
 void ProgramChecker::check() {
   checkDevices();
+  checkMesh();
   require(program.batch() >= 1 && program.batch() < maxDim, "batch", "it is out of range");
   require(program.accumulate() >= 1 && program.accumulate() <= limits::rounds, "accumulate",
           "it is out of range");
@@ -70,6 +72,7 @@ void ProgramChecker::check() {
   }
   for (const char *name : {"init", "step"})
     require(names.count(name), "entries", std::string("'") + name + "' is missing");
+  checkOthers();
 }
 
 void ProgramChecker::checkDevices() {
@@ -213,8 +216,8 @@ void ProgramChecker::checkVariables() {
     require(variable->role() <= Role::MAX, where, "its role is unknown");
     require(isAligned(variable->shape()), where, "its shape is not aligned in the file");
     uint64_t size;
-    require(tensorSize(variable->dtype(), *variable->shape(), size), where,
-            "its shape is not positive or too large");
+    require(ownSize(program, variable->dtype(), *variable->shape(), variable->layout(), size),
+            where, "its shape is not positive or too large, or its layout is of another");
     require(size == variable->size(), where,
             "its shape needs " + std::to_string(size) + " bytes, it has " +
                 std::to_string(variable->size()));
@@ -279,13 +282,15 @@ void ProgramChecker::checkKeeping() {
     return;
   auto isTime = [](double seconds) { return seconds >= 0 && std::isfinite(seconds); };
   require(isTime(keeping->seconds()), "what a step keeps", "its time is no time");
-  require(keeping->scratch() <= maxArena, "what a step keeps", "it is more than an arena");
+  for (uint64_t bytes : {keeping->scratch(), keeping->least()})
+    require(bytes <= maxArena, "what a step keeps", "it is more than an arena");
   uint64_t room = maxArena;
   for (const Kept *kept : *keeping->tensors()) {
     require(isPlainText(kept->what()->string_view()), "what is kept", "its name is no plain text");
     std::string where = "what is kept of " + quoted(kept->what());
     require(isPlainText(kept->why()->string_view()), where, "its reason is no plain text");
     require(isTime(kept->seconds()), where, "its time is no time");
+    require(kept->fate() <= Fate::MAX, where, "what becomes of it is unknown");
     require(kept->times() >= 1 && kept->bytes() <= room / kept->times(), where,
             "it is more than an arena");
     room -= kept->bytes() * kept->times();
@@ -398,6 +403,10 @@ void ProgramChecker::checkLocation(const std::string &where, const Location *loc
           "its source file is unknown");
 }
 
-void verifySemantics(const Program &program) { ProgramChecker(program).check(); }
+void verifySemantics(const Program &program) {
+  ProgramChecker checker(program);
+  checker.check();
+  checker.checkRanks();
+}
 
 } // namespace weir::artifact

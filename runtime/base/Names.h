@@ -19,6 +19,9 @@ inline constexpr char runTotalStepsName[] = "run/total_steps";
 /// so.
 inline constexpr char runLossScaleName[] = "run/loss_scale";
 inline constexpr char runGoodStepsName[] = "run/good_steps";
+/// On a mesh: where a rank's share of a piece begins, which is written behind it as in a layout
+/// (Layout.h).
+inline constexpr char runBeginPrefix[] = "run/begin/";
 
 /// How large the tensors that a step rounds to f8 have been in its last steps: the step's own.
 inline constexpr char amaxName[] = "f8/amax";

@@ -39,12 +39,15 @@ using Address = uint64_t;
 /// Something asked of a device. Later ones are larger; 0 is done.
 using Ticket = uint64_t;
 
+class Transport;
+
 struct DeviceOptions {
   int threads = 0;       ///< of a CPU; 0: the cores this process may use
   bool poison = false;   ///< fill scratch with NaN before its first and after its last use, to show
                          ///< that no dead byte is read
   std::string kind = {}; ///< of the device: a name of runtime/devices; "": what the program is for
   std::string offloadFolder = {}; ///< where what lies with the host is a file; "": in memory
+  Transport *transport = nullptr; ///< of a program of several ranks: to the others, outlives it
   bool graph = true;              ///< where a device can run an entry's actions as one, it does
 };
 

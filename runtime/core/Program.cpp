@@ -8,6 +8,8 @@
 #include "runtime/core/Program.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
+#include "runtime/core/WholeTensors.h"
 #include <cassert>
 
 namespace weir {
@@ -20,7 +22,14 @@ struct Program::Impl {
   std::vector<TensorView> variables;
 
   Address addressOf(const artifact::Entry &entry, const artifact::Port &port) const {
+    if (plan->mesh())
+      return wholeAddress(wholeNumber(*plan, &port));
     return artifact::addressOf(*plan, entry, *port.ref());
+  }
+  Address addressOf(const artifact::Variable &variable) const {
+    if (plan->mesh())
+      return wholeAddress(wholeNumber(*plan, &variable));
+    return artifact::addressOf(*plan, variable);
   }
 };
 
@@ -42,15 +51,21 @@ Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
   if (!options.entriesAlone)
     artifact::verifyEvaluations(*impl->plan);
   impl->device = make(*impl->plan, options.device);
+  const Mesh mesh = artifact::meshOf(*impl->plan);
   for (const artifact::Variable *variable : *impl->plan->variables()) {
     const auto &shape = *variable->shape();
+    if (variable->role() == artifact::Role::run &&
+        pieceOfBegin(variable->name()->string_view(), mesh))
+      continue; // a rank's own
+    uint64_t size = 0;
+    artifact::tensorSize(variable->dtype(), shape, size);
     impl->variables.push_back({.name = variable->name()->str(),
                                .element = artifact::elementOf(variable->dtype()),
                                .shape = {shape.begin(), shape.end()},
                                .role = variable->role(),
-                               .size = variable->size(),
+                               .size = size,
                                .device = impl->device.get(),
-                               .address = artifact::addressOf(*impl->plan, *variable)});
+                               .address = impl->addressOf(*variable)});
   }
 }
 

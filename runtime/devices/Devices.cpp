@@ -13,17 +13,18 @@
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Peak.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/devices/MeshDevice.h"
 #include "runtime/null/NullDevice.h"
 
 namespace weir {
 
 std::span<const DeviceKind> deviceKinds() {
   static constexpr DeviceKind kinds[] = {
-      {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode, cpu::measurePeak},
+      {"cpu", cpu::serves, cpu::targets, cpu::makeDevice, cpu::checkCode, true, cpu::measurePeak},
       {"cuda", cuda::serves, cuda::targets, cuda::makeDevice, cuda::checkCode},
       {"emulated", cuda::serves, "", cuda::makeEmulated, cuda::checkCode},
       {"null", [](std::string_view) { return true; }, "", null::makeDevice,
-       [](const artifact::Program &) {}},
+       [](const artifact::Program &) {}, true},
   };
   return kinds;
 }
@@ -65,13 +66,23 @@ const DeviceKind &deviceKind(const artifact::Program &program, const DeviceOptio
 }
 
 std::unique_ptr<Device> makeDevice(const artifact::Program &program, const DeviceOptions &options) {
-  return deviceKind(program, options).make(program, options);
+  const DeviceKind &kind = deviceKind(program, options);
+  if (!program.mesh())
+    return kind.make(program, options);
+  if (!kind.servesRanks)
+    throw Failure(Exit::usage, "the program is of several ranks, " + program.mesh()->str() +
+                                   ", which --device " + std::string(kind.name) +
+                                   " does not serve: compile it for CPUs");
+  return makeMeshDevice(program, options, kind.make);
 }
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {
   const artifact::Program &program = artifact::verify(bytes);
   artifact::verifyEvaluations(program);
   kindFor(program).checkCode(program);
+  if (program.others())
+    for (const artifact::Program *other : *program.others())
+      kindFor(*other).checkCode(*other);
   return program;
 }
 

@@ -81,6 +81,12 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     throw Failure(Exit::model, concat(options.replay ? "--replay" : "--nan trace",
                                       ": the artifact is of an older Weir, and does not say what "
                                       "its kernels read and write: compile it again"));
+  if ((options.nan == "trace" || options.replay) && program.plan().mesh())
+    throw Failure(Exit::usage,
+                  concat(options.replay ? "--replay" : "--nan trace",
+                         " looks at one device, and this program is of several ranks, ",
+                         program.plan().mesh()->str(),
+                         ": compile it without --mesh, the run goes on with --resume"));
   if (data.heldOut() && !options.replay)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");

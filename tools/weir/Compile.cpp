@@ -19,6 +19,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
@@ -121,6 +122,13 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
+/// Ranks share the threads of a run.
+static int64_t threadsOfRank(const CompileOptions &options) {
+  int64_t all = options.threads ? options.threads : cpu::availableCores();
+  int64_t ranks = std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
+  return std::max<int64_t>(1, all / ranks);
+}
+
 Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                           std::vector<std::byte> &output) {
   if (Exit exit = elaborate(); exit != Exit::ok)
@@ -148,8 +156,10 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .microbatches = options.microbatches,
                            .memoryReport = options.memory ? &memory : nullptr,
                            .memory = options.memory,
-                           .threads = options.threads ? options.threads : cpu::availableCores(),
-                           .offload = options.offload == "auto" ? "" : options.offload,
+                           .threads = threadsOfRank(options),
+                           .offload = {options.offload, options.offloadsActivations},
+                           .mesh = options.mesh,
+                           .zero = options.zero,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
@@ -163,7 +173,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   OwningOpRef<ModuleOp> whole;
   if (options.memory)
     whole = module->clone();
-  if (options.offload == "auto")
+  if (options.choosesOffload)
     pipeline.offload = leastOffload(*whole, pipeline, options.choosesMicrobatches);
   if (options.choosesMicrobatches)
     pipeline.microbatches = bestMicrobatches(*whole, pipeline);
@@ -171,8 +181,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     if (target->tuningFailed())
       exit = Exit::usage;
     if (!memory.fits)
-      for (const std::string &way : waysToFit(*whole, pipeline))
-        llvm::errs() << "  help: " << way << "\n";
+      tellWaysToFit(*whole, pipeline,
+                    [](const std::string &way) { llvm::errs() << "  help: " << way << "\n"; });
     return exit;
   };
   if (!options.stopAfter.empty()) {
@@ -190,7 +200,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                  << "; give less, for what it exceeds\n";
     return Exit::internal;
   }
-  if (!pipeline.offload.empty() && !target->stagesPorts())
+  if ((*module)->hasAttr(plan::hostAttrName) && !target->stagesPorts())
     llvm::errs() << "note: what is offloaded lies in this machine's memory too, unless it is run "
                     "with --offload-dir DIR\n";
   output = std::move(*artifact);

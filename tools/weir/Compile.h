@@ -34,12 +34,16 @@ struct CompileOptions {
   int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
   bool memoryIsHere = false;               ///< `memory` is what this machine has
   int64_t threads = 0;                     ///< of that run, on a CPU; 0: the cores there are
-  std::string offload; ///< what lies with the host: "", a name of offloads(), or auto for `memory`
-  std::string tuning;  ///< a file of weir tune; "" for none
-  std::string dumpIr;  ///< a folder for the IR after every pass; "" for none
-  std::string stopAfter;   ///< a phase of passes/Pipeline.cpp; "" for all
-  bool gradients = false;  ///< the step gives its gradients too
-  bool timePasses = false; ///< says on standard error where the time went
+  std::string offload;                     ///< Offloaded::variables
+  bool offloadsActivations = false;        ///< Offloaded::activations
+  bool choosesOffload = false;             ///< as little as `memory` wants
+  std::string mesh;                        ///< "dp=2"; "": one device
+  int64_t zero = 0;                        ///< PipelineOptions::zero
+  std::string tuning;                      ///< a file of weir tune; "" for none
+  std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
+  std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
+  bool gradients = false;                  ///< the step gives its gradients too
+  bool timePasses = false;                 ///< says on standard error where the time went
   WarningOptions warnings;
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error

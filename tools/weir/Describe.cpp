@@ -277,6 +277,7 @@ ordered_json Describer::describe() {
           {"precision", nameOf(artifact::precisionOf(program))},
           {"master", nameOf(artifact::elementOf(program.master()))},
           {"loss_scale", program.loss_scale() ? text(program.loss_scale()) : nameOf(LossScale())},
+          {"mesh", program.mesh() ? text(program.mesh()) : ""},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},

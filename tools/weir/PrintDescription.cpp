@@ -165,7 +165,7 @@ std::string shareText(const ordered_json &call) {
   return share > 0 ? percent(share) : "-";
 }
 
-/// What most people want to know, in eight lines.
+/// What most people want to know, in eight lines, and one more on a mesh.
 void printSummary(const ordered_json &facts, std::ostream &out) {
   auto line = [&](const char *name, const std::string &text) {
     out << name << std::string(12 - std::string_view(name).size(), ' ') << text << "\n";
@@ -178,6 +178,8 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
     precision += ", loss scale " + scale;
   line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +
                     precision + "; an artifact is machine code: running it is running a program");
+  if (std::string mesh = facts["mesh"]; !mesh.empty())
+    line("Ranks", mesh + "; bytes, kernels and times are of the first rank");
   std::string configs;
   for (const auto &[name, value] : facts["configs"].items())
     configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();

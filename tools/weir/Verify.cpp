@@ -12,6 +12,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
+#include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
@@ -149,7 +150,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.lossScale = *scale;
   verify.microbatches = options.microbatches;
   verify.memory = gradients ? 0 : options.memory; // outputs of a step's size are kept to its end
-  verify.offload = options.offload;
+  verify.threads = options.threads ? options.threads : cpu::availableCores();
+  verify.offload = {options.offload, options.offloadsActivations};
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

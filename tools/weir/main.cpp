@@ -15,8 +15,8 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
-#include "runtime/base/MachineMemory.h"
 #include "runtime/base/Masters.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
@@ -36,6 +36,7 @@
 #include "tools/weir/InspectMemory.h"
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
+#include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include <cassert>
@@ -43,7 +44,6 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
-#include <strings.h>
 #include <unistd.h>
 
 namespace weir {
@@ -87,33 +87,15 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
       ->allow_extra_args(false);
 }
 
-/// "6GiB", "500 MB", "1.5e9" or "here": the whole number of bytes. Sets `saysHere` where it is
-/// here.
-std::string sizeInBytes(const std::string &text, bool &saysHere) {
-  // A process has more than what its run is said to take: its code, its libraries.
-  constexpr uint64_t ofProcess = uint64_t(64) << 20;
-  if (text == "here") {
-    uint64_t bytes = machineMemory();
-    if (bytes <= ofProcess)
-      throw CLI::ValidationError("this machine does not say how much memory it has: give a size");
-    saysHere = true;
-    return std::to_string(bytes - ofProcess);
-  }
-  constexpr std::pair<const char *, double> units[] = {
-      {"", 1},      {"B", 1},         {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
-      {"TB", 1e12}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1ll << 40}};
-  const char *end = text.c_str();
-  double number = std::strtod(text.c_str(), const_cast<char **>(&end));
-  while (*end == ' ')
-    ++end;
-  std::string unit(end);
-  unit.erase(unit.find_last_not_of(' ') + 1);
-  for (auto [name, bytes] : units)
-    if (end != text.c_str() && strcasecmp(unit.c_str(), name) == 0 && number * bytes >= 1 &&
-        number * bytes < 1e18)
-      return std::to_string(int64_t(number * bytes));
-  throw CLI::ValidationError(text + " is no size: expected one such as 6GiB, 500MB or 2000000000, "
-                                    "or here, for what this machine has");
+/// The words of --offload. Where optimizers and parameters are both there, the latter say it.
+void readOffload(const std::vector<std::string> &words, CompileOptions &options) {
+  auto has = [&](const char *word) { return std::ranges::find(words, word) != words.end(); };
+  options.choosesOffload = has("auto");
+  if (options.choosesOffload && words.size() > 1)
+    throw CLI::ValidationError("--offload",
+                               "auto stands for whatever has to lie there: expected it alone");
+  options.offloadsActivations = has("activations");
+  options.offload = has("parameters") ? "parameters" : has("optimizer") ? "optimizer" : "";
 }
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
@@ -161,12 +143,37 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
          "Cut a step's rows into so many parts, one computed after the other; auto: with "
          "--memory, as many as take least time")
       ->type_name("N|auto");
-  app.add_option("--offload", options.offload,
-                 "What lies in the host's memory and is fetched where a step uses it: optimizer, "
-                 "for what optimizers keep, parameters, for these too, or auto, for as little as "
-                 "--memory wants")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"optimizer", "parameters", "auto"}));
+  app.add_option_function<std::vector<std::string>>(
+         "--offload",
+         [&options](const std::vector<std::string> &all) { readOffload(all, options); },
+         "What lies in the host's memory and is fetched where a step uses it: optimizer, for what "
+         "optimizers keep, parameters, for these too, activations, for what there is no room to "
+         "keep for gradients in --memory, or auto, for as little as --memory wants")
+      ->type_name("WHAT[,WHAT]")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
+  app.add_option("--mesh", options.mesh,
+                 "Run it on several devices together, here threads of this process: axes and their "
+                 "sizes, such as dp=2, over which each batch's rows are cut")
+      ->type_name("AXIS=N[,AXIS=N]")
+      ->check([](const std::string &text) {
+        auto parsed = Mesh::parse(text);
+        if (auto *wrong = std::get_if<std::string>(&parsed))
+          return *wrong;
+        for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
+          if (axis.name != "dp")
+            return axis.name + " is no axis that anything is cut over: expected dp";
+        return std::string();
+      });
+  app.add_option(
+         "--zero", options.zero,
+         "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
+         "and gradients; 3, parameters too")
+      ->type_name("0..3")
+      ->transform(integerWithin(0, 3));
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -201,8 +208,20 @@ void checkTargetOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
                                    options.target + ": give a size");
-  if (options.offload == "auto" && !options.memory)
+  if (!options.mesh.empty() && !options.target.starts_with("cpu"))
+    throw Failure(Exit::usage, "--mesh " + options.mesh +
+                                   ": ranks are CPUs' threads yet, and this is for " +
+                                   options.target + ": give a --target of CPUs");
+  if (options.memoryIsHere && !options.mesh.empty())
+    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
+                                   " together, and each gets a size of its own: give one");
+  if (options.zero && options.mesh.empty())
+    throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+  if (options.choosesOffload && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
+  if (options.offloadsActivations && !options.memory)
+    throw Failure(Exit::usage, "--offload activations needs a --memory to fit into: what there is "
+                               "room for is kept");
 }
 
 /// What addModelOptions adds. Of the configs, the last of the same name counts.
@@ -310,6 +329,8 @@ Command addVerify(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
   app.remove_option(app.get_option("--tuning"));
+  app.remove_option(app.get_option("--mesh"));
+  app.remove_option(app.get_option("--zero"));
   app.add_option("--device", state.verify.device,
                  "Where it is run (default: what it is compiled for); see weir run --help")
       ->type_name("NAME");
@@ -323,8 +344,10 @@ Command addVerify(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     if (state.compile.choosesMicrobatches)
       throw Failure(Exit::usage, "--microbatches auto: weir verify takes a number");
-    if (state.compile.offload == "auto")
-      throw Failure(Exit::usage, "--offload auto: weir verify takes optimizer or parameters");
+    if (state.compile.choosesOffload)
+      throw Failure(Exit::usage,
+                    "--offload auto: weir verify takes activations, optimizer or parameters");
+    checkTargetOptions(state.compile);
     return verifyModel(state.compile, state.verify);
   };
 }
@@ -369,7 +392,7 @@ Command addTrain(CLI::App &app, State &state) {
     if (!state.output.empty())
       writeFile(state.output, artifact);
     // Where nothing had to go, there is nothing to put into a folder.
-    if (state.compile.offload == "auto" &&
+    if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
         artifact::deviceOf(artifact::verify(artifact)).host() == 0)
       state.run.device.offloadFolder.clear();
     return train(std::move(artifact), state);

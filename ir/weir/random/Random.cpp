@@ -69,9 +69,12 @@ Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, Elemen
   Type i64 = builder.getI64Type();
   auto type = tensorType(getResult());
   Value position =
-      arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()));
+      getPlaces()
+          ? arith::ExtUIOp::create(builder, loc, i64, operand(3, indices)).getResult()
+          : arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()));
   Value round = arith::ExtUIOp::create(builder, loc, i64, operand(2, {}));
-  Value elements = arith::ConstantIntOp::create(builder, loc, type.getNumElements(), 64);
+  Value elements =
+      arith::ConstantIntOp::create(builder, loc, getElements().value_or(type.getNumElements()), 64);
   Value before = arith::MulIOp::create(builder, loc, round, elements);
   Value element = arith::AddIOp::create(builder, loc, before, position);
   auto keyWord = [&](int64_t place) {
@@ -98,7 +101,21 @@ LogicalResult RandomOp::verify() {
   if (word && (*word < 1 || *word > 3 || getDistribution() != Distribution::uniform))
     return emitOpError("C1: `word` is 1, 2 or 3, of a uniform draw, but is ")
            << int64_t(*word) << " of a " << stringifyDistribution(getDistribution()) << " one";
+  if (bool(getPlaces()) != bool(getElements()))
+    return emitOpError("C2: `places` and `elements` are there together");
+  if (getPlaces())
+    return expectShape(*this, "places", getPlaces(), shapeOf(getResult()));
   return success();
+}
+
+ShardRule RandomOp::shardRule() {
+  Rule rule;
+  Factors all = rule.factors(shapeOf(getResult()));
+  for (int scalar = 0; scalar < 3; ++scalar)
+    rule.operand(Factors());
+  if (getPlaces())
+    rule.operand(all);
+  return rule.result(all).rule;
 }
 
 // A normal number comes of a cosine, and the like.

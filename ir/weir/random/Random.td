@@ -20,20 +20,20 @@ def Weir_RandomOp : Weir_TensorOp<"random", [Lowered]> {
   let description = [{
     Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The key is (seed, step); the counter
     is the logical element index (64 bits) and `key` (64 bits), a hash of the instance's path and the ordinal of the draw in
-    it. The element index counts on over microbatches: round * elements + the row-major index.
+    it. The element index counts on over microbatches: round * elements + the row-major index. Of a part of a tensor, `places` are the
+    indices in the whole, which has `elements`.
     That makes four words. A uniform number is made of the first, or of that which `word` says: draws that differ in it alone
     share their work. A normal number is made of the first two.
-    C1: `word` is 1, 2 or 3, and of a uniform draw.
+    C1: `word` is 1, 2 or 3, and of a uniform draw.  C2: there are `places`, of the result's shape, where there are `elements`.
   }];
   let arguments = (ins Weir_IntScalar:$seed, Weir_IntScalar:$step, Weir_IntScalar:$round, Weir_Distribution:$distribution,
-                       I64Attr:$key, OptionalAttr<I64Attr>:$word);
+                       Optional<Weir_IntTensor>:$places, OptionalAttr<I64Attr>:$elements, I64Attr:$key, OptionalAttr<I64Attr>:$word);
   let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$seed, "::mlir::Value":$step, "::mlir::Value":$round,
                                  "::weir::Distribution":$distribution, "uint64_t":$key),
-      [{ build($_builder, $_state, type, seed, step, round, distribution, key, ::mlir::IntegerAttr()); }]>];
+      [{ build($_builder, $_state, type, seed, step, round, distribution, ::mlir::Value(), ::mlir::IntegerAttr(), key, ::mlir::IntegerAttr()); }]>];
   let results = (outs Weir_FloatTensor:$result);
-  let assemblyFormat = [{$distribution `seed` $seed `step` $step `round` $round attr-dict
+  let assemblyFormat = [{$distribution `seed` $seed `step` $step `round` $round (`at` $places^ `of` $elements)? attr-dict
       `:` functional-type(operands, $result)}];
-  let factors = "seed:, step:, round: -> result: *d";
   let flops = "";
   let rounding = "";
   let fusion = "fused";

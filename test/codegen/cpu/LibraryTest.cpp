@@ -29,6 +29,12 @@ private:
   std::minstd_rand random;
 };
 
+/// Of what the library multiplies on this machine.
+Element someFactors(Numbers &numbers) {
+  bool low = !numbers.of({0, 1}) && cpu::nativeLevel() >= "x86-64-v4";
+  return low ? Element::bf16 : Element::f32;
+}
+
 spec::Product aProduct(Numbers &numbers) {
   spec::Product s;
   auto size = [&] {
@@ -43,7 +49,7 @@ spec::Product aProduct(Numbers &numbers) {
   s.bRow = transposeB ? 1 : s.n, s.bColumn = transposeB ? s.k : 1;
   s.cRow = s.n;
   s.bias = numbers.below(2);
-  s.factors = numbers.of({0, 1}) ? Element::f32 : Element::bf16;
+  s.factors = someFactors(numbers);
   s.result = s.factors == Element::bf16 && numbers.below(2) ? Element::bf16 : Element::f32;
   s.tileBatch = (s.batch + 1) / 2;
   s.tileM = std::min<int64_t>(s.m, 32 + numbers.below(100));
@@ -66,7 +72,7 @@ spec::Convolution aConvolution(Numbers &numbers) {
     s.strides.push_back(1 + numbers.below(2));
     s.padding.push_back(numbers.below(s.window.back()));
   }
-  s.factors = numbers.of({0, 1}) ? Element::f32 : Element::bf16;
+  s.factors = someFactors(numbers);
   s.result = s.factors == Element::bf16 && !s.isPartial() && numbers.below(2) ? Element::bf16
                                                                               : Element::f32;
   return s;

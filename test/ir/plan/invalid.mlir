@@ -320,6 +320,15 @@ plan.entry @copy_c1 {
 
 // -----
 
+plan.entry @collective_c1 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  %b = plan.alloc 64 "b" : !plan.buffer<scratch>
+  // expected-error @below {{has 32 bytes, as no member}}
+  plan.collective all_gather over "dp" %a to %b bytes [40, 24] own 32 : !plan.buffer<scratch> to !plan.buffer<scratch>
+}
+
+// -----
+
 plan.entry @loop_c1 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   // expected-error @below {{has no round}}

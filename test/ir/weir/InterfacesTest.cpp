@@ -30,7 +30,8 @@ protected:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     // The roundtrip tests hold every op.
-    for (const char *file : {"elementwise", "structure", "compute", "program", "recipe"}) {
+    for (const char *file :
+         {"elementwise", "structure", "compute", "collective", "program", "recipe"}) {
       std::string path = WEIR_TEST_SOURCES "/" + std::string(file) + ".mlir";
       modules.push_back(mlir::parseSourceFile<mlir::ModuleOp>(path, &context));
     }

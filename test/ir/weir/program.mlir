@@ -19,6 +19,8 @@ func.func @step_entry(%x: tensor<6x4xf32>) -> tensor<f32> {
   // CHECK-NEXT: weir.fetch %[[FAR]] : tensor<4xf32>
   %far = weir.read @far : tensor<4xf32>
   %near = weir.fetch %far : tensor<4xf32>
+  // CHECK: weir.put %{{.*}} : tensor<6x4xf32>
+  %away = weir.put %x : tensor<6x4xf32>
   %zero = weir.constant 0.0 : f32 -> tensor<f32>
   // CHECK: weir.microbatches 3 sliced(%{{.*}}) carried(%{{.*}}) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   %sum, %last = weir.microbatches 3 sliced(%x) carried(%zero) : (tensor<6x4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) {

@@ -9,6 +9,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/PlanInterpreter.h"
+#include "ir/reference/Ranks.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
@@ -79,7 +80,7 @@ public:
       : module(module), options(options), pipeline{.target = makeTarget(options.code.target),
                                                    .precision = precisionOf(module),
                                                    .master = masterOf(module)},
-        variables(drawVariables(module)),
+        planned(pipeline), variables(drawVariables(module)),
         handler(module.getContext(), [this](Diagnostic &diagnostic) {
           llvm::raw_string_ostream stream(diagnostics);
           stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
@@ -135,10 +136,14 @@ private:
   bool everyPass();
   bool without();
   bool plan();
-  bool runCompiled(const std::vector<std::byte> &artifact);
+  bool ranks();
+  void addMissingEntries(ModuleOp program);
+  bool runCompiled(const std::vector<std::byte> &artifact, StringRef once, StringRef again);
 
   OwningOpRef<ModuleOp> copy() { return OwningOpRef<ModuleOp>(module.clone()); }
-  bool apply(const PipelinePass &pass, ModuleOp to);
+  bool apply(const PipelinePass &pass, ModuleOp to, const PipelineOptions &with);
+  std::optional<MemoryReport> measure(const PipelineOptions &with);
+  bool findRoom();
   std::optional<ProgramRun> interpret(ModuleOp program);
   std::optional<ProgramRun> interpretPlan(ModuleOp plan, bool offsets);
   bool agree(const ProgramRun &run, const ProgramRun &with, double tolerance);
@@ -149,6 +154,7 @@ private:
   ModuleOp module;
   const CheckOptions &options;
   const PipelineOptions pipeline;
+  PipelineOptions planned; ///< the same, with the memory that the program asks for
   std::map<std::string, Tensor> variables;
   std::map<std::string, Entry> entries;
   std::string diagnostics;
@@ -362,9 +368,9 @@ bool Checker::findTruth() {
   return tryInF32(*written);
 }
 
-bool Checker::apply(const PipelinePass &pass, ModuleOp to) {
+bool Checker::apply(const PipelinePass &pass, ModuleOp to, const PipelineOptions &with) {
   PassManager manager(module.getContext());
-  pass.add(manager, pipeline);
+  pass.add(manager, with);
   if (failed(manager.run(to)))
     return fail("the pass fails");
   for (auto variable : to.getOps<VariableOp>()) // a pass may declare one
@@ -372,6 +378,44 @@ bool Checker::apply(const PipelinePass &pass, ModuleOp to) {
       variables[name.str()] = draw(module, name, variable.getType(), {});
   if (options.plant && options.plantAfter == pass.name)
     options.plant(to);
+  return true;
+}
+
+/// What the program takes so, unless a pass fails that has room enough.
+std::optional<MemoryReport> Checker::measure(const PipelineOptions &with) {
+  MemoryReport report;
+  report.explained = false;
+  PipelineOptions reported = with;
+  reported.memoryReport = &report;
+  bool failed = mlir::failed(runPhases(*copy(), reported, phasesOnTensors().back().name));
+  if (failed && report.fits)
+    return std::nullopt;
+  diagnostics.clear();
+  return report;
+}
+
+/// Has `planned` ask for as much memory as the program says, or as the least that is found.
+bool Checker::findRoom() {
+  auto room = module->getAttrOfType<FloatAttr>(roomAttrName);
+  if (!room)
+    return true;
+  if (!begin("room"))
+    return false;
+  planned.offload.activations = module->hasAttr(offloadAttrName);
+  auto all = measure(planned);
+  if (!all)
+    return fail("a pass fails where memory is measured");
+  planned.memory =
+      all->persistent + int64_t(room.getValueAsDouble() * double(all->bytes - all->persistent));
+  for (int tries = 0; tries < 2; ++tries) {
+    auto some = measure(planned);
+    if (!some)
+      return fail("a pass fails where memory is " + std::to_string(planned.memory));
+    if (some->fits)
+      return true;
+    planned.memory = some->bytes;
+  }
+  planned.memory = 0;
   return true;
 }
 
@@ -397,7 +441,7 @@ bool Checker::everyPass() {
         return false;
       std::string text = print(*program);
       bool takesApart = declinesAttention(*program);
-      if (!apply(pass, *program))
+      if (!apply(pass, *program, planned))
         return false;
       if (options.onChange && print(*program) != text)
         options.onChange(pass.name, *program);
@@ -440,7 +484,7 @@ bool Checker::without() {
       OwningOpRef<ModuleOp> program = copy();
       for (const Phase &phase : phasesOnTensors())
         for (const PipelinePass &pass : phase.passes)
-          if (pass.name != left.name && !apply(pass, *program))
+          if (pass.name != left.name && !apply(pass, *program, pipeline))
             return false;
       auto run = interpret(*program);
       if (!run || !agree(*run, truth, foldTolerance))
@@ -449,23 +493,82 @@ bool Checker::without() {
   return true;
 }
 
-bool Checker::plan() {
-  OwningOpRef<ModuleOp> program = copy();
-  for (const Phase &phase : phasesOnTensors())
-    for (const PipelinePass &pass : phase.passes)
-      if (!apply(pass, *program))
-        return false;
-  for (StringRef needed : {"init", "step"}) { // every artifact has them, a shrunk program may not
-    if (program->lookupSymbol(needed))
+/// Every artifact has these, a shrunk program may not.
+void Checker::addMissingEntries(ModuleOp program) {
+  for (StringRef needed : {"init", "step"}) {
+    if (program.lookupSymbol(needed))
       continue;
-    OpBuilder builder = OpBuilder::atBlockEnd(program->getBody());
+    OpBuilder builder = OpBuilder::atBlockEnd(program.getBody());
     auto entry =
-        func::FuncOp::create(builder, program->getLoc(), needed, builder.getFunctionType({}, {}));
+        func::FuncOp::create(builder, program.getLoc(), needed, builder.getFunctionType({}, {}));
     builder.setInsertionPointToStart(entry.addEntryBlock());
     func::ReturnOp::create(builder, entry.getLoc());
     entries[needed.str()];
   }
-  nameEntryPorts(*program);
+  nameEntryPorts(program);
+}
+
+/// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
+/// sums in another order to other numbers.
+bool Checker::ranks() {
+  auto mesh = module->getAttrOfType<StringAttr>(ranksAttrName);
+  if (!mesh || rounds)
+    return true;
+  if (!begin("layouts"))
+    return false;
+  PipelineOptions together = pipeline;
+  together.mesh = mesh.str();
+  if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
+    together.zero = zero.getInt();
+  OwningOpRef<ModuleOp> program = copy();
+  if (failed(runPhases(*program, together, "layouts")))
+    return fail("the program is not cut over " + together.mesh);
+  if (!begin("ranks"))
+    return false;
+  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
+  std::vector<OwningOpRef<ModuleOp>> owned;
+  std::vector<ModuleOp> programs;
+  for (together.rank = 0; together.rank < parsed.ranks(); ++together.rank) {
+    programs.push_back(*owned.emplace_back(program->clone()));
+    if (failed(runPhases(programs.back(), together, "simplify", "partition")))
+      return fail("a rank's program cannot be made");
+    if (options.onChange)
+      options.onChange("partition", programs.back());
+  }
+  ProgramRun run;
+  for (const auto &[name, entry] : truth) {
+    Ranks all(parsed, programs);
+    all.variables = variables;
+    auto results = all.run(name, entries.at(name).inputs);
+    if (failed(results))
+      return fail("the ranks do not run @" + name);
+    run[name] = {std::move(*results), std::move(all.variables)};
+  }
+  if (!agree(run, truth, foldTolerance))
+    return false;
+  if (!options.code.compile || options.code.target.rfind("cpu", 0) != 0)
+    return true;
+  if (!begin("compile ranks"))
+    return false;
+  program = copy();
+  addMissingEntries(*program);
+  auto artifact = compile(*program, together);
+  if (failed(artifact))
+    return fail("the ranks' programs do not compile");
+  try {
+    return runCompiled(*artifact, "run ranks", "threads of ranks");
+  } catch (const Failure &failure) {
+    return fail(failure.what());
+  }
+}
+
+bool Checker::plan() {
+  OwningOpRef<ModuleOp> program = copy();
+  for (const Phase &phase : phasesOnTensors())
+    for (const PipelinePass &pass : phase.passes)
+      if (!apply(pass, *program, planned))
+        return false;
+  addMissingEntries(*program);
   if (!begin("plan"))
     return false;
   for (StringRef pass : {"lower-to-plan", "assign-offsets", "verify-planned"})
@@ -487,17 +590,17 @@ bool Checker::plan() {
     return false;
   try {
     runTolerance = std::max(gradientTolerance, 2 * roundingOfFactors(*program));
-    return runCompiled(writeArtifact(*program));
+    return runCompiled(writeArtifact(*program), "run", "threads");
   } catch (const Failure &failure) {
     return fail(failure.what());
   }
 }
 
-bool Checker::runCompiled(const std::vector<std::byte> &artifact) {
+bool Checker::runCompiled(const std::vector<std::byte> &artifact, StringRef once, StringRef again) {
   std::optional<ProgramRun> first;
   for (int threads : {1, 3}) {
     CompiledProgram loaded(artifact, {.threads = threads, .kind = options.code.device});
-    if (!begin(threads == 1 ? "run" : "threads"))
+    if (!begin(threads == 1 ? once : again))
       return false;
     ProgramRun run;
     auto names = llvm::to_vector(llvm::make_first_range(entries));
@@ -514,13 +617,14 @@ bool Checker::runCompiled(const std::vector<std::byte> &artifact) {
       return false;
     first = std::move(run);
   }
-  outcome.bits = hashOf(*first);
+  if (once == "run")
+    outcome.bits = hashOf(*first);
   return true;
 }
 
 Outcome Checker::run() {
-  if (roundtrip() && findTruth() && everyPass() && without())
-    plan();
+  if (roundtrip() && findTruth() && findRoom() && everyPass() && without() && plan())
+    ranks();
   return outcome;
 }
 

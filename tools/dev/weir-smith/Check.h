@@ -20,6 +20,12 @@
 
 namespace weir::smith {
 
+/// A module's `smith.room` says for what share of what a run takes, beside what no choice changes,
+/// there is memory; with `smith.offload`, activations may lie with the host.
+constexpr llvm::StringLiteral roomAttrName = "smith.room", offloadAttrName = "smith.offload";
+/// The mesh that it is run on besides, and what is cut over it (PipelineOptions).
+constexpr llvm::StringLiteral ranksAttrName = "smith.mesh", zeroAttrName = "smith.zero";
+
 struct Outcome {
   enum class Kind {
     agrees,

@@ -11,6 +11,7 @@
 #include "ir/weir/Recompute.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "runtime/base/Precision.h"
+#include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include "tools/dev/weir-smith/Step.h"
 
@@ -247,6 +248,34 @@ void chooseHosts(Program &program) {
       variable.setHost(true);
 }
 
+/// At times there is no room for all that a run keeps, and some of it may go to the host.
+void chooseMemory(Program &program) {
+  if (!program.random.chance(0.5))
+    return;
+  ModuleOp module = *program.module;
+  Builder builder(module.getContext());
+  module->setAttr(roomAttrName, builder.getF64FloatAttr(program.random.one({0.05, 0.3, 0.6})));
+  if (program.random.chance(0.8))
+    module->setAttr(offloadAttrName, builder.getUnitAttr());
+}
+
+/// At times several ranks run it, where each has rows of something that a step gets.
+void chooseMesh(Program &program) {
+  ModuleOp module = *program.module;
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  int64_t count = 1, rows = 0;
+  step.walk([&](MicrobatchesOp loop) { count = loop.getCount(); });
+  for (Value input : step.getArguments())
+    if (ArrayRef<int64_t> shape = shapeOf(input); !shape.empty() && shape[0] % count == 0)
+      rows = std::max(rows, shape[0] / count);
+  if ((step.getNumArguments() && rows < 2) || !program.random.chance(0.5))
+    return;
+  Builder builder(module.getContext());
+  bool three = rows != 2 && program.random.chance(0.5);
+  module->setAttr(ranksAttrName, builder.getStringAttr(three ? "dp=3" : "dp=2"));
+  module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
@@ -263,6 +292,8 @@ OwningOpRef<ModuleOp> generate(MLIRContext &context, uint64_t seed) {
     chooseMasters(program);
     chooseRecomputed(program);
     chooseHosts(program);
+    chooseMemory(program);
+    chooseMesh(program);
   } catch (const Refused &) {
     return nullptr;
   }

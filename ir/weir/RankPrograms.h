@@ -1,0 +1,28 @@
+//===- RankPrograms.h - Which ranks run the same program ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_RANKPROGRAMS_H
+#define WEIR_IR_WEIR_RANKPROGRAMS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/base/Mesh.h"
+
+namespace weir {
+
+struct RankPrograms {
+  std::vector<int64_t>
+      firstRank; ///< of each program, the first that runs it; rank 0 runs the first
+  std::vector<uint32_t> programOf; ///< of each rank
+};
+
+/// Of a program whose layouts are known (weir-propagate-layouts): ranks whose shares, and those of
+/// the members that they meet, have the same sizes run the same one.
+RankPrograms rankPrograms(mlir::ModuleOp module, const Mesh &mesh);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,43 @@
+//===- Collective.td - What ranks tell each other ----------*- tablegen -*-===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// They move rows, and add nothing up: sums are made by ops of the rank that gets them, in the order of ranks, so that all ways of
+// carrying bytes give the same bits. The members are the ranks that differ along one axis of the module's mesh (weir.mesh) alone, in its order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_COLLECTIVE_TD
+#define WEIR_COLLECTIVE_TD
+
+include "ir/weir/WeirBase.td"
+
+class Weir_CollectiveOp<string mnemonic> : Weir_Op<mnemonic, [Pure]> {
+  let results = (outs Weir_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def Weir_AllGatherOp : Weir_CollectiveOp<"all_gather"> {
+  let summary = "the rows of all members, one member's after the other's";
+  let description = [{
+    C1: `rows` says how many each member has, and the input has as many as one of them.  C2: the result has all of them, and is like the
+    input otherwise.
+  }];
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows);
+  let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
+}
+
+def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {
+  let summary = "rows for each member, one member's after the other's, against those that they have for this one";
+  let description = [{
+    C1: the input has as many rows as `rows` says that it has for each member.  C2: every member has as many for this one as this
+    one for itself: the result has these from each, and is like the input otherwise.
+  }];
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows);
+  let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif

@@ -1,0 +1,70 @@
+//===- Propagation.h - Layouts follow from layouts ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Cuts spread from the values that have them to those that ops tie to them: along the factors
+// (Shardable), forward and backward, until nothing changes. A value only ever gains cuts, and keeps
+// what it had first: who seeds first has priority. Where two cuts contradict each other the op's
+// operands and results differ from what it computes with, and are brought there by whoever
+// partitions the entry.
+//
+// What is fixed gains nothing: variables and an entry's arguments have the layouts they are stored
+// in.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_SHARDING_PROPAGATION_H
+#define WEIR_PASSES_SHARDING_PROPAGATION_H
+
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/base/Layout.h"
+
+namespace weir::sharding {
+
+class Propagation {
+public:
+  explicit Propagation(const Mesh &mesh) : mesh(mesh) {}
+
+  /// Gives a value a layout that stays as it is.
+  void fix(mlir::Value value, const Layout &layout);
+
+  /// Gives a value cuts, as far as they do not contradict those it has.
+  void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
+
+  /// Spreads what has been fixed and seeded since the last time over the entry.
+  void run(mlir::func::FuncOp entry);
+
+  /// What is known of a value: whole, where nothing is.
+  Layout of(mlir::Value value) const;
+  /// The cuts of an op's factors, each as a dimension, as they follow from those of its operands
+  /// and results: those that are there longest first, operands first, large ones first.
+  Layout factors(Shardable op) const;
+
+private:
+  struct Known {
+    Layout layout;
+    llvm::SmallVector<unsigned> rounds; ///< for each axis, in which it was cut
+  };
+
+  bool spread(mlir::Operation *op);
+  bool spread(MicrobatchesOp loop);
+  bool tie(mlir::Value a, mlir::Value b);
+  bool tieSlices(mlir::Value slice, mlir::Value whole, int64_t count);
+  bool add(mlir::Value value, const Layout &layout);
+
+  const Mesh &mesh;
+  llvm::DenseMap<mlir::Value, Known> known;
+  llvm::DenseSet<mlir::Value> fixed;
+  unsigned round = 0;
+};
+
+/// How an operand or result of these dimensions lies where factors are cut so.
+Layout layoutOf(llvm::ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors);
+
+} // namespace weir::sharding
+
+#endif

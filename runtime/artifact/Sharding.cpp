@@ -1,0 +1,163 @@
+//===- Sharding.cpp - Programs of several ranks ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/Sharding.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Checker.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/base/Text.h"
+#include <algorithm>
+#include <set>
+
+namespace weir::artifact {
+
+Mesh meshOf(const Program &program) {
+  return program.mesh() ? std::get<Mesh>(Mesh::parse(program.mesh()->string_view())) : Mesh();
+}
+
+bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int64_t> &shape,
+             const flatbuffers::String *layout, uint64_t &size) {
+  if (!tensorSize(dtype, shape, size))
+    return false;
+  if (!layout)
+    return true;
+  Mesh mesh = meshOf(program);
+  std::optional<Layout> lies = Layout::parse(layout->string_view(), mesh);
+  if (!lies || !lies->sums.empty() || !std::ranges::equal(lies->shape(), shape))
+    return false;
+  size = sizeOf(elementOf(dtype));
+  for (int64_t own : lies->shape(mesh, int64_t(program.rank())))
+    size *= uint64_t(own);
+  return size > 0;
+}
+
+const Program &programOf(const Program &program, int64_t rank) {
+  uint32_t number = program.program_of() ? program.program_of()->Get(uint32_t(rank)) : 0;
+  return number ? *program.others()->Get(number - 1) : program;
+}
+
+namespace {
+
+void require(bool holds, const std::string &where, const std::string &what) {
+  if (!holds)
+    reject(where, what);
+}
+
+bool sameText(const flatbuffers::String *a, const flatbuffers::String *b) {
+  return (a ? a->string_view() : "") == (b ? b->string_view() : "");
+}
+
+/// Whether two programs' variables or ports are the same but for where they lie.
+template <class Tensors> bool alike(const Tensors &some, const Tensors &others) {
+  return std::ranges::equal(some, others, [](const auto *a, const auto *b) {
+    return a->name()->string_view() == b->name()->string_view() && a->dtype() == b->dtype() &&
+           std::ranges::equal(*a->shape(), *b->shape()) && sameText(a->layout(), b->layout());
+  });
+}
+
+/// Whether two entries do the same collectives in the same order: members meet in them.
+bool meets(const Entry &one, const Entry &other) {
+  auto collectives = [](const Entry &entry) {
+    std::vector<std::tuple<CollectiveKind, std::string_view, uint32_t>> all;
+    for (const Action *action : actionsOf(entry))
+      if (const Collective *collective = action->work_as_Collective()) {
+        bool isKnown = action->locations() && action->locations()->size();
+        all.emplace_back(collective->kind(), collective->axis()->string_view(),
+                         isKnown ? action->locations()->Get(0)->line() : 0);
+      }
+    return all;
+  };
+  return collectives(one) == collectives(other);
+}
+
+bool alike(const Program &one, const Program &other) {
+  return sameText(deviceOf(one).target(), deviceOf(other).target()) &&
+         alike(*one.variables(), *other.variables()) &&
+         std::ranges::equal(*one.entries(), *other.entries(), [](const Entry *a, const Entry *b) {
+           return a->name()->string_view() == b->name()->string_view() &&
+                  alike(*a->inputs(), *b->inputs()) && alike(*a->outputs(), *b->outputs()) &&
+                  meets(*a, *b);
+         });
+}
+
+} // namespace
+
+void ProgramChecker::checkMesh() {
+  if (!program.mesh()) {
+    require(!program.rank() && !program.others() && !program.program_of(), "mesh",
+            "it has several ranks and no mesh");
+    return;
+  }
+  auto parsed = Mesh::parse(program.mesh()->string_view());
+  if (auto *wrong = std::get_if<std::string>(&parsed))
+    reject("mesh", *wrong);
+  uint64_t ranks = uint64_t(std::get<Mesh>(parsed).ranks());
+  require(program.rank() < ranks, "mesh", concat("there is no rank ", program.rank()));
+  uint32_t others = program.others() ? program.others()->size() : 0;
+  require(others < ranks, "mesh", "it has more programs than ranks");
+  require(!program.program_of() || program.program_of()->size() == ranks, "mesh",
+          concat("it has ", ranks, " ranks, and not of each which program it runs"));
+  require(others == 0 || program.program_of(), "mesh", "nobody runs its other programs");
+  if (program.program_of())
+    for (uint32_t number : *program.program_of())
+      require(number <= others, "mesh", "a rank runs a program that is not there");
+}
+
+/// The other programs, each as if it were alone.
+void ProgramChecker::checkOthers() {
+  if (program.others())
+    for (const Program *other : *program.others()) {
+      require(sameText(other->mesh(), program.mesh()) && !other->others() && !other->program_of(),
+              "mesh", "a rank's program is of another mesh");
+      ProgramChecker(*other).check();
+      require(alike(program, *other), "mesh",
+              "a rank's program has other variables, entries or collectives");
+    }
+}
+
+/// The loader writes and reads shares by the rank, at places that its program has.
+void ProgramChecker::checkRanks() {
+  if (!program.mesh())
+    return;
+  require(program.rank() == 0 && (!program.program_of() || program.program_of()->Get(0) == 0),
+          "mesh", "rank 0 runs another program than the first");
+  Mesh mesh = meshOf(program);
+  std::set<std::string_view> layouts;
+  for (const Variable *variable : *program.variables())
+    if (variable->layout())
+      layouts.insert(variable->layout()->string_view());
+  for (const Entry *entry : *program.entries())
+    for (const auto *ports : {entry->inputs(), entry->outputs()})
+      for (const Port *port : *ports)
+        if (port->layout())
+          layouts.insert(port->layout()->string_view());
+  for (std::string_view text : layouts)
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      Layout layout = *Layout::parse(text, mesh);
+      std::vector<int64_t> shape = layout.shape(mesh, rank);
+      require(shape == layout.shape(mesh, int64_t(programOf(program, rank).rank())) &&
+                  std::ranges::count(shape, 0) == 0,
+              "mesh", concat("rank ", rank, " runs a program of other sizes"));
+    }
+}
+
+void EntryChecker::checkCollective(const Collective &collective) const {
+  require(collective.kind() <= CollectiveKind::MAX, "its kind is unknown");
+  require(isAligned(collective.bytes()), "its sizes are not aligned in the file");
+  Mesh mesh = meshOf(program);
+  int axis = mesh.find(collective.axis()->string_view());
+  require(axis >= 0, "its axis '" + collective.axis()->str() + "' is none of the mesh");
+  require(collective.bytes()->size() == uint64_t(mesh.axes[axis].size),
+          "it has not as many sizes as members");
+  for (uint64_t bytes : *collective.bytes())
+    require(bytes > 0 && bytes <= maxArena, "a member has nothing, or too much");
+  require(collective.own() ==
+              collective.bytes()->Get(uint32_t(mesh.coordinate(int64_t(program.rank()), axis))),
+          "its own size is not this rank's");
+}
+
+} // namespace weir::artifact

@@ -1,0 +1,88 @@
+//===- Layout.h - How a tensor lies on a mesh -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A dimension is a product of pieces, the outermost first, and each piece may be cut over axes of
+// the mesh: the rows of a batch stay cut where they are one dimension with the places in them, and
+// heads where they are one with what each has. Along the axes that cut nothing a tensor is the same
+// on all ranks, or a sum that is still to be made of what each has.
+//
+// As text: "12@dp*256 64 +tp" has dimensions of 3072 and 64, the first cut over dp by its 12, and
+// is to be added up over tp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_BASE_LAYOUT_H
+#define WEIR_RUNTIME_BASE_LAYOUT_H
+
+#include "runtime/base/Mesh.h"
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace weir {
+
+/// Numbers of axes of a mesh.
+using Axes = std::vector<unsigned>;
+
+/// Places from `begin` on.
+struct Share {
+  int64_t begin, size;
+};
+
+/// A run of places.
+struct Piece {
+  int64_t size;
+  Axes axes = {}; ///< that cut it, the outermost first; each of them in one piece of a tensor
+  bool operator==(const Piece &) const = default;
+
+  int64_t parts(const Mesh &mesh) const;
+  /// What a rank has of it.
+  Share share(const Mesh &mesh, int64_t rank) const;
+};
+
+/// What a dimension is made of, the outermost first. Pieces that are not cut are one where they
+/// touch; there is one at least.
+using Pieces = std::vector<Piece>;
+
+/// Makes one of neighbours that are not cut.
+Pieces joined(std::span<const Piece> pieces);
+
+struct Layout {
+  std::vector<Pieces> dimensions;
+  Axes sums = {}; ///< axes over which it is still to be added up, in order
+
+  /// The same on every rank.
+  static Layout whole(std::span<const int64_t> shape);
+
+  bool isWhole() const { return sums.empty() && !isCut(); }
+  bool isCut() const;
+  bool isCutOver(unsigned axis) const;
+
+  /// Nothing where the text says none on the mesh.
+  static std::optional<Layout> parse(std::string_view text, const Mesh &mesh);
+  std::string text(const Mesh &mesh) const;
+
+  /// The tensor's shape.
+  std::vector<int64_t> shape() const;
+  /// The shape of what a rank has.
+  std::vector<int64_t> shape(const Mesh &mesh, int64_t rank) const;
+
+  bool operator==(const Layout &) const = default;
+};
+
+/// The piece of which a scalar of the run says where a rank's share begins, by its name (Names.h),
+/// in the artifact or before; nothing where it says something else.
+std::optional<Piece> pieceOfBegin(std::string_view name, const Mesh &mesh);
+
+/// Calls `visit(whole, own, count)` for runs of elements of a tensor: `count` of them, which a rank
+/// has from its element number `own` on, are those from number `whole` on. In the order of `own`.
+void forEachRun(const Layout &layout, const Mesh &mesh, int64_t rank,
+                const std::function<void(int64_t whole, int64_t own, int64_t count)> &visit);
+
+} // namespace weir
+
+#endif

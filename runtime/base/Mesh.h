@@ -1,0 +1,55 @@
+//===- Mesh.h - Many devices with names for their directions ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks are numbered through the axes row by row: the last axis changes first. What is cut over an
+// axis of k ranks is cut at ceil(i * n / k), so that shares differ by one place at most, and those
+// of an axis that is cut again are those of both axes together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_BASE_MESH_H
+#define WEIR_RUNTIME_BASE_MESH_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace weir {
+
+struct Mesh {
+  struct Axis {
+    std::string name;
+    int64_t size = 1;
+    bool operator==(const Axis &) const = default;
+  };
+  std::vector<Axis> axes;
+
+  /// Of "dp=2,tp=4"; "" is one rank. Where the text is none, what is wrong with it.
+  static std::variant<Mesh, std::string> parse(std::string_view text);
+  std::string text() const;
+
+  int64_t ranks() const;
+  /// The axis of that name, or -1.
+  int find(std::string_view name) const;
+  /// A rank's number along an axis.
+  int64_t coordinate(int64_t rank, unsigned axis) const;
+  /// The ranks that differ from `rank` along the axis alone, itself included, in the axis' order.
+  std::vector<int64_t> along(int64_t rank, unsigned axis) const;
+
+  bool operator==(const Mesh &) const = default;
+};
+
+/// The first place of the part number `part` of `size` places in `parts`; of `parts`, their end.
+constexpr int64_t firstOfPart(int64_t size, int64_t part, int64_t parts) {
+  return (part * size + parts - 1) / parts;
+}
+
+} // namespace weir
+
+#endif

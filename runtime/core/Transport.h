@@ -1,0 +1,33 @@
+//===- Transport.h - What carries bytes between ranks ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_TRANSPORT_H
+#define WEIR_RUNTIME_CORE_TRANSPORT_H
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace weir {
+
+/// One rank's end. Bytes are carried and never changed: sums are made by the ranks' programs.
+class Transport {
+public:
+  virtual ~Transport() = default;
+
+  /// Gives each member along an axis of the mesh, in its order, what is in `to` for it, and gets
+  /// what they give this one; itself is one of them. Every member calls it with the same `what`, in
+  /// words for messages, and with sizes that agree. Returns when `from` is filled and `to` is no
+  /// longer read. Throws Failure{Exit::peer} where a member has ended or is at something else.
+  virtual void exchange(unsigned axis, const std::string &what,
+                        std::span<const std::span<const std::byte>> to,
+                        std::span<const std::span<std::byte>> from) = 0;
+};
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,27 @@
+//===- MeshDevice.h - All ranks of a mesh as one device -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Virtual devices: each rank has a device of its own and a thread that drives it, and whoever runs
+// the program sees whole tensors. They lie nowhere: addresses of variables and ports are those of
+// runtime/core/WholeTensors.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_DEVICES_MESHDEVICE_H
+#define WEIR_RUNTIME_DEVICES_MESHDEVICE_H
+
+#include "runtime/core/Device.h"
+
+namespace weir {
+
+/// Of a program with a mesh. `make` makes each rank's. Throws as it does.
+std::unique_ptr<Device> makeMeshDevice(const artifact::Program &program,
+                                       const DeviceOptions &options, const MakeDevice &make);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,94 @@
+"""Several ranks as threads of one process: they compute what one device does, and keep what it keeps."""
+
+import json
+import unittest
+
+import weirtest
+from weirtest import MODELS, data
+
+
+class Mesh(weirtest.Test):
+    def compiled(self, model, *options, name):
+        artifact = self.folder / name
+        self.weir("compile", MODELS / f"{model}.weir", *options, "-o", artifact)
+        return artifact
+
+    def losses(self, artifact, *options, steps=10):
+        metrics = self.folder / "metrics.jsonl"
+        metrics.unlink(missing_ok=True)
+        self.weir("run", artifact, *options, "--steps", steps, "--metrics", metrics)
+        return [json.loads(line)["loss"] for line in metrics.read_text().splitlines() if "loss" in json.loads(line)][:steps]
+
+    def agree(self, some, others):
+        self.assertEqual(len(some), len(others))
+        for a, b in zip(some, others):
+            self.assertAlmostEqual(a / b, 1, delta=1e-5)
+
+    def test_losses_are_one_devices(self):
+        rows, text = self.digits(64), data(window=self.text())
+        for model, options, fed in (
+            ("mnist-mlp", ["--set", "hidden=24", "--set", "batch=8"], rows),
+            ("gpt-char", ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"], text),
+        ):
+            alone = self.losses(self.compiled(model, *options, name="alone.weirx"), *fed)
+            # 6 rows over 4 ranks, and 8 over 3, are not as many for each.
+            for mesh in ("dp=2", "dp=3", "dp=4"):
+                with self.subTest(model=model, mesh=mesh):
+                    together = self.compiled(model, *options, "--mesh", mesh, name="together.weirx")
+                    self.agree(self.losses(together, *fed), alone)
+
+    def test_microbatches(self):
+        options, rows = ["--set", "hidden=24", "--set", "batch=8", "--microbatches", 2], self.digits(64)
+        alone = self.losses(self.compiled("mnist-mlp", *options, name="alone.weirx"), *rows)
+        together = self.compiled("mnist-mlp", *options, "--mesh", "dp=2", name="together.weirx")
+        self.agree(self.losses(together, *rows), alone)
+
+    def test_batch_statistics_and_dropout(self):
+        """They are of the whole batch, and each rank draws what one device does for its rows."""
+        options, rows = ["--set", "width=8", "--set", "batch=6"], self.digits(64)
+        alone = self.losses(self.compiled("mnist-cnn", *options, name="alone.weirx"), *rows)
+        together = self.compiled("mnist-cnn", *options, "--mesh", "dp=2", name="together.weirx")
+        self.agree(self.losses(together, *rows), alone)
+
+    def test_a_run_goes_on_on_another_mesh(self):
+        options, rows = ["--set", "hidden=24", "--set", "batch=8"], self.digits(64)
+        alone = self.compiled("mnist-mlp", *options, name="alone.weirx")
+        two = self.compiled("mnist-mlp", *options, "--mesh", "dp=2", name="two.weirx")
+        four = self.compiled("mnist-mlp", *options, "--mesh", "dp=4", name="four.weirx")
+        zero = self.compiled("mnist-mlp", *options, "--mesh", "dp=3", "--zero", 3, name="zero.weirx")
+
+        def losses(folder, *artifacts):
+            found = []
+            for i, artifact in enumerate(artifacts):
+                more = ["--resume", "--extend"] if i else []
+                found += self.losses(artifact, *rows, "--checkpoint", self.folder / folder, *more, steps=3 * (i + 1))[-3:]
+            return found
+
+        self.agree(losses("kept", two, four, zero, alone), losses("beside", alone, alone, alone, alone))
+
+    def test_inspect(self):
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
+        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=2; bytes, kernels and times are of the first rank\n")
+        self.assertEqual(json.loads(self.weir("inspect", artifact, "--json").stdout)["mesh"], "dp=2")
+        self.assertIn('plan.collective all_gather over "dp"', self.weir("inspect", "--plan", artifact).stdout)
+
+    def test_what_is_not_for_ranks(self):
+        """It is said before anything is run."""
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
+        self.fails(2, "--nan trace looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--nan", "trace")
+        self.fails(2, "--device emulated does not run|does not serve", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
+        self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts over 2 ranks", "weir", "compile", MODELS / "mnist-mlp.weir",
+                   "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
+        self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
+                   "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
+
+    def test_what_is_no_mesh(self):
+        model = MODELS / "mnist-mlp.weir"
+        for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
+            self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
+        self.fails(2, "--mesh dp=2: ranks are CPUs' threads", "weir", "compile", model, "--mesh", "dp=2",
+                   "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
+
+
+if __name__ == "__main__":
+    weirtest.main()

@@ -1,0 +1,17 @@
+// RUN: weir-opt %s | weir-opt | FileCheck %s
+
+module attributes {weir.mesh = "dp=2,tp=3"} {
+  // CHECK-LABEL: func @collectives
+  func.func @collectives(%x: tensor<2x5xf32>) -> tensor<4x5xf32> {
+    // CHECK: weir.all_gather %{{.*}} over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>
+    %all = weir.all_gather %x over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>
+    // CHECK: weir.all_to_all %{{.*}} over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
+    %mine = weir.all_to_all %all over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
+    // CHECK: weir.random normal seed %{{.*}} step %{{.*}} round %{{.*}} at %{{.*}} of 12 {key = 3 : i64}
+    %seed = weir.constant 1 : i32 -> tensor<i32>
+    %places = weir.iota {dimension = 0 : i64} -> tensor<4x5xi32>
+    %r = weir.random normal seed %seed step %seed round %seed at %places of 12 {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4x5xi32>) -> tensor<4x5xf32>
+    %sum = weir.add %mine, %r : tensor<4x5xf32>
+    return %sum : tensor<4x5xf32>
+  }
+}

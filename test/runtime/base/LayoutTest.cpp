@@ -1,0 +1,128 @@
+//===- LayoutTest.cpp - Meshes, and how tensors lie on them ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/base/Layout.h"
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace weir;
+using Shape = std::vector<int64_t>;
+
+static Mesh mesh(const char *text) { return std::get<Mesh>(Mesh::parse(text)); }
+
+TEST(Mesh, RanksAreNumberedRowByRow) {
+  Mesh six = mesh("dp=2,tp=3");
+  EXPECT_EQ(six.text(), "dp=2,tp=3");
+  EXPECT_EQ(six.ranks(), 6);
+  EXPECT_EQ(six.find("tp"), 1);
+  EXPECT_EQ(six.find("pp"), -1);
+  EXPECT_EQ(six.coordinate(4, 0), 1);
+  EXPECT_EQ(six.coordinate(4, 1), 1);
+  EXPECT_EQ(six.along(4, 0), (std::vector<int64_t>{1, 4}));
+  EXPECT_EQ(six.along(4, 1), (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_EQ(mesh("").ranks(), 1);
+}
+
+TEST(Mesh, WhatIsNoneSaysWhatIsWrong) {
+  for (auto [text, reason] : std::initializer_list<std::pair<const char *, const char *>>{
+           {"dp", "'dp' is no axis with its size"},
+           {"=2", "'=2' is no axis with its size"},
+           {"dp=0", "'0' is no size of the axis dp"},
+           {"dp=-2", "'-2' is no size of the axis dp"},
+           {"dp=2x", "'2x' is no size of the axis dp"},
+           {"dp=99999999999999999999", "is no size of the axis dp"},
+           {"dp=2,dp=2", "the axis dp is there twice"},
+           {"dp=2,", "there is nothing behind the last comma"},
+           {"dp=4096,tp=2", "there are more than 4096 ranks"}}) {
+    auto parsed = Mesh::parse(text);
+    ASSERT_TRUE(std::holds_alternative<std::string>(parsed)) << text;
+    EXPECT_NE(std::get<std::string>(parsed).find(reason), std::string::npos)
+        << std::get<std::string>(parsed);
+  }
+}
+
+TEST(Layout, SharesDifferByOneAndCoverAll) {
+  Mesh eight = mesh("dp=2,tp=4");
+  for (int64_t size : {1, 4, 7, 8, 65, 1000}) {
+    Piece piece{size, {0, 1}};
+    int64_t next = 0;
+    for (int64_t rank = 0; rank < 8; ++rank) {
+      Share share = piece.share(eight, rank);
+      EXPECT_EQ(share.begin, next);
+      EXPECT_TRUE(share.size == size / 8 || share.size == size / 8 + 1);
+      next += share.size;
+    }
+    EXPECT_EQ(next, size);
+    // Those of the outer axis are those of both together.
+    EXPECT_EQ(Piece({size, {0}}).share(eight, 4).begin, piece.share(eight, 4).begin);
+  }
+}
+
+TEST(Layout, TextAndShape) {
+  Mesh six = mesh("dp=2,tp=3");
+  Shape shape = {48, 65, 4};
+  std::optional<Layout> layout = Layout::parse("12@dp*4 65@tp 4", six);
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->text(six), "12@dp*4 65@tp 4");
+  EXPECT_EQ(layout->shape(), shape);
+  EXPECT_TRUE(layout->isCut() && layout->isCutOver(1) && !layout->isWhole());
+  EXPECT_EQ(layout->shape(six, 0), (Shape{24, 22, 4}));
+  EXPECT_EQ(layout->shape(six, 5), (Shape{24, 21, 4}));
+  EXPECT_EQ(Layout::parse("48 65 2*2 +dp +tp", six)->text(six), "48 65 4 +dp +tp");
+  EXPECT_EQ(Layout::whole(shape).text(six), "48 65 4");
+  EXPECT_EQ(Layout::parse("", six)->text(six), "");
+  EXPECT_EQ(Layout::parse("+tp", six)->text(six), "+tp");
+}
+
+TEST(Layout, WhatIsNone) {
+  Mesh six = mesh("dp=2,tp=3");
+  for (const char *text : {"48@pp 65", "48@dp 65@dp", "48@dp 65 +dp", "+dp 48 65", "48 0", "48  65",
+                           "48 -65", "48 65x", "48@ 65", "48* 65", "x 65", "48 65 +",
+                           "1099511627777", "1099511627776*1099511627776"})
+    EXPECT_FALSE(Layout::parse(text, six)) << text;
+}
+
+TEST(Layout, RunsAreAllThatARankHasInOrder) {
+  Mesh six = mesh("dp=2,tp=3");
+  for (auto [text, shape] :
+       std::initializer_list<std::pair<const char *, Shape>>{{"12@dp*4 65@tp 4", {48, 65, 4}},
+                                                             {"5 7@tp", {5, 7}},
+                                                             {"2*6@dp@tp 3", {12, 3}},
+                                                             {"3 1", {3, 1}},
+                                                             {"6@tp 1", {6, 1}},
+                                                             {"1 4@dp*3 2", {1, 12, 2}},
+                                                             {"", {}}}) {
+    Layout layout = *Layout::parse(text, six);
+    for (int64_t rank = 0; rank < 6; ++rank) {
+      // Element by element: a whole number's places in pieces, each within its share.
+      std::vector<int64_t> expected, found;
+      int64_t elements = 1;
+      for (int64_t size : shape)
+        elements *= size;
+      for (int64_t whole = 0; whole < elements; ++whole) {
+        int64_t left = whole, inner = elements;
+        bool mine = true;
+        for (const Pieces &pieces : layout.dimensions)
+          for (const Piece &piece : pieces) {
+            inner /= piece.size;
+            Share share = piece.share(six, rank);
+            int64_t place = left / inner;
+            left %= inner;
+            mine &= place >= share.begin && place < share.begin + share.size;
+          }
+        if (mine)
+          expected.push_back(whole);
+      }
+      forEachRun(layout, six, rank, [&](int64_t whole, int64_t own, int64_t count) {
+        EXPECT_EQ(own, int64_t(found.size()));
+        for (int64_t i = 0; i < count; ++i)
+          found.push_back(whole + i);
+      });
+      EXPECT_EQ(found, expected) << text << " of rank " << rank;
+    }
+  }
+}
