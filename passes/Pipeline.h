@@ -46,6 +46,7 @@ struct PipelineOptions {
   Offloaded offload = {};
   std::string mesh = "";                        ///< what it runs on, "dp=2"; "": one device
   int64_t zero = 0;                             ///< what is cut over dp besides rows, 0 to 3
+  bool sequenceParallel = true;                 ///< sums over tp are cut along what is no row
   int64_t rank = 0;                             ///< of the mesh, whose sizes the program gets
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.

@@ -160,6 +160,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .offload = {options.offload, options.offloadsActivations},
                            .mesh = options.mesh,
                            .zero = options.zero,
+                           .sequenceParallel = options.sequenceParallel,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {

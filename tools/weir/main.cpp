@@ -16,7 +16,6 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Masters.h"
-#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
@@ -36,6 +35,7 @@
 #include "tools/weir/InspectMemory.h"
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
+#include "tools/weir/MeshOptions.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -155,25 +155,7 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
-  app.add_option("--mesh", options.mesh,
-                 "Run it on several devices together, here threads of this process: axes and their "
-                 "sizes, such as dp=2, over which each batch's rows are cut")
-      ->type_name("AXIS=N[,AXIS=N]")
-      ->check([](const std::string &text) {
-        auto parsed = Mesh::parse(text);
-        if (auto *wrong = std::get_if<std::string>(&parsed))
-          return *wrong;
-        for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (axis.name != "dp")
-            return axis.name + " is no axis that anything is cut over: expected dp";
-        return std::string();
-      });
-  app.add_option(
-         "--zero", options.zero,
-         "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
-         "and gradients; 3, parameters too")
-      ->type_name("0..3")
-      ->transform(integerWithin(0, 3));
+  addMeshOptions(app, options);
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -208,15 +190,7 @@ void checkTargetOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
                                    options.target + ": give a size");
-  if (!options.mesh.empty() && !options.target.starts_with("cpu"))
-    throw Failure(Exit::usage, "--mesh " + options.mesh +
-                                   ": ranks are CPUs' threads yet, and this is for " +
-                                   options.target + ": give a --target of CPUs");
-  if (options.memoryIsHere && !options.mesh.empty())
-    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
-                                   " together, and each gets a size of its own: give one");
-  if (options.zero && options.mesh.empty())
-    throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+  checkMeshOptions(options);
   if (options.choosesOffload && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
   if (options.offloadsActivations && !options.memory)
@@ -329,8 +303,7 @@ Command addVerify(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
   app.remove_option(app.get_option("--tuning"));
-  app.remove_option(app.get_option("--mesh"));
-  app.remove_option(app.get_option("--zero"));
+  removeMeshOptions(app);
   app.add_option("--device", state.verify.device,
                  "Where it is run (default: what it is compiled for); see weir run --help")
       ->type_name("NAME");
