@@ -109,7 +109,7 @@ class Mesh(weirtest.Test):
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, "--mesh dp=2: ranks are CPUs' threads", "weir", "compile", model, "--mesh", "dp=2",
+        self.fails(2, "--mesh dp=2: ranks are CPUs yet", "weir", "compile", model, "--mesh", "dp=2",
                    "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 
 

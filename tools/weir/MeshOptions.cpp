@@ -51,8 +51,7 @@ void removeMeshOptions(CLI::App &app) {
 
 void checkMeshOptions(const CompileOptions &options) {
   if (!options.mesh.empty() && !options.target.starts_with("cpu"))
-    throw Failure(Exit::usage, "--mesh " + options.mesh +
-                                   ": ranks are CPUs' threads yet, and this is for " +
+    throw Failure(Exit::usage, "--mesh " + options.mesh + ": ranks are CPUs yet, and this is for " +
                                    options.target + ": give a --target of CPUs");
   if (options.memoryIsHere && !options.mesh.empty())
     throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +

@@ -20,8 +20,8 @@
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
-#include "runtime/run/Launcher.h"
 #include "runtime/run/RunOptions.h"
+#include "runtime/run/Together.h"
 #include "runtime/run/Train.h"
 #include "runtime/run/Within.h"
 #include "tools/common/CommandLine.h"
@@ -351,7 +351,6 @@ Command addTrain(CLI::App &app, State &state) {
   app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
   addTrainingOptions(app, state);
   return [&] {
-    requireOneProcess();
     readModelOptions(state.words, state.compile);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
@@ -359,16 +358,23 @@ Command addTrain(CLI::App &app, State &state) {
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
-    std::vector<std::byte> artifact;
-    if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
-      return exit;
-    if (!state.output.empty())
-      writeFile(state.output, artifact);
-    // Where nothing had to go, there is nothing to put into a folder.
-    if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
-        artifact::deviceOf(artifact::verify(artifact)).host() == 0)
-      state.run.device.offloadFolder.clear();
-    return train(std::move(artifact), state);
+    // Of several processes the first compiles.
+    return runTogether(state.run, state.compile.mesh, [&](const RunOptions &own) {
+      state.run = own;
+      std::vector<std::byte> artifact;
+      if (isFirst(own)) {
+        if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
+          return exit;
+        if (!state.output.empty())
+          writeFile(state.output, artifact);
+      }
+      shareArtifact(own, artifact);
+      // Where nothing had to go, there is nothing to put into a folder.
+      if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
+          artifact::deviceOf(artifact::verify(artifact)).host() == 0)
+        state.run.device.offloadFolder.clear();
+      return train(std::move(artifact), state);
+    });
   };
 }
 
