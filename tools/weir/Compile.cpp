@@ -63,7 +63,7 @@ std::string unknownPhase(const std::string &name) {
 /// The bytes that a run of a plan takes.
 int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
   return plan->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt() +
-         reserveOf(*options.target, options.threads, plan);
+         reserveOf(*options.target, options.threads, plan).bytes();
 }
 
 /// One compile. Diagnostics of the passes go through `reporter` as long as it lives.
