@@ -10,9 +10,9 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/devices/Devices.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/TotalSteps.h"
@@ -66,7 +66,7 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
-    : options(options), program(std::move(artifact), makeDevice, {.device = options.device}),
+    : options(options), program(std::move(artifact), openDevice, {.device = options.device}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(options, disk)),
