@@ -44,6 +44,7 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <malloc.h>
 #include <unistd.h>
 
 namespace weir {
@@ -90,6 +91,9 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 /// The words of --offload. Where optimizers and parameters are both there, the latter say it.
 void readOffload(const std::vector<std::string> &words, CompileOptions &options) {
   auto has = [&](const char *word) { return std::ranges::find(words, word) != words.end(); };
+  for (const std::string &word : words)
+    if (std::ranges::count(words, word) > 1)
+      throw CLI::ValidationError("--offload", word + " stands there twice: expected it once");
   options.choosesOffload = has("auto");
   if (options.choosesOffload && words.size() > 1)
     throw CLI::ValidationError("--offload",
@@ -217,6 +221,13 @@ void checkTargetOptions(const CompileOptions &options) {
                                    " together, and each gets a size of its own: give one");
   if (options.zero && options.mesh.empty())
     throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+  bool offloads = options.choosesOffload || options.offloadsActivations || !options.offload.empty();
+  if (options.memoryIsHere && offloads && options.offloadFolder.empty())
+    throw Failure(Exit::usage,
+                  concat("--memory here with --offload: what is offloaded lies in this machine's "
+                         "memory, too, unless it is a file: give ",
+                         options.alsoRuns ? "--offload-dir DIR"
+                                          : "a size, and run it with --offload-dir DIR"));
   if (options.choosesOffload && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
   if (options.offloadsActivations && !options.memory)
@@ -380,6 +391,10 @@ Command addTrain(CLI::App &app, State &state) {
   return [&] {
     requireOneProcess();
     readModelOptions(state.words, state.compile);
+    state.compile.alsoRuns = true;
+    state.compile.offloadFolder = state.run.device.offloadFolder;
+    if (state.compile.memoryIsHere)
+      state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     state.compile.threads = state.run.device.threads;
@@ -391,6 +406,7 @@ Command addTrain(CLI::App &app, State &state) {
       return exit;
     if (!state.output.empty())
       writeFile(state.output, artifact);
+    malloc_trim(0); // of what compiling took, the run has as much as it can
     // Where nothing had to go, there is nothing to put into a folder.
     if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
         artifact::deviceOf(artifact::verify(artifact)).host() == 0)
