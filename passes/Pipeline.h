@@ -23,7 +23,9 @@ struct MemoryReport {
   double seconds = 0;     ///< of a step, estimated
   bool fits = true;       ///< in the budget
   int64_t persistent = 0; ///< bytes that no choice changes: variables, what threads need
-  bool explained = true;  ///< whether an error says what would fit: set by who asks
+  int64_t ofThread = 0;   ///< of them, what each thread needs
+  int64_t parameters = 0, optimizer = 0; ///< of them, what may lie with the host instead
+  bool explained = true;                 ///< whether an error says what would fit: set by who asks
 };
 
 /// What lies in the host's memory.

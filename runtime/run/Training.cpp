@@ -11,9 +11,9 @@
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
-#include "runtime/devices/Devices.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/Together.h"
@@ -70,7 +70,7 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), group(options.device.group),
-      program(std::move(artifact), makeDevice, {.device = options.device}),
+      program(std::move(artifact), openDevice, {.device = options.device}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(options, disk)),

@@ -94,6 +94,8 @@ class Mesh(weirtest.Test):
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=2; bytes, kernels and times are of the first rank\n")
         self.assertEqual(json.loads(self.weir("inspect", artifact, "--json").stdout)["mesh"], "dp=2")
         self.assertIn('plan.collective all_gather over "dp"', self.weir("inspect", "--plan", artifact).stdout)
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", "--zero", 3, name="b.weirx")
+        self.assertIn(" gathered from all ranks\n", self.weir("inspect", "--memory", artifact).stdout)
 
     def test_what_is_not_for_ranks(self):
         """It is said before anything is run."""

@@ -37,6 +37,8 @@ struct CompileOptions {
   std::string offload;                     ///< Offloaded::variables
   bool offloadsActivations = false;        ///< Offloaded::activations
   bool choosesOffload = false;             ///< as little as `memory` wants
+  std::string offloadFolder;               ///< where that is put into a file; "": not known
+  bool alsoRuns = false;                   ///< this process runs what it compiles
   std::string mesh;                        ///< "dp=2"; "": one device
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel

@@ -44,6 +44,7 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <malloc.h>
 #include <unistd.h>
 
 namespace weir {
@@ -90,6 +91,9 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 /// The words of --offload. Where optimizers and parameters are both there, the latter say it.
 void readOffload(const std::vector<std::string> &words, CompileOptions &options) {
   auto has = [&](const char *word) { return std::ranges::find(words, word) != words.end(); };
+  for (const std::string &word : words)
+    if (std::ranges::count(words, word) > 1)
+      throw CLI::ValidationError("--offload", word + " stands there twice: expected it once");
   options.choosesOffload = has("auto");
   if (options.choosesOffload && words.size() > 1)
     throw CLI::ValidationError("--offload",
@@ -191,6 +195,13 @@ void checkTargetOptions(const CompileOptions &options) {
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
                                    options.target + ": give a size");
   checkMeshOptions(options);
+  bool offloads = options.choosesOffload || options.offloadsActivations || !options.offload.empty();
+  if (options.memoryIsHere && offloads && options.offloadFolder.empty())
+    throw Failure(Exit::usage,
+                  concat("--memory here with --offload: what is offloaded lies in this machine's "
+                         "memory, too, unless it is a file: give ",
+                         options.alsoRuns ? "--offload-dir DIR"
+                                          : "a size, and run it with --offload-dir DIR"));
   if (options.choosesOffload && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
   if (options.offloadsActivations && !options.memory)
@@ -352,6 +363,10 @@ Command addTrain(CLI::App &app, State &state) {
   addTrainingOptions(app, state);
   return [&] {
     readModelOptions(state.words, state.compile);
+    state.compile.alsoRuns = true;
+    state.compile.offloadFolder = state.run.device.offloadFolder;
+    if (state.compile.memoryIsHere)
+      state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
     checkTargetOptions(state.compile);
     state.compile.gradients = !state.run.gradients.empty();
     state.compile.threads = state.run.device.threads;
@@ -367,6 +382,7 @@ Command addTrain(CLI::App &app, State &state) {
           return exit;
         if (!state.output.empty())
           writeFile(state.output, artifact);
+        malloc_trim(0); // of what compiling took, the run has as much as it can
       }
       shareArtifact(own, artifact);
       // Where nothing had to go, there is nothing to put into a folder.
