@@ -1,6 +1,7 @@
 """Each rank a process, as launchers start them: the bits of virtual devices, and an end for all where one ends."""
 
 import os
+import random
 import resource
 import shutil
 import signal
@@ -150,7 +151,8 @@ class Processes(weirtest.Test):
         end = time.monotonic() + 120
         path = self.folder / name
         while not path.exists() or path.read_text().count("\n") < steps:
-            self.assertTrue(all(process.poll() is None for process in processes), "a rank has ended")
+            for process in processes:
+                self.assertIsNone(process.poll(), process.returncode is not None and process.communicate())
             self.assertLess(time.monotonic(), end, "no step is done")
             time.sleep(0.02)
 
@@ -168,6 +170,31 @@ class Processes(weirtest.Test):
                 last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
                 self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
                 self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
+
+    def test_killed_at_random_moments(self):
+        """At any of them, the first of loading and the last of saving included, nothing that was saved is lost."""
+        choose, kills = random.Random(5), int(os.environ.get("WEIR_KILLS", 5))
+        artifact, rows = self.compiled(*MLP, "--mesh", "dp=2", "--zero", 1), self.digits(64)
+        words = ["run", artifact, *rows, "--steps", 150 * kills, "--every", 7]
+        # Who has not come yet may still be started: that is waited for as long as this.
+        patience = ["--collective-timeout", 7]
+        for kill in range(kills):
+            processes = self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume", *patience,
+                                   "--metrics", self.folder / f"{kill}.jsonl")  # fmt: skip
+            if kill % 4:
+                self.await_steps(processes, f"{kill}.jsonl", choose.randrange(1, 60))
+            time.sleep(choose.random() * 0.3)
+            saved = [path.name for path in self.checkpoints(self.folder / "killed")]
+            victim = choose.randrange(2)
+            processes[victim].kill()
+            processes[victim].wait()
+            ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=10 if kill % 4 else 30)
+            self.assertRegex(err, f"rank {victim} has ended without a word|rank 1 has found no rank 0|rank 1 has not come")
+            if saved:
+                self.assertGreaterEqual(self.checkpoints(self.folder / "killed")[-1].name, saved[-1])
+        self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume"))
+        self.weir(*words, "--checkpoint", self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "killed"), self.weights(self.folder / "whole"))
 
     def test_a_stopped_rank_ends_all(self):
         for victim in (0, 1):
@@ -196,7 +223,7 @@ class Processes(weirtest.Test):
             with self.subTest(victim=victim):
                 name = f"stopped-{victim}"
                 metrics, kept = self.files(name)
-                words = ["run", artifact, *rows, "--steps", 3000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics]
+                words = ["run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics]
                 processes = self.begin(2, *words)
                 self.await_steps(processes, metrics.name, 20)
                 processes[victim].send_signal(signal.SIGTERM)
@@ -204,7 +231,7 @@ class Processes(weirtest.Test):
                 self.assertRegex(said[0][1], r"SIGTERM: stopped after step \d+, saved in")
                 self.all_end(self.begin(2, *words, "--resume"))
         metrics, kept = self.files("whole")
-        self.weir("run", artifact, *rows, "--steps", 3000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics)
+        self.weir("run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics)
         for victim in (0, 1):
             for file in ("model.safetensors", "state.safetensors"):
                 ours, theirs = (self.checkpoints(self.folder / name)[-1] for name in (f"stopped-{victim}", "whole"))
