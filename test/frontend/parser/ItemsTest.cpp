@@ -102,7 +102,7 @@ TEST(Items, Plan) {
   ASSERT_EQ(fifth->kind(), Kind::shard);
   EXPECT_EQ(show(fifth->pattern.get()), "'h.*.c_fc.weight'");
   EXPECT_EQ(fifth->axis.text, "tp");
-  EXPECT_EQ(show(fifth->dimension.get()), "1 - 1");
+  EXPECT_EQ(show(fifth->dimension.get()), "(1 - 1)");
   EXPECT_EQ(errorsOf("const plan = 1"), Messages{});
 }
 
