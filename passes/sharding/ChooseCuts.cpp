@@ -71,6 +71,10 @@ public:
       };
       if (isCut(propagation))
         continue;
+      // A table by its rows: what is picked and told apart, where the rows are long enough.
+      bool isTable = llvm::any_of(kind.uses, [](Shardable use) { return isa<Picking>(*use); });
+      if (isTable && choose(cutsAlong(kind.reads, 0), isCut))
+        continue;
       SmallVector<Seeds> ways;
       int64_t dimensions = shapeOf(kind.reads[0]).size();
       for (int64_t d = 0; d < dimensions; ++d)
@@ -199,8 +203,8 @@ private:
     return isa_and_nonnull<ReadOp>(op);
   }
 
-  /// Spreads the cheapest of the ways that `serves`.
-  void choose(ArrayRef<Seeds> ways, function_ref<bool(const Propagation &)> serves) {
+  /// Spreads the cheapest of the ways that `serves`; false where none does.
+  bool choose(ArrayRef<Seeds> ways, function_ref<bool(const Propagation &)> serves) {
     std::optional<Propagation> best;
     double least = 0;
     for (const Seeds &seeds : ways) {
@@ -220,6 +224,7 @@ private:
     }
     if (best)
       propagation = std::move(*best);
+    return best.has_value();
   }
 
   func::FuncOp entry;

@@ -6,12 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Signals.h"
+#include "runtime/base/Thread.h"
+#include <atomic>
 #include <cstring>
 
 namespace weir {
 namespace {
 
-volatile std::sig_atomic_t flag = 0, urgent = 0;
+std::atomic<int> flag = 0, urgent = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "else no handler may use it");
 
 void handle(int signal) {
   flag = signal;
@@ -34,16 +37,32 @@ Signals::Signals() {
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
+  sigset_t set;
+  sigemptyset(&set);
   for (size_t i = 0; i < std::size(handled); ++i) {
     sigaction(handled[i], nullptr, &previous[i]);
     if (previous[i].sa_handler != SIG_IGN)
       sigaction(handled[i], &action, nullptr);
+    sigaddset(&set, handled[i]);
   }
+  waiter = startThread([this, set] {
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return over; });
+  });
+  pthread_sigmask(SIG_BLOCK, &set, &mask);
 }
 
 Signals::~Signals() {
+  {
+    std::lock_guard lock(mutex);
+    over = true;
+  }
+  changed.notify_one();
+  waiter.join();
   for (size_t i = 0; i < std::size(handled); ++i)
     sigaction(handled[i], &previous[i], nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
 int Signals::received() const { return flag; }
@@ -58,7 +77,7 @@ void Signals::die(int signal) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, signal);
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   raise(signal);
 }
 

@@ -12,6 +12,10 @@
 // who is in a hurry. Signals that were ignored when the process began (nohup, a shell's background
 // job) stay ignored.
 //
+// They come to a thread of their own, which does nothing else: what is interrupted in the middle of
+// a library's products of AMX tiles may find its memory spoilt afterwards (oneDNN 2.6 of Debian 12,
+// on a machine with AMX: one run in a hundred that got SIGTERM).
+//
 // A reader who has gone (`| head`) is an error of the write, which ends no run: SIGPIPE is ignored
 // from now to the end of the process, whose last words have to be written too.
 //
@@ -20,13 +24,17 @@
 #ifndef WEIR_RUNTIME_RUN_SIGNALS_H
 #define WEIR_RUNTIME_RUN_SIGNALS_H
 
+#include <condition_variable>
 #include <csignal>
 #include <iterator>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace weir {
 
-/// Handles the signals as long as it lives. One at a time.
+/// Handles the signals as long as it lives, in threads that are there before it and in none that is
+/// started later. One at a time. Throws as startThread does.
 class Signals {
 public:
   Signals();
@@ -44,6 +52,11 @@ public:
 private:
   static constexpr int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
   struct sigaction previous[std::size(handled)];
+  sigset_t mask; ///< of the thread that made it, before
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  std::thread waiter;
 };
 
 } // namespace weir

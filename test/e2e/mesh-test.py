@@ -68,9 +68,10 @@ class Mesh(weirtest.Test):
     def test_batch_statistics_and_dropout(self):
         """They are of the whole batch, and each rank draws what one device does for its rows."""
         options, rows = ["--set", "width=8", "--set", "batch=6"], self.digits(64)
-        alone = self.losses(self.compiled("mnist-cnn", *options, name="alone.weirx"), *rows)
+        # Ahead of batch_norm a bias has no gradient but rounding, which Adam makes as large as others: steps diverge.
+        alone = self.losses(self.compiled("mnist-cnn", *options, name="alone.weirx"), *rows, steps=3)
         together = self.compiled("mnist-cnn", *options, "--mesh", "dp=2", name="together.weirx")
-        self.agree(self.losses(together, *rows), alone)
+        self.agree(self.losses(together, *rows, steps=3), alone)
 
     def test_a_run_goes_on_on_another_mesh(self):
         options, rows = ["--set", "hidden=24", "--set", "batch=8"], self.digits(64)

@@ -114,7 +114,7 @@ class Processes(weirtest.Test):
         self.assert_same("virtual", "processes")
         self.assertTrue(kept.exists())
         # What cannot be compiled ends all, and is said once.
-        said = self.all_end(self.begin(2, "train", *MLP, "--set", "hidden=0", "--mesh", "dp=2", *rows, "--steps", 1), status=3)
+        said = self.all_end(self.begin(2, "train", MLP[0], "--set", "hidden=0", "--mesh", "dp=2", *rows, "--steps", 1), status=3)
         self.assertIn("hidden", said[0][1])
         self.assertRegex(said[1][1], r"^error: rank 1: .*rank 0 has ended with status 3\n$")
 
