@@ -98,7 +98,7 @@ class Docs(weirtest.Test):
     def shell(self, command, status=0):
         environment = dict(os.environ, NO_COLOR="1", PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
         done = subprocess.run(
-            shlex.split(command), cwd=self.folder, env=environment, capture_output=True, text=True, errors="replace", timeout=600
+            shlex.split(command), cwd=self.folder, env=environment, capture_output=True, text=True, errors="replace", timeout=1500
         )
         self.assertEqual(done.returncode, status, f"\n$ {command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
         return done
