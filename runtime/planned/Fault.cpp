@@ -43,8 +43,27 @@ static constexpr std::string_view texts[] = {
     "output read before completion",
     "queue not joined",
     "too long to prove",
+    "rank without a program",
+    "other entries than another rank",
+    "other variables than another rank",
+    "other inputs than another rank",
+    "other results than another rank",
+    "unknown layout",
+    "other layout than another rank",
+    "shares overlap",
+    "part of a tensor that no rank has",
+    "unknown axis",
+    "collective that another member does not have",
+    "other order of collectives than another member",
+    "other axis than another member",
+    "other rounds than another member",
+    "other kind of collective than another member",
+    "collective of another op than another member's",
+    "other type than another member",
+    "other size than another member",
+    "deadlock",
 };
-static_assert(std::size(texts) == size_t(FaultKind::tooLongToProve) + 1);
+static_assert(std::size(texts) == size_t(FaultKind::deadlock) + 1);
 
 std::string_view text(FaultKind kind) { return texts[size_t(kind)]; }
 

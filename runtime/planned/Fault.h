@@ -55,6 +55,26 @@ enum class FaultKind : uint8_t {
   queueNotJoined,
   // Perhaps nothing is wrong, but following it would take too long.
   tooLongToProve,
+  // Of all ranks together (Ranks.h).
+  rankWithoutProgram,
+  otherEntries,
+  otherVariables,
+  otherInputs,
+  otherResults,
+  unknownLayout,
+  otherLayout,
+  sharesOverlap,
+  shareMissing,
+  unknownAxis,
+  missingCollective,
+  otherOrder,
+  otherAxis,
+  otherRounds,
+  otherKind,
+  otherSource,
+  otherElement,
+  otherSize,
+  deadlock,
 };
 
 /// A few words without a place: "read before it is written".

@@ -1,0 +1,338 @@
+//===- Meetings.cpp - Follows the collectives of all ranks ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/planned/Meetings.h"
+#include "runtime/base/Text.h"
+#include <algorithm>
+#include <set>
+
+namespace weir::planned {
+
+//===----------------------------------------------------------------------===//
+// A place in a program
+//===----------------------------------------------------------------------===//
+
+static bool holdsCollective(const Meeting &meeting) {
+  return meeting.rounds ? std::ranges::any_of(meeting.body, holdsCollective) : true;
+}
+
+void Place::settle() {
+  while (!frames.empty()) {
+    Frame &frame = frames.back();
+    if (frame.index == frame.list->size()) {
+      if (frame.loop && ++frame.round < frame.loop->rounds) {
+        frame.index = 0;
+        continue;
+      }
+      frames.pop_back();
+      if (!frames.empty())
+        ++frames.back().index;
+      continue;
+    }
+    const Meeting &meeting = (*frame.list)[frame.index];
+    if (!meeting.rounds)
+      return;
+    if (holdsCollective(meeting))
+      frames.push_back({&meeting.body, &meeting});
+    else
+      ++frame.index;
+  }
+}
+
+bool Place::isInRoundsOf(const Place &other) const {
+  return std::ranges::equal(frames, other.frames, [](const Frame &a, const Frame &b) {
+    return a.round == b.round && (a.loop ? a.loop->rounds : 0) == (b.loop ? b.loop->rounds : 0);
+  });
+}
+
+std::string Place::rounds() const {
+  std::string words;
+  for (const Frame &frame : frames)
+    if (frame.loop)
+      words +=
+          concat(words.empty() ? "in round " : ", ", frame.round + 1, " of ", frame.loop->rounds);
+  return words.empty() ? "in no loop" : words;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+static std::string words(const Meeting &meeting) {
+  std::string text = concat(meeting.kind, " over ", meeting.axis);
+  if (meeting.number)
+    text += concat(", collective ", meeting.number);
+  return meeting.source.empty() ? text : concat(text, " (", meeting.source, ")");
+}
+
+/// The collective of that number, or null.
+static const Meeting *find(const std::vector<Meeting> &meetings, uint64_t number) {
+  for (const Meeting &meeting : meetings) {
+    const Meeting *found = &meeting;
+    if (meeting.rounds)
+      found = find(meeting.body, number);
+    if (found && found->number == number)
+      return found;
+  }
+  return nullptr;
+}
+
+RanksFault Meetings::fault(FaultKind kind, int64_t rank, const Meeting &at,
+                           const std::string &what) const {
+  std::string message = concat("entry '", ranks.programs[programOf(rank)].entries[entry].name,
+                               "': rank ", rank, " is in ", words(at), what);
+  return {{kind, std::move(message), at.action}, programOf(rank), entry};
+}
+
+/// What is wrong where two members meet.
+std::optional<RanksFault> Meetings::compare(int64_t rank, const Meeting &one, int64_t otherRank,
+                                            const Meeting &other) const {
+  auto differs = [&](FaultKind kind, const std::string &more = "") {
+    return fault(kind, rank, one, concat(", and rank ", otherRank, " in ", words(other), more));
+  };
+  if (one.number != other.number) {
+    const Meeting *there = find(meetingsOf(programOf(otherRank)), one.number),
+                  *here = find(meetingsOf(programOf(rank)), other.number);
+    auto missing = [&](int64_t at, uint64_t number) {
+      return differs(FaultKind::missingCollective,
+                     concat("; rank ", at, " has no collective ", number));
+    };
+    if (!there)
+      return missing(otherRank, one.number);
+    if (!here)
+      return missing(rank, other.number);
+    if (there->axis != one.axis)
+      return differs(FaultKind::otherAxis, concat(", whose ", words(*there)));
+    if (here->axis != other.axis)
+      return differs(FaultKind::otherAxis, concat("; that of rank ", rank, " is ", words(*here)));
+    return differs(FaultKind::otherOrder);
+  }
+  if (one.kind != other.kind)
+    return differs(FaultKind::otherKind);
+  if (one.source != other.source)
+    return differs(FaultKind::otherSource);
+  if (one.element != other.element)
+    return differs(FaultKind::otherElement,
+                   concat(": of ", rowOf(one.element).name, " and of ", rowOf(other.element).name));
+  auto sizes = [](const Meeting &meeting) {
+    std::vector<std::string> all;
+    for (uint64_t bytes : meeting.bytes)
+      all.push_back(std::to_string(bytes));
+    return join(all, ", ");
+  };
+  if (one.bytes != other.bytes)
+    return differs(FaultKind::otherSize,
+                   concat(": members have ", sizes(one), " bytes by the one, ", sizes(other),
+                          " by the other"));
+  return std::nullopt;
+}
+
+/// That each collective has a size for each member, and as its own that of the ranks who run it.
+std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
+                                               const std::vector<Meeting> &meetings) {
+  for (const Meeting &meeting : meetings) {
+    if (meeting.rounds) {
+      if (auto wrong = checkSizes(program, meeting.body))
+        return wrong;
+      continue;
+    }
+    int axis = mesh.find(meeting.axis);
+    int64_t some = std::ranges::find(ranks.programOf, program) - ranks.programOf.begin();
+    if (axis < 0)
+      return fault(FaultKind::unknownAxis, some, meeting, concat(", on ", mesh.text()));
+    size_t members = size_t(mesh.axes[size_t(axis)].size);
+    if (meeting.bytes.size() != members)
+      return fault(
+          FaultKind::otherSize, some, meeting,
+          concat(", which has ", meeting.bytes.size(), " sizes for ", members, " members"));
+    for (int64_t rank = some; rank < mesh.ranks(); ++rank)
+      if (uint64_t share = meeting.bytes[size_t(mesh.coordinate(rank, unsigned(axis)))];
+          programOf(rank) == program && share != meeting.own)
+        return fault(FaultKind::otherSize, rank, meeting,
+                     concat(" with ", meeting.own, " bytes, and has ", share, " by its members"));
+  }
+  return std::nullopt;
+}
+
+/// Whether both meet over the same axes in the same loops.
+static bool sameWay(const std::vector<Meeting> &some, const std::vector<Meeting> &others) {
+  return std::ranges::equal(some, others, [](const Meeting &a, const Meeting &b) {
+    return a.rounds == b.rounds && a.axis == b.axis && sameWay(a.body, b.body);
+  });
+}
+
+template <class Visit>
+static std::optional<RanksFault> zip(const std::vector<Meeting> &some,
+                                     const std::vector<Meeting> &others, const Visit &visit) {
+  for (size_t i = 0; i < some.size(); ++i)
+    if (auto wrong =
+            some[i].rounds ? zip(some[i].body, others[i].body, visit) : visit(some[i], others[i]))
+      return wrong;
+  return std::nullopt;
+}
+
+/// Of programs that go the same way.
+std::optional<RanksFault> Meetings::comparePlaces() {
+  std::set<std::tuple<unsigned, uint32_t, uint32_t>> compared;
+  for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      int64_t member = mesh.along(rank, axis)[0];
+      uint32_t one = programOf(member), other = programOf(rank);
+      if (one == other || !compared.insert({axis, one, other}).second)
+        continue;
+      auto wrong =
+          zip(meetingsOf(one), meetingsOf(other),
+              [&](const Meeting &a, const Meeting &b) -> std::optional<RanksFault> {
+                return a.axis == mesh.axes[axis].name ? compare(member, a, rank, b) : std::nullopt;
+              });
+      if (wrong)
+        return wrong;
+    }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Following
+//===----------------------------------------------------------------------===//
+
+/// Splits what may differ until nothing does: by the program, then by what kinds are met.
+void Meetings::findKinds() {
+  kindOf = ranks.programOf;
+  for (size_t known = 0;;) {
+    std::map<std::vector<uint32_t>, uint32_t> kinds;
+    std::vector<uint32_t> next;
+    first.clear();
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      std::vector<uint32_t> key = {kindOf[size_t(rank)]};
+      for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
+        std::set<uint32_t> met;
+        for (int64_t member : mesh.along(rank, axis))
+          met.insert(kindOf[size_t(member)]);
+        key.push_back(uint32_t(met.size()));
+        key.insert(key.end(), met.begin(), met.end());
+      }
+      auto [kind, isNew] = kinds.try_emplace(std::move(key), uint32_t(kinds.size()));
+      if (isNew)
+        first.push_back(rank);
+      next.push_back(kind->second);
+    }
+    kindOf = std::move(next);
+    if (kinds.size() == known)
+      return;
+    known = kinds.size();
+  }
+}
+
+/// Where the members along an axis meet: one group for all whose members are of these kinds.
+struct Group {
+  std::vector<int64_t> members; ///< of one of them
+  std::set<uint32_t> kinds;
+  size_t waiting = 0; ///< of the kinds
+};
+
+/// Each rank goes on as far as it can, one of a kind for all. Which goes first makes no difference:
+/// a rank does one thing next, and waiting takes nothing from another.
+std::optional<RanksFault> Meetings::follow() {
+  findKinds();
+  std::map<std::pair<unsigned, std::set<uint32_t>>, Group> groups;
+  std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
+  std::vector<Place> places;
+  std::vector<uint32_t> moving;
+  for (int64_t rank : first) {
+    moving.push_back(uint32_t(places.size()));
+    places.emplace_back(meetingsOf(programOf(rank)));
+    groupsOf.emplace_back();
+    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
+      Group group{mesh.along(rank, axis), {}};
+      for (int64_t member : group.members)
+        group.kinds.insert(kindOf[size_t(member)]);
+      std::pair key(axis, group.kinds);
+      groupsOf.back()[mesh.axes[axis].name] =
+          &groups.try_emplace(std::move(key), std::move(group)).first->second;
+    }
+  }
+  for (uint64_t steps = 0; !moving.empty();) {
+    uint32_t kind = moving.back();
+    moving.pop_back();
+    const Meeting *here = places[kind].at();
+    if (!here)
+      continue;
+    if (++steps > limits.steps)
+      return fault(FaultKind::tooLongToProve, first[kind], *here,
+                   concat(" after ", steps, " steps"));
+    Group &group = *groupsOf[kind].at(here->axis);
+    if (++group.waiting < group.kinds.size())
+      continue;
+    group.waiting = 0;
+    int64_t rank = group.members[0];
+    const Place &place = places[kindOf[size_t(rank)]];
+    for (int64_t member : group.members) {
+      const Place &other = places[kindOf[size_t(member)]];
+      if (auto wrong = compare(rank, *place.at(), member, *other.at()))
+        return wrong;
+      if (!other.isInRoundsOf(place))
+        return fault(FaultKind::otherRounds, rank, *place.at(),
+                     concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
+    }
+    for (uint32_t met : group.kinds) {
+      places[met].advance();
+      moving.push_back(met);
+    }
+  }
+  for (const Place &place : places)
+    if (place.at())
+      return stuck(places);
+  return std::nullopt;
+}
+
+/// Who waits for whom, from the first that waits until one has been named or has ended.
+RanksFault Meetings::stuck(const std::vector<Place> &places) const {
+  auto at = [&](int64_t rank) { return places[kindOf[size_t(rank)]].at(); };
+  int64_t rank = 0;
+  while (!at(rank))
+    ++rank;
+  const int64_t begin = rank;
+  std::set<int64_t> named;
+  std::string chain;
+  while (named.insert(rank).second) {
+    const Meeting &here = *at(rank);
+    // One is elsewhere, or all would have gone on.
+    int64_t other = -1;
+    for (int64_t member : mesh.along(rank, unsigned(mesh.find(here.axis))))
+      if (other < 0 && (!at(member) || at(member)->axis != here.axis))
+        other = member;
+    if (!find(meetingsOf(programOf(other)), here.number))
+      return fault(
+          FaultKind::missingCollective, rank, here,
+          concat(" and waits for rank ", other, ", which has no collective ", here.number));
+    if (!at(other))
+      return fault(FaultKind::otherRounds, rank, here,
+                   concat(" ", places[kindOf[size_t(rank)]].rounds(), " and waits for rank ", other,
+                          ", which has ended"));
+    if (here.number && at(other)->number == here.number)
+      return fault(FaultKind::otherAxis, rank, here,
+                   concat(", and rank ", other, " in ", words(*at(other))));
+    chain += concat(chain.empty() ? " and waits for rank " : ", which waits for rank ", other,
+                    ", in ", words(*at(other)));
+    rank = other;
+  }
+  return fault(FaultKind::deadlock, begin, *at(begin), chain);
+}
+
+std::optional<RanksFault> Meetings::check() {
+  bool same = true;
+  for (uint32_t program = 0; program < ranks.programs.size(); ++program) {
+    if (!std::ranges::count(ranks.programOf, program))
+      continue;
+    if (auto wrong = checkSizes(program, meetingsOf(program)))
+      return wrong;
+    same &= sameWay(meetingsOf(programOf(0)), meetingsOf(program));
+  }
+  return same ? comparePlaces() : follow();
+}
+
+} // namespace weir::planned
