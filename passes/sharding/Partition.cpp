@@ -38,8 +38,8 @@ struct Local {
 
 class Partitioner {
 public:
-  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank)
-      : mesh(mesh), rank(rank), module(module), builder(module.getContext()),
+  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank, bool says)
+      : mesh(mesh), rank(rank), says(says), module(module), builder(module.getContext()),
         reshard(builder, module, mesh, rank) {}
 
   LogicalResult run() {
@@ -290,6 +290,7 @@ private:
       layouts.back().sums = sums;
     }
     Operation *made = compute(op, operands, layouts);
+    say(made, layouts);
     for (auto [old, result, layout] :
          llvm::zip_equal(op->getResults(), made->getResults(), layouts))
       locals[old] = {result, layout};
@@ -352,7 +353,18 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     if (home != &moved.back())
       builder.setInsertionPointToEnd(home->block);
-    return home->values[key] = reshard.move(value.getLoc(), local.value, local.layout, layout);
+    Value there = reshard.move(value.getLoc(), local.value, local.layout, layout);
+    if (Operation *made = there.getDefiningOp(); made != local.value.getDefiningOp())
+      say(made, layout);
+    return home->values[key] = there;
+  }
+
+  void say(Operation *made, ArrayRef<Layout> layouts) {
+    SmallVector<Attribute> texts;
+    for (const Layout &layout : layouts)
+      texts.push_back(builder.getStringAttr(layout.text(mesh)));
+    if (says)
+      made->setAttr(liesAttrName, builder.getArrayAttr(texts));
   }
 
   /// Values that have been moved in a block, by what they were and the layout.
@@ -363,6 +375,7 @@ private:
 
   const Mesh &mesh;
   const int64_t rank;
+  const bool says; ///< ops say how their results lie
   ModuleOp module;
   OpBuilder builder;
   Reshard reshard;
@@ -382,7 +395,7 @@ struct Partition : weir::impl::PartitionBase<Partition> {
       getOperation().emitError() << meshAttrName << ": " << *wrong;
       return signalPassFailure();
     }
-    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank).run()))
+    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says).run()))
       signalPassFailure();
   }
 };

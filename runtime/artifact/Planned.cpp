@@ -1,4 +1,4 @@
-//===- Planned.cpp - An artifact's entry as what verify-planned proves ----===//
+//===- Planned.cpp - An artifact's entry as what is proven of it ----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,9 @@
 
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/base/Text.h"
 
 namespace weir::artifact {
 namespace {
@@ -131,7 +133,79 @@ planned::Entry Converter::convert() {
   return std::move(result);
 }
 
+std::vector<planned::Meeting>
+meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
+         uint32_t &number) {
+  std::vector<planned::Meeting> all;
+  for (const Action *action : actions) {
+    planned::Meeting meeting{.action = number++};
+    if (const Loop *loop = action->work_as_Loop()) {
+      meeting.rounds = loop->count();
+      meeting.body = meetings(program, *loop->body(), number);
+      if (!meeting.body.empty())
+        all.push_back(std::move(meeting));
+    } else if (const Collective *collective = action->work_as_Collective()) {
+      meeting.kind = EnumNameCollectiveKind(collective->kind());
+      meeting.axis = collective->axis()->str();
+      meeting.number = collective->number();
+      if (action->locations() && action->locations()->size()) {
+        const Location &at = *action->locations()->Get(0);
+        if (at.line())
+          meeting.source = concat(program.files()->Get(at.file())->string_view(), ":", at.line(),
+                                  ":", at.column());
+      }
+      meeting.element = elementOf(collective->dtype());
+      meeting.bytes.assign(collective->bytes()->begin(), collective->bytes()->end());
+      meeting.own = collective->own();
+      all.push_back(std::move(meeting));
+    }
+  }
+  return all;
+}
+
+template <class Tensor>
+planned::RankTensor rankTensor(const Program &program, const Mesh &mesh, std::string name,
+                               const Tensor &tensor) {
+  return {std::move(name),
+          elementOf(tensor.dtype()),
+          {tensor.shape()->begin(), tensor.shape()->end()},
+          tensor.layout() ? tensor.layout()->str() : "",
+          layoutOf(mesh, tensor).shape(mesh, int64_t(program.rank()))};
+}
+
+planned::RankProgram rankProgram(const Program &program, const Mesh &mesh) {
+  planned::RankProgram converted;
+  for (const Variable *variable : *program.variables())
+    converted.variables.push_back(rankTensor(program, mesh, variable->name()->str(), *variable));
+  for (const Entry *entry : *program.entries()) {
+    planned::RankEntry made{entry->name()->str(), {}, {}, {}};
+    for (const Port *port : *entry->inputs())
+      made.inputs.push_back(rankTensor(program, mesh, port->name()->str(), *port));
+    for (const Port *port : *entry->outputs())
+      made.results.push_back(rankTensor(
+          program, mesh,
+          concat(port->name()->string_view(), ".", EnumNamePortKind(port->kind()), port->term()),
+          *port));
+    uint32_t number = 0;
+    made.meetings = meetings(program, *entry->actions(), number);
+    converted.entries.push_back(std::move(made));
+  }
+  return converted;
+}
+
 } // namespace
+
+planned::MeshPrograms plannedRanks(const Program &program) {
+  planned::MeshPrograms ranks{meshOf(program), {}, {}};
+  ranks.programs.push_back(rankProgram(program, ranks.mesh));
+  if (program.others())
+    for (const Program *other : *program.others())
+      ranks.programs.push_back(rankProgram(*other, ranks.mesh));
+  ranks.programOf.assign(size_t(ranks.mesh.ranks()), 0);
+  if (program.program_of())
+    ranks.programOf.assign(program.program_of()->begin(), program.program_of()->end());
+  return ranks;
+}
 
 planned::Entry plannedEntry(const Program &program, const Entry &entry) {
   return Converter(program, entry).convert();

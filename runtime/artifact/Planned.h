@@ -1,4 +1,4 @@
-//===- Planned.h - An artifact's entry as what verify-planned proves ------===//
+//===- Planned.h - An artifact's entry as what is proven of it ------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,12 +10,16 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/planned/Plan.h"
+#include "runtime/planned/Ranks.h"
 
 namespace weir::artifact {
 
 /// The buffers are the program's variables, then the entry's. Every index of `entry` has been
 /// checked, and every call's spec; places, lifetimes and order have not.
 planned::Entry plannedEntry(const Program &program, const Entry &entry);
+
+/// The programs of all ranks of a mesh, each of which has been checked as if it were alone.
+planned::MeshPrograms plannedRanks(const Program &program);
 
 } // namespace weir::artifact
 

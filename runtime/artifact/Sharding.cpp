@@ -8,10 +8,10 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Checker.h"
+#include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
-#include <set>
 
 namespace weir::artifact {
 
@@ -51,39 +51,6 @@ bool sameText(const flatbuffers::String *a, const flatbuffers::String *b) {
   return (a ? a->string_view() : "") == (b ? b->string_view() : "");
 }
 
-/// Whether two programs' variables or ports are the same but for where they lie.
-template <class Tensors> bool alike(const Tensors &some, const Tensors &others) {
-  return std::ranges::equal(some, others, [](const auto *a, const auto *b) {
-    return a->name()->string_view() == b->name()->string_view() && a->dtype() == b->dtype() &&
-           std::ranges::equal(*a->shape(), *b->shape()) && sameText(a->layout(), b->layout());
-  });
-}
-
-/// Whether two entries do the same collectives in the same order: members meet in them.
-bool meets(const Entry &one, const Entry &other) {
-  auto collectives = [](const Entry &entry) {
-    std::vector<std::tuple<CollectiveKind, std::string_view, uint32_t>> all;
-    for (const Action *action : actionsOf(entry))
-      if (const Collective *collective = action->work_as_Collective()) {
-        bool isKnown = action->locations() && action->locations()->size();
-        all.emplace_back(collective->kind(), collective->axis()->string_view(),
-                         isKnown ? action->locations()->Get(0)->line() : 0);
-      }
-    return all;
-  };
-  return collectives(one) == collectives(other);
-}
-
-bool alike(const Program &one, const Program &other) {
-  return sameText(deviceOf(one).target(), deviceOf(other).target()) &&
-         alike(*one.variables(), *other.variables()) &&
-         std::ranges::equal(*one.entries(), *other.entries(), [](const Entry *a, const Entry *b) {
-           return a->name()->string_view() == b->name()->string_view() &&
-                  alike(*a->inputs(), *b->inputs()) && alike(*a->outputs(), *b->outputs()) &&
-                  meets(*a, *b);
-         });
-}
-
 } // namespace
 
 void ProgramChecker::checkMesh() {
@@ -114,8 +81,8 @@ void ProgramChecker::checkOthers() {
       require(sameText(other->mesh(), program.mesh()) && !other->others() && !other->program_of(),
               "mesh", "a rank's program is of another mesh");
       ProgramChecker(*other).check();
-      require(alike(program, *other), "mesh",
-              "a rank's program has other variables, entries or collectives");
+      require(sameText(deviceOf(program).target(), deviceOf(*other).target()), "mesh",
+              "a rank's program is for another device");
     }
 }
 
@@ -125,24 +92,8 @@ void ProgramChecker::checkRanks() {
     return;
   require(program.rank() == 0 && (!program.program_of() || program.program_of()->Get(0) == 0),
           "mesh", "rank 0 runs another program than the first");
-  Mesh mesh = meshOf(program);
-  std::set<std::string_view> layouts;
-  for (const Variable *variable : *program.variables())
-    if (variable->layout())
-      layouts.insert(variable->layout()->string_view());
-  for (const Entry *entry : *program.entries())
-    for (const auto *ports : {entry->inputs(), entry->outputs()})
-      for (const Port *port : *ports)
-        if (port->layout())
-          layouts.insert(port->layout()->string_view());
-  for (std::string_view text : layouts)
-    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-      Layout layout = *Layout::parse(text, mesh);
-      std::vector<int64_t> shape = layout.shape(mesh, rank);
-      require(shape == layout.shape(mesh, int64_t(programOf(program, rank).rank())) &&
-                  std::ranges::count(shape, 0) == 0,
-              "mesh", concat("rank ", rank, " runs a program of other sizes"));
-    }
+  if (std::optional<planned::RanksFault> fault = planned::verifyRanks(plannedRanks(program)))
+    reject("mesh", concat(planned::text(fault->kind), ": ", fault->message));
 }
 
 void EntryChecker::checkCollective(const Collective &collective) const {
@@ -153,8 +104,12 @@ void EntryChecker::checkCollective(const Collective &collective) const {
   require(axis >= 0, "its axis '" + collective.axis()->str() + "' is none of the mesh");
   require(collective.bytes()->size() == uint64_t(mesh.axes[axis].size),
           "it has not as many sizes as members");
-  for (uint64_t bytes : *collective.bytes())
+  require(collective.dtype() <= DType::MAX, unknownType(collective.dtype()));
+  for (uint64_t bytes : *collective.bytes()) {
     require(bytes > 0 && bytes <= maxArena, "a member has nothing, or too much");
+    require(bytes % sizeOf(elementOf(collective.dtype())) == 0,
+            "a member has a part of an element");
+  }
   require(collective.own() ==
               collective.bytes()->Get(uint32_t(mesh.coordinate(int64_t(program.rank()), axis))),
           "its own size is not this rank's");

@@ -199,8 +199,9 @@ std::optional<RanksFault> Meetings::comparePlaces() {
 // Following
 //===----------------------------------------------------------------------===//
 
-/// Splits what may differ until nothing does: by the program, then by what kinds are met.
-void Meetings::findKinds() {
+/// Splits what may differ until nothing does: by the program, then by what kinds are met. False
+/// where that takes too long.
+bool Meetings::findKinds() {
   kindOf = ranks.programOf;
   for (size_t known = 0;;) {
     std::map<std::vector<uint32_t>, uint32_t> kinds;
@@ -214,6 +215,7 @@ void Meetings::findKinds() {
           met.insert(kindOf[size_t(member)]);
         key.push_back(uint32_t(met.size()));
         key.insert(key.end(), met.begin(), met.end());
+        steps += uint64_t(mesh.axes[axis].size);
       }
       auto [kind, isNew] = kinds.try_emplace(std::move(key), uint32_t(kinds.size()));
       if (isNew)
@@ -221,24 +223,31 @@ void Meetings::findKinds() {
       next.push_back(kind->second);
     }
     kindOf = std::move(next);
-    if (kinds.size() == known)
-      return;
+    if (kinds.size() == known || steps > limits.steps)
+      return kinds.size() == known;
     known = kinds.size();
   }
 }
 
 /// Where the members along an axis meet: one group for all whose members are of these kinds.
 struct Group {
-  std::vector<int64_t> members; ///< of one of them
-  std::set<uint32_t> kinds;
-  size_t waiting = 0; ///< of the kinds
+  std::map<uint32_t, int64_t> members; ///< of each kind, the first of one group
+  size_t waiting = 0;                  ///< kinds
 };
 
 /// Each rank goes on as far as it can, one of a kind for all. Which goes first makes no difference:
 /// a rank does one thing next, and waiting takes nothing from another.
 std::optional<RanksFault> Meetings::follow() {
-  findKinds();
-  std::map<std::pair<unsigned, std::set<uint32_t>>, Group> groups;
+  auto tooLong = [&] {
+    return RanksFault{{FaultKind::tooLongToProve,
+                       concat("entry '", ranks.programs[programOf(0)].entries[entry].name,
+                              "': its collectives were followed for ", steps, " steps")},
+                      programOf(0),
+                      entry};
+  };
+  if (!findKinds())
+    return tooLong();
+  std::map<std::pair<unsigned, std::vector<uint32_t>>, Group> groups;
   std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
   std::vector<Place> places;
   std::vector<uint32_t> moving;
@@ -247,38 +256,39 @@ std::optional<RanksFault> Meetings::follow() {
     places.emplace_back(meetingsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
-      Group group{mesh.along(rank, axis), {}};
-      for (int64_t member : group.members)
-        group.kinds.insert(kindOf[size_t(member)]);
-      std::pair key(axis, group.kinds);
+      Group group;
+      for (int64_t member : mesh.along(rank, axis))
+        group.members.try_emplace(kindOf[size_t(member)], member);
+      std::vector<uint32_t> kinds;
+      for (const auto &[kind, member] : group.members)
+        kinds.push_back(kind);
       groupsOf.back()[mesh.axes[axis].name] =
-          &groups.try_emplace(std::move(key), std::move(group)).first->second;
+          &groups.try_emplace({axis, std::move(kinds)}, std::move(group)).first->second;
     }
   }
-  for (uint64_t steps = 0; !moving.empty();) {
+  while (!moving.empty()) {
     uint32_t kind = moving.back();
     moving.pop_back();
     const Meeting *here = places[kind].at();
     if (!here)
       continue;
-    if (++steps > limits.steps)
-      return fault(FaultKind::tooLongToProve, first[kind], *here,
-                   concat(" after ", steps, " steps"));
     Group &group = *groupsOf[kind].at(here->axis);
-    if (++group.waiting < group.kinds.size())
+    if (++group.waiting < group.members.size())
       continue;
     group.waiting = 0;
-    int64_t rank = group.members[0];
-    const Place &place = places[kindOf[size_t(rank)]];
-    for (int64_t member : group.members) {
-      const Place &other = places[kindOf[size_t(member)]];
+    if ((steps += group.members.size() * here->bytes.size()) > limits.steps)
+      return tooLong();
+    auto [firstKind, rank] = *group.members.begin();
+    const Place &place = places[firstKind];
+    for (auto [otherKind, member] : group.members) {
+      const Place &other = places[otherKind];
       if (auto wrong = compare(rank, *place.at(), member, *other.at()))
         return wrong;
       if (!other.isInRoundsOf(place))
         return fault(FaultKind::otherRounds, rank, *place.at(),
                      concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
     }
-    for (uint32_t met : group.kinds) {
+    for (const auto &[met, member] : group.members) {
       places[met].advance();
       moving.push_back(met);
     }

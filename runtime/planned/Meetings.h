@@ -60,7 +60,7 @@ private:
   std::optional<RanksFault> checkSizes(uint32_t program, const std::vector<Meeting> &meetings);
   std::optional<RanksFault> comparePlaces();
   std::optional<RanksFault> follow();
-  void findKinds();
+  bool findKinds();
   std::optional<RanksFault> compare(int64_t rank, const Meeting &one, int64_t otherRank,
                                     const Meeting &other) const;
   RanksFault stuck(const std::vector<Place> &places) const;
@@ -73,6 +73,7 @@ private:
   // Ranks that are always at the same place: of each rank its kind, and of each kind a rank.
   std::vector<uint32_t> kindOf;
   std::vector<int64_t> first;
+  uint64_t steps = 0; ///< what following has taken
 };
 
 } // namespace weir::planned

@@ -77,9 +77,11 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"a program that is not there", [](auto &p) { p.program_of[0] = 2; }},
            {"nobody runs its other programs", [](auto &p) { p.program_of.clear(); }},
            {"of another mesh", [](auto &p) { p.others[0]->mesh = "tp=3"; }},
-           {"other variables, entries or collectives",
+           {"a rank's program is for another device",
+            [](auto &p) { p.others[0]->devices[0]->target = "x86-64-v4"; }},
+           {"other variables than another rank: the variable 'x' of rank 2",
             [](auto &p) { p.others[0]->variables[1]->name = "x"; }},
-           {"other variables, entries or collectives",
+           {"other entries than another rank",
             [](auto &p) {
               p.others[0]->entries[0]->name = "eval";
               p.others[0]->entries.push_back(std::make_unique<artifact::EntryT>());
@@ -89,10 +91,21 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"its layout is of another", [](auto &p) { p.variables[0]->layout = "6@dp"; }},
            {"its layout is of another", [](auto &p) { p.variables[0]->layout = "5 +dp"; }},
            {"its shape needs 20 bytes, it has 8", [](auto &p) { p.variables[0]->layout = ""; }},
-           {"other variables, entries or collectives",
+           {"collective that another member does not have",
             [](auto &p) { p.others[0]->entries[1]->actions.clear(); }},
-           {"rank 2 runs a program of other sizes", [](auto &p) { p.program_of[2] = 0; }},
-           {"rank 1 runs a program of other sizes", [](auto &p) { p.program_of[1] = 1; }},
+           {"other type than another member",
+            [&](auto &p) { gather(*p.others[0]).dtype = artifact::DType::i32; }},
+           {"and rank 2 in all_gather over dp, collective 2; rank 2 has no collective 1",
+            [&](auto &p) {
+              gather(p).number = 1;
+              gather(*p.others[0]).number = 2;
+            }},
+           {"its element type is number 99",
+            [&](auto &p) { gather(p).dtype = artifact::DType(99); }},
+           {"a member has a part of an element", [&](auto &p) { gather(p).bytes[2] = 2; }},
+           {"shares overlap: rank 2 has 2 places of 5", [](auto &p) { p.program_of[2] = 0; }},
+           {"part of a tensor that no rank has: rank 1 has 1 places of 5",
+            [](auto &p) { p.program_of[1] = 1; }},
            {"rank 0 runs another program", [](auto &p) { p.program_of[0] = 1; }},
            {"rank 0 runs another program", [](auto &p) { p.rank = 1; }},
            {"its axis 'tp' is none of the mesh", [&](auto &p) { gather(p).axis = "tp"; }},
