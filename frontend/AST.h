@@ -71,6 +71,7 @@ enum class Kind {
   // Entries of a plan.
   pin,
   recompute,
+  shard,
   // Items of a file.
   config,
   require,
@@ -510,11 +511,20 @@ public:
   ExprPtr where; ///< null: every block
 };
 
+/// `shard "h.*.mlp.c_fc.weight" on tp dim 0`
+class ShardEntry : public Node {
+public:
+  WEIR_AST_NODE(ShardEntry, Node, shard)
+  ExprPtr pattern; ///< of parameters' names
+  Identifier axis; ///< of a mesh
+  ExprPtr dimension;
+};
+
 /// `plan { … }`: choices that are otherwise the compiler's.
 class PlanItem : public Item {
 public:
   WEIR_AST_NODE(PlanItem, Item, plan)
-  std::vector<std::unique_ptr<Node>> entries; ///< of the two above
+  std::vector<std::unique_ptr<Node>> entries; ///< of the three above
   Range keyword;
 };
 

@@ -387,9 +387,33 @@ std::unique_ptr<Node> Parser::parsePlanEntry() {
     return parsePin();
   if (at(TokenKind::identifier) && word == "recompute")
     return parseRecompute();
-  if (Diagnostic *report = expected("`precision` or `recompute`"))
-    report->suggest(nearest(word, {"precision", "recompute"}));
+  if (at(TokenKind::identifier) && word == "shard")
+    return parseShard();
+  if (Diagnostic *report = expected("`precision`, `recompute` or `shard`"))
+    report->suggest(nearest(word, {"precision", "recompute", "shard"}));
   return nullptr;
+}
+
+/// A word that is an ordinary name elsewhere.
+bool Parser::parseWord(const char *word) {
+  if (at(TokenKind::identifier) && rangeOf(peek()).text() == word) {
+    ++position;
+    return true;
+  }
+  expected(std::string("`") + word + "`");
+  return false;
+}
+
+std::unique_ptr<Node> Parser::parseShard() {
+  auto node = std::make_unique<ShardEntry>();
+  uint32_t begin = offset();
+  ++position;
+  if (!(node->pattern = parseExpr()) || !parseWord("on") ||
+      !parseName(node->axis, "an axis of a mesh, such as tp") || !parseWord("dim") ||
+      !(node->dimension = parseExpr()))
+    return nullptr;
+  node->range = since(begin);
+  return node;
 }
 
 std::unique_ptr<Node> Parser::parseRecompute() {

@@ -130,6 +130,8 @@ private:
   std::unique_ptr<ast::Node> parsePlanEntry();
   std::unique_ptr<ast::Node> parsePin();
   std::unique_ptr<ast::Node> parseRecompute();
+  std::unique_ptr<ast::Node> parseShard();
+  bool parseWord(const char *word);
 
   /// Bounds the parser's own recursion; counts as long as it lives.
   class Nesting {

@@ -23,7 +23,9 @@ struct MemoryReport {
   double seconds = 0;     ///< of a step, estimated
   bool fits = true;       ///< in the budget
   int64_t persistent = 0; ///< bytes that no choice changes: variables, what threads need
-  bool explained = true;  ///< whether an error says what would fit: set by who asks
+  int64_t ofThread = 0;   ///< of them, what each thread needs
+  int64_t parameters = 0, optimizer = 0; ///< of them, what may lie with the host instead
+  bool explained = true;                 ///< whether an error says what would fit: set by who asks
 };
 
 /// What lies in the host's memory.
@@ -46,6 +48,7 @@ struct PipelineOptions {
   Offloaded offload = {};
   std::string mesh = "";                        ///< what it runs on, "dp=2"; "": one device
   int64_t zero = 0;                             ///< what is cut over dp besides rows, 0 to 3
+  bool sequenceParallel = true;                 ///< sums over tp are cut along what is no row
   int64_t rank = 0;                             ///< of the mesh, whose sizes the program gets
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out
   /// Sees the pass manager of every phase before it runs.

@@ -114,6 +114,9 @@ Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
     modules.emplace_back(mlir::ModuleOp(programs[number]).clone());
 }
 
+Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs)
+    : Ranks(mesh, programs, llvm::to_vector(llvm::seq<uint32_t>(0, programs.size()))) {}
+
 Layout Ranks::layoutOf(mlir::StringAttr text, mlir::Type type) const {
   if (text)
     if (auto layout = Layout::parse(text.getValue(), mesh))

@@ -32,6 +32,9 @@ public:
   Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
         llvm::ArrayRef<uint32_t> programOf);
 
+  /// Of each rank its program.
+  Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs);
+
   /// Runs an entry with inputs and on variables that are whole; plans with their offsets, or with
   /// memory of its own for each buffer. Its results are those of rank 0, which all others have as
   /// well: where they have not, an element is NaN, and so it is with variables.

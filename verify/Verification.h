@@ -33,6 +33,7 @@ struct Verification {
                  .offload = options.offload,
                  .mesh = options.mesh,
                  .zero = options.zero,
+                 .sequenceParallel = options.sequenceParallel,
                  .dumpKernels =
                      [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
                        if (step == "emitted")

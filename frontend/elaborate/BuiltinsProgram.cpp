@@ -108,8 +108,7 @@ static bool matchesPart(llvm::StringRef text, llvm::StringRef pattern) {
   return pattern.drop_front(next).ltrim('*').empty();
 }
 
-/// Part by part, between the points: `h.*.mlp`.
-static bool matches(llvm::StringRef text, llvm::StringRef pattern) {
+bool matchesPath(llvm::StringRef text, llvm::StringRef pattern) {
   llvm::SmallVector<llvm::StringRef> parts, patterns;
   text.split(parts, '.');
   pattern.split(patterns, '.');
@@ -143,7 +142,7 @@ const std::vector<Builtin> programBuiltins = {
     {"starts_with", "text, part", textTest<startsWith>},
     {"ends_with", "text, part", textTest<endsWith>},
     {"contains", "text, part", textTest<contains>},
-    {"matches", "text, pattern", textTest<matches>},
+    {"matches", "text, pattern", textTest<matchesPath>},
 };
 
 } // namespace weir::elab

@@ -247,6 +247,7 @@ ElaborateResult Elaborator::run(const std::map<std::string, std::string> &sets) 
     current = &file;
     pinOps();
     markBlocks();
+    pinShards();
   }
   if (!diagnostics.hasErrors()) {
     if (mlir::failed(mlir::verify(*module)))

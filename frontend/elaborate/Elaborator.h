@@ -427,6 +427,9 @@ private:
   void pinOps();
   void reportUnmatched(const Pin &pin, const std::set<std::pair<std::string, std::string>> &ops);
   void readPin(const ast::PinEntry &entry);
+  void readShard(const ast::ShardEntry &entry);
+  void pinShards();
+  void reportUnmatched(const ast::ShardEntry &entry);
   void markBlocks();
   void reportUnmatched(const ast::RecomputeEntry &entry, const std::set<std::string> &blocks);
 
@@ -458,6 +461,13 @@ private:
   Recipe recipe;
   std::vector<Pin> pins;
   std::vector<const ast::RecomputeEntry *> recomputes; ///< of the plan
+  /// A cut that the plan asks for, of what its pattern matches.
+  struct Shard {
+    const ast::ShardEntry *entry;
+    std::string pattern;
+    int64_t dimension;
+  };
+  std::vector<Shard> shards;
   Frame *current = nullptr;
   Entry *currentEntry = nullptr;
   uint64_t work = 0;       ///< statements executed and loop rounds begun

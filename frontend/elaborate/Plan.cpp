@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Recompute.h"
+#include "ir/weir/ShardPins.h"
 #include "ir/weir/Update.h"
 #include "runtime/base/Precision.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,6 +34,10 @@ void Elaborator::readPlan() {
     unsigned before = diagnostics.errorCount();
     if (const auto *pin = llvm::dyn_cast<ast::PinEntry>(entry.get())) {
       readPin(*pin);
+      continue;
+    }
+    if (const auto *shard = llvm::dyn_cast<ast::ShardEntry>(entry.get())) {
+      readShard(*shard);
       continue;
     }
     const auto *recompute = llvm::cast<ast::RecomputeEntry>(entry.get());
@@ -241,6 +247,57 @@ void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
   suggestNear(report, *entry.where, all);
   if (report.suggestion.empty() && !alike.empty())
     report.help("blocks are " + someOf(alike));
+}
+
+void Elaborator::readShard(const ast::ShardEntry &entry) {
+  Value pattern = evaluate(*entry.pattern);
+  const auto *text = pattern.get<std::string>();
+  if (!text && !pattern.isPoison())
+    error(entry.pattern->range, "expected the name of a parameter, or a pattern of names such as "
+                                "\"h.*.mlp.c_fc.weight\", but found " +
+                                    pattern.describe());
+  std::optional<int64_t> dimension = evaluateInt(*entry.dimension, "what stands after `dim`");
+  if (dimension && *dimension < 0)
+    error(entry.dimension->range, "dimensions are numbered from 0");
+  else if (text && dimension)
+    shards.push_back({&entry, *text, *dimension});
+}
+
+void Elaborator::pinShards() {
+  std::vector<ShardPin> pins;
+  for (const Shard &shard : shards) {
+    bool any = false;
+    for (const auto &variable : variables) {
+      const std::string &path = variable->path.path;
+      if (variable->role != Role::parameter || !matchesPath(path, shard.pattern))
+        continue;
+      any = true;
+      if (shard.dimension >= variable->type.getRank()) {
+        error(shard.entry->dimension->range, "`" + path + "` has no dimension " +
+                                                 std::to_string(shard.dimension) + ": it has " +
+                                                 std::to_string(variable->type.getRank()))
+            .note(variable->place, "it is declared here");
+        break;
+      }
+      pins.push_back(
+          {path, shard.entry->axis.text, shard.dimension, fileLocation(shard.entry->range)});
+    }
+    if (!any)
+      reportUnmatched(*shard.entry);
+  }
+  if (!diagnostics.hasErrors())
+    setShardPins(*module, pins);
+}
+
+void Elaborator::reportUnmatched(const ast::ShardEntry &entry) {
+  Diagnostic &report = error(entry.pattern->range, "this matches no parameter of the model");
+  std::vector<std::string> names;
+  for (const auto &variable : variables)
+    if (variable->role == Role::parameter)
+      names.push_back(variable->path.path);
+  suggestNear(report, *entry.pattern, names);
+  if (report.suggestion.empty() && !names.empty())
+    report.help("parameters are " + someOf(names));
 }
 
 } // namespace weir::elab

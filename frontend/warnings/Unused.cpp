@@ -335,9 +335,14 @@ private:
         addReads(require->requirement.condition, names);
       else if (const auto *plan = as<PlanItem>(item.get()))
         for (const auto &entry : plan->entries) {
-          const auto *pin = as<PinEntry>(entry.get());
-          const auto *recompute = as<RecomputeEntry>(entry.get());
-          addReads(pin ? pin->where : recompute->where, names);
+          if (const auto *pin = as<PinEntry>(entry.get()))
+            addReads(pin->where, names);
+          if (const auto *recompute = as<RecomputeEntry>(entry.get()))
+            addReads(recompute->where, names);
+          if (const auto *shard = as<ShardEntry>(entry.get())) {
+            addReads(shard->pattern, names);
+            addReads(shard->dimension, names);
+          }
         }
     }
   }

@@ -131,7 +131,8 @@ bool BatchRows::isUniform(Value value, RowPlace place, Same same) {
   ShardRule rule = shardable.shardRule();
   ArrayRef<ShardRule::Dimension> result = rule.results[cast<OpResult>(value).getResultNumber()];
   auto at = find(rule, result[place.dimension], place.inner);
-  if (!at || rule.factors[at->factor].kind == Factor::Kind::whole)
+  if (!at || rule.factors[at->factor].counted ||
+      rule.factors[at->factor].kind == Factor::Kind::whole)
     return false;
   bool all = true;
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
@@ -199,8 +200,10 @@ BatchRows::Clause BatchRows::visitRows(Operation *op, const ShardRule &rule) {
     RowPlace place = placeOf(operand);
     auto found = find(rule, dimensions[place.dimension], place.inner);
     if (!found)
-      return "the rows are cut into groups";
-    if (rule.factors[found->factor].kind == Factor::Kind::whole)
+      return isa<SplitDimOp>(op) ? "the rows are cut into groups" : takesAll(op);
+    const Factor &factor = rule.factors[found->factor];
+    if (factor.counted || factor.kind == Factor::Kind::whole ||
+        factor.kind == Factor::Kind::combined)
       return takesAll(op);
     if (at && *at != *found)
       return "rows meet other rows";

@@ -17,7 +17,7 @@ namespace {
 
 struct Letter {
   StringRef name;
-  bool isList, isWhole, loops;
+  bool isList, isWhole = false, isTied = false, isCounted = false, isCombined = false;
 };
 
 /// One operand or result.
@@ -32,8 +32,13 @@ struct Side {
     dimensions.split(words, ' ', -1, false);
     for (StringRef word : words) {
       bool isList = word.consume_front("*");
-      bool isTied = word.consume_back("~"), isWhole = word.consume_back("!") || isTied;
-      letters.push_back({word, isList, isWhole, !isTied});
+      Letter letter{word, isList};
+      // What stands last is taken first.
+      letter.isTied = letter.name.consume_back("~");
+      letter.isWhole = letter.name.consume_back("!");
+      letter.isCounted = letter.name.consume_back("#");
+      letter.isCombined = letter.name.consume_back("&");
+      letters.push_back(letter);
     }
   }
 };
@@ -109,6 +114,13 @@ ShardRule ruleOf(Operation *op, StringRef factors) {
     for (const Letter &letter : side.letters)
       kept.insert(letter.name);
 
+  auto kindOf = [&](const Letter &letter) {
+    return letter.isWhole || (letter.isTied && !letter.isCounted) ? Factor::Kind::whole
+           : letter.isCombined                                    ? Factor::Kind::combined
+           : kept.contains(letter.name)                           ? Factor::Kind::parallel
+                                                                  : Factor::Kind::sum;
+  };
+
   ShardRule rule;
   llvm::StringMap<SmallVector<unsigned>> numbers;
   auto dimensionsOf = [&](const Side &side) {
@@ -118,11 +130,7 @@ ShardRule ruleOf(Operation *op, StringRef factors) {
       if (isNew)
         for (int64_t size : sizes[letter]) {
           place->second.push_back(rule.factors.size());
-          rule.factors.push_back({size,
-                                  letter.isWhole               ? Factor::Kind::whole
-                                  : kept.contains(letter.name) ? Factor::Kind::parallel
-                                                               : Factor::Kind::sum,
-                                  letter.loops});
+          rule.factors.push_back({size, kindOf(letter), !letter.isTied, letter.isCounted});
         }
       for (unsigned factor : place->second)
         dimensions.push_back({factor});

@@ -7,14 +7,15 @@
 //
 // How the dimensions of an op's operands and results hang together, as a line of its definition:
 //
-//   table: v! *r, indices: *i -> result: *i *r
+//   table: v# *r, indices: *i -> result: *i *r
 //
 // Each operand and result by its name, and its dimensions in order: a letter is a factor, `*r` any
 // number of them. Where a letter stands twice the sizes are equal, and shards of one go with shards
-// of the other. A letter that no result has is summed over. `v!` must not be cut, and `y~` neither:
-// it is no loop of its own besides, as the places of an image, which follow from those of a window
-// and of a result. From that line come the op's shards, its result types, the shapes that its
-// verifier expects, and how many points its cost counts.
+// of the other. A letter that no result has is summed over; of `c&` the op itself makes one of what
+// shards give. In `v#` integers of an operand count (`c&#` is both). `v!` must not be cut, and `y~`
+// neither unless they count in it: it is no loop of its own besides, as the places of an image,
+// which follow from those of a window and of a result. From that line come the op's shards, its
+// result types, the shapes that its verifier expects, and how many points its cost counts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -27,7 +27,8 @@ inline constexpr llvm::StringLiteral outputAttrName = "weir.output", partAttrNam
 /// usual ones what its products multiply, the name of its loss scale (runtime/base/LossScale.h),
 /// what its parameters are kept in (runtime/base/Masters.h), and why each op computes and stores
 /// what it does (Choices.h); where the model says so, the blocks that are computed again
-/// (Recompute.h); and what a step keeps (Keeping.h).
+/// (Recompute.h), and the parameters that are cut so (ShardPins.h); and what a step keeps
+/// (Keeping.h).
 inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrName = "weir.configs",
                                      tiedAttrName = "weir.tied", batchAttrName = "weir.batch",
                                      accumulateAttrName = "weir.accumulate",
@@ -39,7 +40,8 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      masterAttrName = "weir.master",
                                      choicesAttrName = "weir.choices",
                                      recomputeAttrName = "weir.recompute",
-                                     keepingAttrName = "weir.keeping";
+                                     keepingAttrName = "weir.keeping",
+                                     shardsAttrName = "weir.shards";
 /// Of a module: the ranks that run it together ("dp=2,tp=2"), and the one whose sizes it has. Of a
 /// variable and of an entry's argument: how it lies on them. Of an op: how its factors are cut over
 /// them, each as a dimension; of microbatches: how the arguments of their body lie

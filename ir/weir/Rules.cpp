@@ -64,4 +64,18 @@ Rule &Rule::result(Dimensions dimensions) {
   return *this;
 }
 
+Operation *localizeCounted(OpBuilder &builder, Shardable op, ValueRange operands, TypeRange types,
+                           Shares &shares, unsigned integers) {
+  ShardRule rule = op.shardRule();
+  const Factor *counted = llvm::find_if(rule.factors, [](auto &one) { return one.counted; });
+  SmallVector<Value> own(operands);
+  if (Value begin = shares.begin(counted - rule.factors.begin())) {
+    Value &numbers = own[integers];
+    begin =
+        BroadcastOp::create(builder, op.getLoc(), tensorType(numbers), begin, ArrayRef<int64_t>());
+    numbers = SubOp::create(builder, op.getLoc(), numbers, begin);
+  }
+  return cloneWith(builder, op, own, types);
+}
+
 } // namespace weir

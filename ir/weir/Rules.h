@@ -35,6 +35,10 @@ int64_t elements(mlir::Value value);
 /// and its shapes are those of the factors.
 mlir::LogicalResult verifyRows(mlir::Operation *op, llvm::StringRef factors);
 
+/// What Localizable asks of an op whose operand `integers` counts in its factor that is counted.
+mlir::Operation *localizeCounted(mlir::OpBuilder &builder, Shardable op, mlir::ValueRange operands,
+                                 mlir::TypeRange types, Shares &shares, unsigned integers);
+
 using Kind = Factor::Kind;
 using Dimensions = llvm::SmallVector<ShardRule::Dimension>;
 using Factors = llvm::SmallVector<unsigned>;

@@ -143,6 +143,8 @@ class Weir_TensorOp<string mnemonic, list<Trait> traits = []>
 
 // The trait of an op whose vector-Jacobian product is written in its family's folder.
 def Differentiated : DeclareOpInterfaceMethods<Differentiable, ["vjp"]>;
+// The trait of an op that is another on a rank's shares.
+def Localized : DeclareOpInterfaceMethods<Localizable>;
 // The trait of an op whose elements are.
 def Lowered : DeclareOpInterfaceMethods<Lowerable, ["element"]>;
 // The trait of an op that is made of others in its family's folder.

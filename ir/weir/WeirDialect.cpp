@@ -26,6 +26,14 @@ using namespace mlir;
 
 namespace weir {
 
+Operation *cloneWith(OpBuilder &builder, Operation *op, ValueRange operands, TypeRange types) {
+  Operation *made = builder.insert(op->clone());
+  made->setOperands(operands);
+  for (auto [result, type] : llvm::zip_equal(made->getResults(), types))
+    result.setType(type);
+  return made;
+}
+
 void WeirDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST

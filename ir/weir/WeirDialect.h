@@ -112,7 +112,8 @@ struct Factor {
     parallel, ///< each shard of the results from the same shard of the operands
     sum,      ///< in no result: shards of the operands give results that are to be added,
     max,      ///< or of which the largest
-    min,      ///< or the smallest is taken
+    min,      ///< or the smallest is taken,
+    combined, ///< or of which the op makes one (Combining)
     whole,    ///< must not be cut
   };
   int64_t size;
@@ -120,6 +121,9 @@ struct Factor {
   /// Whether it is a loop of its own: the places of an image follow from those of a window and of a
   /// result.
   bool loops = true;
+  /// Whether integers of an operand count in it: those of a shard count from where it begins
+  /// (Localizable), and a shard is one run of places.
+  bool counted = false;
 };
 
 /// The factors that make up every dimension, the outermost first (a dimension of size 1 may have
@@ -130,6 +134,21 @@ struct ShardRule {
   llvm::SmallVector<llvm::SmallVector<Dimension>> operands;
   llvm::SmallVector<llvm::SmallVector<Dimension>> results;
 };
+
+/// What a rank has of an op's dimensions, for Localizable.
+class Shares {
+public:
+  virtual ~Shares() = default;
+  /// Where its share of a factor begins: a scalar of i32; null of a factor that is not cut.
+  virtual mlir::Value begin(unsigned factor) = 0;
+  /// For each element that it has of the first result: the place in each dimension of the whole,
+  /// times that dimension's stride, added up; of i32.
+  virtual mlir::Value places(llvm::ArrayRef<int64_t> strides) = 0;
+};
+
+/// A copy of an op with other operands, and results of other types.
+mlir::Operation *cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands,
+                           mlir::TypeRange types);
 
 /// The scalar of an operand (by position) at indices; see Lowerable.
 using ElementOf = llvm::function_ref<mlir::Value(unsigned operand, mlir::ValueRange indices)>;

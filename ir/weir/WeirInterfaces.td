@@ -73,6 +73,25 @@ def Shardable : OpInterface<"Shardable"> {
     InterfaceMethod<"Which sums may be added up behind the op as well as before it.", "::weir::Linearity", "linearity", (ins)>];
 }
 
+def Localizable : OpInterface<"Localizable"> {
+  let cppNamespace = "::weir";
+  let description = [{
+    An op that says something of its dimensions besides its types: sizes, places, integers that count in them.
+  }];
+  let methods = [InterfaceMethod<[{
+      The op for what a rank has: of these operands, with results of these types, built where the builder stands.}],
+      "::mlir::Operation *", "localize",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "::mlir::TypeRange":$types, "::weir::Shares &":$shares)>];
+}
+
+def Combining : OpInterface<"Combining"> {
+  let cppNamespace = "::weir";
+  let description = [{An op with factors of the kind `combined`.}];
+  let methods = [InterfaceMethod<[{
+      Its results from those of all shards of such a factor: each has a leading dimension of shards.}],
+      "::llvm::SmallVector<::mlir::Value>", "combine", (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$parts)>];
+}
+
 def Fusible : OpInterface<"Fusible"> {
   let cppNamespace = "::weir";
   let description = [{Whether the op is computed together with others.}];

@@ -263,7 +263,7 @@ struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
     for (auto variable : getOperation().getOps<plan::VariableOp>())
       if (!variable.getHost())
         persistent += alignedBytes(storageBytes(variable.getType()));
-    int64_t reserve = reserveOf(*made, threads, getOperation());
+    int64_t reserve = reserveOf(*made, threads, getOperation()).bytes();
     for (auto entry : llvm::to_vector(getOperation().getOps<plan::EntryOp>()))
       overlap(entry, budget - persistent - reserve);
   }

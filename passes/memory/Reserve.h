@@ -13,19 +13,27 @@
 
 namespace weir {
 
-/// Bytes of a budget that are not the arena's. On a CPU, of `threads` threads: what each has to
-/// itself, and the batches that are read ahead, of so many bytes of inputs a step. On a device with
-/// memory of its own: what a library asks for there, if it is called.
-inline int64_t reserveOf(const Target &target, int64_t threads, int64_t threadScratch,
+/// Bytes of a budget that are not the arena's.
+struct Reserve {
+  int64_t threads = 0; ///< on a CPU, what each of its threads has to itself
+  int64_t batches = 0; ///< on a CPU, that are read ahead
+  int64_t library = 0; ///< on a device with memory of its own, what one asks for there
+
+  int64_t bytes() const { return threads + batches + library; }
+};
+
+/// `inputBytes`: of a step's batch. `hasCalls`: whether a library is called.
+inline Reserve reserveOf(const Target &target, int64_t threads, int64_t threadScratch,
                          int64_t inputBytes, bool hasCalls) {
   constexpr int64_t page = 4096, workspace = int64_t(32) << 20;
   if (target.stagesPorts())
-    return hasCalls ? workspace : 0;
-  return threads * int64_t(llvm::alignTo(threadScratch, page)) + batchesAhead * inputBytes;
+    return {.library = hasCalls ? workspace : 0};
+  return {.threads = threads * int64_t(llvm::alignTo(threadScratch, page)),
+          .batches = batchesAhead * inputBytes};
 }
 
 /// The same of a plan, which has places or has not.
-inline int64_t reserveOf(const Target &target, int64_t threads, mlir::ModuleOp plan) {
+inline Reserve reserveOf(const Target &target, int64_t threads, mlir::ModuleOp plan) {
   auto scratch = plan->getAttrOfType<mlir::IntegerAttr>(plan::threadScratchAttrName);
   int64_t inputs = 0;
   bool hasCalls = false;

@@ -6,65 +6,80 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Choose.h"
-#include "passes/remat/MinCut.h"
+#include "passes/remat/Corners.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <tuple>
 
 using namespace llvm;
 
 namespace weir::remat {
 namespace {
 
-/// A choice as the boundary sees it.
-struct Corner {
-  Released released;
-  double kept = 0, cost = 0;
-  double price = 0; ///< of a byte, at which nothing is cheaper
-};
-
 /// Choices that are measured, at most: the larger the step, the longer each takes.
 int mostLooksAt(const Step &step) {
   return std::clamp<int>(1'000'000 / (int(step.actions.size()) + 1), 100, 2000);
 }
 
-class Chooser {
+} // namespace
+
+class Chooser::Search {
 public:
-  Chooser(const Step &step, int64_t budget)
-      : step(step), boundary(boundaryOf(step)), budget(budget), needed(step.tensors.size()),
+  Search(const Step &step, int64_t mostTried)
+      : step(step), corners(step), isOpen(step.actions.size()), mostTried(mostTried),
         mostLooks(mostLooksAt(step)) {
-    for (int i = boundary; i < step.end; ++i)
-      for (int read : step.actions[i].reads)
-        needed[read] = true;
-    findCandidates();
-    findFixed();
+    for (int action : corners.candidates())
+      if (!step.actions[action].marked) {
+        open.push_back(action);
+        isOpen[action] = true;
+      }
   }
 
-  Choices run(int64_t mostTried);
+  Choices within(int64_t most, bool wantsLeast);
 
 private:
-  void findCandidates();
-  bool isMarked(int action) const { return step.actions[action].marked; }
-  /// The results of an action that may lie with the host, and are wanted.
-  SmallVector<int> goers(int action) const;
-  void findFixed();
-  Corner cut(double price) const;
-  void findCorners(const Corner &low, const Corner &high, int depth);
-  double boundAt(double bytes) const;
-  /// What is marked is repeated, whatever `released` says of it.
-  const Choice &measured(Released released);
-  bool mayLook() const { return int(seen.size()) < mostLooks; }
-  bool fits(const Choice &choice) const { return choice.bytes <= budget; }
-  int makerOf(const Step &rewritten, int tensor) const;
-  int64_t countChoices(int64_t most) const;
-  void tryAll(Released &released, size_t next);
-  void tryBetween(const Released &little, const Released &much);
-  void squeeze();
-  double bound() const { return boundAt(double(budget) - double(fixed)); }
+  /// What is known of a choice, whatever was asked for.
+  struct Known {
+    Choice choice;       ///< `bytes` where it was placed, else those that are alive at once
+    int64_t alive = 0;   ///< those, in either case
+    bool placed = false; ///< whether it was
+    int round = -1;      ///< in which it was looked at last
+  };
+
+  const Known &smallest();
+  /// Begins to look for what is best in so many bytes, or smallest.
+  void begin(int64_t most, bool bySize) {
+    budget = most;
+    looksForSmallest = bySize;
+    best = -1;
+    looks = 0;
+    ++round;
+  }
+  /// What is marked is repeated, whatever `released` says of it. Returns its number in `seen`.
+  int look(Released released);
+  int numberOf(Released released);
+  void place(Known &known);
+  bool fitsNow(Released released) { return fits(look(std::move(released))); }
+  bool mayLook() const { return looks < mostLooks; }
+  bool fits(int number) const { return seen[number].choice.bytes <= budget; }
+  bool isBetter(int one, int other) const;
+  const Choice &bestOne() const { return seen[best].choice; }
+  double bound() const { return corners.boundAt(budget); }
   /// Whether no choice is much better than the best.
-  bool isNearBound() const { return seen[best].cost <= 1.02 * bound(); }
+  bool isNearBound() const { return bestOne().cost <= 1.02 * bound(); }
+
+  int64_t countChoices() const;
+  void tryAll(Released &released, size_t next);
+  SmallVector<int> difference(const Released &little, const Released &much) const;
+  Released between(const Released &little, const Released &much, ArrayRef<int> more, size_t count,
+                   bool fromStart) const;
+  void tryBetween(const Released &little, const Released &much);
+  void tryBetweenCorners();
+  void squeeze();
   struct Spent {
     double cost;
     int action, tensor; ///< the other is -1
@@ -81,140 +96,43 @@ private:
   int cheapestAtPeak(const Released &released, int butNot) const;
 
   const Step &step;
-  const int boundary;
-  const int64_t budget;
-  std::vector<bool> needed;    ///< tensors that are read at the boundary or behind it
-  std::vector<bool> wanted;    ///< those, and what repetitions may read
-  std::vector<int> candidates; ///< actions that may be repeated, and whose repetition may be wanted
-  std::vector<int> open;       ///< those of them that are not marked
-  int64_t fixed = 0;           ///< bytes alive at the boundary whatever is chosen
-  std::vector<Corner> corners; ///< from nothing repeated to all that helps
-  std::vector<Choice> seen;
+  const Corners corners;
+  std::vector<int> open;    ///< candidates that are not marked
+  std::vector<bool> isOpen; ///< by action
+  std::vector<Known> seen;
   std::map<Released, int> known; ///< of `seen`
-  int best = -1;
+  std::optional<int> least;      ///< of `seen`, the smallest
+  const int64_t mostTried;
   const int mostLooks;
+
+  int64_t budget = 0;
+  bool looksForSmallest = false;
+  int best = -1; ///< of `seen`, of what was looked at since begin()
+  int looks = 0;
+  int round = -1;
 };
 
-/// From what is needed on, back to where it comes from.
-void Chooser::findCandidates() {
-  wanted = needed;
-  for (int i = boundary - 1; i >= step.begin; --i) {
-    const Action &action = step.actions[i];
-    if (!action.repeats ||
-        none_of(action.writes, [&](int made) { return wanted[made] && mayDrop(step, made); }))
-      continue;
-    candidates.push_back(i);
-    for (int read : action.reads)
-      wanted[read] = true;
-  }
-  std::reverse(candidates.begin(), candidates.end());
-  llvm::copy_if(candidates, std::back_inserter(open),
-                [&](int action) { return !isMarked(action); });
-}
-
-SmallVector<int> Chooser::goers(int action) const {
-  SmallVector<int> result;
-  for (int made : step.actions[action].writes)
-    if (wanted[made] && mayGo(step, made))
-      result.push_back(made);
-  return result;
-}
-
-void Chooser::findFixed() {
-  Memory memory = measure(step);
-  if (boundary <= 0 || boundary > int(memory.alive.size()))
-    return;
-  // Ahead of the boundary: what is alive there is what is alive in both actions beside it.
-  for (auto [i, lifetime] : enumerate(memory.lifetimes))
-    if (lifetime.first < boundary && lifetime.second >= boundary && step.tensors[i].bytes &&
-        step.tensors[i].madeBy < 0)
-      fixed += step.tensors[i].bytes;
-}
-
-/// The cheapest choice where a byte that is kept costs so much.
-Corner Chooser::cut(double price) const {
-  // Nodes: repeated actions, and tensors that are needed, are with the source.
-  std::vector<int> ofAction(step.actions.size(), -1), ofTensor(step.tensors.size(), -1);
-  int nodes = 2;
-  for (int action : candidates) {
-    ofAction[action] = nodes++;
-    for (int made : step.actions[action].writes)
-      if (mayDrop(step, made))
-        ofTensor[made] = nodes++;
-  }
-  // What it costs that a tensor is there, and whether it is by transfers.
-  auto costOf = [&](int tensor) {
-    double kept = price * double(step.tensors[tensor].bytes);
-    double moved = mayGo(step, tensor) ? step.tensors[tensor].transfer : INFINITY;
-    return std::pair(std::min(kept, moved), moved < kept);
+bool Chooser::Search::isBetter(int one, int other) const {
+  auto key = [&](int number) {
+    const Choice &choice = seen[number].choice;
+    double bytes = double(looksForSmallest ? seen[number].alive : choice.bytes);
+    return fits(number) && !looksForSmallest ? std::tuple(0, choice.cost, bytes)
+                                             : std::tuple(1, bytes, choice.cost);
   };
-  MinCut graph(nodes);
-  for (int action : candidates) {
-    graph.add(ofAction[action], 1, step.actions[action].cost);
-    for (int made : step.actions[action].writes) {
-      int tensor = ofTensor[made];
-      if (tensor < 0)
-        continue;
-      graph.add(tensor, ofAction[action], isMarked(action) ? MinCut::never : costOf(made).first);
-      if (needed[made])
-        graph.add(0, tensor, MinCut::never);
-    }
-    for (int read : step.actions[action].reads)
-      if (ofTensor[read] >= 0)
-        graph.add(ofAction[action], ofTensor[read], MinCut::never);
-  }
-  std::vector<bool> side = graph.solve();
-  Corner corner;
-  corner.price = price;
-  corner.released = Released(step);
-  for (int action : candidates) {
-    bool again = side[ofAction[action]];
-    corner.released.again[action] = again;
-    if (again)
-      corner.cost += step.actions[action].cost;
-    for (int made : step.actions[action].writes) {
-      if (ofTensor[made] < 0 || again || !side[ofTensor[made]])
-        continue;
-      if (costOf(made).second) {
-        corner.released.away[made] = true;
-        corner.cost += step.tensors[made].transfer;
-      } else {
-        corner.kept += double(step.tensors[made].bytes);
-      }
-    }
-  }
-  return corner;
+  return key(one) < key(other);
 }
 
-void Chooser::findCorners(const Corner &low, const Corner &high, int depth) {
-  constexpr int deepest = 6;
-  if (low.kept <= high.kept || depth == deepest)
-    return;
-  double price = (high.cost - low.cost) / (low.kept - high.kept);
-  Corner between = cut(price);
-  double line = low.cost + price * low.kept, found = between.cost + price * between.kept;
-  if (found >= line * (1 - 1e-9) || between.kept >= low.kept || between.kept <= high.kept)
-    return;
-  findCorners(low, between, depth + 1);
-  corners.push_back(between);
-  findCorners(between, high, depth + 1);
+void Chooser::Search::place(Known &one) {
+  one.choice.bytes = measure(rewrite(step, corners.boundary(), one.choice.released).step).bytes;
+  one.placed = true;
 }
 
-/// What no choice costs less than that keeps so many bytes: at every price that was looked at, none
-/// is cheaper than the corner found there.
-double Chooser::boundAt(double bytes) const {
-  double bound = 0;
-  for (const Corner &corner : corners)
-    bound = std::max(bound, corner.cost + corner.price * (corner.kept - bytes));
-  return bound;
-}
-
-const Choice &Chooser::measured(Released released) {
-  for (int action : candidates)
-    released.again[action] = released.again[action] || isMarked(action);
+int Chooser::Search::numberOf(Released released) {
+  for (int action : corners.candidates())
+    released.again[action] |= step.actions[action].marked;
   if (auto same = known.find(released); same != known.end())
-    return seen[same->second];
-  Rewritten rewritten = rewrite(step, boundary, released);
+    return same->second;
+  Rewritten rewritten = rewrite(step, corners.boundary(), released);
   // What nothing asks for is not released.
   Released asked(step);
   for (int action : rewritten.repeats)
@@ -224,143 +142,173 @@ const Choice &Chooser::measured(Released released) {
   auto [found, isNew] = known.try_emplace(asked, int(seen.size()));
   int number = found->second;
   known.try_emplace(std::move(released), number);
-  if (!isNew)
-    return seen[number];
-  seen.push_back({std::move(asked), rewritten.cost, measure(rewritten.step, budget).bytes});
-  const Choice &made = seen.back();
-  auto better = [&](const Choice &one, const Choice &other) {
-    if (fits(one) != fits(other))
-      return fits(one);
-    auto key = [&](const Choice &choice) {
-      return fits(choice) ? std::pair(choice.cost, double(choice.bytes))
-                          : std::pair(double(choice.bytes), choice.cost);
-    };
-    return key(one) < key(other);
-  };
-  if (best < 0 || better(made, seen[best]))
-    best = number;
-  return made;
-}
-
-/// The action of the original step that makes this tensor of another, or what it is a copy of.
-int Chooser::makerOf(const Step &rewritten, int tensor) const {
-  if (tensor >= int(step.tensors.size())) {
-    const Action &maker = rewritten.actions[rewritten.tensors[tensor].madeBy];
-    if (maker.again >= 0)
-      return maker.again;
-    tensor = maker.away;
+  if (isNew) {
+    Memory memory = measure(rewritten.step, budget);
+    seen.push_back({{std::move(asked), rewritten.cost, memory.bytes},
+                    memory.alive[memory.peak],
+                    memory.isPlaced});
   }
-  return step.tensors[tensor].madeBy;
+  return number;
 }
 
-/// The number of choices, or something above `most`.
-int64_t Chooser::countChoices(int64_t most) const {
+int Chooser::Search::look(Released released) {
+  int number = numberOf(std::move(released));
+  Known &one = seen[number];
+  if (one.round == round)
+    return number;
+  one.round = round;
+  ++looks;
+  if (!one.placed && one.choice.bytes <= budget)
+    place(one);
+  if (best < 0 || isBetter(number, best))
+    best = number;
+  return number;
+}
+
+/// The number of choices, or something above `mostTried`.
+int64_t Chooser::Search::countChoices() const {
   int64_t count = 1;
   for (int action : open)
-    if (count <= most)
-      count *= 1 + (int64_t(1) << std::min<size_t>(goers(action).size(), 32));
+    if (count <= mostTried)
+      count *= int64_t(2) << std::min<size_t>(corners.goers(action).size(), 32);
   return count;
 }
 
-/// Of each action: all is kept, it is repeated, or some of its results lie with the host.
-void Chooser::tryAll(Released &released, size_t next) {
+/// Of each action: it is repeated or not, and some of its results lie with the host.
+void Chooser::Search::tryAll(Released &released, size_t next) {
   if (next == open.size()) {
-    (void)measured(released);
+    (void)look(released);
     return;
   }
   int action = open[next];
-  released.again[action] = true;
-  tryAll(released, next + 1);
-  released.again[action] = false;
-  SmallVector<int> mayGo = goers(action);
-  for (uint64_t bits = 0; bits < uint64_t(1) << mayGo.size(); ++bits) {
-    for (auto [i, tensor] : enumerate(mayGo))
-      released.away[tensor] = bits >> i & 1;
-    tryAll(released, next + 1);
+  SmallVector<int> mayGo = corners.goers(action);
+  for (bool again : {true, false}) {
+    released.again[action] = again;
+    for (uint64_t bits = 0; bits < uint64_t(1) << mayGo.size(); ++bits) {
+      for (auto [i, tensor] : enumerate(mayGo))
+        released.away[tensor] = bits >> i & 1;
+      tryAll(released, next + 1);
+    }
   }
   for (int tensor : mayGo)
     released.away[tensor] = false;
 }
 
-/// What `much` does with more and more actions beyond what `little` does, from the start of the
-/// step or from its end on, until it fits: what is needed last behind the boundary was made first,
-/// and comes back when other things are gone.
-void Chooser::tryBetween(const Released &little, const Released &much) {
-  auto take = [&](Released &released, int action) {
+/// The actions that one does something else with than the other, in order.
+SmallVector<int> Chooser::Search::difference(const Released &little, const Released &much) const {
+  SmallVector<int> result;
+  for (int action : open)
+    if (little.again[action] != much.again[action] ||
+        any_of(step.actions[action].writes,
+               [&](int made) { return little.away[made] != much.away[made]; }))
+      result.push_back(action);
+  return result;
+}
+
+/// What `much` does with `count` of the actions beyond what `little` does.
+Released Chooser::Search::between(const Released &little, const Released &much, ArrayRef<int> more,
+                                  size_t count, bool fromStart) const {
+  Released released = little;
+  for (int action : fromStart ? more.take_front(count) : more.take_back(count)) {
     released.again[action] = much.again[action];
     for (int made : step.actions[action].writes)
       released.away[made] = much.away[made];
-  };
-  SmallVector<int> more;
-  for (int action : open) {
-    Released changed = little;
-    take(changed, action);
-    if (!(changed == little))
-      more.push_back(action);
   }
+  return released;
+}
+
+/// More and more actions, from the start of the step or from its end on, until it fits: what is
+/// needed last behind the boundary was made first, and comes back when other things are gone.
+void Chooser::Search::tryBetween(const Released &little, const Released &much) {
+  SmallVector<int> more = difference(little, much);
   for (bool fromStart : {true, false}) {
     size_t low = 0, high = more.size();
-    auto with = [&](size_t count) {
-      Released released = little;
-      for (size_t i = 0; i < count; ++i)
-        take(released, fromStart ? more[i] : more[more.size() - 1 - i]);
-      return measured(released);
-    };
     while (high - low > 1 && mayLook()) {
       size_t middle = (low + high) / 2;
-      (fits(with(middle)) ? high : low) = middle;
+      (fitsNow(between(little, much, more, middle, fromStart)) ? high : low) = middle;
     }
   }
 }
 
-/// Looks for what fits from the smallest choice on: of what is alive at its peak, one after the
-/// other is released rather than kept, in another way, or kept.
-void Chooser::squeeze() {
-  while (mayLook() && !fits(seen[best])) {
-    const Choice start = seen[best];
-    Rewritten rewritten = rewrite(step, boundary, start.released);
-    Memory memory = measure(rewritten.step);
-    llvm::SmallSetVector<int, 16> actions;
-    for (auto [tensor, lifetime] : enumerate(memory.lifetimes)) {
-      if (lifetime.first > memory.peak || memory.peak > lifetime.second)
+/// Half of the way from each corner to the next, then other parts of it on both sides of the best.
+void Chooser::Search::tryBetweenCorners() {
+  const std::vector<Corner> &all = corners.all();
+  auto part = [&](size_t i, size_t quarters) {
+    const Released &little = all[i - 1].released, &much = all[i].released;
+    SmallVector<int> more = difference(little, much);
+    for (bool fromStart : {true, false})
+      if (mayLook())
+        (void)look(between(little, much, more, more.size() * quarters / 4, fromStart));
+  };
+  size_t smallest = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    int before = best;
+    (void)look(all[i].released);
+    if (i > 0)
+      part(i, 2);
+    if (best != before)
+      smallest = i;
+  }
+  for (size_t i : {smallest, smallest + 1})
+    for (size_t quarters : {1, 3})
+      if (i > 0 && i < all.size())
+        part(i, quarters);
+}
+
+/// Of what is alive at the peak of the smallest, one after the other is released rather than kept,
+/// in another way, or kept, as long as that takes less.
+void Chooser::Search::squeeze() {
+  while (mayLook()) {
+    const Choice start = bestOne();
+    const int before = best;
+    Rewritten rewritten = rewrite(step, corners.boundary(), start.released);
+    Memory memory = measure(rewritten.step, /*most=*/0);
+    std::map<int, int64_t> bytesOf; // at the peak, by action
+    for (auto [i, tensor] : enumerate(rewritten.step.tensors)) {
+      if (!memory.isAlive(int(i), memory.peak))
         continue;
-      int maker = makerOf(rewritten.step, int(tensor));
-      if (maker >= 0 && is_contained(open, maker))
-        actions.insert(maker);
+      int maker = step.tensors[tensor.copyOf >= 0 ? tensor.copyOf : int(i)].madeBy;
+      if (maker >= 0 && isOpen[maker])
+        bytesOf[maker] += tensor.bytes;
     }
-    auto look = [&](auto &&change) {
+    SmallVector<std::pair<int, int64_t>> largest(bytesOf.begin(), bytesOf.end());
+    stable_sort(largest, [](auto a, auto b) { return a.second > b.second; });
+    auto tryOut = [&](auto &&change) {
       Released released = start.released;
       change(released);
-      (void)measured(std::move(released));
-      return mayLook();
+      if (mayLook())
+        (void)look(std::move(released));
     };
-    for (int action : actions) {
-      if (!look([&](Released &released) {
-            released.again[action].flip();
-            for (int tensor : goers(action))
-              released.away[tensor] = false;
-          }))
-        return;
-      for (int tensor : goers(action))
-        if (!look([&](Released &released) {
-              released.away[tensor].flip();
-              released.again[action] = false;
-            }))
-          return;
+    for (auto [action, bytes] : largest) {
+      tryOut([&](Released &released) {
+        released.again[action] ^= 1;
+        for (int tensor : corners.goers(action))
+          released.away[tensor] = false;
+      });
+      for (int tensor : corners.goers(action))
+        for (bool again : {false, true}) // which is something else where it has other results
+          if (!again || (start.released.again[action] && step.actions[action].writes.size() > 1))
+            tryOut([&](Released &released) {
+              released.away[tensor] ^= 1;
+              released.again[action] = again;
+            });
+      if (best != before)
+        break;
     }
-    if (seen[best].bytes >= start.bytes)
+    if (best == before)
       return;
   }
 }
 
 /// What the best choice spends time on, the most expensive first.
-SmallVector<Chooser::Spent> Chooser::spent() const {
+SmallVector<Chooser::Search::Spent> Chooser::Search::spent() const {
   SmallVector<Spent> all;
+  const Released &released = bestOne().released;
   for (int action : open) {
-    if (seen[best].released.again[action])
+    if (released.again[action])
       all.push_back({step.actions[action].cost, action, -1});
-    for (int tensor : goers(action))
-      if (seen[best].released.away[tensor])
+    for (int tensor : corners.goers(action))
+      if (released.away[tensor])
         all.push_back({step.tensors[tensor].transfer, -1, tensor});
   }
   stable_sort(all, [](const Spent &a, const Spent &b) { return a.cost > b.cost; });
@@ -368,21 +316,21 @@ SmallVector<Chooser::Spent> Chooser::spent() const {
 }
 
 /// Of the best choice, keeps what the budget has room for after all.
-void Chooser::keepWhatFits() {
+void Chooser::Search::keepWhatFits() {
   for (const Spent &one : spent()) {
     if (!mayLook())
       return;
-    Released released = seen[best].released;
+    Released released = bestOne().released;
     keep(released, one);
-    (void)measured(released); // which makes it the best where it fits
+    (void)look(std::move(released)); // which makes it the best where it fits
   }
 }
 
 /// Of what is alive at the peak and may be made again, the action whose time is least for its
 /// bytes; -1: there is none.
-int Chooser::cheapestAtPeak(const Released &released, int butNot) const {
-  Rewritten rewritten = rewrite(step, boundary, released);
-  Memory memory = measure(rewritten.step);
+int Chooser::Search::cheapestAtPeak(const Released &released, int butNot) const {
+  Rewritten rewritten = rewrite(step, corners.boundary(), released);
+  Memory memory = measure(rewritten.step, /*most=*/0);
   int cheapest = -1;
   double least = INFINITY;
   for (int action : open) {
@@ -390,8 +338,7 @@ int Chooser::cheapestAtPeak(const Released &released, int butNot) const {
       continue;
     int64_t bytes = 0;
     for (int made : step.actions[action].writes)
-      if (auto [first, last] = memory.lifetimes[made];
-          first <= memory.peak && memory.peak <= last && mayDrop(step, made))
+      if (memory.isAlive(made, memory.peak) && mayDrop(step, made))
         bytes += step.tensors[made].bytes;
     if (double price = bytes ? step.actions[action].cost / double(bytes) : INFINITY;
         price < least) {
@@ -404,17 +351,17 @@ int Chooser::cheapestAtPeak(const Released &released, int butNot) const {
 
 /// Keeps one after the other of what the best choice spends time on, and makes others again
 /// instead, the cheapest of what is in the way, as long as that takes less.
-void Chooser::exchange() {
+void Chooser::Search::exchange() {
   constexpr int mostInstead = 8;
   for (const Spent &one : spent()) {
     if (isNearBound())
       return;
-    Released released = seen[best].released;
+    Released released = bestOne().released;
     keep(released, one);
     for (int i = 0; i < mostInstead && mayLook(); ++i) {
-      double most = seen[best].cost;
-      const Choice &choice = measured(released);
-      if (fits(choice) || choice.cost >= most)
+      double most = bestOne().cost;
+      int number = look(released);
+      if (fits(number) || seen[number].choice.cost >= most)
         break;
       int instead = cheapestAtPeak(released, one.action);
       if (instead < 0)
@@ -424,80 +371,101 @@ void Chooser::exchange() {
   }
 }
 
-Choices Chooser::run(int64_t mostTried) {
+/// The smallest choice that is found. It depends on no budget: of those in which least is alive at
+/// once, which takes no placing, the smallest arena.
+const Chooser::Search::Known &Chooser::Search::smallest() {
+  if (least)
+    return seen[*least];
+  begin(/*most=*/0, /*bySize=*/true);
   Released none(step);
-  bool enough = fits(measured(none));
-  if (!candidates.empty()) {
-    // Free at first; then so dear that nothing is kept that can be made again.
-    double total = 0, smallest = INFINITY;
-    for (int action : candidates) {
-      total += step.actions[action].cost;
-      for (int made : step.actions[action].writes)
-        if (mayDrop(step, made))
-          smallest = std::min(smallest, double(step.tensors[made].bytes));
-    }
-    Corner low = cut(0), high = cut(2 * (total + 1e-12) / smallest);
-    corners.push_back(low);
-    findCorners(low, high, 0);
-    corners.push_back(high);
+  (void)look(none);
+  if (countChoices() <= mostTried) {
+    tryAll(none, 0);
+  } else {
+    tryBetweenCorners();
+    squeeze();
   }
+  SmallVector<int> few;
+  for (int number = 0; number < int(seen.size()); ++number)
+    if (seen[number].round == round)
+      few.push_back(number);
+  sort(few, [&](int one, int other) {
+    if (isBetter(one, other) || isBetter(other, one))
+      return isBetter(one, other);
+    return seen[one].choice.released < seen[other].choice.released;
+  });
+  few.truncate(std::min<size_t>(few.size(), mostLooks / 16));
+  auto key = [&](int number) {
+    const Choice &choice = seen[number].choice;
+    return std::pair(double(choice.bytes), choice.cost);
+  };
+  for (int number : few) {
+    if (!seen[number].placed)
+      place(seen[number]);
+    if (!least || key(number) < key(*least))
+      least = number;
+  }
+  return seen[*least];
+}
+
+Choices Chooser::Search::within(int64_t most, bool wantsLeast) {
   Choices choices;
-  choices.bound = bound();
-  if (!enough) {
-    if (countChoices(mostTried) <= mostTried) {
-      tryAll(none, 0);
-    } else {
-      // The more a corner repeats, the less it keeps.
-      auto fit = llvm::partition_point(
-          corners, [&](const Corner &corner) { return !fits(measured(corner.released)); });
-      for (size_t i = corners.size(); i-- > 1;)
-        if (fit == corners.end() || i == size_t(fit - corners.begin()))
-          tryBetween(corners[i - 1].released, corners[i].released);
-      squeeze();
-      // Of what fits, only some may be needed beyond what is cheaper and does not.
-      for (size_t i = 0; i < corners.size() && fits(seen[best]) && !isNearBound(); ++i)
-        tryBetween(corners[i].released, Released(seen[best].released));
-      if (fits(seen[best])) {
-        keepWhatFits();
-        exchange();
-      }
-    }
-  }
-  choices.best = seen[best];
-  choices.fits = fits(seen[best]);
-  return choices;
-}
-
-Choices find(const Step &step, int64_t budget, int64_t mostTried) {
-  Choices choices = Chooser(step, budget).run(mostTried);
-  // What is looked at depends on the budget; what is found for less fits, too.
-  constexpr int mostSmaller = 6;
-  int64_t room = budget;
-  for (int i = 0; i < mostSmaller && !choices.fits; ++i) {
-    room -= room / 32;
-    Choice smaller = Chooser(step, room).run(mostTried).best;
-    // Of what does not fit there, no more is known than what is alive.
-    smaller.bytes = measure(rewrite(step, boundaryOf(step), smaller.released).step).bytes;
-    if (smaller.bytes <= budget)
-      return {smaller, true, choices.bound};
-    if (smaller.bytes < choices.best.bytes)
-      choices.best = smaller;
-  }
-  return choices;
-}
-
-} // namespace
-
-Choices choose(const Step &step, int64_t budget, int64_t mostTried) {
-  Choices choices = find(step, budget, mostTried);
-  if ((choices.fits && choices.best.cost <= choices.bound) ||
-      none_of(step.tensors, [](const Tensor &tensor) { return tensor.transfer > 0; }))
+  auto result = [&] {
+    choices.best = bestOne();
+    choices.fits = fits(best);
+    choices.bound = corners.boundAt(most);
     return choices;
-  // What may go to the host is no reason to find less than without it.
-  Step stays = step;
+  };
+  begin(most, /*bySize=*/false);
+  Released none(step);
+  if (fitsNow(none))
+    return result();
+  if (countChoices() <= mostTried) {
+    tryAll(none, 0);
+  } else if (corners.least() <= most) {
+    // The more a corner repeats, the less it keeps.
+    const std::vector<Corner> &all = corners.all();
+    auto fit =
+        partition_point(all, [&](const Corner &corner) { return !fitsNow(corner.released); });
+    if (fit != all.end() && fit != all.begin())
+      tryBetween(std::prev(fit)->released, fit->released);
+  }
+  if (!fits(best)) {
+    if (!wantsLeast && corners.least() > most)
+      return result();
+    Choice found = smallest().choice;
+    begin(most, /*bySize=*/false);
+    if (!fitsNow(found.released) || countChoices() <= mostTried)
+      return result();
+  }
+  if (countChoices() > mostTried) {
+    // Of what fits, only some may be needed beyond what is cheaper and does not.
+    for (size_t i = 0; i < corners.all().size() && !isNearBound(); ++i)
+      tryBetween(corners.all()[i].released, Released(bestOne().released));
+    keepWhatFits();
+    exchange();
+  }
+  return result();
+}
+
+Chooser::Chooser(const Step &step, int64_t mostTried)
+    : given(std::make_unique<Search>(step, mostTried)) {
+  if (none_of(step.tensors, [](const Tensor &tensor) { return tensor.transfer > 0; }))
+    return;
+  stays = step;
   for (Tensor &tensor : stays.tensors)
     tensor.transfer = 0;
-  Choices others = find(stays, budget, mostTried);
+  kept = std::make_unique<Search>(stays, mostTried);
+}
+
+Chooser::~Chooser() = default;
+
+Choices Chooser::within(int64_t budget, bool wantsLeast) {
+  Choices choices = given->within(budget, wantsLeast);
+  if (!kept || (choices.fits && choices.best.cost <= choices.bound))
+    return choices;
+  // What may go to the host is no reason to find less than without it.
+  Choices others = kept->within(budget, wantsLeast);
   bool isBetter = others.fits ? !choices.fits || others.best.cost < choices.best.cost
                               : !choices.fits && others.best.bytes < choices.best.bytes;
   if (isBetter) {
@@ -505,6 +473,10 @@ Choices choose(const Step &step, int64_t budget, int64_t mostTried) {
     choices.fits = others.fits;
   }
   return choices;
+}
+
+Choices choose(const Step &step, int64_t budget, int64_t mostTried) {
+  return Chooser(step, mostTried).within(budget);
 }
 
 } // namespace weir::remat

@@ -6,16 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Which actions are repeated behind the boundary, and which tensors lie with the host until then,
-// rather than kept, so that the arena is within a budget and least time is spent.
-//
-// At the boundary alone, every price of a byte has its cheapest choice, and that is a minimum cut:
-// an action is repeated or not; what is needed behind the boundary, or by a repeated action, is
-// kept, or lies with the host where the transfers are cheaper, unless its maker is repeated. The
-// choices of all prices are the corners of the lower hull of (bytes kept, time spent), and the hull
-// at the budget is a bound that no choice is below, since the arena holds at least what is kept
-// there (Everett, "Generalized Lagrange multiplier method", 1963). What the arena really takes is
-// measured of each choice that is looked at. Marked actions are repeated in all of them. Transfers
-// are counted as if none ran beside a kernel.
+// rather than kept, so that the arena is within a budget and least time is spent. What is cheapest
+// at the boundary alone, and a bound, are in Corners.h. What the arena really takes is measured of
+// each choice that is looked at. Marked actions are repeated in all of them. Transfers are counted
+// as if none ran beside a kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +17,7 @@
 #define WEIR_PASSES_REMAT_CHOOSE_H
 
 #include "passes/remat/Step.h"
+#include <memory>
 
 namespace weir::remat {
 
@@ -38,7 +33,25 @@ struct Choices {
   double bound = 0; ///< no choice within the budget costs less
 };
 
-/// `mostTried`: where there are so many choices, or fewer, every one is tried.
+/// Choices of one step in one budget after the other. What is found in one does not depend on which
+/// were asked for before it, and the bytes of a smallest are enough.
+class Chooser {
+public:
+  /// The step outlives this. `mostTried`: where there are so many choices, or fewer, every one is
+  /// tried.
+  explicit Chooser(const Step &step, int64_t mostTried = 8192);
+  ~Chooser();
+
+  /// Where not `wantsLeast`, of what surely does not fit no smallest is looked for.
+  Choices within(int64_t budget, bool wantsLeast = true);
+
+private:
+  class Search;
+  Step stays;                          ///< where nothing may go to the host
+  std::unique_ptr<Search> given, kept; ///< of the step; of `stays`, where they differ
+};
+
+/// In one budget alone.
 Choices choose(const Step &step, int64_t budget, int64_t mostTried = 8192);
 
 } // namespace weir::remat

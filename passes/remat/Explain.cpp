@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Explain.h"
+#include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
 #include "passes/remat/Order.h"
 #include <numeric>
@@ -15,17 +16,17 @@ using namespace mlir;
 namespace weir::remat {
 namespace {
 
-/// What a step keeps: memory that is made forward, read by gradients or copies, and alive together
-/// where most of it is.
+/// What a step keeps: memory that is made forward, read by gradients, by copies or by anything from
+/// the boundary on, and alive together where most of it is.
 class KeptTensors {
 public:
-  explicit KeptTensors(const Step &step)
+  KeptTensors(const Step &step, int boundary)
       : kept(step.tensors.size()), first(step.tensors.size(), -1), last(step.tensors.size(), -1) {
     for (int i = step.begin; i < step.end; ++i) {
       const Action &action = step.actions[i];
       for (int read : action.reads) {
         last[read] = i;
-        if (action.isBackward || action.again >= 0)
+        if (action.isBackward || action.again >= 0 || i >= boundary)
           kept[read] = step.tensors[read].bytes > 0 && !step.tensors[read].isGradient;
       }
       for (int made : action.writes)
@@ -57,8 +58,8 @@ class Explainer {
 public:
   Explainer(const EntryStep &entry, const Released &released)
       : entry(entry), step(entry.step),
-        rewritten(rewrite(entry.step, boundaryOf(entry.step), released)), before(step),
-        now(rewritten.step) {}
+        rewritten(rewrite(entry.step, boundaryOf(entry.step), released)),
+        before(step, boundaryOf(step)), now(rewritten.step, rewritten.boundary) {}
 
   Keeping run();
 
@@ -109,7 +110,9 @@ std::string Explainer::whyNot(int tensor) const {
   Operation *maker = entry.makers[made.madeBy];
   if (isa_and_nonnull<KernelOp>(maker))
     return "one launch makes many";
-  return maker ? "fetched from the host" : "the loop over microbatches has it";
+  if (!maker)
+    return "the loop over microbatches has it";
+  return isCollective(maker) ? "gathered from all ranks" : "fetched from the host";
 }
 
 void Explainer::addKept(int tensor) {

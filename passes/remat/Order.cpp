@@ -38,7 +38,8 @@ private:
   /// round.
   bool counts(int tensor) const {
     const Tensor &one = step.tensors[tensor];
-    return one.bytes && one.variable < 0 && makers[tensor].size() <= 1;
+    return one.bytes && one.variable < 0 && makers[tensor].size() <= 1 &&
+           !(one.madeBy >= 0 && step.actions[one.madeBy].keepsVariable);
   }
   int64_t bytesMade(const Action &action) const;
 

@@ -31,10 +31,50 @@ int64_t bytesOf(Value value) {
   return int64_t(llvm::alignTo(storageBytes(value.getType()), plan::alignment));
 }
 
+/// The order of a block's ops, some of which are moved: behind each move MLIR numbers all of them
+/// anew.
+class Places {
+public:
+  explicit Places(Block &block) : block(block) { number(); }
+
+  bool isBefore(Operation *one, Operation *other) const {
+    return places.lookup(one) < places.lookup(other);
+  }
+  void moveBefore(Operation *op, Operation *other) {
+    op->moveBefore(other);
+    put(op);
+  }
+  void moveAfter(Operation *op, Operation *other) {
+    op->moveAfter(other);
+    put(op);
+  }
+
+private:
+  static constexpr int64_t gap = int64_t(1) << 32;
+
+  void number() {
+    int64_t place = 0;
+    for (Operation &op : block)
+      places[&op] = place += gap;
+  }
+  /// Half way between its neighbours. There is always one behind it.
+  void put(Operation *op) {
+    Operation *before = op->getPrevNode();
+    int64_t behind = places.lookup(op->getNextNode());
+    int64_t ahead = before ? places.lookup(before) : behind - 2 * gap;
+    if (behind - ahead < 2)
+      return number();
+    places[op] = ahead + (behind - ahead) / 2;
+  }
+
+  Block &block;
+  llvm::DenseMap<Operation *, int64_t> places;
+};
+
 /// Moves the kernels of a block.
 class Orderer {
 public:
-  explicit Orderer(Block &block) : block(block) {
+  explicit Orderer(Block &block) : block(block), places(block) {
     for (Operation &op : block.without_terminator()) {
       order.push_back(&op);
       if (auto kernel = dyn_cast<KernelOp>(op); kernel && mayMove(kernel))
@@ -80,6 +120,7 @@ private:
   void moveAliasesBehind(Operation *op);
 
   Block &block;
+  Places places;
   std::vector<Operation *> order; ///< that there was
   std::vector<KernelOp> kernels;
 };
@@ -106,7 +147,7 @@ bool Orderer::mayMove(KernelOp kernel) const {
 Operation *Orderer::lastUser(Value memory) const {
   Operation *last = nullptr;
   eachUser(memory, [&](Operation *user) {
-    if (!last || last->isBeforeInBlock(user))
+    if (!last || places.isBefore(last, user))
       last = user;
   });
   return last;
@@ -121,7 +162,7 @@ int64_t Orderer::bytesLetGo(KernelOp kernel, Operation *op) const {
     if (memory.getParentBlock() != &block || !seen.insert(memory).second)
       continue;
     Operation *last = lastUser(memory);
-    if (last == kernel || last->isBeforeInBlock(op))
+    if (last == kernel || places.isBefore(last, op))
       bytes += bytesOf(memory);
   }
   return bytes;
@@ -130,8 +171,8 @@ int64_t Orderer::bytesLetGo(KernelOp kernel, Operation *op) const {
 void Orderer::moveAliasesBehind(Operation *op) {
   for (Value result : op->getResults())
     for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
-      if (isAlias(user) && user->getBlock() == &block && user->isBeforeInBlock(op)) {
-        user->moveAfter(op);
+      if (isAlias(user) && user->getBlock() == &block && places.isBefore(user, op)) {
+        places.moveAfter(user, op);
         moveAliasesBehind(user);
       }
 }
@@ -141,12 +182,12 @@ void Orderer::delay() {
     Operation *first = nullptr;
     for (Value result : kernel.getResults())
       eachUser(result, [&](Operation *user) {
-        if (!first || user->isBeforeInBlock(first))
+        if (!first || places.isBefore(user, first))
           first = user;
       });
     if (!first || bytesMade(kernel) <= bytesLetGo(kernel, first))
       continue;
-    kernel->moveBefore(first);
+    places.moveBefore(kernel, first);
     moveAliasesBehind(kernel);
   }
 }
@@ -158,12 +199,12 @@ void Orderer::hasten() {
     Operation *last = nullptr;
     for (Value input : kernel.getInputs())
       if (Operation *maker = input.getDefiningOp(); maker && maker->getBlock() == &block)
-        if (!last || last->isBeforeInBlock(maker))
+        if (!last || places.isBefore(last, maker))
           last = maker;
     if (last)
-      kernel->moveAfter(last);
+      places.moveAfter(kernel, last);
     else
-      kernel->moveBefore(&block.front());
+      places.moveBefore(kernel, &block.front());
   }
 }
 

@@ -66,6 +66,8 @@ private:
     return int(result.step.actions.size()) - 1;
   }
   int copy(int from, int to);
+  /// A copy of what is a variable's memory, for what reads it when that has its next value.
+  int keep(Value value);
   bool isOfHost(WriteOp write) { return onHost.contains(write.getVariable()); }
   void write(int at, int tensor);
   int variable(StringRef name) {
@@ -104,6 +106,13 @@ int StepReader::copy(int from, int to) {
   if (to >= 0)
     write(at, to);
   return at;
+}
+
+int StepReader::keep(Value value) {
+  int from = use(value), kept = tensor(Value(), storageBytes(value.getType()), false);
+  result.step.actions[copy(from, kept)].keepsVariable = true;
+  result.values[kept] = value;
+  return kept;
 }
 
 void StepReader::write(int at, int tensor) {
@@ -190,8 +199,16 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
   }
   if (failed(readBlock(body)))
     return failure();
-  for (auto [i, next] : llvm::enumerate(yield.getValues()))
-    copy(use(next), buffers[i]);
+  // What goes to another carried value than it lies in is kept until all are read.
+  SmallVector<int> nexts;
+  for (auto [next, own] : llvm::zip_equal(yield.getValues(), carriedBy)) {
+    const Tensor &made = result.step.tensors[use(next)];
+    int lies = made.readsVariable >= 0 ? made.readsVariable : made.variable;
+    bool isOther = lies != own && llvm::is_contained(carriedBy, lies);
+    nexts.push_back(isOther ? keep(next) : use(next));
+  }
+  for (auto [next, buffer] : llvm::zip_equal(nexts, buffers))
+    copy(next, buffer);
   int end = int(result.step.actions.size()) - 1;
   result.step.loops[loop] = {begin, end};
   for (int i = begin; i <= end; ++i) {
@@ -254,8 +271,11 @@ FailureOr<EntryStep> StepReader::read() {
   for (WriteOp write : block.getOps<WriteOp>())
     if (!isOfHost(write))
       writtenTo.try_emplace(memoryOf(write.getValue()), variable(write.getVariable()));
-  for (Value argument : block.getArguments())
-    tensor(argument, storageBytes(argument.getType()), false);
+  for (Value argument : block.getArguments()) {
+    int number = tensor(argument, storageBytes(argument.getType()), false);
+    // Of memory of its own, a device is given what it reads.
+    result.step.tensors[number].isInput = !facts.stagesPorts();
+  }
   if (failed(readBlock(block)))
     return failure();
   // Where there are microbatches, forward and backward are in them.
@@ -270,12 +290,20 @@ FailureOr<EntryStep> StepReader::read() {
       }
     }
   std::tie(result.step.begin, result.step.end) = span[result.block];
-  // What is no variable's memory yet is copied there last.
-  for (WriteOp write : block.getOps<WriteOp>())
-    if (!isOfHost(write))
-      copy(use(write.getValue()), -1);
-  for (Value value : block.getTerminator()->getOperands())
+  for (Value value : block.getTerminator()->getOperands()) {
     result.step.tensors[use(value)].isPort = true;
+    result.step.tensors[keep(value)].isPort = true;
+  }
+  // What is no variable's memory yet is copied there last, old values of others by way of a copy.
+  SmallVector<int> last;
+  for (WriteOp write : block.getOps<WriteOp>())
+    if (!isOfHost(write)) {
+      auto read = memoryOf(write.getValue()).getDefiningOp<ReadOp>();
+      bool isOther = read && read.getVariable() != write.getVariable();
+      last.push_back(isOther ? keep(write.getValue()) : use(write.getValue()));
+    }
+  for (int value : last)
+    copy(value, -1);
   return std::move(result);
 }
 

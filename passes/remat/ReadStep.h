@@ -43,6 +43,7 @@ public:
   int64_t threadScratch() const { return mostScratch; }
   /// Whether a library is called, by any of them.
   bool hasCalls() const { return calls; }
+  bool stagesPorts() const { return target.stagesPorts(); }
   double transferSeconds(double bytes) const { return target.transferSeconds(bytes); }
 
 private:

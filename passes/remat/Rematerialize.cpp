@@ -20,10 +20,10 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/memory/Reserve.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
 #include "passes/remat/Mark.h"
+#include "passes/remat/Refuse.h"
 #include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -144,7 +144,7 @@ std::string doingOf(const remat::Step &step, const remat::Released &released, in
                : countText(repeated, "kernel")) +
       " twice";
   if (!bytes)
-    return computes;
+    return repeated ? computes : "computes nothing twice";
   std::string puts = "puts " + countText(llvm::count(released.away, true), "tensor") + " of " +
                      bytesText(bytes) + " with the host";
   return repeated ? computes + " and " + puts : puts;
@@ -178,10 +178,6 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     if (failed(blocks))
       return signalPassFailure();
     getOperation()->removeAttr(recomputeAttrName);
-    int64_t taken = 0; // whatever is chosen: variables, and what a run takes besides
-    for (auto variable : getOperation().getOps<VariableOp>())
-      if (!variable.getHost())
-        taken += llvm::alignTo(storageBytes(variable.getType()), plan::alignment);
     remat::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
@@ -204,16 +200,20 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     int64_t inputs = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())
       inputs = std::max(inputs, inputBytes(function));
-    taken += reserveOf(*made, threads, facts.threadScratch(), inputs, facts.hasCalls());
-    if (report)
-      report->persistent = taken;
+    Reserve reserve = reserveOf(*made, threads, facts.threadScratch(), inputs, facts.hasCalls());
+    remat::Throughout taken(getOperation(), reserve, threads);
+    if (report) {
+      report->persistent = taken.bytes();
+      report->ofThread = reserve.threads / threads;
+      noteVariables();
+    }
     llvm::stable_sort(
         entries, [](const Entry &a, const Entry &b) { return a.choice.bytes > b.choice.bytes; });
     for (auto [i, entry] : llvm::enumerate(entries)) {
       int64_t next = i + 1 < entries.size() ? entries[i + 1].choice.bytes : 0;
       if (failed(fit(entry, taken, next)))
         return signalPassFailure();
-      if (entry.function.getSymName() == "step")
+      if (entry.function.getSymName() == "step" && isExplained())
         setKeeping(getOperation(), remat::explain(entry.step, entry.choice.released));
       Releaser(entry.step, entry.choice.released).run();
     }
@@ -227,6 +227,9 @@ private:
     return bytes;
   }
 
+  /// Whether anybody reads what is said.
+  bool isExplained() const { return !report || report->explained; }
+
   struct Entry {
     func::FuncOp function;
     remat::EntryStep step;
@@ -234,8 +237,9 @@ private:
   };
 
   /// Chooses what is released. `next`: what the entry takes that takes most of those behind it.
-  LogicalResult fit(Entry &one, int64_t taken, int64_t next) {
+  LogicalResult fit(Entry &one, const remat::Throughout &throughout, int64_t next) {
     auto &[function, entry, choice] = one;
+    int64_t taken = throughout.bytes();
     int64_t room = budget - taken, bytes = choice.bytes;
     double total = 0; // with nothing repeated
     for (const remat::Action &action : entry.step.actions)
@@ -246,19 +250,22 @@ private:
     }
     if (room <= 0) {
       note(function, bytes + taken, total + choice.cost, false);
-      if (report && !report->explained)
+      if (!isExplained())
         return failure();
       auto error = emitError(function.getLoc())
-                   << "parameters, state and what threads have to themselves alone take "
-                   << bytesText(taken) << ", and there are to be " << bytesText(budget);
-      int64_t least = remat::choose(entry.step, 0).best.bytes;
-      noteLeast(error, function, entry, std::max(least, next), taken, total);
+                   << "what is there throughout alone takes " << bytesText(taken)
+                   << ", and there are to be " << bytesText(budget) << ": " << throughout.words();
+      throughout.note(error);
+      remat::Chooser chooser(entry.step);
+      int64_t least = chooser.within(0).best.bytes;
+      noteLeast(error, function, entry, chooser, std::max(least, next), taken, total);
       return error;
     }
-    remat::Choices choices = remat::choose(entry.step, room);
+    remat::Chooser chooser(entry.step);
+    remat::Choices choices = chooser.within(room, isExplained());
     note(function, choices.best.bytes + taken, total + choices.best.cost, choices.fits);
     if (!choices.fits)
-      return refuse(function, entry, choices, taken, next, total);
+      return refuse(function, entry, chooser, choices, throughout, next, total);
     choice = choices.best;
     int64_t kernels =
         llvm::count_if(entry.makers, [](Operation *op) { return isa_and_nonnull<KernelOp>(op); });
@@ -271,6 +278,18 @@ private:
     return success();
   }
 
+  void noteVariables() {
+    for (auto variable : getOperation().getOps<VariableOp>()) {
+      int64_t bytes = storageBytes(variable.getType());
+      if (variable.getHost() || bytes < smallestOffloaded)
+        continue;
+      if (variable.getRole() == Role::parameter)
+        report->parameters += bytes;
+      else if (variable.getRole() == Role::optimizer)
+        report->optimizer += bytes;
+    }
+  }
+
   void note(func::FuncOp function, int64_t bytes, double seconds, bool fits) {
     if (!report)
       return;
@@ -281,59 +300,33 @@ private:
   }
 
   LogicalResult refuse(func::FuncOp function, const remat::EntryStep &entry,
-                       const remat::Choices &choices, int64_t taken, int64_t next, double total) {
-    if (report && !report->explained)
+                       remat::Chooser &chooser, const remat::Choices &choices,
+                       const remat::Throughout &throughout, int64_t next, double total) {
+    if (!isExplained())
       return failure();
     remat::Rewritten least =
         remat::rewrite(entry.step, remat::boundaryOf(entry.step), choices.best.released);
-    int64_t bytes = remat::measure(least.step).bytes;
+    int64_t bytes = remat::measure(least.step).bytes, taken = throughout.bytes();
     auto error = emitError(function.getLoc())
                  << "@" << function.getSymName() << " does not fit into " << bytesText(budget)
-                 << ": parameters, state and what threads have to themselves take "
-                 << bytesText(taken) << ", and the smallest run that was found " << bytesText(bytes)
-                 << " more, which " << doingOf(entry.step, choices.best.released) << " ("
+                 << ": what is there throughout takes " << bytesText(taken)
+                 << (taken ? " (" + throughout.words() + ")" : "")
+                 << ", and the smallest run that was found " << bytesText(bytes) << " more, which "
+                 << doingOf(entry.step, choices.best.released) << " ("
                  << priceText(choices.best.cost, total) << " of its time)";
-    noteAlive(error, entry, least.step);
-    noteLeast(error, function, entry, std::max(bytes, next), taken, total);
+    remat::noteAlive(error, entry, least.step);
+    noteLeast(error, function, entry, chooser, std::max(bytes, next), taken, total);
     return error;
   }
 
-  /// Notes a budget that there is a choice for, of at least so many bytes beside those taken.
+  /// Notes what is enough: `least`, which the smallest choice takes, or more.
   void noteLeast(InFlightDiagnostic &error, func::FuncOp function, const remat::EntryStep &entry,
-                 int64_t least, int64_t taken, double total) {
-    constexpr int mostTried = 8;
-    for (int64_t i = 0, room = least; i < mostTried; ++i, room += room / 20) {
-      remat::Choices choices = remat::choose(entry.step, room);
-      if (!choices.fits)
-        continue;
-      // What is found depends on the room: what is named has to be found in no more than that.
-      int64_t enough = std::max(choices.best.bytes, least);
-      if (remat::Choices again = remat::choose(entry.step, enough); again.fits)
-        choices = std::move(again);
-      else
-        enough = room;
-      error.attachNote(function.getLoc()) << "--memory " << enough + taken << " is enough: it "
-                                          << doingOf(entry.step, choices.best.released) << ", "
-                                          << priceText(choices.best.cost, total) << " of its time";
-      return;
-    }
-  }
-
-  /// Notes what of the model takes most where most is alive.
-  void noteAlive(InFlightDiagnostic &error, const remat::EntryStep &entry,
-                 const remat::Step &step) {
-    constexpr size_t mostNoted = 5;
-    remat::Memory memory = remat::measure(step);
-    SmallVector<std::pair<int64_t, int>> alive;
-    for (auto [tensor, lifetime] : llvm::enumerate(memory.lifetimes))
-      if (lifetime.first <= memory.peak && memory.peak <= lifetime.second &&
-          tensor < entry.values.size() && entry.values[tensor])
-        alive.push_back({step.tensors[tensor].bytes, int(tensor)});
-    llvm::sort(alive, [](auto a, auto b) {
-      return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
-    });
-    for (auto [bytes, tensor] : ArrayRef(alive).take_front(mostNoted))
-      error.attachNote(entry.values[tensor].getLoc()) << "this takes " << bytesText(bytes);
+                 remat::Chooser &chooser, int64_t least, int64_t taken, double total) {
+    remat::Choices choices = chooser.within(least);
+    assert(choices.fits && "the smallest fits into what it takes");
+    error.attachNote(function.getLoc()) << "--memory " << least + taken << " is enough: it "
+                                        << doingOf(entry.step, choices.best.released) << ", "
+                                        << priceText(choices.best.cost, total) << " of its time";
   }
 
   PassTarget made;

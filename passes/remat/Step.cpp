@@ -35,9 +35,12 @@ public:
         oldValues.resize(tensor.readsVariable + 1);
       oldValues[tensor.readsVariable].push_back(i);
     }
-    for (auto [i, tensor] : enumerate(step.tensors))
+    for (auto [i, tensor] : enumerate(step.tensors)) {
+      if (tensor.isInput)
+        use(i, 0);
       if (tensor.madeBy < 0 && tensor.bytes && uses[i].second >= 0)
-        buffer[i] = add(0, uses[i].second, tensor.bytes);
+        buffer[i] = add(uses[i].first = 0, uses[i].second, tensor.bytes);
+    }
     for (auto [i, action] : enumerate(step.actions))
       act(i, action);
     return place(most);
@@ -99,6 +102,8 @@ private:
   }
 
   void act(int at, const Action &action) {
+    if (action.keepsVariable && buffer[action.reads.front()] >= 0)
+      return;
     for (auto [i, made] : enumerate(action.writes)) {
       const Tensor &tensor = step.tensors[made];
       if (!tensor.bytes || isDirect(at, action, i))
@@ -127,12 +132,12 @@ private:
     memory.alive.pop_back();
     memory.peak = int(max_element(memory.alive) - memory.alive.begin());
     memory.bytes = memory.alive.empty() ? 0 : memory.alive[memory.peak];
-    if (memory.bytes <= most)
+    memory.isPlaced = memory.bytes <= most;
+    if (memory.isPlaced)
       memory.bytes = placeBuffers(lifetimes, 0).end;
-    for (int place : buffer)
-      memory.lifetimes.push_back(
-          place < 0 ? std::pair(1, 0)
-                    : std::pair(int(lifetimes[place].first), int(lifetimes[place].last)));
+    for (auto [place, used] : zip_equal(buffer, uses))
+      memory.lifetimes.push_back(place < 0 ? std::pair(1, 0) : used);
+    memory.buffers = std::move(buffer);
     return memory;
   }
 
@@ -161,6 +166,8 @@ public:
     moved.reserve(step.actions.size());
     for (auto [i, action] : enumerate(step.actions)) {
       Action here = action;
+      if (int(i) <= boundary)
+        result.boundary = int(result.step.actions.size());
       if (int(i) >= boundary && int(i) < step.end) {
         for (auto [first, last] : step.loops)
           if (first == int(i) && last < step.end) // what a loop reads is there before it
@@ -205,6 +212,7 @@ private:
     copy.bytes = bytes;
     copy.outer = step.tensors[like].outer;
     copy.madeBy = int(result.step.actions.size());
+    copy.copyOf = like;
     result.step.tensors.push_back(copy);
     return int(result.step.tensors.size()) - 1;
   }

@@ -24,12 +24,14 @@ namespace weir::remat {
 struct Tensor {
   int64_t bytes = 0;      ///< of scratch, aligned; 0: it lies in a variable
   bool lends = true;      ///< its memory may become a result's: not that of arguments and variables
+  bool isInput = false;   ///< the host writes it ahead of the first action, whoever reads it
   bool isPort = false;    ///< the host reads it at the end
   int variable = -1;      ///< that it is written to
   int readsVariable = -1; ///< whose old values it is
   int outer = -1;         ///< the loop that it is used in from outside, by number of Step::loops
   int madeBy = -1;        ///< an action; -1: it is there from the start
   bool isGradient = false; ///< it is computed from gradients
+  int copyOf = -1;         ///< the tensor of the original step whose values it has
   double transfer = 0; ///< seconds to the host's memory and back, in all rounds; 0: it must not go
 };
 
@@ -37,6 +39,7 @@ struct Action {
   llvm::SmallVector<int> reads, writes;                     ///< tensors
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; ///< (write, read)
   bool writesDirectly = false; ///< its results may be a variable's memory
+  bool keepsVariable = false;  ///< it copies, and only what lies in a variable's memory
   int64_t workspace = 0;       ///< bytes, aligned
   double cost = 0;             ///< the time of all its runs, in seconds of the target's description
   bool repeats = false;        ///< may be done again, for the same results
@@ -58,10 +61,16 @@ struct Step {
 
 struct Memory {
   int64_t bytes = 0;          ///< the arena's scratch
+  bool isPlaced = false;      ///< whether they are that, and not what is alive at once
   int peak = 0;               ///< the action at which most is alive
   std::vector<int64_t> alive; ///< bytes by action
-  /// By tensor, the actions that its memory is taken for; first > last: it has none of its own.
+  /// By tensor, the actions for which it is in memory; first > last: it has none, or a variable's.
   std::vector<std::pair<int, int>> lifetimes;
+  std::vector<int> buffers; ///< by tensor: equal where one lies in another's place; -1: none
+
+  bool isAlive(int tensor, int action) const {
+    return lifetimes[tensor].first <= action && action <= lifetimes[tensor].second;
+  }
 };
 
 /// What the step takes: every buffer placed. Where more than `most` bytes are alive at once nothing
@@ -70,8 +79,9 @@ Memory measure(const Step &step, int64_t most = INT64_MAX);
 
 /// What is not kept from the forward computation to the backward one.
 struct Released {
-  std::vector<bool> again; ///< by action: what it makes is made again
-  std::vector<bool> away;  ///< by tensor: it lies with the host meanwhile, whoever makes it
+  // Truth values, compared by the byte.
+  std::vector<uint8_t> again; ///< by action: what it makes is made again
+  std::vector<uint8_t> away;  ///< by tensor: it lies with the host meanwhile, whoever makes it
 
   Released() = default;
   explicit Released(const Step &step) : again(step.actions.size()), away(step.tensors.size()) {}
@@ -82,6 +92,7 @@ struct Released {
 /// it. What is made behind it is not released.
 struct Rewritten {
   Step step;
+  int boundary = 0;         ///< the first action at it, or that is there for one
   double cost = 0;          ///< of what is done again, and of transfers
   std::vector<int> repeats; ///< the actions that are, in that order
   std::vector<int> away;    ///< the tensors that go to the host, in the order in which they do

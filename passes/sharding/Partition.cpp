@@ -6,18 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // Every op computes with the cuts that it was given (weir.cuts), on operands that are brought there
-// from the layouts that they have. Where what is summed over is cut, the result is still to be
-// added up; that waits through ops that are linear in it, as gradients do in a loop of
-// microbatches, for the first op that is not, or whose result is larger.
+// from the layouts that they have (Flow.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "passes/Passes.h"
-#include "passes/sharding/Propagation.h"
+#include "passes/sharding/Flow.h"
 #include "passes/sharding/Reshard.h"
 #include <map>
+#include <tuple>
 
 namespace weir {
 #define GEN_PASS_DEF_PARTITION
@@ -101,6 +100,7 @@ private:
     }
     builder.setInsertionPointToStart(body);
     moved.push_back({body});
+    forward = forwardOps(function);
     if (failed(copyAll(function.front())))
       return failure();
     moved.pop_back();
@@ -136,10 +136,13 @@ private:
     return op->emitOpError("cannot be cut over the mesh ") << mesh.text();
   }
 
+  FailureOr<Layout> layoutOfVariable(StringRef name, Value whole) {
+    auto variable = module.lookupSymbol<VariableOp>(name);
+    return parsed(variable, variable->getAttr(layoutAttrName), tensorType(whole));
+  }
+
   LogicalResult copyRead(ReadOp read) {
-    auto variable = module.lookupSymbol<VariableOp>(read.getVariable());
-    FailureOr<Layout> layout =
-        parsed(variable, variable->getAttr(layoutAttrName), tensorType(read.getResult()));
+    FailureOr<Layout> layout = layoutOfVariable(read.getVariable(), read.getResult());
     if (failed(layout))
       return failure();
     locals[read] = {ReadOp::create(builder, read.getLoc(), typeOf(read.getResult(), *layout),
@@ -149,9 +152,7 @@ private:
   }
 
   LogicalResult copyWrite(WriteOp write) {
-    auto variable = module.lookupSymbol<VariableOp>(write.getVariable());
-    FailureOr<Layout> layout =
-        parsed(variable, variable->getAttr(layoutAttrName), tensorType(write.getValue()));
+    FailureOr<Layout> layout = layoutOfVariable(write.getVariable(), write.getValue());
     if (failed(layout))
       return failure();
     if (write.getCondition())
@@ -224,153 +225,134 @@ private:
     return layouts;
   }
 
-  /// The axes over which operands may stay sums, and the result is one then.
-  Axes waiting(Shardable op, const Layout &factors) {
-    Axes axes;
-    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
-      int64_t sums = 0;
-      bool isUsedElsewhere = false; // and would be added up for each use
-      for (Value operand : op->getOperands())
-        if (llvm::is_contained(locals.at(operand).layout.sums, axis)) {
-          ++sums;
-          isUsedElsewhere |= !operand.hasOneUse();
-        }
-      if (!sums || isUsedElsewhere || factors.isCutOver(axis) || op->getNumResults() != 1)
-        continue;
-      bool first = llvm::is_contained(locals.at(op->getOperand(0)).layout.sums, axis);
-      Linearity linear = op.linearity();
-      bool passes = linear == Linearity::first      ? first && sums == 1
-                    : linear == Linearity::any      ? sums == 1
-                    : linear == Linearity::together ? sums == op->getNumOperands()
-                                                    : false;
-      if (passes && !grows(op, axis))
-        axes.push_back(axis);
-    }
-    return axes;
-  }
-
-  /// Whether more is to be added up behind the op than before it.
-  bool grows(Operation *op, unsigned axis) {
-    int64_t before = 0;
-    for (Value operand : op->getOperands())
-      if (llvm::is_contained(locals.at(operand).layout.sums, axis))
-        before += storageBytes(operand.getType());
-    return storageBytes(op->getResult(0).getType()) > before;
-  }
-
   LogicalResult copyCut(Shardable op) {
     ShardRule rule = op.shardRule();
-    SmallVector<int64_t> sizes;
-    for (const Factor &factor : rule.factors)
-      sizes.push_back(factor.size);
-    Layout factors = Layout::whole(sizes);
+    Layout cuts = wholeFactors(rule);
     if (Attribute text = op->getAttr(cutsAttrName)) {
-      FailureOr<Layout> cuts = parsed(op, text, sizes);
-      if (failed(cuts))
+      FailureOr<Layout> said = parsed(op, text, cuts.shape());
+      if (failed(said))
         return failure();
-      factors = *cuts;
+      cuts = *said;
     }
-    Axes waits = waiting(op, factors), sums = waits;
+    Flow flow = flowOf(op, rule, cuts, mesh,
+                       [&](Value value) -> const Layout & { return locals.at(value).layout; });
     SmallVector<Value> operands;
-    for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
-      Layout wanted = layoutOf(dimensions, factors);
-      for (unsigned axis : waits)
-        if (llvm::is_contained(locals.at(operand).layout.sums, axis))
-          wanted.sums.push_back(axis);
-      operands.push_back(at(operand, wanted));
-    }
-    for (auto [factor, pieces] : llvm::zip_equal(rule.factors, factors.dimensions))
-      for (const Piece &piece : pieces)
-        if (factor.kind == Factor::Kind::sum)
-          sums.insert(sums.end(), piece.axes.begin(), piece.axes.end());
-    llvm::sort(sums);
-    SmallVector<Layout> layouts;
-    for (ArrayRef<ShardRule::Dimension> dimensions : rule.results) {
-      layouts.push_back(layoutOf(dimensions, factors));
-      layouts.back().sums = sums;
-    }
-    Operation *made = compute(op, operands, layouts);
-    say(made, layouts);
-    for (auto [old, result, layout] :
-         llvm::zip_equal(op->getResults(), made->getResults(), layouts))
+    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
+      operands.push_back(at(operand, wanted, forward.contains(op)));
+    SmallVector<Type> types;
+    for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results))
+      types.push_back(typeOf(result, layout));
+    Operation *made = compute(op, operands, types, cuts, flow.results[0]);
+    SmallVector<Value> values(made->getResults());
+    for (const Combination &combination : flow.combinations)
+      values = combine(made, values, combination);
+    say(values, flow.results);
+    for (auto [old, result, layout] : llvm::zip_equal(op->getResults(), values, flow.results))
       locals[old] = {result, layout};
     return success();
   }
 
-  /// The op on a rank's shares.
-  Operation *compute(Operation *op, ArrayRef<Value> operands, ArrayRef<Layout> layouts) {
-    if (auto iota = dyn_cast<IotaOp>(op); iota && layouts[0].isCut()) {
-      SmallVector<int64_t> strides(layouts[0].dimensions.size(), 0);
-      strides[iota.getDimension()] = 1;
-      return reshard.places(op->getLoc(), layouts[0], strides).getDefiningOp();
+  /// What a rank has of an op, for what the op says besides its types.
+  class OwnShares : public Shares {
+  public:
+    OwnShares(Partitioner &all, Operation *op, const Layout &cuts, const Layout &result)
+        : all(all), op(op), cuts(cuts), result(result) {}
+    Value begin(unsigned factor) override {
+      const Pieces &pieces = cuts.dimensions[factor];
+      if (pieces.size() == 1 && pieces[0].axes.empty())
+        return nullptr;
+      assert(pieces.size() == 1 && "what is counted is cut as one");
+      return all.reshard.begin(op->getLoc(), pieces[0]);
     }
-    Operation *made = builder.insert(op->clone());
+    Value places(ArrayRef<int64_t> strides) override {
+      return all.reshard.places(op->getLoc(), result, strides);
+    }
+
+  private:
+    Partitioner &all;
+    Operation *op;
+    const Layout &cuts, &result;
+  };
+
+  /// The op on a rank's shares.
+  Operation *compute(Operation *op, ArrayRef<Value> operands, ArrayRef<Type> types,
+                     const Layout &cuts, const Layout &result) {
+    OwnShares shares(*this, op, cuts, result);
+    Operation *made = isa<Localizable>(op)
+                          ? cast<Localizable>(op).localize(builder, operands, types, shares)
+                          : cloneWith(builder, op, operands, types);
     made->removeAttr(cutsAttrName);
-    made->setOperands(operands);
-    for (auto [old, result, layout] :
-         llvm::zip_equal(op->getResults(), made->getResults(), layouts))
-      result.setType(typeOf(old, layout));
-    if (auto split = dyn_cast<SplitDimOp>(made))
-      split.setSizes(
-          shapeOf(split.getResult()).slice(split.getDimension(), split.getSizes().size()));
-    if (auto random = dyn_cast<RandomOp>(made); random && layouts[0].isCut())
-      drawShare(random, tensorType(op->getResult(0)), layouts[0]);
     return made;
   }
 
-  /// The numbers that the whole tensor has there.
-  void drawShare(RandomOp random, RankedTensorType whole, const Layout &layout) {
-    assert(!random.getPlaces() && "programs are partitioned once");
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(random);
-    SmallVector<int64_t> strides(whole.getRank(), 1);
-    for (size_t d = strides.size(); d-- > 1;)
-      strides[d - 1] = strides[d] * whole.getDimSize(d);
-    random.getPlacesMutable().assign(reshard.places(random.getLoc(), layout, strides));
-    random.setElements(whole.getNumElements());
+  /// The results of the op, of what members along an axis have of them.
+  SmallVector<Value> combine(Operation *op, ArrayRef<Value> values,
+                             const Combination &combination) {
+    SmallVector<Value> parts;
+    for (Value value : values)
+      parts.push_back(reshard.stack(op->getLoc(), value, combination.axis));
+    if (combination.kind == Factor::Kind::combined)
+      return cast<Combining>(op).combine(builder, parts);
+    auto kind = combination.kind == Factor::Kind::max ? Reduction::max : Reduction::min;
+    for (Value &part : parts)
+      part = ReduceOp::create(builder, op->getLoc(), part, kind, ArrayRef<int64_t>{0});
+    return parts;
   }
 
-  /// A value as the layout says, moved there once.
-  Value at(Value value, const Layout &layout) {
+  /// A value as the layout says, moved there once; what is only gathered, for the forward
+  /// computation and for gradients each, where they need it: between them it takes no memory.
+  Value at(Value value, const Layout &layout, bool isForward = true) {
     const Local &local = locals.at(value);
     if (local.layout == layout)
       return local.value;
-    if (auto constant = value.getDefiningOp<ConstantOp>()) {
-      Operation *made = builder.insert(constant->clone());
-      made->removeAttr(cutsAttrName);
+    if (isUniform(value)) {
+      Operation *made = builder.insert(local.value.getDefiningOp()->clone());
       made->getResult(0).setType(typeOf(value, layout));
       return made->getResult(0);
     }
-    std::pair key(value.getAsOpaquePointer(), layout.text(mesh));
+    // What gradients alone read is gathered once.
+    isForward |= value.getDefiningOp() && !forward.contains(value.getDefiningOp());
+    bool isGathered = isOnlyGathered(local.layout, layout, mesh);
+    std::tuple key(value.getAsOpaquePointer(), layout.text(mesh), isForward || !isGathered);
     for (const Moved &block : moved)
       if (auto found = block.values.find(key); found != block.values.end())
         return found->second;
-    // Where it is made: what a loop reads from outside is not moved in each round.
     Moved *home = &moved.back();
+    // Where it is made: what a loop reads from outside is not moved in each round.
     for (Moved &block : moved)
-      if (block.block == Value(local.value).getParentBlock())
+      if (!isGathered && block.block == Value(local.value).getParentBlock())
         home = &block;
     OpBuilder::InsertionGuard guard(builder);
     if (home != &moved.back())
       builder.setInsertionPointToEnd(home->block);
-    Value there = reshard.move(value.getLoc(), local.value, local.layout, layout);
-    if (Operation *made = there.getDefiningOp(); made != local.value.getDefiningOp())
-      say(made, layout);
+    Value there =
+        reshard.move(value.getLoc(), local.value, local.layout, layout, isGathered && !isForward);
+    if (there != local.value)
+      say(there, layout);
     return home->values[key] = there;
   }
 
-  void say(Operation *made, ArrayRef<Layout> layouts) {
+  /// Ops with these results, of one op or of one each, say how they lie.
+  void say(ValueRange values, ArrayRef<Layout> layouts) {
     SmallVector<Attribute> texts;
     for (const Layout &layout : layouts)
       texts.push_back(builder.getStringAttr(layout.text(mesh)));
-    if (says)
-      made->setAttr(liesAttrName, builder.getArrayAttr(texts));
+    for (auto [value, text] : llvm::zip_equal(values, texts)) {
+      Operation *made = value.getDefiningOp();
+      if (!says || !made)
+        continue;
+      bool isAll = llvm::equal(made->getResults(), values);
+      if (isAll || made->getNumResults() == 1)
+        made->setAttr(liesAttrName,
+                      isAll ? builder.getArrayAttr(texts) : builder.getArrayAttr(text));
+    }
   }
 
-  /// Values that have been moved in a block, by what they were and the layout.
+  /// Values that have been moved in a block, by what they were and the layout, and whether for the
+  /// forward computation.
   struct Moved {
     Block *block;
-    std::map<std::pair<const void *, std::string>, Value> values = {};
+    std::map<std::tuple<const void *, std::string, bool>, Value> values = {};
   };
 
   const Mesh &mesh;
@@ -380,6 +362,7 @@ private:
   OpBuilder builder;
   Reshard reshard;
   llvm::DenseMap<Value, Local> locals;
+  llvm::DenseSet<Operation *> forward;
   SmallVector<Moved> moved; ///< of each block that is being copied, the outermost first
 };
 

@@ -77,6 +77,8 @@ bool align(Pieces &first, Pieces &second, const Mesh &mesh) {
     first.push_back(a);
     second.push_back(b);
   }
+  if (first.empty())
+    first = second = {Piece{1}};
   return true;
 }
 

@@ -11,8 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/ShardPins.h"
 #include "passes/Passes.h"
-#include "passes/sharding/Propagation.h"
+#include "passes/sharding/ChooseCuts.h"
 
 namespace weir {
 #define GEN_PASS_DEF_PROPAGATELAYOUTS
@@ -33,31 +34,47 @@ constexpr StringLiteral dataAxis = "dp";
 /// states of optimizers, so 1 and 2 are one.
 enum Zero { optimizers = 1, parameters = 3 };
 
-/// Cut along the first dimension that is long enough.
-Layout cutFor(VariableOp variable, const Mesh &mesh, int64_t zero) {
-  Layout layout = Layout::whole(cast<RankedTensorType>(variable.getType()).getShape());
-  int axis = mesh.find(dataAxis);
-  bool isCut = (variable.getRole() == Role::optimizer && zero >= optimizers &&
-                variable.getSymName() != amaxName) ||
-               (variable.getRole() == Role::parameter && zero >= parameters);
-  if (axis >= 0 && isCut)
-    for (Pieces &pieces : layout.dimensions)
-      if (pieces[0].size >= mesh.axes[axis].size) {
-        pieces[0].axes = {unsigned(axis)};
-        break;
+/// Cuts the piece of a variable over the axis whose largest share is then smallest, the first of
+/// equals.
+void cutPiece(Layout &layout, const Mesh &mesh, unsigned axis) {
+  Piece *best = nullptr;
+  double least = 1;
+  for (Pieces &pieces : layout.dimensions)
+    for (Piece &piece : pieces) {
+      Piece cut = piece;
+      cut.axes.push_back(axis);
+      int64_t largest = 0, smallest = piece.size;
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+        int64_t size = cut.share(mesh, rank).size;
+        largest = std::max(largest, size), smallest = std::min(smallest, size);
       }
-  return layout;
+      double share = double(largest * piece.parts(mesh)) / double(piece.size);
+      if (smallest > 0 && share < least) {
+        best = &piece;
+        least = share;
+      }
+    }
+  if (best)
+    best->axes.push_back(axis);
 }
 
-/// By name, of those that are cut.
+bool isCutByZero(VariableOp variable, int64_t zero) {
+  return (variable.getRole() == Role::optimizer && zero >= optimizers &&
+          variable.getSymName() != amaxName) ||
+         (variable.getRole() == Role::parameter && zero >= parameters);
+}
+
+/// By name, of variables that are cut.
 using VariableLayouts = llvm::StringMap<Layout>;
 
+/// How an entry is cut, in rounds: what has been cut in an earlier one stays so.
 class Entry {
 public:
-  Entry(func::FuncOp function, const Mesh &mesh, const VariableLayouts &variables)
-      : function(function), mesh(mesh), variables(variables), propagation(mesh) {}
+  Entry(func::FuncOp function, const Mesh &mesh)
+      : function(function), mesh(mesh), propagation(mesh) {}
 
-  LogicalResult run() {
+  /// What is computed of a batch's rows is computed where they are.
+  LogicalResult cutRows() {
     bool anyCut = false;
     for (BlockArgument argument : function.getArguments()) {
       Layout layout = rowsOf(argument);
@@ -66,15 +83,39 @@ public:
       if (layout.isCut())
         function.setArgAttr(argument.getArgNumber(), layoutAttrName, text(layout));
     }
-    if (function.getSymName() == "step" && mesh.find(dataAxis) >= 0 && function.getNumArguments() &&
-        !anyCut)
+    int axis = mesh.find(dataAxis);
+    if (function.getSymName() == "step" && axis >= 0 && function.getNumArguments() && !anyCut)
       return refuse();
-    function.walk([&](ReadOp read) { propagation.fix(read, Layout::whole(shapeOf(read))); });
+    if (axis >= 0)
+      function.walk([&](ReadOp read) { propagation.fix(read, unsigned(axis)); });
     propagation.run(function);
-    // What is stored in parts comes second: what is computed of a batch's rows is computed there.
+    return success();
+  }
+
+  /// Chooses how variables lie over the other axes, from how they are used, but for those of which
+  /// the model says it.
+  LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, VariableLayouts &variables) {
+    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+      if (mesh.axes[axis].name != dataAxis) {
+        if (failed(cutPinned(axis, pins)))
+          return failure();
+        sharding::cutMatrices(function, propagation, mesh, axis);
+        if (cutsSums)
+          sharding::cutSums(function, propagation, mesh, axis);
+      }
     function.walk([&](ReadOp read) {
-      if (auto found = variables.find(read.getVariable()); found != variables.end())
-        propagation.fix(read, found->second);
+      if (Layout layout = propagation.of(read); layout.isCut())
+        variables[read.getVariable()] = layout;
+    });
+    return success();
+  }
+
+  /// Variables lie so. What is stored in parts comes last.
+  void useVariables(const VariableLayouts &variables) {
+    function.walk([&](ReadOp read) {
+      auto found = variables.find(read.getVariable());
+      propagation.fix(read,
+                      found == variables.end() ? Layout::whole(shapeOf(read)) : found->second);
     });
     function.walk([&](WriteOp write) {
       if (auto found = variables.find(write.getVariable()); found != variables.end())
@@ -82,10 +123,36 @@ public:
     });
     propagation.run(function);
     function.walk([&](Operation *op) { record(op); });
-    return success();
   }
 
 private:
+  LogicalResult cutPinned(unsigned axis, ArrayRef<ShardPin> pins) {
+    const Mesh::Axis &of = mesh.axes[axis];
+    for (const ShardPin &pin : pins) {
+      if (pin.axis != of.name)
+        continue;
+      auto result = function.walk([&](ReadOp read) {
+        if (read.getVariable() != pin.parameter)
+          return WalkResult::advance();
+        Layout layout = Layout::whole(shapeOf(read));
+        Piece &piece = layout.dimensions[pin.dimension][0];
+        piece.axes = {axis};
+        if (piece.size >= of.size)
+          propagation.seed(read, layout);
+        if (propagation.of(read).isCutOver(axis))
+          return WalkResult::advance();
+        emitError(pin.at) << "`" << pin.parameter << "` cannot be cut so over the " << of.size
+                          << " ranks of " << of.name << ": dimension " << pin.dimension << " has "
+                          << piece.size << " places; expected one for each rank at least";
+        return WalkResult::interrupt();
+      });
+      if (result.wasInterrupted())
+        return failure();
+    }
+    propagation.run(function);
+    return success();
+  }
+
   StringAttr text(const Layout &layout) {
     return StringAttr::get(function.getContext(), layout.text(mesh));
   }
@@ -135,7 +202,6 @@ private:
 
   func::FuncOp function;
   const Mesh &mesh;
-  const VariableLayouts &variables;
   Propagation propagation;
 };
 
@@ -152,15 +218,32 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     if (all.ranks() == 1)
       return;
     getOperation()->setAttr(meshAttrName, StringAttr::get(&getContext(), all.text()));
+    auto pins = shardPins(getOperation());
+    if (failed(pins))
+      return signalPassFailure();
     VariableLayouts variables;
-    for (auto variable : getOperation().getOps<VariableOp>())
-      if (Layout layout = cutFor(variable, all, zero); layout.isCut()) {
-        variable->setAttr(layoutAttrName, StringAttr::get(&getContext(), layout.text(all)));
-        variables[variable.getSymName()] = std::move(layout);
-      }
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(Entry(function, all, variables).run()))
+    std::vector<Entry> entries;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      entries.emplace_back(function, all);
+      if (failed(entries.back().cutRows()))
         return signalPassFailure();
+      if (function.getSymName() == "step" &&
+          failed(entries.back().cutVariables(sequenceParallel, *pins, variables)))
+        return signalPassFailure();
+    }
+    for (auto variable : getOperation().getOps<VariableOp>()) {
+      Layout layout = variables.contains(variable.getSymName())
+                          ? variables[variable.getSymName()]
+                          : Layout::whole(cast<RankedTensorType>(variable.getType()).getShape());
+      if (int axis = all.find(dataAxis); axis >= 0 && isCutByZero(variable, zero))
+        cutPiece(layout, all, unsigned(axis));
+      if (!layout.isCut())
+        continue;
+      variable->setAttr(layoutAttrName, StringAttr::get(&getContext(), layout.text(all)));
+      variables[variable.getSymName()] = std::move(layout);
+    }
+    for (Entry &entry : entries)
+      entry.useVariables(variables);
   }
 };
 

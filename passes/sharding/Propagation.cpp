@@ -6,45 +6,55 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Propagation.h"
+#include "passes/sharding/Flow.h"
 #include "passes/sharding/Pieces.h"
+#include <numeric>
 
 using namespace mlir;
 
 namespace weir::sharding {
 
-Layout layoutOf(ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors) {
-  Layout layout;
-  for (const ShardRule::Dimension &dimension : dimensions) {
-    Pieces all;
-    for (unsigned factor : dimension)
-      llvm::append_range(all, factors.dimensions[factor]);
-    layout.dimensions.push_back(joined(all));
-  }
-  return layout;
+Propagation::Known &Propagation::about(Value value) {
+  auto [found, isNew] = known.try_emplace(value);
+  if (isNew)
+    found->second = {Layout::whole(shapeOf(value)),
+                     SmallVector<unsigned>(mesh().axes.size(), round)};
+  return found->second;
 }
 
 void Propagation::fix(Value value, const Layout &layout) {
-  known[value] = {layout, SmallVector<unsigned>(mesh.axes.size(), round)};
-  fixed.insert(value);
+  Known &now = about(value);
+  for (unsigned axis = 0; axis < mesh().axes.size(); ++axis)
+    if (layout.isCutOver(axis) && !now.layout.isCutOver(axis))
+      now.rounds[axis] = round;
+  now.layout = layout;
+  now.fixed = Axes(mesh().axes.size());
+  std::iota(now.fixed.begin(), now.fixed.end(), 0);
 }
+
+void Propagation::fix(Value value, unsigned axis) { about(value).fixed.push_back(axis); }
 
 Layout Propagation::of(Value value) const {
   auto found = known.find(value);
   return found == known.end() ? Layout::whole(shapeOf(value)) : found->second.layout;
 }
 
+const ShardRule &Propagation::ruleOf(Shardable op) const {
+  auto [found, isNew] = rules->try_emplace(op);
+  if (isNew)
+    found->second = op.shardRule();
+  return found->second;
+}
+
 /// Whether the value has gained a cut.
 bool Propagation::add(Value value, const Layout &layout) {
-  if (fixed.contains(value) || !layout.isCut())
+  if (!layout.isCut() || isUniform(value))
     return false;
-  auto [found, isNew] = known.try_emplace(value);
-  Known &now = found->second;
-  if (isNew)
-    now = {Layout::whole(shapeOf(value)), SmallVector<unsigned>(mesh.axes.size(), round)};
+  Known &now = about(value);
   bool changed = false;
   for (auto [mine, theirs] : llvm::zip_equal(now.layout.dimensions, layout.dimensions))
-    changed |= refine(mine, theirs, mesh, [&](unsigned axis) {
-      if (now.layout.isCutOver(axis))
+    changed |= refine(mine, theirs, mesh(), [&](unsigned axis) {
+      if (llvm::is_contained(now.fixed, axis) || now.layout.isCutOver(axis))
         return false;
       now.rounds[axis] = round;
       return true;
@@ -67,19 +77,20 @@ struct Claim {
 
 } // namespace
 
-static bool mayBeCut(Factor::Kind kind) {
-  return kind == Factor::Kind::parallel || kind == Factor::Kind::sum;
+/// Whether a factor may be cut so.
+static bool mayBe(const Factor &factor, const Pieces &pieces) {
+  return factor.kind != Factor::Kind::whole && !(factor.counted && pieces.size() > 1);
 }
 
 Layout Propagation::factors(Shardable op) const {
-  ShardRule rule = op.shardRule();
+  const ShardRule &rule = ruleOf(op);
   SmallVector<Claim> claims;
   auto claim = [&](Value value, ArrayRef<ShardRule::Dimension> dimensions, bool isResult) {
     auto found = known.find(value);
     if (found == known.end())
       return;
     const Known &known = found->second;
-    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+    for (unsigned axis = 0; axis < mesh().axes.size(); ++axis)
       if (known.layout.isCutOver(axis))
         claims.push_back({&known.layout, dimensions, axis, known.rounds[axis], isResult,
                           storageBytes(value.getType())});
@@ -90,21 +101,18 @@ Layout Propagation::factors(Shardable op) const {
     claim(result, dimensions, true);
   llvm::stable_sort(claims, [](auto &a, auto &b) { return a.order() < b.order(); });
 
-  SmallVector<int64_t> sizes;
-  for (const Factor &factor : rule.factors)
-    sizes.push_back(factor.size);
-  Layout result = Layout::whole(sizes);
+  Layout result = wholeFactors(rule);
   for (const Claim &claim : claims)
     for (auto [pieces, dimension] : llvm::zip_equal(claim.layout->dimensions, claim.dimensions)) {
       SmallVector<int64_t> parts;
       for (unsigned factor : dimension)
-        parts.push_back(sizes[factor]);
-      auto apart = fallApart(pieces, parts, mesh);
+        parts.push_back(rule.factors[factor].size);
+      auto apart = fallApart(pieces, parts, mesh());
       if (!apart)
         continue;
       for (auto [factor, part] : llvm::zip_equal(dimension, *apart))
-        if (mayBeCut(rule.factors[factor].kind))
-          refine(result.dimensions[factor], part, mesh,
+        if (mayBe(rule.factors[factor], part))
+          refine(result.dimensions[factor], part, mesh(),
                  [&](unsigned axis) { return axis == claim.axis && !result.isCutOver(axis); });
     }
   return result;
@@ -123,7 +131,7 @@ bool Propagation::tieSlices(Value slice, Value whole, int64_t count) {
   rows.insert(rows.begin(), Piece{count});
   rows = joined(rows);
   bool changed = add(whole, all);
-  if (auto apart = fallApart(one.dimensions[0], {count, shapeOf(slice)[0]}, mesh)) {
+  if (auto apart = fallApart(one.dimensions[0], {count, shapeOf(slice)[0]}, mesh())) {
     one.dimensions[0] = (*apart)[1];
     changed |= add(slice, one);
   }
@@ -153,8 +161,10 @@ bool Propagation::spread(Operation *op) {
   auto shardable = dyn_cast<Shardable>(op);
   if (!shardable)
     return false;
-  ShardRule rule = shardable.shardRule();
+  const ShardRule &rule = ruleOf(shardable);
   Layout cuts = factors(shardable);
+  if (!cuts.isCut())
+    return false;
   bool changed = false;
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     changed |= add(operand, layoutOf(dimensions, cuts));
@@ -165,9 +175,18 @@ bool Propagation::spread(Operation *op) {
 
 void Propagation::run(func::FuncOp entry) {
   SmallVector<Operation *> ops;
-  entry.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  llvm::StringMap<ReadOp> reads;
+  SmallVector<std::pair<ReadOp, ReadOp>> same;
+  entry.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    ops.push_back(op);
+    if (auto read = dyn_cast<ReadOp>(op))
+      if (auto [first, isNew] = reads.try_emplace(read.getVariable(), read); !isNew)
+        same.push_back({first->second, read});
+  });
   for (bool changed = true; changed;) {
     changed = false;
+    for (auto [one, other] : same)
+      changed |= tie(one, other);
     for (Operation *op : ops)
       changed |= spread(op);
     for (Operation *op : llvm::reverse(ops))

@@ -12,7 +12,7 @@
 // partitions the entry.
 //
 // What is fixed gains nothing: variables and an entry's arguments have the layouts they are stored
-// in.
+// in, over some axes before others. All reads of a variable are one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,19 @@
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
+#include <memory>
 
 namespace weir::sharding {
 
 class Propagation {
 public:
-  explicit Propagation(const Mesh &mesh) : mesh(mesh) {}
+  /// `mesh` outlives it.
+  explicit Propagation(const Mesh &mesh) : meshOf(&mesh) {}
 
   /// Gives a value a layout that stays as it is.
   void fix(mlir::Value value, const Layout &layout);
+  /// It stays as it is over the axis alone.
+  void fix(mlir::Value value, unsigned axis);
 
   /// Gives a value cuts, as far as they do not contradict those it has.
   void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
@@ -44,10 +48,14 @@ public:
   /// and results: those that are there longest first, operands first, large ones first.
   Layout factors(Shardable op) const;
 
+  /// The op's, which is asked once.
+  const ShardRule &ruleOf(Shardable op) const;
+
 private:
   struct Known {
     Layout layout;
     llvm::SmallVector<unsigned> rounds; ///< for each axis, in which it was cut
+    Axes fixed = {};
   };
 
   bool spread(mlir::Operation *op);
@@ -55,15 +63,17 @@ private:
   bool tie(mlir::Value a, mlir::Value b);
   bool tieSlices(mlir::Value slice, mlir::Value whole, int64_t count);
   bool add(mlir::Value value, const Layout &layout);
+  Known &about(mlir::Value value);
 
-  const Mesh &mesh;
+  const Mesh &mesh() const { return *meshOf; }
+
+  const Mesh *meshOf;
   llvm::DenseMap<mlir::Value, Known> known;
-  llvm::DenseSet<mlir::Value> fixed;
+  /// Copies of a propagation are of one entry.
+  std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
+      std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
   unsigned round = 0;
 };
-
-/// How an operand or result of these dimensions lies where factors are cut so.
-Layout layoutOf(llvm::ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors);
 
 } // namespace weir::sharding
 

@@ -9,6 +9,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "passes/sharding/Pieces.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -68,15 +69,15 @@ Value Reshard::places(Location loc, const Layout &layout, ArrayRef<int64_t> stri
   return all;
 }
 
-/// Changes the places of one piece of a value, brought to the front as rows.
-Value Reshard::inFront(Location loc, Value value, const Layout &layout, At at,
+/// Changes the places of a step's piece of a value, brought to the front as rows.
+Value Reshard::inFront(Location loc, Value value, const Layout &layout, const Step &step,
                        function_ref<Value(Value)> change) {
   SmallVector<int64_t> sizes;
-  for (const Piece &piece : layout.dimensions[at.dimension])
+  for (const Piece &piece : layout.dimensions[step.dimension])
     sizes.push_back(piece.share(mesh, rank).size);
   if (sizes.size() > 1)
-    value = SplitDimOp::create(builder, loc, value, int64_t(at.dimension), sizes);
-  int64_t place = at.dimension + at.piece, dimensions = shapeOf(value).size();
+    value = SplitDimOp::create(builder, loc, value, int64_t(step.dimension), sizes);
+  int64_t place = step.dimension + step.piece, dimensions = shapeOf(value).size();
   SmallVector<int64_t> there = {place}, back;
   for (int64_t i = 0; i < dimensions; ++i)
     if (i != place)
@@ -90,7 +91,8 @@ Value Reshard::inFront(Location loc, Value value, const Layout &layout, At at,
   if (place)
     value = TransposeOp::create(builder, loc, value, back);
   if (sizes.size() > 1)
-    value = MergeDimsOp::create(builder, loc, value, int64_t(at.dimension), int64_t(sizes.size()));
+    value =
+        MergeDimsOp::create(builder, loc, value, int64_t(step.dimension), int64_t(sizes.size()));
   return value;
 }
 
@@ -115,30 +117,35 @@ static Shape withRows(Value value, int64_t rows) {
   return shape;
 }
 
-static Value allGather(OpBuilder &builder, Location loc, Value value, StringRef axis,
-                       ArrayRef<int64_t> rows) {
-  return AllGatherOp::create(builder, loc, typeLike(value, withRows(value, all(rows))), value, axis,
-                             rows);
+static Piece &pieceOf(Layout &layout, const Step &step) {
+  return layout.dimensions[step.dimension][step.piece];
+}
+static const Piece &pieceOf(const Layout &layout, const Step &step) {
+  return layout.dimensions[step.dimension][step.piece];
 }
 
-/// Against the innermost axis of a piece.
-Value Reshard::gather(Location loc, Value value, Layout &layout, At at) {
-  Piece &piece = layout.dimensions[at.dimension][at.piece];
-  unsigned axis = piece.axes.back();
-  SmallVector<int64_t> members = rows(piece, axis);
-  Value result = inFront(loc, value, layout, at, [&](Value front) {
-    return allGather(builder, loc, front, mesh.axes[axis].name, members);
-  });
-  piece.axes.pop_back();
-  return result;
+Value Reshard::allGather(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows) {
+  return AllGatherOp::create(builder, loc, typeLike(value, withRows(value, all(rows))), value,
+                             mesh.axes[axis].name, rows, again);
 }
 
-/// Cuts a piece over one axis more.
-Value Reshard::slice(Location loc, Value value, Layout &layout, At at, unsigned axis) {
-  Piece &piece = layout.dimensions[at.dimension][at.piece], cut = piece;
-  cut.axes.push_back(axis);
+Value Reshard::stack(Location loc, Value value, unsigned axis) {
+  Value one = MergeDimsOp::create(builder, loc, value, int64_t(0), int64_t(0));
+  return allGather(loc, one, axis, SmallVector<int64_t>(mesh.axes[axis].size, 1));
+}
+
+Value Reshard::gather(Location loc, Value value, const Layout &layout, const Step &step) {
+  SmallVector<int64_t> members = rows(pieceOf(layout, step), step.axis);
+  return inFront(loc, value, layout, step,
+                 [&](Value front) { return allGather(loc, front, step.axis, members); });
+}
+
+Value Reshard::slice(Location loc, Value value, const Layout &layout, const Step &step) {
+  const Piece &piece = pieceOf(layout, step);
+  Piece cut = piece;
+  cut.axes.push_back(step.axis);
   int64_t size = cut.share(mesh, rank).size;
-  Value result = inFront(loc, value, layout, at, [&](Value front) -> Value {
+  return inFront(loc, value, layout, step, [&](Value front) -> Value {
     auto type = RankedTensorType::get({size}, builder.getI32Type());
     Value indices = IotaOp::create(builder, loc, type, int64_t(0));
     indices = AddOp::create(builder, loc, indices,
@@ -148,8 +155,52 @@ Value Reshard::slice(Location loc, Value value, Layout &layout, At at, unsigned 
                               broadcast(builder, loc, begin(loc, piece), type.getShape()));
     return GatherOp::create(builder, loc, front, indices);
   });
-  piece = cut;
-  return result;
+}
+
+/// Every member has a share of one piece, and all of the other: it gets its share of the latter
+/// from each, and so all of the former.
+Value Reshard::swap(Location loc, Value value, const Layout &layout, const Step &step) {
+  // Each piece a dimension, then the one that is cut in front.
+  SmallVector<int64_t> firsts;
+  int64_t count = 0;
+  for (const Pieces &pieces : layout.dimensions) {
+    firsts.push_back(count);
+    count += pieces.size();
+  }
+  for (size_t d = layout.dimensions.size(); d-- > 0;) {
+    SmallVector<int64_t> sizes;
+    for (const Piece &piece : layout.dimensions[d])
+      sizes.push_back(piece.share(mesh, rank).size);
+    if (sizes.size() > 1)
+      value = SplitDimOp::create(builder, loc, value, int64_t(d), sizes);
+  }
+  int64_t cut = firsts[step.dimension] + int64_t(step.piece),
+          gathered = firsts[step.otherDimension] + int64_t(step.otherPiece);
+  SmallVector<int64_t> there = {cut};
+  for (int64_t i = 0; i < count; ++i)
+    if (i != cut)
+      there.push_back(i);
+  Piece piece = pieceOf(layout, step);
+  piece.axes.push_back(step.axis);
+  SmallVector<int64_t> members = rows(piece, step.axis);
+  int64_t share = piece.share(mesh, rank).size, parts = members.size();
+  value = TransposeOp::create(builder, loc, value, there);
+  value = AllToAllOp::create(builder, loc, typeLike(value, withRows(value, parts * share)), value,
+                             mesh.axes[step.axis].name, members);
+  // The members' number goes ahead of what each has of the other piece.
+  value = SplitDimOp::create(builder, loc, value, int64_t(0), ArrayRef<int64_t>{parts, share});
+  SmallVector<int64_t> back;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i == gathered)
+      back.push_back(0);
+    back.push_back(i == cut ? 1 : i < cut ? i + 2 : i + 1);
+  }
+  value = TransposeOp::create(builder, loc, value, back);
+  value = MergeDimsOp::create(builder, loc, value, gathered, int64_t(2));
+  for (auto [d, pieces] : llvm::enumerate(layout.dimensions))
+    if (pieces.size() > 1)
+      value = MergeDimsOp::create(builder, loc, value, int64_t(d), int64_t(pieces.size()));
+  return value;
 }
 
 /// Of what lies one part after the other along the first dimension, in order and in f32.
@@ -165,11 +216,8 @@ Value Reshard::sum(Location loc, Value parts) {
 /// The sum of all members' values, for all of them.
 Value Reshard::addUp(Location loc, Value value, unsigned axis) {
   int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
-  StringRef name = mesh.axes[axis].name;
-  if (elements < fewElements * members) {
-    Value one = MergeDimsOp::create(builder, loc, value, int64_t(0), int64_t(0));
-    return sum(loc, allGather(builder, loc, one, name, SmallVector<int64_t>(members, 1)));
-  }
+  if (elements < fewElements * members)
+    return sum(loc, stack(loc, value, axis));
   Shape shape(shapeOf(value));
   Value flat = value;
   if (shape.size() > 1)
@@ -179,9 +227,10 @@ Value Reshard::addUp(Location loc, Value value, unsigned axis) {
   const int64_t zero[] = {0}, one[] = {1};
   if (share * members != elements)
     flat = PadOp::create(builder, loc, typeLike(flat, {share * members}), flat, zero, one);
-  Value parts = AllToAllOp::create(builder, loc, flat.getType(), flat, name, shares);
+  Value parts =
+      AllToAllOp::create(builder, loc, flat.getType(), flat, mesh.axes[axis].name, shares);
   parts = SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{members, share});
-  flat = allGather(builder, loc, sum(loc, parts), name, shares);
+  flat = allGather(loc, sum(loc, parts), axis, shares);
   if (share * members != elements)
     flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
   return shape.size() > 1 ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
@@ -189,67 +238,138 @@ Value Reshard::addUp(Location loc, Value value, unsigned axis) {
 }
 
 /// The sum of all members' values, of which each gets its share.
-Value Reshard::addUpTo(Location loc, Value value, Layout &layout, At at, unsigned axis) {
-  Piece &piece = layout.dimensions[at.dimension][at.piece], cut = piece;
-  cut.axes.push_back(axis);
-  SmallVector<int64_t> members = rows(cut, axis);
+Value Reshard::addUpTo(Location loc, Value value, const Layout &layout, const Step &step) {
+  Piece cut = pieceOf(layout, step);
+  cut.axes.push_back(step.axis);
+  SmallVector<int64_t> members = rows(cut, step.axis);
   int64_t count = members.size(), share = cut.share(mesh, rank).size;
-  Value result = inFront(loc, value, layout, at, [&](Value front) {
+  return inFront(loc, value, layout, step, [&](Value front) {
     Value parts = AllToAllOp::create(builder, loc, typeLike(front, withRows(front, count * share)),
-                                     front, mesh.axes[axis].name, members);
+                                     front, mesh.axes[step.axis].name, members);
     return sum(
         loc, SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{count, share}));
   });
-  piece = cut;
-  return result;
 }
 
-Value Reshard::move(Location loc, Value value, const Layout &from, const Layout &to) {
-  Layout now = from;
+void apply(Layout &layout, const Step &step) {
+  if (step.kind == Step::regroup)
+    layout.dimensions[step.dimension] = step.pieces;
+  if (step.kind == Step::gather)
+    pieceOf(layout, step).axes.pop_back();
+  if (step.kind == Step::slice || step.kind == Step::sumTo || step.kind == Step::swap)
+    pieceOf(layout, step).axes.push_back(step.axis);
+  if (step.kind == Step::swap)
+    layout.dimensions[step.otherDimension][step.otherPiece].axes.pop_back();
+  if (step.kind == Step::sum || step.kind == Step::sumTo)
+    llvm::erase(layout.sums, step.axis);
+}
+
+int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh) {
+  if (step.kind == Step::slice || step.kind == Step::regroup)
+    return 0;
+  int64_t bytes = elementBytes, members = mesh.axes[step.axis].size;
+  for (int64_t size : before.shape(mesh, 0))
+    bytes *= size;
+  if (step.kind == Step::gather)
+    return bytes * (members - 1);
+  return (step.kind == Step::sum ? 2 : 1) * (bytes / members * (members - 1));
+}
+
+SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh &mesh) {
+  SmallVector<Step> steps;
+  Layout now = from, goal = to;
+  auto add = [&](Step step) {
+    apply(now, step);
+    steps.push_back(std::move(step));
+  };
   // Pieces of equal sizes in both, so that a piece has a place.
-  Layout goal = to;
-  for (auto [d, pieces] : llvm::enumerate(now.dimensions))
-    if (!align(pieces, goal.dimensions[d], mesh)) {
-      // They have no pieces in common: all are gathered first.
-      for (size_t p = pieces.size(); p-- > 0;)
-        while (!pieces[p].axes.empty())
-          value = gather(loc, value, now, {d, p});
-      pieces = goal.dimensions[d];
-      for (Piece &piece : pieces)
+  for (size_t d = 0; d < now.dimensions.size(); ++d) {
+    Pieces mine = now.dimensions[d];
+    if (!align(mine, goal.dimensions[d], mesh)) {
+      // They have none in common: all are gathered first.
+      for (size_t p = now.dimensions[d].size(); p-- > 0;)
+        while (!now.dimensions[d][p].axes.empty())
+          add({Step::gather, now.dimensions[d][p].axes.back(), d, p});
+      mine = goal.dimensions[d];
+      for (Piece &piece : mine)
         piece.axes.clear();
     }
-  auto common = [&](At at) {
-    ArrayRef<unsigned> a = now.dimensions[at.dimension][at.piece].axes,
-                       b = goal.dimensions[at.dimension][at.piece].axes;
+    if (mine != now.dimensions[d])
+      add({.kind = Step::regroup, .axis = 0, .dimension = d, .pieces = mine});
+  }
+  auto common = [&](size_t d, size_t p) {
+    const Axes &a = now.dimensions[d][p].axes, &b = goal.dimensions[d][p].axes;
     return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   };
-  auto each = [&](function_ref<void(At)> visit) {
+  auto each = [&](function_ref<void(size_t d, size_t p)> visit) {
     for (size_t d = 0; d < now.dimensions.size(); ++d)
       for (size_t p = 0; p < now.dimensions[d].size(); ++p)
-        visit({d, p});
+        visit(d, p);
   };
-  each([&](At at) {
-    while (int64_t(now.dimensions[at.dimension][at.piece].axes.size()) > common(at))
-      value = gather(loc, value, now, at);
+  // Where the axis of a piece is to cut another one next.
+  auto swapFrom = [&](size_t from, size_t piece) -> std::optional<Step> {
+    const Piece &other = now.dimensions[from][piece];
+    unsigned axis = other.axes.back();
+    if (other.size % other.parts(mesh) != 0)
+      return std::nullopt;
+    std::optional<Step> found;
+    each([&](size_t d, size_t p) {
+      const Axes &mine = now.dimensions[d][p].axes, &wanted = goal.dimensions[d][p].axes;
+      if (common(d, p) == int64_t(mine.size()) && wanted.size() > mine.size() &&
+          wanted[mine.size()] == axis)
+        found = Step{Step::swap, axis, d, p, from, piece};
+    });
+    return found;
+  };
+  each([&](size_t d, size_t p) {
+    while (int64_t(now.dimensions[d][p].axes.size()) > common(d, p))
+      add(swapFrom(d, p).value_or(Step{Step::gather, now.dimensions[d][p].axes.back(), d, p}));
   });
   auto isSummed = [&](unsigned axis) {
     return llvm::is_contained(now.sums, axis) && !llvm::is_contained(goal.sums, axis);
   };
-  each([&](At at) {
-    const Piece &wanted = goal.dimensions[at.dimension][at.piece];
-    for (unsigned axis : ArrayRef(wanted.axes).drop_front(common(at)))
-      if (isSummed(axis)) {
-        value = addUpTo(loc, value, now, at, axis);
-        llvm::erase(now.sums, axis);
-      } else {
-        value = slice(loc, value, now, at, axis);
-      }
+  each([&](size_t d, size_t p) {
+    Axes wanted = goal.dimensions[d][p].axes;
+    for (unsigned axis : ArrayRef(wanted).drop_front(common(d, p)))
+      add({isSummed(axis) ? Step::sumTo : Step::slice, axis, d, p});
   });
   for (unsigned axis : from.sums)
-    if (isSummed(axis)) {
-      value = addUp(loc, value, axis);
-      llvm::erase(now.sums, axis);
+    if (isSummed(axis))
+      add({Step::sum, axis});
+  return steps;
+}
+
+bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh) {
+  return llvm::all_of(stepsBetween(from, to, mesh), [](const Step &step) {
+    return step.kind == Step::gather || step.kind == Step::regroup;
+  });
+}
+
+Value Reshard::move(Location loc, Value value, const Layout &from, const Layout &to, bool again) {
+  llvm::SaveAndRestore restored(this->again, again);
+  Layout now = from;
+  for (const Step &step : stepsBetween(from, to, mesh)) {
+    switch (step.kind) {
+    case Step::gather:
+      value = gather(loc, value, now, step);
+      break;
+    case Step::slice:
+      value = slice(loc, value, now, step);
+      break;
+    case Step::swap:
+      value = swap(loc, value, now, step);
+      break;
+    case Step::sumTo:
+      value = addUpTo(loc, value, now, step);
+      break;
+    case Step::sum:
+      value = addUp(loc, value, step.axis);
+      break;
+    case Step::regroup:
+      break;
     }
+    apply(now, step);
+  }
   return value;
 }
 

@@ -26,37 +26,75 @@ inline constexpr llvm::StringLiteral liesAttrName = "weir.lies";
 
 namespace weir::sharding {
 
+/// One change of a layout, of one piece over one axis, or of a sum.
+struct Step {
+  enum Kind {
+    gather,  ///< the piece is no longer cut over the axis, its innermost
+    slice,   ///< it is cut over it
+    swap,    ///< it is, and another piece, of equal shares, is no longer
+    sumTo,   ///< each member has the sum of its share: a sum becomes a cut of the piece
+    sum,     ///< all have the sum
+    regroup, ///< the dimension is said to be of other pieces, and nothing is moved
+  };
+  Kind kind;
+  unsigned axis;
+  size_t dimension = 0, piece = 0;           ///< of the layout that it finds; a sum's is none
+  size_t otherDimension = 0, otherPiece = 0; ///< that a swap takes the axis from, its innermost
+  Pieces pieces = {};                        ///< that it makes of the dimension, of a regroup
+};
+
+/// What brings a value from one layout to another, in order.
+llvm::SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh &mesh);
+
+/// Whether all that is moved between them is gathered: there is more of it then, and nothing else.
+bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh);
+
+/// Does a step to a layout.
+void apply(Layout &layout, const Step &step);
+
+/// The bytes that a rank gets of others in a step, of a value whose parts have that layout before
+/// it.
+int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh);
+
 class Reshard {
 public:
   /// `builder` stands where ops are to be made.
   Reshard(mlir::OpBuilder &builder, mlir::ModuleOp module, const Mesh &mesh, int64_t rank)
       : builder(builder), module(module), mesh(mesh), rank(rank) {}
 
-  mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to);
+  /// `again`: what is gathered has been so before, and is not to be kept from there.
+  mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to,
+                   bool again = false);
+
+  /// The values of all members along the axis, one after the other: a leading dimension.
+  mlir::Value stack(mlir::Location loc, mlir::Value value, unsigned axis);
+
+  /// Where the rank's share of a piece begins: a scalar of i32.
+  mlir::Value begin(mlir::Location loc, const Piece &piece);
 
   /// For each element of what a rank has: a number counted in each dimension's places in the whole,
   /// times that dimension's stride.
   mlir::Value places(mlir::Location loc, const Layout &layout, llvm::ArrayRef<int64_t> strides);
 
 private:
-  /// One piece of a layout.
-  struct At {
-    size_t dimension, piece;
-  };
-  mlir::Value begin(mlir::Location loc, const Piece &piece);
-  mlir::Value inFront(mlir::Location loc, mlir::Value value, const Layout &layout, At at,
+  mlir::Value inFront(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step,
                       llvm::function_ref<mlir::Value(mlir::Value)> change);
   llvm::SmallVector<int64_t> rows(const Piece &piece, unsigned axis) const;
-  mlir::Value gather(mlir::Location loc, mlir::Value value, Layout &layout, At at);
-  mlir::Value slice(mlir::Location loc, mlir::Value value, Layout &layout, At at, unsigned axis);
+  mlir::Value allGather(mlir::Location loc, mlir::Value value, unsigned axis,
+                        llvm::ArrayRef<int64_t> rows);
+  mlir::Value gather(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
+  mlir::Value slice(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
+  mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value sum(mlir::Location loc, mlir::Value parts);
   mlir::Value addUp(mlir::Location loc, mlir::Value value, unsigned axis);
-  mlir::Value addUpTo(mlir::Location loc, mlir::Value value, Layout &layout, At at, unsigned axis);
+  mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,
+                      const Step &step);
 
   mlir::OpBuilder &builder;
   mlir::ModuleOp module;
   const Mesh &mesh;
   const int64_t rank;
+  bool again = false; ///< of gathers that are made
 };
 
 } // namespace weir::sharding

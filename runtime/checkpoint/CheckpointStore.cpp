@@ -213,6 +213,8 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say,
   return std::nullopt;
 }
 
+bool CheckpointStore::hasWhole(int64_t step) { return isTaken(pathOf(step)) && isWhole(step); }
+
 bool CheckpointStore::isWhole(int64_t step) {
   auto known = whole.find(step);
   if (known == whole.end()) {

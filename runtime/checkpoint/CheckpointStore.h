@@ -64,6 +64,10 @@ public:
 
   std::string pathOf(int64_t step) const;
 
+  /// Whether a checkpoint of the step is there and whole, which save() leaves as it is. Throws
+  /// Unreadable where that cannot be told.
+  bool hasWhole(int64_t step);
+
   /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole,
   /// Unreadable where that cannot be told.
   static Checkpoint open(const std::string &path);

@@ -48,6 +48,9 @@ std::string describe(const StoredTensor &tensor);
 /// Writes `tensors` in their order. Names are distinct.
 void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors);
 
+/// Reads all that writeSafeTensors() would, in its order: for who has to take part in the reading.
+void readThrough(const std::vector<StoredTensor> &tensors);
+
 class SafeTensors {
 public:
   /// Maps and checks `path`. Throws Failure with `exit`, Unreadable as MappedFile::open.

@@ -39,6 +39,7 @@ using Address = uint64_t;
 /// Something asked of a device. Later ones are larger; 0 is done.
 using Ticket = uint64_t;
 
+class Group;
 class Transport;
 
 struct DeviceOptions {
@@ -48,6 +49,7 @@ struct DeviceOptions {
   std::string kind = {}; ///< of the device: a name of runtime/devices; "": what the program is for
   std::string offloadFolder = {}; ///< where what lies with the host is a file; "": in memory
   Transport *transport = nullptr; ///< of a program of several ranks: to the others, outlives it
+  Group *group = nullptr;         ///< of a program of several ranks that are processes; outlives it
   bool graph = true;              ///< where a device can run an entry's actions as one, it does
 };
 

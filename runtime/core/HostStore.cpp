@@ -10,7 +10,9 @@
 #include "runtime/base/Text.h"
 #include <cstring>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace weir {
@@ -110,6 +112,12 @@ std::unique_ptr<HostStore> makeHostStore(uint64_t bytes, const std::string &fold
   if (folder.empty())
     return std::make_unique<MemoryStore>(bytes);
   return std::make_unique<FileStore>(bytes, folder);
+}
+
+bool isMemory(const std::string &folder) {
+  struct statfs system;
+  return ::statfs(folder.c_str(), &system) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }
 
 } // namespace weir

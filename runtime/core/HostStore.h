@@ -32,6 +32,9 @@ public:
 /// folder where there is nothing to put into it.
 std::unique_ptr<HostStore> makeHostStore(uint64_t bytes, const std::string &folder);
 
+/// Whether a folder's files are memory themselves (tmpfs, ramfs).
+bool isMemory(const std::string &folder);
+
 } // namespace weir
 
 #endif

@@ -1,4 +1,4 @@
-//===- MeshDevice.cpp - All ranks of a mesh as one device -----------------===//
+//===- MeshDevice.cpp - The ranks of a mesh as one device ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,13 +15,17 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
 #include "runtime/collectives/LocalRanks.h"
+#include "runtime/collectives/Processes.h"
+#include "runtime/core/Group.h"
 #include "runtime/core/WholeTensors.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <algorithm>
+#include <cassert>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -32,20 +36,46 @@ namespace {
 struct WholeTensor {
   Layout layout;
   size_t elementSize;
-  std::vector<Address> places; ///< of each rank's part
+  std::vector<Address> places; ///< of each rank's part; of the ranks that are here
   std::vector<int64_t> owners; ///< ranks that have all of it together, each part once
 };
+
+constexpr size_t recentActions = 100;
+
+/// A line each, the oldest first, with the seconds from each to the last one's end.
+std::string lastActions(const Trace &trace, const artifact::Program &program) {
+  std::vector<Trace::Event> events = trace.events();
+  std::string lines;
+  for (const Trace::Event &event : events) {
+    const artifact::Entry &entry = *program.entries()->Get(event.entry);
+    std::vector<const artifact::Action *> actions = artifact::actionsOf(entry);
+    lines += concat(1e-9 * double(event.start - events.back().end), " s, for ",
+                    1e-9 * double(event.end - event.start), " s: ", entry.name()->string_view(),
+                    " ", event.action, " round ", event.round, ": ",
+                    artifact::describeAt(program, *actions[event.action]), "\n");
+  }
+  return lines;
+}
 
 class MeshDevice : public Device {
 public:
   MeshDevice(const artifact::Program &program, const DeviceOptions &options, const MakeDevice &make)
-      : mesh(artifact::meshOf(program)), ranks(mesh) {
-    DeviceOptions own = options;
-    int together = options.threads > 0 ? options.threads : cpu::availableCores();
-    own.threads = std::max<int>(1, together / int(mesh.ranks()));
-    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      : mesh(artifact::meshOf(program)), group(options.group),
+        ofFirst(artifact::programOf(program, group ? group->rank() : 0)) {
+    if (group) {
+      assert(group->size() == mesh.ranks());
+      here = {group->rank()};
+      remote.emplace(*group, mesh);
+    } else {
+      here.resize(size_t(mesh.ranks()));
+      std::iota(here.begin(), here.end(), 0);
+      local.emplace(mesh);
+    }
+    for (int64_t rank : here) {
       const artifact::Program &ofRank = artifact::programOf(program, rank);
-      own.transport = &ranks.of(rank);
+      DeviceOptions own = options;
+      own.threads = threadsOf(options);
+      own.transport = group ? &*remote : &local->of(rank);
       // Some ranks may have room for what others have not.
       bool offloads = artifact::deviceOf(ofRank).host() || !anyOffloads(program);
       own.offloadFolder = offloads ? options.offloadFolder : "";
@@ -53,9 +83,13 @@ public:
     }
     findTensors(program);
     setBegins(program);
+    if (group) {
+      devices[0]->trace(&recent);
+      group->recordWith([this] { return lastActions(recent, ofFirst); });
+    }
     try {
-      for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-        threads.push_back(startThread([this, rank] { drive(rank); }));
+      for (size_t i = 0; i < here.size(); ++i)
+        threads.push_back(startThread([this, i] { drive(i); }));
     } catch (...) {
       stop();
       throw;
@@ -66,31 +100,41 @@ public:
 
   DeviceFacts facts() const override {
     DeviceFacts facts = devices[0]->facts();
-    facts.name = concat(mesh.ranks(), " ranks (", mesh.text(), ") of ", facts.name);
+    facts.name =
+        concat(mesh.ranks(), group ? " processes (" : " ranks (", mesh.text(), ") of ", facts.name);
     facts.ahead = 0;
     return facts;
   }
 
   Ticket write(Address to, std::span<const std::byte> from) override {
     const WholeTensor &tensor = at(to);
-    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-      forEachPart(tensor, rank, to, from.size(), [&](uint64_t whole, Address own, uint64_t size) {
-        devices[rank]->wait(devices[rank]->write(own, from.subspan(whole, size)));
+    for (size_t i = 0; i < here.size(); ++i)
+      forEachPart(tensor, here[i], to, from.size(), [&](const Part &part) {
+        devices[i]->wait(
+            devices[i]->write(tensor.places[i] + part.own, from.subspan(part.whole, part.size)));
       });
     return 0;
   }
 
   Ticket read(Address from, std::span<std::byte> to) override {
     const WholeTensor &tensor = at(from);
-    for (int64_t rank : tensor.owners)
-      forEachPart(tensor, rank, from, to.size(), [&](uint64_t whole, Address own, uint64_t size) {
-        devices[rank]->wait(devices[rank]->read(own, to.subspan(whole, size)));
-      });
+    if (group && tensor.layout.isCut()) {
+      gather(tensor, from, to);
+      return 0;
+    }
+    // What is cut nowhere the one rank that is here has as well as its owner.
+    for (size_t i = 0; i < here.size(); ++i)
+      if (group || std::ranges::count(tensor.owners, here[i]))
+        forEachPart(tensor, here[i], from, to.size(), [&](const Part &part) {
+          devices[i]->wait(
+              devices[i]->read(tensor.places[i] + part.own, to.subspan(part.whole, part.size)));
+        });
     return 0;
   }
 
   Ticket run(uint32_t entry) override {
-    ranks.begin();
+    if (local)
+      local->begin();
     std::unique_lock lock(mutex);
     asked = entry;
     left = devices.size();
@@ -104,7 +148,7 @@ public:
   }
 
   void wait(Ticket) override {}
-  void trace(Trace *trace) override { devices[0]->trace(trace); }
+  void trace(Trace *trace) override { devices[0]->trace(trace || !group ? trace : &recent); }
   void observe(Observer *observer) override {
     if (observer)
       throw Failure(
@@ -114,6 +158,51 @@ public:
   }
 
 private:
+  /// What a rank has of some bytes of a tensor.
+  struct Part {
+    uint64_t whole; ///< the first, of those bytes
+    uint64_t own;   ///< and of the rank's share
+    uint64_t size;
+  };
+
+  /// Of each rank's device.
+  int threadsOf(const DeviceOptions &options) const {
+    if (group && options.threads > 0)
+      return options.threads;
+    int together = options.threads > 0 ? options.threads : cpu::availableCores();
+    return std::max<int>(1, together / int(group ? group->neighbours() : mesh.ranks()));
+  }
+
+  /// Reads bytes of a tensor of which each process has a share.
+  void gather(const WholeTensor &tensor, Address address, std::span<std::byte> to) {
+    std::vector<int64_t> all(static_cast<size_t>(mesh.ranks()));
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::vector<std::byte>> shares(all.size());
+    for (int64_t rank : tensor.owners) {
+      uint64_t size = 0;
+      forEachPart(tensor, rank, address, to.size(), [&](const Part &part) { size += part.size; });
+      shares[size_t(rank)].resize(size);
+    }
+    std::vector<std::byte> &own = shares[size_t(here[0])];
+    uint64_t filled = 0;
+    if (!own.empty())
+      forEachPart(tensor, here[0], address, to.size(), [&](const Part &part) {
+        devices[0]->wait(devices[0]->read(tensor.places[0] + part.own,
+                                          std::span(own).subspan(filled, part.size)));
+        filled += part.size;
+      });
+    std::vector<std::span<const std::byte>> given(all.size(), own);
+    std::vector<std::span<std::byte>> got(shares.begin(), shares.end());
+    group->exchange(all, "reading what is cut", given, got);
+    for (int64_t rank : tensor.owners) {
+      uint64_t taken = 0;
+      forEachPart(tensor, rank, address, to.size(), [&](const Part &part) {
+        std::memcpy(to.data() + part.whole, shares[size_t(rank)].data() + taken, part.size);
+        taken += part.size;
+      });
+    }
+  }
+
   static bool anyOffloads(const artifact::Program &program) {
     bool any = artifact::deviceOf(program).host();
     if (program.others())
@@ -123,6 +212,8 @@ private:
   }
 
   void stop() {
+    if (group)
+      group->recordWith(nullptr);
     {
       std::lock_guard lock(mutex);
       stopping = true;
@@ -134,25 +225,26 @@ private:
 
   void findTensors(const artifact::Program &program) {
     std::vector<std::vector<Address>> places(devices.size());
-    for (size_t rank = 0; rank < devices.size(); ++rank) {
-      const artifact::Program &own = artifact::programOf(program, int64_t(rank));
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const artifact::Program &own = artifact::programOf(program, here[i]);
       forEachWholeTensor(own, [&](const auto &tensor, const artifact::Entry *entry) {
         if constexpr (requires { tensor.ref(); })
-          places[rank].push_back(artifact::addressOf(own, *entry, *tensor.ref()));
+          places[i].push_back(artifact::addressOf(own, *entry, *tensor.ref()));
         else
-          places[rank].push_back(artifact::addressOf(own, tensor));
+          places[i].push_back(artifact::addressOf(own, tensor));
       });
     }
     forEachWholeTensor(program, [&](const auto &tensor, const artifact::Entry *) {
       WholeTensor whole{
           artifact::layoutOf(mesh, tensor), sizeOf(artifact::elementOf(tensor.dtype())), {}, {}};
-      for (size_t rank = 0; rank < devices.size(); ++rank) {
-        whole.places.push_back(places[rank][tensors.size()]);
+      for (size_t i = 0; i < devices.size(); ++i)
+        whole.places.push_back(places[i][tensors.size()]);
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
         bool isFirst = true;
         for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-          isFirst &= whole.layout.isCutOver(axis) || mesh.coordinate(int64_t(rank), axis) == 0;
+          isFirst &= whole.layout.isCutOver(axis) || mesh.coordinate(rank, axis) == 0;
         if (isFirst)
-          whole.owners.push_back(int64_t(rank));
+          whole.owners.push_back(rank);
       }
       tensors.push_back(std::move(whole));
     });
@@ -165,11 +257,10 @@ private:
       std::optional<Piece> piece;
       if (variable->role() == artifact::Role::run)
         piece = pieceOfBegin(variable->name()->string_view(), mesh);
-      for (int64_t rank = 0; piece && rank < mesh.ranks(); ++rank) {
-        auto begin = static_cast<int32_t>(piece->share(mesh, rank).begin);
-        Device &device = *devices[size_t(rank)];
-        device.wait(device.write(tensors[number].places[size_t(rank)],
-                                 std::as_bytes(std::span(&begin, 1))));
+      for (size_t i = 0; piece && i < here.size(); ++i) {
+        auto begin = static_cast<int32_t>(piece->share(mesh, here[i]).begin);
+        Device &device = *devices[i];
+        device.wait(device.write(tensors[number].places[i], std::as_bytes(std::span(&begin, 1))));
       }
       ++number;
     }
@@ -177,8 +268,7 @@ private:
 
   const WholeTensor &at(Address address) const { return tensors[address >> wholeTensorBits]; }
 
-  /// Calls `visit(whole, own, size)` for what a rank has of bytes of a tensor: `size` of them,
-  /// number `whole` on of those asked for, at the rank's address `own`.
+  /// Calls `visit` for what a rank has of bytes of a tensor.
   template <class Visit>
   void forEachPart(const WholeTensor &tensor, int64_t rank, Address address, uint64_t size,
                    Visit visit) const {
@@ -187,14 +277,12 @@ private:
       uint64_t begin = std::max(first, whole * tensor.elementSize),
                last = std::min(end, (whole + count) * tensor.elementSize);
       if (begin < last)
-        visit(begin - first,
-              tensor.places[size_t(rank)] + own * tensor.elementSize +
-                  (begin - whole * tensor.elementSize),
-              last - begin);
+        visit(Part{begin - first, own * tensor.elementSize + (begin - whole * tensor.elementSize),
+                   last - begin});
     });
   }
 
-  void drive(int64_t rank) {
+  void drive(size_t number) {
     uint64_t done = 0;
     std::unique_lock lock(mutex);
     while (true) {
@@ -206,18 +294,19 @@ private:
       lock.unlock();
       std::exception_ptr failed;
       try {
-        Device &device = *devices[size_t(rank)];
+        Device &device = *devices[number];
         device.wait(device.run(entry));
       } catch (...) {
         failed = std::current_exception();
       }
-      if (!failed)
-        ranks.finish(rank);
+      if (!failed && local)
+        local->finish(here[number]);
       lock.lock();
       // What the others throw then is that this rank has ended.
       if (failed && !failure) {
         failure = failed;
-        ranks.end();
+        if (local)
+          local->end();
       }
       if (--left == 0)
         changed.notify_all();
@@ -225,9 +314,14 @@ private:
   }
 
   const Mesh mesh;
-  collectives::LocalRanks ranks;
-  std::vector<std::unique_ptr<Device>> devices;
+  Group *const group;                                  ///< null: all ranks are here
+  std::vector<int64_t> here;                           ///< ranks
+  std::optional<collectives::LocalRanks> local;        ///< or
+  std::optional<collectives::ProcessTransport> remote; ///< of the one that is here
+  std::vector<std::unique_ptr<Device>> devices;        ///< as `here`
   std::vector<WholeTensor> tensors;
+  const artifact::Program &ofFirst;        ///< what the first rank that is here runs
+  Trace recent = Trace(recentActions, {}); ///< of it, where it is a process
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -1,13 +1,17 @@
-//===- MeshDevice.h - All ranks of a mesh as one device -------------------===//
+//===- MeshDevice.h - The ranks of a mesh as one device -------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Virtual devices: each rank has a device of its own and a thread that drives it, and whoever runs
-// the program sees whole tensors. They lie nowhere: addresses of variables and ports are those of
+// Each rank has a device of its own and a thread that drives it, and whoever runs the program sees
+// whole tensors. They lie nowhere: addresses of variables and ports are those of
 // runtime/core/WholeTensors.h.
+//
+// All ranks are in this process (virtual devices), or one, and the others in those of its group.
+// All of these then make the same calls in the same order: each writes its own shares of what it is
+// given, and reads the others' shares of what is cut, of which all get the whole.
 //
 //===----------------------------------------------------------------------===//
 

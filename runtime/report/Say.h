@@ -18,8 +18,17 @@
 
 namespace weir {
 
+/// Of a run of several processes rank 0 alone says what all would.
+inline bool sayNothing = false;
+
+/// On standard error, at once, whoever else says it.
+inline void sayAlways(const std::string &line) { std::cerr << printable(line) << std::endl; }
+
 /// On standard error, at once.
-inline void say(const std::string &line) { std::cerr << printable(line) << std::endl; }
+inline void say(const std::string &line) {
+  if (!sayNothing)
+    sayAlways(line);
+}
 
 } // namespace weir
 

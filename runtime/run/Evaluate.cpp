@@ -8,11 +8,11 @@
 #include "runtime/run/Evaluate.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
-#include "runtime/devices/Devices.h"
 #include "runtime/report/NpyFile.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Evaluator.h"
+#include "runtime/run/OpenDevice.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
 #include <CLI/CLI.hpp>
@@ -45,7 +45,7 @@ struct Session {
   Weights weights;
 
   Session(std::vector<std::byte> artifact, const EvaluateOptions &options)
-      : program(std::move(artifact), makeDevice, {.device = options.device}),
+      : program(std::move(artifact), openDevice, {.device = options.device}),
         weights(loadTrained(program, source(options))) {}
 
   static std::string source(const EvaluateOptions &options) {

@@ -8,7 +8,7 @@
 #include "runtime/run/Generate.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/Philox.h"
-#include "runtime/devices/Devices.h"
+#include "runtime/run/OpenDevice.h"
 #include "runtime/run/Ports.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Trained.h"
@@ -170,7 +170,7 @@ void addGenerateOptions(CLI::App &app, GenerateOptions &options) {
 }
 
 Exit runGenerate(std::vector<std::byte> artifact, const GenerateOptions &options) {
-  Program program(std::move(artifact), makeDevice, {.device = options.device});
+  Program program(std::move(artifact), openDevice, {.device = options.device});
   Predict predict(program);
   Weights weights = loadTrained(program, checkpointFolder(options.checkpoint));
 

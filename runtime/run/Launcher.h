@@ -1,22 +1,51 @@
-//===- Launcher.h - Whether this is one process of several ----------------===//
+//===- Launcher.h - Which process of a run this is ------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Launchers tell each process by variables of the environment how many they started. A run is one
-// process; several of them would each train the whole model alone.
+// Launchers tell each process by variables of the environment how many they started, which of them
+// it is, and where the first one is.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_RUN_LAUNCHER_H
 #define WEIR_RUNTIME_RUN_LAUNCHER_H
 
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
 namespace weir {
 
-/// Throws Failure(Exit::usage), naming the variable, where a launcher has started more than one.
-void requireOneProcess();
+/// One process of several.
+struct Launch {
+  std::string launcher;             ///< "Open MPI", for messages
+  std::string sizeWords, rankWords; ///< "OMPI_COMM_WORLD_SIZE=4"; what was believed
+  int64_t rank = 0, size = 1;
+  std::string host;      ///< of rank 0; "": nobody says
+  std::string hostWords; ///< "MASTER_ADDR=10.0.0.1"
+  uint16_t port = 0;     ///< the first that the run may take
+  std::string job;       ///< the same for all processes of the run
+};
+
+/// By what is set in the environment, which `get` knows as getenv does, and by `rendezvous`, the
+/// value of --rendezvous, "" without it; nothing for a process that is alone. Throws
+/// Failure(Exit::usage) for values that are none, or do not go together.
+std::optional<Launch> findLaunch(const std::string &rendezvous,
+                                 const std::function<const char *(const char *)> &get);
+
+/// By this process's environment.
+std::optional<Launch> findLaunch(const std::string &rendezvous);
+
+/// What --rendezvous takes: HOST:PORT. Returns what is wrong with the text, or "".
+std::string checkRendezvous(const std::string &text);
+
+/// Throws Failure(Exit::usage), naming the variable: each process of the launch would train the
+/// whole model alone.
+[[noreturn]] void refuseLaunch(const Launch &launch);
 
 } // namespace weir
 

@@ -8,6 +8,7 @@
 #include "runtime/run/Reports.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/ChromeTrace.h"
+#include "runtime/run/Together.h"
 
 namespace weir {
 
@@ -33,9 +34,10 @@ void Reports::open(const std::string &unit, int64_t done, int64_t total) {
   constexpr size_t newestEvents = 1 << 16;
   if (!options.trace.empty() || profiler)
     program.trace(options.trace.empty() ? 0 : newestEvents, /*sums=*/profiler.has_value());
-  if (gradients)
+  if (gradients && isFirst(options))
     gradients->create();
-  progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
+  if (isFirst(options))
+    progress.emplace(stderr, Progress::isLive(stderr), unit, done, total);
 }
 
 /// Writes to a file of reports, if there is one.
@@ -46,7 +48,7 @@ void Reports::attempt(std::optional<Sink> &sink, Write write) {
   try {
     write(*sink);
   } catch (const Failure &failure) {
-    progress->say(concat("warning: ", failure.what(), "; training goes on without it"));
+    say(concat("warning: ", failure.what(), "; training goes on without it"));
     sink.reset();
   }
 }
@@ -56,10 +58,16 @@ void Reports::keepGradients() {
     gradients->keep();
 }
 
+void Reports::say(const std::string &line) {
+  if (progress)
+    progress->say(line);
+}
+
 void Reports::step(const StepRecord &record) {
   if (profiler)
     profiler->step(record);
-  progress->step(record);
+  if (progress)
+    progress->step(record);
   attempt(metrics, [&](MetricsFile &file) { file.step(record, unit); });
   attempt(tensorboard, [&](TensorBoard &file) { file.scalars(record.step, record.values); });
 }
@@ -84,7 +92,7 @@ bool Reports::writeLast() {
     try {
       part();
     } catch (const Failure &failure) {
-      progress->say(concat("error: ", failure.what()));
+      say(concat("error: ", failure.what()));
       all = false;
     }
   };
@@ -93,17 +101,17 @@ bool Reports::writeLast() {
       writeChromeTrace(options.trace, program.plan(), program.trace()->events());
   });
   write([&] {
-    if (gradients && !gradients->write())
-      progress->say(concat("--gradients ", options.gradients,
-                           ": there was no step left to run, so there are none and no file"));
+    if (gradients && isFirst(options) && !gradients->write())
+      say(concat("--gradients ", options.gradients,
+                 ": there was no step left to run, so there are none and no file"));
   });
   if (profiler) {
     std::optional<Profile> profile = profiler->profile();
     if (!profile)
-      progress->say("--profile: there was no step left to run, so there is none");
+      say("--profile: there was no step left to run, so there is none");
     else
       for (const std::string &line : profileText(*profile))
-        progress->say(line);
+        say(line);
   }
   return all;
 }

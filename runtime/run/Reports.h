@@ -45,7 +45,7 @@ public:
   /// How the run ended: "stop", "done".
   void end(const std::string &event, int64_t step, const Values &results, double seconds);
   /// A line of its own on standard error.
-  void say(const std::string &line) { progress->say(line); }
+  void say(const std::string &line);
 
   /// Writes what --trace and --gradients ask for, and says what --profile does; what cannot be
   /// written is told of. Whether all was.
@@ -67,7 +67,7 @@ private:
   std::optional<TensorBoard> tensorboard;
   std::optional<Gradients> gradients;
   std::optional<Profiler> profiler;
-  std::optional<Progress> progress;
+  std::optional<Progress> progress; // of the first process alone
 };
 
 } // namespace weir

@@ -7,6 +7,7 @@
 
 #include "runtime/run/RunOptions.h"
 #include "runtime/base/Text.h"
+#include "runtime/run/Launcher.h"
 #include "runtime/run/SameRun.h"
 #include "runtime/run/Utilization.h"
 #include "runtime/run/Within.h"
@@ -80,7 +81,8 @@ void keepSources(const RunOptions &options) {
 }
 
 void addRunOptions(CLI::App &app, RunOptions &options) {
-  const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports";
+  const char *data = "Data", *training = "Training", *keeping = "Checkpoints", *reports = "Reports",
+             *processes = "Processes";
 
   addDataOption(app, options.data)->group(data);
   auto *evalData =
@@ -212,6 +214,21 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
           },
           ""))
       ->group(keeping);
+
+  app.add_option("--rendezvous", options.rendezvous,
+                 "where rank 0 of several processes is found, where their launcher does not say it")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator([](std::string &text) { return checkRendezvous(text); }, ""))
+      ->group(processes);
+  app.add_flag("--trust-network", options.trustNetwork,
+               "whoever reaches rank 0 over the network may join the run, without "
+               "WEIR_JOB_SECRET_FILE")
+      ->group(processes);
+  app.add_option("--collective-timeout", options.collectiveTimeout,
+                 "seconds that the processes wait for one that is alive and late (default 300)")
+      ->type_name("SECONDS")
+      ->transform(integerWithin(1, 1000000))
+      ->group(processes);
 
   app.add_option("--metrics", options.metrics, "write one JSON object per step")
       ->type_name("FILE.jsonl")

@@ -48,7 +48,10 @@ struct RunOptions {
   int64_t replay = 0;              ///< a step to run again from a checkpoint before it; 0: none
   std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)
   std::string metrics, tensorboard, trace;
-  std::string gradients; ///< a safetensors file for those of the last step; "": none
+  std::string gradients;           ///< a safetensors file for those of the last step; "": none
+  std::string rendezvous;          ///< HOST:PORT of rank 0; "": as the launcher says
+  bool trustNetwork = false;       ///< whoever reaches the ranks may join them
+  int64_t collectiveTimeout = 300; ///< seconds for a rank that is alive and late
   DeviceOptions device;
   bool profile = false;
   std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none

@@ -6,13 +6,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Train.h"
+#include "runtime/artifact/Header.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/collectives/Agree.h"
 #include "runtime/run/Launcher.h"
+#include "runtime/run/Together.h"
 #include "runtime/run/Training.h"
 
 namespace weir {
 
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
-  requireOneProcess();
+  if (!options.device.group && findLaunch(options.rendezvous)) {
+    const flatbuffers::String *mesh = artifact::verify(artifact).mesh();
+    return runTogether(options, mesh ? mesh->str() : "", [&](const RunOptions &own) {
+      return runTraining(std::move(artifact), own);
+    });
+  }
+  if (Group *group = options.device.group)
+    collectives::requireSame(*group, "artifact", artifact::payloadHash(artifact));
   if (options.nanLimit && options.nan != "skip")
     throw Failure(Exit::usage,
                   "--nan-limit: says how many steps --nan skip may leave out in a row; "

@@ -10,11 +10,13 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
-#include "runtime/devices/Devices.h"
+#include "runtime/collectives/Agree.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
+#include "runtime/run/Together.h"
 #include "runtime/run/TotalSteps.h"
 #include <cmath>
 
@@ -52,7 +54,8 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
     return nullptr;
   }
   auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk);
-  store->lock();
+  if (isFirst(options))
+    store->lock();
   if (options.replay)
     requireBefore(options, *store);
   else if (!options.resume && !store->steps().empty())
@@ -66,7 +69,8 @@ std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk
 } // namespace
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
-    : options(options), program(std::move(artifact), makeDevice, {.device = options.device}),
+    : options(options), group(options.device.group),
+      program(std::move(artifact), openDevice, {.device = options.device}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(options, disk)),
@@ -147,8 +151,9 @@ void Training::announce() const {
 
 Exit Training::run(const Signals &signals) {
   announce();
+  agreeOnBeginning();
   initialize();
-  if (store)
+  if (store && isFirst(options))
     store->prepare(bytesOf(program.variables()));
   reports.open(data.unit(), done, total);
   try {
@@ -167,6 +172,28 @@ Exit Training::run(const Signals &signals) {
   }
 }
 
+/// That all processes begin with the same, of what each has found out for itself.
+void Training::agreeOnBeginning() {
+  if (!group)
+    return;
+  Manifest facts = manifest();
+  for (auto &[name, source] : facts.data)
+    source.path.clear(); // hosts may keep them in other places
+  std::string text = facts.write();
+  collectives::requireSame(*group, "checkpoint to go on from (do all see one folder?)",
+                           uint64_t(done));
+  collectives::requireSame(*group, "data or options of the run", hashOf(text.data(), text.size()));
+}
+
+/// The signal that has come, to any of the processes, or 0. All ask at the same places.
+int Training::received(const Signals &signals) {
+  if (!group)
+    return signals.received();
+  if (!agreed)
+    agreed = int(collectives::mostOf(*group, "the end of a step", signals.received()));
+  return agreed;
+}
+
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
@@ -182,7 +209,7 @@ int Training::train(const Signals &signals) {
     while (started.size() > (pauses ? 0 : ahead))
       finishStep();
     // Who asks for the end waits for a step, not for an evaluation.
-    int signal = signals.received();
+    int signal = received(signals);
     if (signal)
       finishSteps();
     if (done == total)
@@ -200,7 +227,8 @@ int Training::train(const Signals &signals) {
 }
 
 std::string Training::savedAsItStands() {
-  if (!store || done + started.size() == 0)
+  // Where this is one of several processes, the others are elsewhere.
+  if (!store || group || done + started.size() == 0)
     return "";
   try {
     finishSteps();
@@ -214,6 +242,8 @@ std::string Training::savedAsItStands() {
 /// `waited` are the seconds that it took to get the batch.
 void Training::startStep(const Batch &batch, double waited) {
   Clock::time_point begun = Clock::now();
+  if (group)
+    group->at(done + int64_t(started.size()) + 1);
   writeInputs(program, stepEntry, data.trainedOn(), batch);
   Clock::time_point ready = Clock::now();
   started.push_back({program.start(stepEntry), begun, ready, waited});
@@ -291,9 +321,9 @@ int Training::evaluate(const Signals &signals) {
   if (!evaluator || evaluated == done)
     return 0;
   Clock::time_point start = Clock::now();
-  std::optional<Values> figures = evaluator->run([&] { return signals.received() != 0; });
+  std::optional<Values> figures = evaluator->run([&] { return received(signals) != 0; });
   if (!figures)
-    return signals.received();
+    return received(signals);
   held.clear();
   for (const auto &[name, value] : *figures)
     held.emplace_back("heldout_" + name, value);
@@ -345,7 +375,19 @@ void Training::save() {
                          " and was finite when the run began; it is not saved.", newestCheckpoint(),
                          " No step writes such values: if the machine's memory is sound, this is a "
                          "fault of Weir's own, please report it"));
-  store->save(manifest(), storedParameters(program.variables()), storedState(program.variables()));
+  std::vector<StoredTensor> parameters = storedParameters(program.variables()),
+                            state = storedState(program.variables());
+  // The first process writes what it reads of all of them.
+  bool isThere = group && isFirst(options) && store->hasWhole(done);
+  if (group)
+    isThere = collectives::mostOf(*group, "a checkpoint", isThere);
+  if (isFirst(options))
+    store->save(manifest(), parameters, state);
+  else if (!isThere)
+    for (const auto *tensors : {&parameters, &state})
+      readThrough(*tensors);
+  if (group)
+    collectives::mostOf(*group, "the end of a checkpoint", 0);
   saved = done;
 }
 
@@ -358,6 +400,8 @@ Exit Training::stop(int signal) {
   }
   reports.say(concat(Signals::name(signal), ": stopped after step ", done,
                      "; without --checkpoint DIR there is nothing to go on from"));
+  if (group)
+    group->finish();
   Signals::die(signal);
   return Exit::internal;
 }
@@ -375,7 +419,8 @@ Exit Training::finish(bool reported) {
   if (store)
     reports.say(concat("weights: ", store->pathOf(done), "/model.safetensors"));
   reports.close();
-  printResults(results, options.json, seconds, reports.profileJson());
+  if (isFirst(options))
+    printResults(results, options.json, seconds, reports.profileJson());
   skips.requireLearnt(done);
   return reported ? Exit::ok : Exit::storage;
 }

@@ -13,6 +13,7 @@
 #ifndef WEIR_RUNTIME_RUN_TRAINING_H
 #define WEIR_RUNTIME_RUN_TRAINING_H
 
+#include "runtime/core/Group.h"
 #include "runtime/origin/Flow.h"
 #include "runtime/run/Beginning.h"
 #include "runtime/run/Evaluator.h"
@@ -42,6 +43,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  void agreeOnBeginning();
+  int received(const Signals &signals);
   void initialize();
   void announce() const;
   int train(const Signals &signals);
@@ -63,6 +66,7 @@ private:
   double secondsSince(Clock::time_point start) const;
 
   const RunOptions &options;
+  Group *const group; // null where this process is alone
   const Clock::time_point began = Clock::now();
   Program program;
   const std::shared_ptr<void> attached;
@@ -90,7 +94,8 @@ private:
   Clock::time_point told;      // when all was said of the last step
   int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1;      // the step that `held` is of
-  Values last, held;           // of the last step, of the last evaluation
+  int agreed = 0;    // the signal that ends the run, where several processes have to agree
+  Values last, held; // of the last step, of the last evaluation
 };
 
 } // namespace weir

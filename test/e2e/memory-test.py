@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import re
+import time
 import unittest
 
 import weirtest
@@ -93,8 +95,10 @@ class Memory(weirtest.Test):
                 self.assertLessEqual(self.taken(self.folder / "a.weirx")[1], int(enough))
                 kept += 1
             for options in re.findall(r"help: (--.*) fits", done.stderr):
-                self.weir(*compiling, *options.split(), "--memory", budget)
-                self.assertLessEqual(self.taken(self.folder / "a.weirx")[1], budget)
+                threads = int((re.findall(r"--threads (\d+)", options) or [2])[0])
+                others = [] if threads != 2 else options.split()
+                self.weir(compiling[0], "--threads", threads, *compiling[3:], *others, "--memory", budget)
+                self.assertLessEqual(self.taken(self.folder / "a.weirx", threads)[1], budget)
                 kept += 1
         self.assertGreater(kept, 2)
 
@@ -116,7 +120,50 @@ class Memory(weirtest.Test):
                 self.assertLessEqual(abs(a - b), 1e-5 * abs(b))
         self.fails(3, r"cut into 3 microbatches: 1 batches of 8 rows", "weir", *compiling, "--microbatches", 3)
         self.fails(2, "needs a --memory", "weir", *compiling, "--microbatches", "auto")
-        self.fails(2, "is no size: expected one such as 6GiB", "weir", *compiling, "--memory", "much")
+        for size in ["much", "0x10", "0x1p30", "inf", "nan", "-1GiB", "0", "1e30", "6 XiB"]:
+            message = re.escape(f"{size} is no size: expected one such as 6GiB, 500MB or 2000000000, or here, for what this machine has")
+            self.fails(2, message, "weir", *compiling, "--memory", size)
+        self.weir(*compiling, "--memory", "1.5e9", "-o", paths[2])
+
+    def test_rows_are_cut_into_any_equal_parts(self):
+        path = self.folder / "a.weirx"
+        compiling = ["compile", "--threads", 2, MODELS / "gpt-char.weir", *SMALL_GPT[:-2], "--set", "batch=9", "-o", path]
+        sizes = []
+        for options in [[], ["--microbatches", 3], ["--microbatches", 9]]:
+            self.weir(*compiling, *options)
+            sizes.append(self.taken(path)[1])
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.weir(*compiling, "--microbatches", "auto", "--memory", sizes[2])
+        self.assertLessEqual(self.taken(path)[1], sizes[2])
+        done = self.fails(3, "help: --microbatches [39] fits", "weir", *compiling, "--memory", sizes[2])
+        self.assertNotIn("--offload-dir", done.stderr.split("--microbatches")[1].splitlines()[0])
+
+    def test_what_is_there_throughout_is_told_apart(self):
+        """Each way named fits: fewer threads, parameters in bf16."""
+        path = self.folder / "a.weirx"
+        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", path]
+        self.weir(*compiling)
+        _, taken = self.taken(path, threads=2)
+        many, _ = self.taken(path, threads=4000)
+        self.assertLess(taken, many)
+        parts = r"what is there throughout alone takes [\d.]+ MB, and there are to be [\d.]+ [kM]B: parameters [\d.]+ kB, what optimizers keep [\d.]+ kB"
+        done = self.fails(3, parts + r".*, what 4000 threads have to themselves [\d.]+ MB, batches read ahead", "weir", *compiling,
+                          "--threads", 4000, "--memory", taken)  # fmt: skip
+        threads = re.search(r"help: --threads (\d+) fits: [\d.]+ [kM]B, 0\.0 % more time by estimate, on \1 of 4000 threads", done.stderr)
+        self.assertTrue(threads, done.stderr)
+        self.assertGreaterEqual(int(threads[1]), 2)
+        self.weir(*compiling, "--threads", threads[1], "--memory", taken)
+        self.assertLessEqual(self.taken(path, int(threads[1]))[1], taken)
+        # Of variables, the lines that have most are named.
+        compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT[:2], "--set", "width=128", "--set", "context=16", "--set", "batch=2",
+                     "-o", path]  # fmt: skip
+        self.weir(*compiling)
+        less = self.taken(path)[0] * 97 // 100
+        done = self.fails(3, r"gpt-char\.weir:\d+:\d+: note: this takes [\d.]+ kB: parameters", "weir", *compiling, "--threads", 2, "--memory", less)
+        self.assertRegex(done.stderr, r"note: this takes [\d.]+ [kM]B: what optimizers keep")
+        self.assertRegex(done.stderr, r"help: --master bf16 fits: [\d.]+ [kM]B, [\d.]+ % (more|less) time by estimate\n")
+        self.weir(*compiling, "--threads", 2, "--memory", less, "--master", "bf16")
+        self.assertLessEqual(self.taken(path)[1], less)
 
     def peak_of(self, *arguments):
         """The most that a run has in memory, in bytes."""
@@ -149,6 +196,26 @@ class Memory(weirtest.Test):
                 taken = self.peak_of(path, *text, "--steps", 2, "--threads", 2, *place, *more) - least
                 with self.subTest(name=name, more=more, taken=taken, stated=stated):
                     self.assertLessEqual(abs(taken - stated), stated * 0.02 + (32 << 20))
+
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer takes memory of its own")
+    def test_who_has_compiled_takes_what_is_reserved(self):
+        """For `weir train --memory here`: 64 MiB for any process, 192 MiB more for the compiler that it was."""
+        model = [MODELS / "gpt-char.weir", "--set", "layers=12", "--set", "width=64", "--set", "context=32", "--set", "batch=8"]
+        path, metrics = self.folder / "a.weirx", self.folder / "m.jsonl"
+        self.weir("compile", *model, "-o", path)
+        process = weirtest.start("weir", "train", *model, *weirtest.data(window=self.text()), "--threads", 2, "--steps", 100000,
+                                 "--memory", "here", "--metrics", metrics)  # fmt: skip
+        try:
+            for _ in range(6000):
+                if metrics.exists() and len(metrics.read_text().splitlines()) > 2:
+                    break
+                time.sleep(0.01)
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        finally:
+            process.terminate()
+            process.communicate()
+        taken = int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
+        self.assertLessEqual(taken - self.taken(path)[1], 256 << 20)
 
     def test_what_is_computed_again_is_verified(self):
         compiling = [MODELS / "gpt-char.weir", *SMALL_GPT]

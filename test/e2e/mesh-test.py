@@ -37,6 +37,28 @@ class Mesh(weirtest.Test):
                     together = self.compiled(model, *options, "--mesh", mesh, name="together.weirx")
                     self.agree(self.losses(together, *fed), alone)
 
+    def test_matrices_in_parts(self):
+        """Of what each rank has with the rows, or all of them."""
+        text = data(window=self.text())
+        options = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
+        alone = self.losses(self.compiled("gpt-char", *options, name="alone.weirx"), *text)
+        # 4 heads over 3 ranks, and 8 of them.
+        for mesh in (["tp=2"], ["tp=3", "--sequence-parallel", "off"], ["dp=2,tp=2", "--zero", 1], ["tp=2,dp=2", "--zero", 3], ["tp=8"]):
+            with self.subTest(mesh=mesh):
+                together = self.compiled("gpt-char", *options, "--mesh", *mesh, name="together.weirx")
+                self.agree(self.losses(together, *text), alone)
+
+    def test_what_is_kept_is_in_parts(self):
+        """Of what gradients read of the forward computation, a rank has its part."""
+        options = ["--set", "layers=4", "--set", "vocab=64"]
+
+        def kept(*more):
+            artifact = self.compiled("gpt-char", *options, *more, name="a.weirx")
+            return json.loads(self.weir("inspect", "--memory", "--json", artifact).stdout)["totals"]["kept"]
+
+        self.assertLessEqual(kept("--mesh", "tp=2"), 1.1 / 2 * kept())
+        self.assertLessEqual(kept("--mesh", "tp=4"), 1.1 / 4 * kept())
+
     def test_microbatches(self):
         options, rows = ["--set", "hidden=24", "--set", "batch=8", "--microbatches", 2], self.digits(64)
         alone = self.losses(self.compiled("mnist-mlp", *options, name="alone.weirx"), *rows)
@@ -56,6 +78,7 @@ class Mesh(weirtest.Test):
         two = self.compiled("mnist-mlp", *options, "--mesh", "dp=2", name="two.weirx")
         four = self.compiled("mnist-mlp", *options, "--mesh", "dp=4", name="four.weirx")
         zero = self.compiled("mnist-mlp", *options, "--mesh", "dp=3", "--zero", 3, name="zero.weirx")
+        both = self.compiled("mnist-mlp", *options, "--mesh", "dp=2,tp=2", "--zero", 3, name="both.weirx")
 
         def losses(folder, *artifacts):
             found = []
@@ -64,13 +87,15 @@ class Mesh(weirtest.Test):
                 found += self.losses(artifact, *rows, "--checkpoint", self.folder / folder, *more, steps=3 * (i + 1))[-3:]
             return found
 
-        self.agree(losses("kept", two, four, zero, alone), losses("beside", alone, alone, alone, alone))
+        self.agree(losses("kept", two, four, zero, both, alone), losses("beside", alone, alone, alone, alone, alone))
 
     def test_inspect(self):
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=2; bytes, kernels and times are of the first rank\n")
         self.assertEqual(json.loads(self.weir("inspect", artifact, "--json").stdout)["mesh"], "dp=2")
         self.assertIn('plan.collective all_gather over "dp"', self.weir("inspect", "--plan", artifact).stdout)
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", "--zero", 3, name="b.weirx")
+        self.assertIn(" gathered from all ranks\n", self.weir("inspect", "--memory", artifact).stdout)
 
     def test_inspect_sharding(self):
         """How parameters lie, and a collective for each gradient and each gathered parameter."""
@@ -112,7 +137,7 @@ class Mesh(weirtest.Test):
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, "--mesh dp=2: ranks are CPUs' threads", "weir", "compile", model, "--mesh", "dp=2",
+        self.fails(2, "--mesh dp=2: ranks are CPUs yet", "weir", "compile", model, "--mesh", "dp=2",
                    "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 
 

@@ -72,10 +72,10 @@ train {
 
 @unittest.skipIf(FOLDER is None, "NVRTC is not installed here")
 class Nvrtc(weirtest.Test):
-    def compiled(self, name, target, *options):
+    def compiled(self, name, target, *options, cache=weirtest.KERNELS / "nvrtc"):
         artifact = self.folder / "a.weirx"
         model = name if isinstance(name, pathlib.Path) else MODELS / f"{name}.weir"
-        names = {"WEIR_KERNEL_CACHE": str(self.folder / "kernels"), "WEIR_CUDA_LIBRARIES": FOLDER}
+        names = {"WEIR_KERNEL_CACHE": str(cache), "WEIR_CUDA_LIBRARIES": FOLDER}
         self.weir("compile", model, "--target", target, *options, "-o", artifact, env=names)
         return json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]
 
@@ -147,9 +147,9 @@ class Nvrtc(weirtest.Test):
 
     def test_the_same_bytes(self):
         """An artifact depends on its inputs alone, whether kernels were compiled or found."""
-        self.compiled("mnist-mlp", "cuda:sm_90")
+        self.compiled("mnist-mlp", "cuda:sm_90", cache=self.folder / "kernels")
         first = (self.folder / "a.weirx").read_bytes()
-        self.compiled("mnist-mlp", "cuda:sm_90")
+        self.compiled("mnist-mlp", "cuda:sm_90", cache=self.folder / "kernels")
         self.assertEqual(first, (self.folder / "a.weirx").read_bytes())
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+import unittest
 
 import weirtest
 from weirtest import MODELS, SMALL_GPT, small
@@ -108,11 +109,32 @@ class Offload(weirtest.Test):
         self.fails(2, "expected it alone", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
         self.fails(2, "--offload activations needs a --memory", "weir", "verify", MODELS / "gpt-char.weir", *SMALL_GPT, "--offload", "activations")
         self.fails(2, "--offload: auto stands", "weir", *compiling, "--memory", "1GiB", "--offload", "auto,optimizer")
+        self.fails(2, "--offload: activations stands there twice: expected it once", "weir", *compiling, "--memory", "1GiB",
+                   "--offload", "activations,activations")  # fmt: skip
         # An option takes one word, wherever it stands.
         self.weir("compile", "--offload", "activations,optimizer", "--memory", "1GiB", *compiling[1:])
         # What there is room for stays.
         self.weir(*compiling, "--memory", "1GiB", "--offload", "activations")
         self.assertEqual(self.memory(self.folder / "a.weirx")["host"], 0)
+
+    def test_a_cpu_shares_its_memory_with_the_host(self):
+        """So nothing is gained there, unless it is a file."""
+        model = [MODELS / "gpt-char.weir", *SMALL_GPT]
+        shared = "--memory here with --offload: what is offloaded lies in this machine's memory, too, unless it is a file: give "
+        data = [*weirtest.data(window=self.text()), "--steps", 1]
+        for what in ["optimizer", "activations", "auto"]:
+            options = ["--memory", "here", "--offload", what]
+            self.fails(2, shared + "--offload-dir DIR", "weir", "train", *model, *options, *data)
+            self.fails(2, shared + "a size, and run it with --offload-dir DIR", "weir", "compile", *model, *options)
+        done = self.weir("train", *model, "--memory", "here", "--offload", "optimizer", "--offload-dir", self.folder, *data)
+        self.assertNotIn("this machine's memory", done.stderr)
+
+    @unittest.skipUnless(os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_bavail, "no tmpfs")
+    def test_a_folder_in_memory_is_no_disk(self):
+        path = self.compiled("a", "--offload", "optimizer")
+        done = self.run_tool("weir-run", path, *weirtest.data(window=self.text()), "--steps", 1, "--offload-dir", "/dev/shm")
+        self.assertIn("warning: --offload-dir /dev/shm: the files there are memory (tmpfs), so what is offloaded takes as much of "
+                      "it as without the option; give a folder on a disk", done.stderr)  # fmt: skip
 
     def test_what_is_larger_than_the_memory_trains(self):
         sizes = [*SMALL_GPT[:2], "--set", "width=128", "--set", "context=16", "--set", "batch=2"]
@@ -121,8 +143,8 @@ class Offload(weirtest.Test):
         before = self.memory(whole)
         budget = before["persistent"] * 3 // 4
         compiling = ["compile", MODELS / "gpt-char.weir", *sizes, "--threads", 2, "--memory", budget, "-o", self.folder / "a.weirx"]
-        done = self.fails(3, "alone take", "weir", *compiling)
-        named = re.findall(r"help: (--offload [\w,]+) fits", done.stderr)
+        done = self.fails(3, "what is there throughout alone takes", "weir", *compiling)
+        named = re.findall(r"help: (--offload [\w,]+) fits.*; run it with --offload-dir DIR", done.stderr)
         self.assertTrue(named)
         for option in [*named, "--offload auto"]:
             self.weir(*compiling, *option.split())

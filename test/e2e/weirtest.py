@@ -19,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "models"
 BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 DATA = ROOT.parent / "shared" / "data"
+# Kernels that tests have compiled, by their content: who runs them again need not.
+KERNELS = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "weir-tests" / "kernels"
 SANITIZED = b"__asan_init" in (BIN / "weir-run").read_bytes()
 
 # Small enough that compiling, not training, is what takes the time.

@@ -63,7 +63,7 @@ std::string unknownPhase(const std::string &name) {
 /// The bytes that a run of a plan takes.
 int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
   return plan->getAttrOfType<IntegerAttr>(plan::arenaAttrName).getInt() +
-         reserveOf(*options.target, options.threads, plan);
+         reserveOf(*options.target, options.threads, plan).bytes();
 }
 
 /// One compile. Diagnostics of the passes go through `reporter` as long as it lives.
@@ -122,11 +122,22 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
+int64_t ranksOf(const CompileOptions &options) {
+  return std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
+}
+
 /// Ranks share the threads of a run.
-static int64_t threadsOfRank(const CompileOptions &options) {
+int64_t threadsOfRank(const CompileOptions &options) {
   int64_t all = options.threads ? options.threads : cpu::availableCores();
-  int64_t ranks = std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
-  return std::max<int64_t>(1, all / ranks);
+  return std::max<int64_t>(1, all / ranksOf(options));
+}
+
+/// What is offloaded lies in this machine's memory where it is no file.
+FitMemory::Words wordsOf(const CompileOptions &options) {
+  FitMemory::Words words{.hasFolder = !options.offloadFolder.empty(), .ranks = ranksOf(options)};
+  if (options.memoryIsHere && !options.alsoRuns)
+    words.budget = "--memory " + std::to_string(options.memory) + " ";
+  return words;
 }
 
 Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
@@ -160,6 +171,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .offload = {options.offload, options.offloadsActivations},
                            .mesh = options.mesh,
                            .zero = options.zero,
+                           .sequenceParallel = options.sequenceParallel,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
@@ -173,16 +185,17 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   OwningOpRef<ModuleOp> whole;
   if (options.memory)
     whole = module->clone();
+  FitMemory fit(*whole);
   if (options.choosesOffload)
-    pipeline.offload = leastOffload(*whole, pipeline, options.choosesMicrobatches);
+    pipeline.offload = fit.leastOffload(pipeline, options.choosesMicrobatches);
   if (options.choosesMicrobatches)
-    pipeline.microbatches = bestMicrobatches(*whole, pipeline);
+    pipeline.microbatches = fit.bestMicrobatches(pipeline);
   auto failedWith = [&](Exit exit) {
     if (target->tuningFailed())
       exit = Exit::usage;
     if (!memory.fits)
-      tellWaysToFit(*whole, pipeline,
-                    [](const std::string &way) { llvm::errs() << "  help: " << way << "\n"; });
+      fit.tellWays(pipeline, wordsOf(options),
+                   [](const std::string &way) { llvm::errs() << "  help: " << way << "\n"; });
     return exit;
   };
   if (!options.stopAfter.empty()) {
@@ -200,7 +213,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                  << "; give less, for what it exceeds\n";
     return Exit::internal;
   }
-  if ((*module)->hasAttr(plan::hostAttrName) && !target->stagesPorts())
+  if ((*module)->hasAttr(plan::hostAttrName) && !target->stagesPorts() &&
+      options.offloadFolder.empty())
     llvm::errs() << "note: what is offloaded lies in this machine's memory too, unless it is run "
                     "with --offload-dir DIR\n";
   output = std::move(*artifact);

@@ -37,8 +37,11 @@ struct CompileOptions {
   std::string offload;                     ///< Offloaded::variables
   bool offloadsActivations = false;        ///< Offloaded::activations
   bool choosesOffload = false;             ///< as little as `memory` wants
+  std::string offloadFolder;               ///< where that is put into a file; "": not known
+  bool alsoRuns = false;                   ///< this process runs what it compiles
   std::string mesh;                        ///< "dp=2"; "": one device
   int64_t zero = 0;                        ///< PipelineOptions::zero
+  bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all

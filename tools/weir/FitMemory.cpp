@@ -6,61 +6,110 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/FitMemory.h"
-#include "ir/weir/Names.h"
+#include "ir/weir/Program.h"
+#include "ir/weir/Shapes.h"
 #include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 
 namespace weir {
-namespace {
 
-/// How often a batch is halved.
-constexpr int mostHalves = 6;
+SmallVector<int64_t> divisorsOf(int64_t rows, size_t about) {
+  SmallVector<int64_t> all, some;
+  for (int64_t i = 1; i <= rows / i; ++i)
+    if (rows % i == 0) {
+      all.push_back(i);
+      if (i != rows / i)
+        all.push_back(rows / i);
+    }
+  llvm::sort(all);
+  if (all.size() <= about)
+    return all;
+  for (size_t i = 0; i < about; ++i) {
+    double wanted = std::log(double(rows)) * double(i) / double(about - 1);
+    auto distance = [&](int64_t one) { return std::abs(std::log(double(one)) - wanted); };
+    int64_t nearest = *std::min_element(
+        all.begin(), all.end(), [&](int64_t a, int64_t b) { return distance(a) < distance(b); });
+    if (some.empty() || some.back() != nearest)
+      some.push_back(nearest);
+  }
+  return some;
+}
 
-/// What the program takes with these options; nothing where it cannot be compiled so.
-std::optional<MemoryReport> tryOut(ModuleOp module, PipelineOptions options) {
+/// The words of --offload.
+static std::string textOf(const Offloaded &offloaded) {
+  if (offloaded.activations)
+    return offloaded.variables.empty() ? "activations" : "activations," + offloaded.variables;
+  return offloaded.variables;
+}
+
+std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
+  std::string key = llvm::formatv("{0} {1} {2} {3} {4} {5}", options.memory, options.microbatches,
+                                  textOf(options.offload), nameOf(options.precision),
+                                  nameOf(options.master), options.threads);
+  if (auto known = tried.find(key); known != tried.end())
+    return known->second;
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy(module.clone());
   MemoryReport report;
   report.explained = false;
-  options.watch = nullptr;
-  options.dumpKernels = nullptr;
-  options.time = nullptr;
-  options.memoryReport = &report;
-  bool compiled = succeeded(runPhases(*copy, options, "fuse"));
-  if (!compiled && report.fits)
-    return std::nullopt;
-  return report;
+  PipelineOptions changed = options;
+  changed.watch = nullptr;
+  changed.dumpKernels = nullptr;
+  changed.time = nullptr;
+  changed.memoryReport = &report;
+  bool compiled = succeeded(runPhases(*copy, changed, "fuse"));
+  std::optional<MemoryReport> &result = tried[key];
+  if (compiled || !report.fits)
+    result = report;
+  return result;
 }
 
-int64_t recipeCount(ModuleOp module) {
-  auto count = module->getAttrOfType<IntegerAttr>(accumulateAttrName);
-  return count ? std::max<int64_t>(1, count.getInt()) : 1;
+SmallVector<int64_t> FitMemory::counts() const {
+  SmallVector<int64_t> all = {1};
+  module->walk([&](MicrobatchesOp op) {
+    if (op.getSliced().empty())
+      return WalkResult::advance();
+    all = divisorsOf(shapeOf(op.getBody().getArgument(1))[0]);
+    for (int64_t &one : all)
+      one *= int64_t(op.getCount());
+    return WalkResult::interrupt();
+  });
+  return all;
 }
 
-/// The fewest microbatches beyond the recipe's with which it fits; their number is 0 if none do.
-std::pair<int64_t, MemoryReport> fewestThatFit(ModuleOp module, PipelineOptions options) {
-  for (int i = 1; i <= mostHalves; ++i) {
-    options.microbatches = recipeCount(module) << i;
-    if (auto report = tryOut(module, options); report && report->fits)
-      return {options.microbatches, *report};
+/// The more there are, the less each takes: halves what is left to look at. Of too few rows each
+/// there may be no program.
+std::pair<int64_t, MemoryReport> FitMemory::fewestThatFit(PipelineOptions options) {
+  SmallVector<int64_t> all = counts();
+  std::pair<int64_t, MemoryReport> fewest = {0, {}};
+  size_t low = 1, high = all.size(); // what is below `low` does not fit
+  for (size_t at = high - 1; low < high && at >= low; at = (low + high) / 2) {
+    options.microbatches = all[at];
+    std::optional<MemoryReport> report = tryOut(options);
+    if (report && !report->fits) {
+      low = at + 1;
+      continue;
+    }
+    if (report)
+      fewest = {all[at], *report};
+    high = at;
   }
-  return {0, {}};
+  return fewest;
 }
 
-} // namespace
-
-int64_t bestMicrobatches(ModuleOp module, const PipelineOptions &options) {
+int64_t FitMemory::bestMicrobatches(const PipelineOptions &options) {
   PipelineOptions changed = options;
   int64_t best = 0;
   double least = 0;
-  for (int i = 0; i <= mostHalves; ++i) {
-    changed.microbatches = recipeCount(module) << i;
-    auto report = tryOut(module, changed);
-    if (!report || !report->fits || (best && report->seconds >= least))
+  for (int64_t count : counts()) {
+    changed.microbatches = count;
+    auto report = fitting(changed);
+    if (!report || (best && report->seconds >= least))
       continue;
-    best = changed.microbatches;
+    best = count;
     least = report->seconds;
   }
   return best;
@@ -79,21 +128,25 @@ static std::vector<Offloaded> waysToOffload(const Offloaded &given) {
   return all;
 }
 
-/// The words of --offload.
-static std::string textOf(const Offloaded &offloaded) {
-  if (offloaded.activations)
-    return offloaded.variables.empty() ? "activations" : "activations," + offloaded.variables;
-  return offloaded.variables;
+/// Whether what is left on the device throughout fits; the report is of the program without `what`.
+static bool mayHelp(const Offloaded &what, const MemoryReport &report, int64_t memory) {
+  int64_t left = report.persistent;
+  if (!what.variables.empty())
+    left -= report.optimizer;
+  if (what.variables == offloads().back())
+    left -= report.parameters;
+  return left < memory;
 }
 
-Offloaded leastOffload(ModuleOp module, const PipelineOptions &options, bool cut) {
+Offloaded FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
   PipelineOptions changed = options;
+  changed.microbatches = cut ? counts().front() : options.microbatches;
+  std::optional<MemoryReport> nothing = tryOut(changed);
   auto fits = [&](const Offloaded &what) {
     changed.offload = what;
-    if (cut)
-      return bestMicrobatches(module, changed) != 0;
-    auto report = tryOut(module, changed);
-    return report && report->fits;
+    if (!nothing || !mayHelp(what, *nothing, options.memory))
+      return false;
+    return cut ? bestMicrobatches(changed) != 0 : fitting(changed).has_value();
   };
   if (fits({}))
     return {};
@@ -104,66 +157,88 @@ Offloaded leastOffload(ModuleOp module, const PipelineOptions &options, bool cut
   return ways.back(); // of which it is said what does not fit
 }
 
-void tellWaysToFit(ModuleOp module, const PipelineOptions &options,
-                   llvm::function_ref<void(const std::string &)> tell) {
+void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
+                         llvm::function_ref<void(const std::string &)> tell) {
   PipelineOptions unbounded = options;
   unbounded.memory = 0;
-  std::optional<MemoryReport> whole = tryOut(module, unbounded);
+  std::optional<MemoryReport> whole = tryOut(unbounded);
   if (!whole)
     return;
   bool any = false;
-  auto say = [&](const std::string &line) {
+  auto say = [&](const std::string &given, const PipelineOptions &changed,
+                 const MemoryReport &report) {
     any = true;
-    tell(line);
-  };
-  auto sayPrice = [&](const std::string &words, const MemoryReport &report, bool offloaded) {
+    bool offloaded = !(changed.offload == Offloaded{});
+    bool goesElsewhere = !(changed.offload == options.offload);
     double more = 100 * (report.seconds / whole->seconds - 1);
-    std::string line = llvm::formatv("{0} fits: {1}, {2:f1} % more time by estimate", words,
-                                     bytesText(report.bytes), more);
-    if (offloaded)
+    std::string line = llvm::formatv(
+        "{0}{1} fits: {2}, {3:f1} % {4} time by estimate", goesElsewhere ? words.budget : "", given,
+        bytesText(report.bytes), std::abs(more), more < 0 ? "less" : "more");
+    if (goesElsewhere)
       line += " where no transfer runs beside kernels";
-    if (offloaded && !options.target->stagesPorts())
+    if (changed.threads < options.threads)
+      line += ", on " + std::to_string(changed.threads * words.ranks) + " of " +
+              std::to_string(options.threads * words.ranks) + " threads";
+    if (offloaded && !options.target->stagesPorts() && !words.hasFolder)
       line += "; run it with --offload-dir DIR";
-    say(line);
+    tell(line);
   };
   bool fixedFits = whole->persistent < options.memory;
   PipelineOptions changed = options;
   std::vector<Offloaded> offloadings = waysToOffload(options.offload);
-  for (const Offloaded &what : offloadings) {
-    if (what.variables.empty() && !fixedFits)
-      continue;
+  llvm::erase_if(offloadings,
+                 [&](const Offloaded &what) { return !mayHelp(what, *whole, options.memory); });
+  auto fitsWith = [&](const Offloaded &what) {
     changed.offload = what;
-    if (auto report = tryOut(module, changed); report && report->fits) {
-      sayPrice("--offload " + textOf(what), *report, true);
-      break;
-    }
-  }
-  if (options.microbatches == 0 && fixedFits)
-    if (auto [count, report] = fewestThatFit(module, options); count)
-      sayPrice("--microbatches " + std::to_string(count), report, false);
+    return fitting(changed);
+  };
+  // The last takes least: where it does not fit, none does.
+  if (!offloadings.empty() && fitsWith(offloadings.back()))
+    for (const Offloaded &what : offloadings)
+      if (auto report = fitsWith(what)) {
+        say("--offload " + textOf(what), changed, *report);
+        break;
+      }
+  auto microbatches = [](int64_t count) { return "--microbatches " + std::to_string(count); };
+  bool mayCut = options.microbatches == 0;
+  if (mayCut && fixedFits)
+    if (auto [count, report] = fewestThatFit(options); count)
+      say(microbatches(count), options, report);
   // Both, where neither is enough.
-  if (!any && options.microbatches == 0)
-    for (const Offloaded &what : offloadings) {
-      if (what.variables.empty() && !fixedFits)
-        continue;
-      changed.offload = what;
-      auto [count, report] = fewestThatFit(module, changed);
-      if (!count)
-        continue;
-      sayPrice("--offload " + textOf(what) + " --microbatches " + std::to_string(count), report,
-               true);
-      break;
-    }
-  if (options.precision != Precision::f32 || !fixedFits)
-    return;
-  PipelineOptions low = options;
-  low.precision = Precision::bf16;
-  if (auto report = tryOut(module, low); report && report->fits)
-    say("--precision bf16 fits: " + bytesText(report->bytes));
-  if (!any)
-    if (auto [count, report] = fewestThatFit(module, low); count)
-      say(llvm::formatv("--precision bf16 --microbatches {0} fits: {1}", count,
-                        bytesText(report.bytes)));
+  if (!any && mayCut && !offloadings.empty()) {
+    changed.offload = offloadings.back();
+    changed.microbatches = fewestThatFit(changed).first;
+    for (const Offloaded &what : changed.microbatches ? offloadings : std::vector<Offloaded>())
+      if (auto report = fitsWith(what)) {
+        say("--offload " + textOf(what) + " " + microbatches(changed.microbatches), changed,
+            *report);
+        break;
+      }
+  }
+  int64_t ofOthers = whole->ofThread * (options.threads - 1);
+  if (ofOthers > 0 && whole->persistent - ofOthers < options.memory) {
+    changed = options;
+    int64_t fewer = (whole->bytes - options.memory + whole->ofThread - 1) / whole->ofThread;
+    changed.threads = std::clamp<int64_t>(options.threads - fewer, 1, options.threads - 1);
+    if (auto report = fitting(changed))
+      say("--threads " + std::to_string(changed.threads * words.ranks), changed, *report);
+  }
+  changed = options;
+  if (options.precision == Precision::f32 && fixedFits) {
+    changed.precision = Precision::bf16;
+    if (auto report = fitting(changed))
+      say("--precision bf16", changed, *report);
+    if (!any && mayCut)
+      if (auto [count, report] = fewestThatFit(changed); count)
+        say("--precision bf16 " + microbatches(count), changed, report);
+  }
+  int64_t narrowed = (whole->parameters + whole->optimizer) / 2;
+  if (options.master == Element::f32 && !fixedFits &&
+      whole->persistent - narrowed < options.memory) {
+    changed.master = Element::bf16;
+    if (auto report = fitting(changed))
+      say("--master bf16", changed, *report);
+  }
 }
 
 } // namespace weir

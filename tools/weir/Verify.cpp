@@ -154,6 +154,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.offload = {options.offload, options.offloadsActivations};
   verify.mesh = options.mesh;
   verify.zero = options.zero;
+  verify.sequenceParallel = options.sequenceParallel;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

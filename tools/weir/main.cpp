@@ -16,13 +16,12 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Masters.h"
-#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
-#include "runtime/run/Launcher.h"
 #include "runtime/run/RunOptions.h"
+#include "runtime/run/Together.h"
 #include "runtime/run/Train.h"
 #include "runtime/run/Within.h"
 #include "tools/common/CommandLine.h"
@@ -37,6 +36,7 @@
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/InspectSharding.h"
+#include "tools/weir/MeshOptions.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -45,6 +45,7 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <malloc.h>
 #include <unistd.h>
 
 namespace weir {
@@ -91,6 +92,9 @@ void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words) 
 /// The words of --offload. Where optimizers and parameters are both there, the latter say it.
 void readOffload(const std::vector<std::string> &words, CompileOptions &options) {
   auto has = [&](const char *word) { return std::ranges::find(words, word) != words.end(); };
+  for (const std::string &word : words)
+    if (std::ranges::count(words, word) > 1)
+      throw CLI::ValidationError("--offload", word + " stands there twice: expected it once");
   options.choosesOffload = has("auto");
   if (options.choosesOffload && words.size() > 1)
     throw CLI::ValidationError("--offload",
@@ -156,25 +160,7 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
-  app.add_option("--mesh", options.mesh,
-                 "Run it on several devices together, here threads of this process: axes and their "
-                 "sizes, such as dp=2, over which each batch's rows are cut")
-      ->type_name("AXIS=N[,AXIS=N]")
-      ->check([](const std::string &text) {
-        auto parsed = Mesh::parse(text);
-        if (auto *wrong = std::get_if<std::string>(&parsed))
-          return *wrong;
-        for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (axis.name != "dp")
-            return axis.name + " is no axis that anything is cut over: expected dp";
-        return std::string();
-      });
-  app.add_option(
-         "--zero", options.zero,
-         "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
-         "and gradients; 3, parameters too")
-      ->type_name("0..3")
-      ->transform(integerWithin(0, 3));
+  addMeshOptions(app, options);
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -209,15 +195,14 @@ void checkTargetOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
                                    options.target + ": give a size");
-  if (!options.mesh.empty() && !options.target.starts_with("cpu"))
-    throw Failure(Exit::usage, "--mesh " + options.mesh +
-                                   ": ranks are CPUs' threads yet, and this is for " +
-                                   options.target + ": give a --target of CPUs");
-  if (options.memoryIsHere && !options.mesh.empty())
-    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
-                                   " together, and each gets a size of its own: give one");
-  if (options.zero && options.mesh.empty())
-    throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+  checkMeshOptions(options);
+  bool offloads = options.choosesOffload || options.offloadsActivations || !options.offload.empty();
+  if (options.memoryIsHere && offloads && options.offloadFolder.empty())
+    throw Failure(Exit::usage,
+                  concat("--memory here with --offload: what is offloaded lies in this machine's "
+                         "memory, too, unless it is a file: give ",
+                         options.alsoRuns ? "--offload-dir DIR"
+                                          : "a size, and run it with --offload-dir DIR"));
   if (options.choosesOffload && !options.memory)
     throw Failure(Exit::usage, "--offload auto needs a --memory to fit into");
   if (options.offloadsActivations && !options.memory)
@@ -378,8 +363,11 @@ Command addTrain(CLI::App &app, State &state) {
   app.add_option("-o", state.output, "Keep the artifact here too")->type_name("FILE");
   addTrainingOptions(app, state);
   return [&] {
-    requireOneProcess();
     readModelOptions(state.words, state.compile);
+    state.compile.alsoRuns = true;
+    state.compile.offloadFolder = state.run.device.offloadFolder;
+    if (state.compile.memoryIsHere)
+      state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
     checkTargetOptions(state.compile);
     if (state.checkEveryOp && !state.compile.mesh.empty())
       refuseCheckEveryOp(state.compile.mesh);
@@ -388,16 +376,24 @@ Command addTrain(CLI::App &app, State &state) {
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
-    std::vector<std::byte> artifact;
-    if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
-      return exit;
-    if (!state.output.empty())
-      writeFile(state.output, artifact);
-    // Where nothing had to go, there is nothing to put into a folder.
-    if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
-        artifact::deviceOf(artifact::verify(artifact)).host() == 0)
-      state.run.device.offloadFolder.clear();
-    return train(std::move(artifact), state);
+    // Of several processes the first compiles.
+    return runTogether(state.run, state.compile.mesh, [&](const RunOptions &own) {
+      state.run = own;
+      std::vector<std::byte> artifact;
+      if (isFirst(own)) {
+        if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
+          return exit;
+        if (!state.output.empty())
+          writeFile(state.output, artifact);
+        malloc_trim(0); // of what compiling took, the run has as much as it can
+      }
+      shareArtifact(own, artifact);
+      // Where nothing had to go, there is nothing to put into a folder.
+      if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
+          artifact::deviceOf(artifact::verify(artifact)).host() == 0)
+        state.run.device.offloadFolder.clear();
+      return train(std::move(artifact), state);
+    });
   };
 }
 

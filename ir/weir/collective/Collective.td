@@ -25,9 +25,10 @@ def Weir_AllGatherOp : Weir_CollectiveOp<"all_gather"> {
   let description = [{
     C1: `rows` says how many each member has, and the input has as many as one of them.  C2: the result has all of them, and is like the
     input otherwise.
+    What is gathered `again` is not kept from where it was gathered before: it is another value, and has the same bits.
   }];
-  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows);
-  let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, UnitAttr:$again);
+  let assemblyFormat = "$input `over` $axis `rows` $rows (`again` $again^)? attr-dict `:` type($input) `->` type($result)";
 }
 
 def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {

@@ -49,6 +49,17 @@ LogicalResult SegmentSumOp::verify() {
                  succeeded(expectFactors(*this, factors())));
 }
 
+// Of what other ranks have, an index is outside the table, and of no segment.
+Operation *GatherOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types,
+                              Shares &shares) {
+  return localizeCounted(builder, *this, operands, types, shares, 1);
+}
+
+Operation *SegmentSumOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types,
+                                  Shares &shares) {
+  return localizeCounted(builder, *this, operands, types, shares, 1);
+}
+
 OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
   // Rows outside the table are zero, whatever it is filled with.
   Attribute table = adaptor.getTable();

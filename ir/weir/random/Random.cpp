@@ -118,6 +118,23 @@ ShardRule RandomOp::shardRule() {
   return rule.result(all).rule;
 }
 
+Operation *RandomOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types,
+                              Shares &shares) {
+  auto made = cast<RandomOp>(cloneWith(builder, *this, operands, types));
+  if (types[0] == getType())
+    return made;
+  assert(!getPlaces() && "programs are partitioned once");
+  ArrayRef<int64_t> shape = shapeOf(getResult());
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = strides.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(made);
+  made.getPlacesMutable().assign(shares.places(strides));
+  made.setElements(tensorType(getResult()).getNumElements());
+  return made;
+}
+
 // A normal number comes of a cosine, and the like.
 RoundingKind RandomOp::rounding() {
   return getDistribution() == Distribution::uniform ? RoundingKind::none : RoundingKind::once;

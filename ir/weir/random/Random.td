@@ -15,7 +15,7 @@ def Weir_Distribution : I32EnumAttr<"Distribution", "what random draws from", [
   let cppNamespace = "::weir";
 }
 
-def Weir_RandomOp : Weir_TensorOp<"random", [Lowered]> {
+def Weir_RandomOp : Weir_TensorOp<"random", [Lowered, Localized]> {
   let summary = "random numbers: uniform in [0, 1), or normal with mean 0 and deviation 1";
   let description = [{
     Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The key is (seed, step); the counter

@@ -73,7 +73,7 @@ def Weir_LogSoftmaxOp : Weir_RowsOp<"log_softmax", [Differentiated, SameOperands
   let rounding = "logOfSum";
 }
 
-def Weir_SoftmaxCrossEntropyOp : Weir_RowsOp<"softmax_cross_entropy", [Differentiated, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+def Weir_SoftmaxCrossEntropyOp : Weir_RowsOp<"softmax_cross_entropy", [Differentiated, Localized, DeclareOpInterfaceMethods<Combining>, DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<Picking>, AllTypesMatch<["loss", "log_sum_exp"]>]> {
   let summary = "log(sum(exp(logits))) - logits[label] along the last dimension";
   let description = [{
@@ -85,7 +85,7 @@ def Weir_SoftmaxCrossEntropyOp : Weir_RowsOp<"softmax_cross_entropy", [Different
   let assemblyFormat = "$logits `,` $labels attr-dict `:` type($logits) `,` type($labels) `->` type($loss)";
   let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$labels),
       [{ build($_builder, $_state, logits, labels, ::mlir::TypeAttr()); }]>];
-  let factors = "logits: *r c!, labels: *r -> loss: *r, log_sum_exp: *r";
+  let factors = "logits: *r c&#, labels: *r -> loss: *r, log_sum_exp: *r";
   let flops = "4";
   let accumulates = "true";
   let highResults = [0, 1];
@@ -93,7 +93,7 @@ def Weir_SoftmaxCrossEntropyOp : Weir_RowsOp<"softmax_cross_entropy", [Different
   let definitions = verifiedByFactors # inferredByFactors;
 }
 
-def Weir_SoftmaxCrossEntropyGradOp : Weir_RowsOp<"softmax_cross_entropy_grad", [AllTypesMatch<["logits", "result"]>, AllTypesMatch<["log_sum_exp", "cotangent"]>]> {
+def Weir_SoftmaxCrossEntropyGradOp : Weir_RowsOp<"softmax_cross_entropy_grad", [Localized, AllTypesMatch<["logits", "result"]>, AllTypesMatch<["log_sum_exp", "cotangent"]>]> {
   let summary = "the cotangent of the logits: (exp(logits - log_sum_exp) - (index = label)) * cotangent";
   let description = "C1: the result has the logits' type, the others its shape without the last dimension.";
   let arguments = (ins Weir_FloatTensor:$logits, Weir_IntTensor:$labels, Weir_FloatTensor:$log_sum_exp,
@@ -101,7 +101,7 @@ def Weir_SoftmaxCrossEntropyGradOp : Weir_RowsOp<"softmax_cross_entropy_grad", [
   let results = (outs Weir_FloatTensor:$result);
   let assemblyFormat = [{$logits `,` $labels `,` $log_sum_exp `,` $cotangent attr-dict
       `:` type($logits) `,` type($labels) `,` type($cotangent)}];
-  let factors = "logits: *r c!, labels: *r, log_sum_exp: *r, cotangent: *r -> result: *r c";
+  let factors = "logits: *r c#, labels: *r, log_sum_exp: *r, cotangent: *r -> result: *r c";
   let flops = "4";
   let highOperands = [2, 3];
 }

@@ -102,30 +102,106 @@ ShardRule MergeDimsOp::shardRule() {
   return rule.operand(apart).result(together).rule;
 }
 
-// One operand and result whose dimensions of equal size move together; the others are whole.
-static ShardRule equalDimensions(Value operand, Value result) {
-  Rule rule;
-  Factors input, output;
-  for (auto [from, to] : llvm::zip_equal(shapeOf(operand), shapeOf(result))) {
-    bool equal = from == to;
-    input.push_back(rule.factor(from, equal ? Kind::parallel : Kind::whole));
-    output.push_back(equal ? input.back() : rule.factor(to, Kind::whole));
-  }
-  return rule.operand(input).result(output).rule;
+/// Whether places `offset` on, `size` of them, are one of the equal parts that `whole` falls into.
+static bool isPart(int64_t whole, int64_t size, int64_t offset, int64_t stride) {
+  return size > 1 && stride == 1 && whole % size == 0 && offset % size == 0;
 }
-ShardRule SliceOp::shardRule() { return equalDimensions(getInput(), getResult()); }
-ShardRule PadOp::shardRule() { return equalDimensions(getInput(), getResult()); }
+
+/// Of slice and pad. Where the smaller value is one of the parts that the larger one falls into,
+/// the places of a part move together; where sizes are neither that nor equal, both are whole.
+static std::pair<Dimensions, Dimensions> partDimensions(Rule &rule, ArrayRef<int64_t> larger,
+                                                        ArrayRef<int64_t> smaller,
+                                                        ArrayRef<int64_t> offsets,
+                                                        ArrayRef<int64_t> strides) {
+  Dimensions ofLarger, ofSmaller;
+  for (auto [whole, size, offset, stride] : llvm::zip_equal(larger, smaller, offsets, strides)) {
+    if (whole == size) {
+      ofSmaller.push_back({rule.factor(size)});
+      ofLarger.push_back(ofSmaller.back());
+    } else if (isPart(whole, size, offset, stride)) {
+      ofSmaller.push_back({rule.factor(size)});
+      ofLarger.push_back({rule.factor(whole / size, Kind::whole), ofSmaller.back()[0]});
+    } else {
+      ofSmaller.push_back({rule.factor(size, Kind::whole)});
+      ofLarger.push_back({rule.factor(whole, Kind::whole)});
+    }
+  }
+  return {ofLarger, ofSmaller};
+}
+
+ShardRule SliceOp::shardRule() {
+  Rule rule;
+  auto [input, result] =
+      partDimensions(rule, shapeOf(getInput()), shapeOf(getResult()), getOffsets(), getStrides());
+  return rule.operand(input).result(result).rule;
+}
+
+ShardRule PadOp::shardRule() {
+  Rule rule;
+  auto [result, input] =
+      partDimensions(rule, shapeOf(getResult()), shapeOf(getInput()), getOffsets(), getStrides());
+  return rule.operand(input).result(result).rule;
+}
 
 ShardRule ConcatOp::shardRule() {
   Rule rule;
-  Factors all = rule.factors(shapeOf(getResult()));
-  rule.rule.factors[all[getDimension()]].kind = Kind::whole;
+  Dimensions all = Rule::dimensions(rule.factors(shapeOf(getResult())));
+  ShardRule::Dimension &along = all[getDimension()];
+  rule.rule.factors[along[0]].kind = Kind::whole;
+  int64_t size = shapeOf(getInputs().front())[getDimension()];
+  bool areParts = size > 1 && llvm::all_of(getInputs(), [&](Value input) {
+                    return shapeOf(input)[getDimension()] == size;
+                  });
+  if (areParts) {
+    rule.rule.factors[along[0]].size = getInputs().size();
+    along.push_back(rule.factor(size));
+  }
   for (Value input : getInputs()) {
-    Factors own(all);
-    own[getDimension()] = rule.factor(shapeOf(input)[getDimension()], Kind::whole);
+    Dimensions own(all);
+    own[getDimension()] = {areParts ? along[1]
+                                    : rule.factor(shapeOf(input)[getDimension()], Kind::whole)};
     rule.operand(own);
   }
   return rule.result(all).rule;
+}
+
+/// The same part, of what a rank has.
+static SmallVector<int64_t> localOffsets(ArrayRef<int64_t> offsets, ArrayRef<int64_t> smaller,
+                                         Type local) {
+  SmallVector<int64_t> own(offsets);
+  for (auto [offset, size, has] :
+       llvm::zip_equal(own, smaller, cast<RankedTensorType>(local).getShape()))
+    if (has != size)
+      offset = offset / size * has;
+  return own;
+}
+
+Operation *SliceOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types, Shares &) {
+  auto made = cast<SliceOp>(cloneWith(builder, *this, operands, types));
+  made.setOffsets(localOffsets(getOffsets(), shapeOf(getResult()), types[0]));
+  return made;
+}
+
+Operation *PadOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types, Shares &) {
+  auto made = cast<PadOp>(cloneWith(builder, *this, operands, types));
+  made.setOffsets(localOffsets(getOffsets(), shapeOf(getInput()), operands[0].getType()));
+  return made;
+}
+
+Operation *SplitDimOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types,
+                                Shares &) {
+  auto made = cast<SplitDimOp>(cloneWith(builder, *this, operands, types));
+  made.setSizes(shapeOf(made.getResult()).slice(getDimension(), getSizes().size()));
+  return made;
+}
+
+Operation *IotaOp::localize(OpBuilder &builder, ValueRange operands, TypeRange types,
+                            Shares &shares) {
+  if (types[0] == getType())
+    return cloneWith(builder, *this, operands, types);
+  SmallVector<int64_t> strides(shapeOf(getResult()).size(), 0);
+  strides[getDimension()] = 1;
+  return shares.places(strides).getDefiningOp();
 }
 
 } // namespace weir

@@ -35,7 +35,7 @@ def Weir_ConstantOp : Weir_StructureOp<"constant", [ConstantLike]> {
   let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type, "double":$value)>];
 }
 
-def Weir_IotaOp : Weir_StructureOp<"iota"> {
+def Weir_IotaOp : Weir_StructureOp<"iota", [Localized]> {
   let summary = "the index along one dimension";
   let description = "C1: dimension is one of the result's.";
   let arguments = (ins I64Attr:$dimension);
@@ -61,7 +61,7 @@ def Weir_TransposeOp : Weir_LayoutOp<"transpose", [DeclareOpInterfaceMethods<Vie
   let hasFolder = 1;
 }
 
-def Weir_SplitDimOp : Weir_LayoutOp<"split_dim", [DeclareOpInterfaceMethods<View, ["retrace"]>, InferTypeOpAdaptor]> {
+def Weir_SplitDimOp : Weir_LayoutOp<"split_dim", [Localized, DeclareOpInterfaceMethods<View, ["retrace"]>, InferTypeOpAdaptor]> {
   let summary = "cuts one dimension into several";
   let description = [{
     C1: dimension is one of the input's.  C2: the product of sizes is its size, and sizes take its place; the element types
@@ -83,7 +83,7 @@ def Weir_MergeDimsOp : Weir_LayoutOp<"merge_dims", [DeclareOpInterfaceMethods<Vi
   let fusion = "alias";
 }
 
-def Weir_SliceOp : Weir_LayoutOp<"slice", [DeclareOpInterfaceMethods<View, ["use"]>]> {
+def Weir_SliceOp : Weir_LayoutOp<"slice", [Localized, DeclareOpInterfaceMethods<View, ["use"]>]> {
   let summary = "elements offsets[d] + i * strides[d] of every dimension d";
   let description = [{
     C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last
@@ -94,7 +94,7 @@ def Weir_SliceOp : Weir_LayoutOp<"slice", [DeclareOpInterfaceMethods<View, ["use
   let flops = "";
 }
 
-def Weir_PadOp : Weir_LayoutOp<"pad"> {
+def Weir_PadOp : Weir_LayoutOp<"pad", [Localized]> {
   let summary = "the input at offsets[d] + i * strides[d], zero elsewhere: slice's transpose";
   let description = [{
     C1: equal ranks, one offset and stride per dimension, strides positive.  C2: offsets are not negative and the last

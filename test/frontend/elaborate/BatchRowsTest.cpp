@@ -253,7 +253,8 @@ TEST_F(BatchRows, TiedRowsAreNamed) {
                 "18: something else than a sum or a multiple is made of a sum over the rows"},
            Case{"ratio(sum(y[1:]), 1)", "20: some of the rows are picked out"},
            Case{"ratio(sum(y[labels]), 1)", "18: rows are picked by an index"},
-           Case{"ratio(sum(concat([y, y], 0)), 1)", "18: rows are joined with others"},
+           Case{"ratio(sum(concat([y, concat([y, y], 0)], 0)), 1)",
+                "18: rows are joined with others"},
            Case{"ratio(sum(split_dim(y, 0, [2, 3])), 1)", "18: the rows are cut into groups"},
            Case{"ratio(sum(y * f32(position(y, 0))), 1)",
                 "18: rows meet values that differ with the place in the batch"},
@@ -269,6 +270,12 @@ TEST_F(BatchRows, TiedRowsAreNamed) {
     EXPECT_FALSE(entry("eval_one")) << one.loss;
     EXPECT_TRUE(entry("eval")) << one.loss;
   }
+}
+
+TEST_F(BatchRows, RowsThatStandBehindAsManyOthersAreNotTied) {
+  load(linearModel, "  y = m(x)\n  loss ratio(sum(concat([y, y * y], 0)), 1)");
+  EXPECT_EQ(tied("eval"), "");
+  EXPECT_TRUE(entry("eval_one"));
 }
 
 TEST_F(BatchRows, OneDrawForAllRowsTiesNothing) {

@@ -80,11 +80,12 @@ TEST(Items, ManyResults) {
 
 TEST(Items, Plan) {
   Parsed parsed("plan {\n  precision f32 where contains(name, \"router\"); precision bf16\n"
-                "  recompute where matches(path, \"h.*\"); recompute\n}\n");
+                "  recompute where matches(path, \"h.*\"); recompute\n"
+                "  shard \"h.*.c_fc.weight\" on tp dim 1 - 1\n}\n");
   ASSERT_EQ(parsed.messages(), Messages());
   auto *plan = parsed.item<PlanItem>();
   ASSERT_TRUE(plan);
-  ASSERT_EQ(plan->entries.size(), 4u);
+  ASSERT_EQ(plan->entries.size(), 5u);
   auto *first = static_cast<PinEntry *>(plan->entries[0].get());
   ASSERT_EQ(first->kind(), Kind::pin);
   EXPECT_EQ(first->precision.text, "f32");
@@ -97,16 +98,27 @@ TEST(Items, Plan) {
   ASSERT_EQ(third->kind(), Kind::recompute);
   EXPECT_EQ(show(third->where.get()), "matches(path, 'h.*')");
   EXPECT_FALSE(static_cast<RecomputeEntry *>(plan->entries[3].get())->where);
+  auto *fifth = static_cast<ShardEntry *>(plan->entries[4].get());
+  ASSERT_EQ(fifth->kind(), Kind::shard);
+  EXPECT_EQ(show(fifth->pattern.get()), "'h.*.c_fc.weight'");
+  EXPECT_EQ(fifth->axis.text, "tp");
+  EXPECT_EQ(show(fifth->dimension.get()), "(1 - 1)");
   EXPECT_EQ(errorsOf("const plan = 1"), Messages{});
 }
 
 TEST(Items, PlanErrors) {
   EXPECT_EQ(errorsOf("plan {\n  mesh 2\n  precison f32\n  precision 3\n  precision f32 were a\n}\n"
                      "const a = 1"),
-            (Messages{"2:3: expected `precision` or `recompute`, found `mesh`",
-                      "3:3: expected `precision` or `recompute`, found `precison`",
+            (Messages{"2:3: expected `precision`, `recompute` or `shard`, found `mesh`",
+                      "3:3: expected `precision`, `recompute` or `shard`, found `precison`",
                       "4:13: expected a precision, found `3`",
                       "5:17: expected `where`, or the end of the line, found `were`"}));
+  EXPECT_EQ(errorsOf("plan {\n  shard \"w\" at tp dim 0\n  shard \"w\" on 3 dim 0\n"
+                     "  shard \"w\" on tp 0\n  shard \"w\" on tp dim\n}\n"),
+            (Messages{"2:13: expected `on`, found `at`",
+                      "3:16: expected an axis of a mesh, such as tp, found `3`",
+                      "4:19: expected `dim`, found `0`",
+                      "5:22: expected an expression, found the end of the line"}));
   EXPECT_EQ(errorsOf("pln {}"), (Messages{"1:1: expected config, require, const, fn, block, "
                                           "optimizer, model, train or plan, found `pln`"}));
 }

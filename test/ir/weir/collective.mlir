@@ -5,6 +5,8 @@ module attributes {weir.mesh = "dp=2,tp=3"} {
   func.func @collectives(%x: tensor<2x5xf32>) -> tensor<4x5xf32> {
     // CHECK: weir.all_gather %{{.*}} over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>
     %all = weir.all_gather %x over "tp" rows [2, 2, 1] : tensor<2x5xf32> -> tensor<5x5xf32>
+    // CHECK: weir.all_gather %{{.*}} over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
+    %anew = weir.all_gather %x over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
     // CHECK: weir.all_to_all %{{.*}} over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
     %mine = weir.all_to_all %all over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
     // CHECK: weir.random normal seed %{{.*}} step %{{.*}} round %{{.*}} at %{{.*}} of 12 {key = 3 : i64}

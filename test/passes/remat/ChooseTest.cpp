@@ -116,6 +116,92 @@ TEST(Choose, IsTheCheapestOfAllInSmallStepsWithAHost) {
   EXPECT_GT(away, 100);
 }
 
+constexpr int twoLayers = 4;
+
+/// Layers that make two tensors each, either of which may go to the host.
+Step withTwoResults(unsigned seed) {
+  std::mt19937 random(seed);
+  auto below = [&](int n) { return int(random() % unsigned(n)); };
+  Step step;
+  llvm::SmallVector<int> last = {addTensor(step, 64, -1)};
+  std::vector<std::pair<int, int>> made;
+  for (int i = 0; i < twoLayers; ++i) {
+    int first = addAction(step, last, 64 * (1 + below(32)), 1 + below(8));
+    int second = addTensor(step, 64 * (1 + below(32)), i);
+    step.actions[i].writes.push_back(second);
+    step.tensors[first].transfer = 1 + below(16);
+    step.tensors[second].transfer = 1 + below(16);
+    made.push_back({first, second});
+    last = {first};
+    if (below(2))
+      last.push_back(second);
+  }
+  int gradient = addAction(step, last, 64, 1);
+  for (int i = twoLayers; i-- > 0;) {
+    // The first result is wanted by one gradient, the second by another.
+    gradient = addAction(step, {gradient, made[i].first}, 64 * (1 + below(16)), 1);
+    gradient = addAction(step, {gradient, made[below(twoLayers)].second}, 64 * (1 + below(4)), 1);
+  }
+  step.tensors[gradient].isPort = true;
+  for (int i = twoLayers; i < step.end; ++i)
+    step.actions[i].repeats = false;
+  return step;
+}
+
+/// Of each layer: it is repeated or not, and any of its results lies with the host.
+TEST(Choose, OneResultMayLieWithTheHostWhileAnotherIsComputedAgain) {
+  int found = 0, both = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Step step = withTwoResults(seed);
+    int64_t budget = budgetOf(step, seed);
+    int boundary = boundaryOf(step);
+    std::optional<double> best;
+    for (unsigned bits = 0; bits < 1u << (3 * twoLayers); ++bits) {
+      Released released(step);
+      for (int i = 0; i < twoLayers; ++i) {
+        released.again[i] = bits >> (3 * i) & 1;
+        released.away[step.actions[i].writes[0]] = bits >> (3 * i + 1) & 1;
+        released.away[step.actions[i].writes[1]] = bits >> (3 * i + 2) & 1;
+      }
+      Rewritten rewritten = rewrite(step, boundary, released);
+      if ((!best || rewritten.cost < *best) && measure(rewritten.step).bytes <= budget)
+        best = rewritten.cost;
+    }
+    Choices choices = choose(step, budget);
+    ASSERT_EQ(choices.fits, best.has_value()) << seed;
+    if (!best)
+      continue;
+    ++found;
+    EXPECT_EQ(choices.best.cost, *best) << seed;
+    EXPECT_LE(choices.bound, *best * (1 + 1e-9)) << seed;
+    for (int i = 0; i < twoLayers; ++i)
+      both += choices.best.released.again[i] &&
+              (choices.best.released.away[step.actions[i].writes[0]] ||
+               choices.best.released.away[step.actions[i].writes[1]]);
+  }
+  EXPECT_GT(found, 50);
+  EXPECT_GT(both, 0);
+}
+
+/// What a refusal names is enough, whatever was asked for before.
+TEST(Choose, WhatTheSmallestTakesIsEnough) {
+  for (int64_t mostTried : {8192, 0})
+    for (unsigned seed = 0; seed < 100; ++seed) {
+      Step step = seed % 2 ? withTransfers(seed) : randomStep(seed, layers);
+      Chooser chooser(step, mostTried);
+      Choices none = chooser.within(0);
+      ASSERT_FALSE(none.fits) << seed;
+      Choices least = chooser.within(none.best.bytes);
+      EXPECT_TRUE(least.fits) << seed;
+      Choices alone = choose(step, none.best.bytes, mostTried);
+      EXPECT_TRUE(alone.fits) << seed;
+      EXPECT_EQ(alone.best.cost, least.best.cost) << seed;
+      EXPECT_EQ(alone.best.bytes, least.best.bytes) << seed;
+      Choices surely = chooser.within(0, /*wantsLeast=*/false);
+      EXPECT_FALSE(surely.fits) << seed;
+    }
+}
+
 /// Where only some choices are looked at, too.
 TEST(Choose, AHostIsNoReasonToTakeLonger) {
   int cheaper = 0;

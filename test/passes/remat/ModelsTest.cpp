@@ -24,6 +24,7 @@ struct Case {
   std::map<std::string, std::string> sets;
   int64_t microbatches = 0;
   Offloaded offload = {};
+  std::string folder = WEIR_MODELS;
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
@@ -33,6 +34,11 @@ void PrintTo(const Case &one, std::ostream *out) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
+  for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"}) {
+    all.push_back({"unread-input", target, {}, 0, {}, WEIR_TEST_MODELS});
+    all.push_back({"unread-input", target, {}, 4, {}, WEIR_TEST_MODELS});
+    all.push_back({"variables-returned", target, {}, 0, {}, WEIR_TEST_MODELS});
+  }
   for (const auto &file : std::filesystem::directory_iterator(WEIR_MODELS))
     if (file.path().extension() == ".weir")
       for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
@@ -88,7 +94,7 @@ struct Fused {
     context.appendDialectRegistry(registry);
     context.loadDialect<plan::PlanDialect>();
     context.loadAllAvailableDialects();
-    std::string path = std::string(WEIR_MODELS) + "/" + one.model + ".weir";
+    std::string path = one.folder + "/" + one.model + ".weir";
     module = elaborate(path, one.sets, sources, context, diagnostics).module;
     fits = module && mlir::succeeded(runPhases(*module, options, "fuse"));
   }

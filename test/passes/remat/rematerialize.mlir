@@ -13,7 +13,7 @@
 // NONE-LABEL: func @kept
 // NONE-COUNT-5: weir.kernel
 // NONE-NOT: weir.kernel
-// REFUSED: error: @kept does not fit into 9.8 kB: parameters, state and what threads have to themselves take 0.8 kB, and the smallest run that was found 33.0 kB more, which computes 1 kernel twice
+// REFUSED: error: @kept does not fit into 9.8 kB: what is there throughout takes 0.8 kB (batches read ahead 0.8 kB), and the smallest run that was found 33.0 kB more, which computes 1 kernel twice
 // REFUSED: note: this takes 16.4 kB
 // expected-remark@+1 {{@kept computes 1 of its 5 kernels twice}}
 func.func @kept(%x: tensor<64xf32> {weir.input = "x"}) -> (tensor<64xf32> {weir.output = "y", weir.part = "tensor"}) {

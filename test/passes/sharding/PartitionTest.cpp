@@ -14,6 +14,7 @@
 #include "passes/VerifyRanks.h"
 #include "verify/Feed.h"
 #include "verify/Ranks.h"
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -27,21 +28,47 @@ namespace {
 struct Case {
   std::string model, mesh;
   int64_t zero = 0;
+  bool sequenceParallel = true;
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
   *out << one.model << " on " << one.mesh << " zero " << one.zero;
 }
 
+/// Every way of 2, 4 and 8 ranks over dp and tp, with every level of ZeRO: for whoever has an hour.
+std::vector<Case> allMeshes() {
+  std::vector<Case> all;
+  for (int64_t ranks : {2, 4, 8})
+    for (int64_t dp = 1; dp <= ranks; dp *= 2)
+      for (int64_t zero = 0; zero <= (dp > 1 ? 3 : 0); ++zero) {
+        int64_t tp = ranks / dp;
+        std::string mesh = dp > 1 ? "dp=" + std::to_string(dp) : "";
+        if (tp > 1)
+          mesh += (mesh.empty() ? "tp=" : ",tp=") + std::to_string(tp);
+        all.push_back({"", mesh, zero});
+        if (tp > 1)
+          all.push_back({"", mesh, zero, false});
+      }
+  return all;
+}
+
+/// Of the tests that run each time.
+const std::vector<Case> usualMeshes = {
+    {"", "dp=2", 0},      {"", "dp=2", 1}, {"", "dp=2", 3},      {"", "dp=3", 0},
+    {"", "dp=3", 1},      {"", "dp=3", 3}, {"", "tp=2", 0},      {"", "tp=2", 0, false},
+    {"", "tp=3", 0},      {"", "tp=4", 0}, {"", "dp=2,tp=2", 0}, {"", "dp=2,tp=2", 1, false},
+    {"", "tp=2,dp=2", 3},
+};
+
 std::vector<Case> cases() {
   std::vector<Case> all;
+  const char *asked = std::getenv("WEIR_TEST_MESHES");
+  std::vector<Case> meshes = asked && std::string(asked) == "all" ? allMeshes() : usualMeshes;
   for (const auto &file : std::filesystem::directory_iterator(WEIR_MODELS))
     if (file.path().extension() == ".weir")
-      for (const char *mesh : {"dp=2", "dp=3"})
-        for (int64_t zero : {0, 1, 3})
-          all.push_back({file.path().stem().string(), mesh, zero});
-  std::ranges::sort(all, {},
-                    [](const Case &one) { return std::tuple(one.model, one.mesh, one.zero); });
+      for (const Case &one : meshes)
+        all.push_back({file.path().stem().string(), one.mesh, one.zero, one.sequenceParallel});
+  std::ranges::stable_sort(all, {}, [](const Case &one) { return one.model; });
   return all;
 }
 
@@ -82,12 +109,14 @@ struct Partitioned {
     std::string path = std::string(WEIR_MODELS) + "/" + one.model + ".weir";
     std::map<std::string, std::string> sizes = sets.empty() ? smallSizes(path) : sets;
     if (sets.empty())
-      sizes["batch"] = "5"; // ranks do not have as many rows
+      sizes["batch"] = std::to_string(mesh.ranks() > 4 ? 9 : 5); // ranks do not have as many rows
     module = elaborate(path, sizes, sources, context, diagnostics).module;
     if (!module || mlir::failed(feed = makeFeed(*module, 1)))
       return;
-    PipelineOptions options{
-        .target = makeTarget("cpu:x86-64-v3"), .mesh = one.mesh, .zero = one.zero};
+    PipelineOptions options{.target = makeTarget("cpu:x86-64-v3"),
+                            .mesh = one.mesh,
+                            .zero = one.zero,
+                            .sequenceParallel = one.sequenceParallel};
     made = mlir::succeeded(runPhases(*module, options, "layouts"));
     addVariables(*feed, *module, 1, Moment::middle);
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {
@@ -120,7 +149,7 @@ TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
   for (auto entry : cut.module->getOps<mlir::func::FuncOp>()) {
     std::string name = entry.getSymName().str();
     Interpreter alone;
-    Ranks together(cut.mesh, cut.ranks, cut.programOf);
+    Ranks together(cut.mesh, cut.ranks);
     alone.variables = together.variables = cut.feed->variablesFor(name);
     auto truth = alone.run(entry, cut.feed->inputs[name]);
     auto found = together.run(name, cut.feed->inputs[name]);
@@ -142,25 +171,41 @@ double bytesOf(mlir::ModuleOp program, Role role) {
   return bytes;
 }
 
+/// A collective of a step.
+struct Moved {
+  bool gathers, again; ///< or it is an exchange
+  double bytes;        ///< that a rank gets of the others
+};
+
+std::vector<Moved> movedIn(mlir::ModuleOp program) {
+  std::vector<Moved> all;
+  auto add = [&](bool gathers, bool again, mlir::Value result, int64_t own) {
+    int64_t rows = shapeOf(result)[0];
+    all.push_back({gathers, again,
+                   double(storageBytes(result.getType())) * double(rows - own) / double(rows)});
+  };
+  auto step = program.lookupSymbol<mlir::func::FuncOp>("step");
+  step.walk(
+      [&](AllGatherOp op) { add(true, op.getAgain(), op.getResult(), shapeOf(op.getInput())[0]); });
+  step.walk([&](AllToAllOp op) {
+    add(false, false, op.getResult(), shapeOf(op.getResult())[0] / int64_t(op.getRows().size()));
+  });
+  return all;
+}
+
 /// What a rank gets of the others in a step.
 double bytesMoved(mlir::ModuleOp program) {
   double bytes = 0;
-  auto add = [&](mlir::Value result, int64_t own) {
-    int64_t rows = shapeOf(result)[0];
-    bytes += double(storageBytes(result.getType())) * double(rows - own) / double(rows);
-  };
-  auto step = program.lookupSymbol<mlir::func::FuncOp>("step");
-  step.walk([&](AllGatherOp op) { add(op.getResult(), shapeOf(op.getInput())[0]); });
-  step.walk([&](AllToAllOp op) {
-    add(op.getResult(), shapeOf(op.getResult())[0] / int64_t(op.getRows().size()));
-  });
+  for (const Moved &one : movedIn(program))
+    bytes += one.bytes;
   return bytes;
 }
 
 class OfZero : public testing::TestWithParam<int64_t> {};
 
 /// Gradients are reduced once: in all 2 (k - 1) / k of the parameters' bytes come to each of k
-/// ranks, and what is kept in parts is a k-th of it.
+/// ranks, and what is kept in parts is a k-th of it. Parameters that are kept in parts are gathered
+/// twice, forward and backward.
 TEST_P(OfZero, MovesWhatTheTextbookSays) {
   const int64_t zero = GetParam(), ranks = 4;
   Partitioned cut({"gpt-char", "dp=4", zero}, {{"layers", "2"}, {"batch", "8"}, {"vocab", "64"}});
@@ -168,7 +213,7 @@ TEST_P(OfZero, MovesWhatTheTextbookSays) {
   for (mlir::ModuleOp program : cut.ranks) {
     double parameters = bytesOf(*cut.module, Role::parameter),
            states = bytesOf(*cut.module, Role::optimizer);
-    double textbook = 2.0 * double(ranks - 1) / double(ranks) * parameters;
+    double textbook = (zero >= 3 ? 3.0 : 2.0) * double(ranks - 1) / double(ranks) * parameters;
     EXPECT_GE(bytesMoved(program), 0.99 * textbook);
     EXPECT_LE(bytesMoved(program), 1.01 * textbook);
     EXPECT_LE(bytesOf(program, Role::optimizer), zero >= 1 ? 1.1 / ranks * states : states);
@@ -176,11 +221,110 @@ TEST_P(OfZero, MovesWhatTheTextbookSays) {
   }
 }
 
+/// The last op that uses a value, as it is or in another shape.
+mlir::Operation *lastUse(mlir::Value value) {
+  mlir::Operation *last = value.getDefiningOp();
+  for (mlir::Operation *user : value.getUsers()) {
+    mlir::Operation *use = llvm::isa<View>(user) ? lastUse(user->getResult(0)) : user;
+    if (use->getBlock() == last->getBlock() && last->isBeforeInBlock(use))
+      last = use;
+  }
+  return last;
+}
+
+/// Parameters that are kept in parts are whole for a layer at a time: of all that is gathered,
+/// never more is needed than two layers have.
+TEST(OfZero3, GathersALayerAtATime) {
+  Partitioned cut({"gpt-char", "dp=4", 3}, {{"layers", "6"}, {"batch", "8"}, {"vocab", "64"}});
+  ASSERT_TRUE(cut.made);
+  auto step = cut.ranks[0].lookupSymbol<mlir::func::FuncOp>("step");
+  std::map<const mlir::Operation *, double> changes;
+  step.walk([&](AllGatherOp op) {
+    double bytes = double(storageBytes(op.getResult().getType()));
+    changes[op] += bytes;
+    changes[lastUse(op.getResult())] -= bytes;
+  });
+  double alive = 0, most = 0, layer = 0;
+  for (mlir::Operation &op : step.front())
+    if (auto found = changes.find(&op); found != changes.end())
+      most = std::max(most, alive += found->second);
+  for (auto variable : cut.module->getOps<VariableOp>())
+    if (variable.getRole() == Role::parameter && variable.getSymName().starts_with("h.0."))
+      layer += double(storageBytes(variable.getType()));
+  EXPECT_GT(most, 0);
+  EXPECT_LE(most, 2 * layer);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OfZero, testing::Values(0, 1, 2, 3));
 
+/// Of gpt-char, so many layers over tp=2.
+struct Layers {
+  Layers(int64_t count, bool sequenceParallel)
+      : cut({"gpt-char", "tp=2", 0, sequenceParallel},
+            {{"layers", std::to_string(count)}, {"batch", "8"}, {"vocab", "1024"}}) {
+    if (cut.made)
+      moved = movedIn(cut.ranks[0]);
+  }
+
+  /// Of those that move as much as activations between layers are, or half of it.
+  std::array<int64_t, 3> large() const {
+    std::array<int64_t, 3> counts = {0, 0, 0};
+    for (const Moved &one : moved)
+      if (one.bytes >= activations / 2 * 0.99)
+        ++counts[one.again ? 2 : one.gathers ? 0 : 1];
+    return counts;
+  }
+  double small() const {
+    double bytes = 0;
+    for (const Moved &one : moved)
+      bytes += one.bytes < activations / 2 * 0.99 ? one.bytes : 0;
+    return bytes;
+  }
+
+  /// 8 rows of 64 places, 128 wide, in f32.
+  static constexpr double activations = 8 * 64 * 128 * 4;
+  Partitioned cut;
+  std::vector<Moved> moved;
+};
+
+class OfTensors : public testing::TestWithParam<bool> {};
+
+/// A layer takes four sums of activations, two forward and two backward (Megatron-LM, 2019), each
+/// of an exchange of parts and a gather of their sums. With sequence parallelism (Korthikanti et
+/// al., 2022) gathers stand ahead of matrices and exchanges behind them, four of each, and two
+/// gathers are made again for the gradients of matrices.
+TEST_P(OfTensors, MovesWhatTheTextbookSays) {
+  Layers two(2, GetParam()), three(3, GetParam());
+  ASSERT_TRUE(two.cut.made && three.cut.made);
+  auto more = three.large(), less = two.large();
+  EXPECT_EQ(more[0] - less[0], 4) << "gathers";
+  EXPECT_EQ(more[1] - less[1], 4) << "exchanges";
+  EXPECT_EQ(more[2] - less[2], GetParam() ? 2 : 0) << "gathers made again";
+  EXPECT_LE(three.small() - two.small(),
+            0.01 * (bytesMoved(three.cut.ranks[0]) - bytesMoved(two.cut.ranks[0])));
+}
+
+/// Matrices of layers are in halves, with what the optimizer keeps of them.
+TEST_P(OfTensors, MatricesAreKeptInParts) {
+  Layers layers(2, GetParam());
+  ASSERT_TRUE(layers.cut.made);
+  for (auto variable : layers.cut.module->getOps<VariableOp>()) {
+    llvm::StringRef name = variable.getSymName();
+    if (!name.contains("h.") || cast<mlir::RankedTensorType>(variable.getType()).getRank() < 2)
+      continue;
+    auto own = layers.cut.ranks[0].lookupSymbol<VariableOp>(name);
+    EXPECT_LE(double(storageBytes(own.getType())),
+              1.1 / 2 * double(storageBytes(variable.getType())))
+        << name.str();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OfTensors, testing::Bool());
+
 INSTANTIATE_TEST_SUITE_P(All, OfModels, testing::ValuesIn(cases()), [](const auto &info) {
-  std::string name =
-      info.param.model + "_" + info.param.mesh + "_zero" + std::to_string(info.param.zero);
+  std::string name = info.param.model + "_" + info.param.mesh + "_zero" +
+                     std::to_string(info.param.zero) +
+                     (info.param.sequenceParallel ? "" : "_whole");
   std::ranges::replace_if(name, [](char c) { return !isalnum(c); }, '_');
   return name;
 });

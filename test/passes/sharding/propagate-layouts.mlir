@@ -50,11 +50,26 @@ func.func @one_row(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 
 // -----
 
-// A maximum is not cut along what it is taken of.
+// A maximum is cut along what it is taken of, as a sum is.
 // CHECK-LABEL: func @largest
 func.func @largest(%x: tensor<4x2xf32>) -> tensor<2xf32> {
-  // CHECK: weir.reduce max
-  // CHECK-NOT: weir.cuts
+  // CHECK: weir.reduce max {{.*}}weir.cuts = "4@dp 2"
   %y = weir.reduce max %x {axes = array<i64: 0>} : tensor<4x2xf32> -> tensor<2xf32>
   return %y : tensor<2xf32>
+}
+
+// -----
+
+// What a slice takes of a dimension that falls into such parts is cut in each of them; what is no part of
+// it is whole.
+// CHECK-LABEL: func @parts
+func.func @parts(%x: tensor<4x6xf32>) -> tensor<12xf32> {
+  %m = weir.transpose %x {permutation = array<i64: 1, 0>} : tensor<4x6xf32> -> tensor<6x4xf32>
+  %all = weir.merge_dims %m {first = 0 : i64, count = 2 : i64} : tensor<6x4xf32> -> tensor<24xf32>
+  // CHECK: weir.slice {{.*}}weir.cuts = "3*4@dp 2"} : tensor<24xf32> -> tensor<12xf32>
+  %half = weir.slice %all {offsets = array<i64: 12>, strides = array<i64: 1>} : tensor<24xf32> -> tensor<12xf32>
+  // CHECK: weir.slice {{.*}} {offsets = array<i64: 6>, strides = array<i64: 1>} :
+  %other = weir.slice %all {offsets = array<i64: 6>, strides = array<i64: 1>} : tensor<24xf32> -> tensor<12xf32>
+  %y = weir.add %half, %other : tensor<12xf32>
+  return %y : tensor<12xf32>
 }

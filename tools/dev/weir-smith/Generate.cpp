@@ -259,7 +259,8 @@ void chooseMemory(Program &program) {
     module->setAttr(offloadAttrName, builder.getUnitAttr());
 }
 
-/// At times several ranks run it, where each has rows of something that a step gets.
+/// At times several ranks run it, which have matrices in parts, or rows of something that a step
+/// gets, where there are enough.
 void chooseMesh(Program &program) {
   ModuleOp module = *program.module;
   auto step = module.lookupSymbol<func::FuncOp>("step");
@@ -268,12 +269,18 @@ void chooseMesh(Program &program) {
   for (Value input : step.getArguments())
     if (ArrayRef<int64_t> shape = shapeOf(input); !shape.empty() && shape[0] % count == 0)
       rows = std::max(rows, shape[0] / count);
-  if ((step.getNumArguments() && rows < 2) || !program.random.chance(0.5))
+  if (!program.random.chance(0.6))
     return;
+  SmallVector<StringRef> meshes = {"tp=2", "tp=3"};
+  if (!step.getNumArguments() || rows >= 2)
+    meshes.append({"dp=2", "dp=2,tp=2", "tp=2,dp=2"});
+  if (!step.getNumArguments() || rows >= 3)
+    meshes.append({"dp=3", "dp=3,tp=2"});
+  StringRef mesh = meshes[program.random.below(meshes.size())];
   Builder builder(module.getContext());
-  bool three = rows != 2 && program.random.chance(0.5);
-  module->setAttr(ranksAttrName, builder.getStringAttr(three ? "dp=3" : "dp=2"));
-  module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
+  module->setAttr(ranksAttrName, builder.getStringAttr(mesh));
+  if (mesh.contains("dp"))
+    module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
 }
 
 } // namespace

@@ -1,0 +1,36 @@
+//===- ShardPins.h - Cuts of parameters that the model asks for ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// It is no part of what the program computes: digests leave it out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_SHARDPINS_H
+#define WEIR_IR_WEIR_SHARDPINS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace weir {
+
+/// A parameter is to be cut over an axis of a mesh, where the mesh has it.
+struct ShardPin {
+  std::string parameter;
+  std::string axis;
+  int64_t dimension;
+  mlir::Location at; ///< where the model says so
+};
+
+/// The module attribute weir.shards: an array of [parameter, axis, dimension, location]. None:
+/// there is no attribute.
+void setShardPins(mlir::ModuleOp module, llvm::ArrayRef<ShardPin> pins);
+
+/// Of a module whose attribute, if it has one, is such; an error, else.
+mlir::FailureOr<llvm::SmallVector<ShardPin>> shardPins(mlir::ModuleOp module);
+
+} // namespace weir
+
+#endif

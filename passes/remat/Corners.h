@@ -1,0 +1,66 @@
+//===- Corners.h - The cheapest choices at the boundary -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// At the boundary alone, every price of a byte has its cheapest choice, and that is a minimum cut:
+// an action is repeated or not; what is needed behind the boundary, or by a repeated action, is
+// kept, or lies with the host where the transfers are cheaper, unless its maker is repeated. The
+// choices of all prices are the corners of the lower hull of (bytes kept, time spent), and the hull
+// at the budget is a bound that no choice is below, since the arena holds at least what is kept
+// there (Everett, "Generalized Lagrange multiplier method", 1963).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_REMAT_CORNERS_H
+#define WEIR_PASSES_REMAT_CORNERS_H
+
+#include "passes/remat/Step.h"
+
+namespace weir::remat {
+
+/// A choice as the boundary sees it.
+struct Corner {
+  Released released;
+  double kept = 0, cost = 0;
+  double price = 0; ///< of a byte, at which nothing is cheaper
+};
+
+class Corners {
+public:
+  explicit Corners(const Step &step);
+
+  int boundary() const { return turn; }
+  /// The actions that may be repeated, and whose repetition may be wanted.
+  const std::vector<int> &candidates() const { return actions; }
+  /// The results of an action that may lie with the host, and are wanted.
+  llvm::SmallVector<int> goers(int action) const;
+  /// From nothing repeated to all that helps.
+  const std::vector<Corner> &all() const { return corners; }
+  /// What no choice costs less than with an arena of so many bytes: at every price that was looked
+  /// at, none is cheaper than the corner found there.
+  double boundAt(int64_t bytes) const;
+  /// Bytes of an arena that no choice is below.
+  int64_t least() const;
+
+private:
+  void findCandidates();
+  void findFixed();
+  Corner cut(double price) const;
+  void findBetween(const Corner &low, const Corner &high, int depth);
+
+  const Step &step;
+  const int turn;
+  std::vector<bool> needed; ///< tensors that are read at the boundary or behind it
+  std::vector<bool> wanted; ///< those, and what repetitions may read
+  std::vector<int> actions;
+  int64_t fixed = 0; ///< bytes alive at the boundary whatever is chosen
+  double most = 0;   ///< that no choice costs more than
+  std::vector<Corner> corners;
+};
+
+} // namespace weir::remat
+
+#endif

@@ -1,0 +1,142 @@
+//===- Refuse.cpp - What takes the memory of what does not fit ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/Refuse.h"
+#include "ir/weir/Locations.h"
+#include "runtime/base/Sizes.h"
+#include <map>
+
+using namespace mlir;
+
+namespace weir::remat {
+namespace {
+
+constexpr size_t mostNoted = 5;
+
+const char *wordsOf(Role role) {
+  switch (role) {
+  case Role::parameter:
+    return "parameters";
+  case Role::optimizer:
+    return "what optimizers keep";
+  case Role::state:
+  case Role::run:
+    return "state";
+  }
+  llvm_unreachable("a role");
+}
+
+/// The line of the model file, or what stands for it.
+Location lineOf(Location at) {
+  FileLineColLoc line = modelLine(at);
+  return line ? Location(line) : at;
+}
+
+/// Tensors that are alike.
+struct Alike {
+  Location at;
+  std::string how; ///< behind "this takes 16.4 kB"
+  int64_t bytes;   ///< of each
+  int64_t times;
+};
+
+std::string howItIsThere(const Step &now, int tensor) {
+  const Tensor &one = now.tensors[tensor];
+  if (one.madeBy < 0)
+    return "";
+  const Action &maker = now.actions[one.madeBy];
+  return maker.again >= 0      ? " where it is computed again"
+         : maker.away >= 0     ? " where it is fetched from the host"
+         : maker.keepsVariable ? " as a copy of its old value"
+                               : "";
+}
+
+} // namespace
+
+Throughout::Throughout(ModuleOp module, const Reserve &reserve, int64_t threads) {
+  for (auto variable : module.getOps<VariableOp>())
+    if (!variable.getHost())
+      add(lineOf(variable.getLoc()), wordsOf(variable.getRole()),
+          int64_t(llvm::alignTo(storageBytes(variable.getType()), plan::alignment)));
+  for (const char *what : {"parameters", "what optimizers keep", "state"}) {
+    int64_t bytes = 0;
+    for (const Line &line : lines)
+      bytes += line.what == StringRef(what) ? line.bytes : 0;
+    parts.push_back({what, bytes});
+  }
+  parts.push_back({threads == 1 ? "what its thread has to itself"
+                                : "what " + std::to_string(threads) + " threads have to themselves",
+                   reserve.threads});
+  parts.push_back({"batches read ahead", reserve.batches});
+  parts.push_back({"what the device's library asks for", reserve.library});
+  llvm::erase_if(parts, [](const Part &part) { return part.bytes == 0; });
+  llvm::stable_sort(lines, [](const Line &a, const Line &b) { return a.bytes > b.bytes; });
+}
+
+void Throughout::add(Location at, const char *what, int64_t bytes) {
+  for (Line &line : lines)
+    if (line.at == at && line.what == StringRef(what)) {
+      line.bytes += bytes;
+      return;
+    }
+  lines.push_back({at, what, bytes});
+}
+
+int64_t Throughout::bytes() const {
+  int64_t all = 0;
+  for (const Part &part : parts)
+    all += part.bytes;
+  return all;
+}
+
+std::string Throughout::words() const {
+  std::string all;
+  for (const Part &part : parts)
+    all += (all.empty() ? "" : ", ") + part.what + " " + bytesText(part.bytes);
+  return all;
+}
+
+void Throughout::note(InFlightDiagnostic &error) const {
+  for (const Line &line : ArrayRef(lines).take_front(mostNoted))
+    error.attachNote(line.at) << "this takes " << bytesText(line.bytes) << ": " << line.what;
+}
+
+void noteAlive(InFlightDiagnostic &error, const EntryStep &entry, const Step &now) {
+  Memory memory = measure(now);
+  std::map<int, int> there; // by buffer; the later a tensor is made, the larger is its number
+  for (int tensor = 0; tensor < int(now.tensors.size()); ++tensor)
+    if (memory.isAlive(tensor, memory.peak)) {
+      int &last = there.try_emplace(memory.buffers[tensor], tensor).first->second;
+      if (memory.lifetimes[tensor].first >= memory.lifetimes[last].first)
+        last = tensor;
+    }
+  SmallVector<Alike> all;
+  for (auto [buffer, tensor] : there) {
+    const Tensor &one = now.tensors[tensor];
+    Value value = entry.values[one.copyOf >= 0 ? one.copyOf : tensor];
+    if (!value)
+      continue;
+    Alike here{lineOf(value.getLoc()), howItIsThere(now, tensor), one.bytes, 1};
+    auto same = llvm::find_if(all, [&](const Alike &other) {
+      return other.at == here.at && other.how == here.how && other.bytes == here.bytes;
+    });
+    if (same == all.end())
+      all.push_back(here);
+    else
+      ++same->times;
+  }
+  llvm::stable_sort(
+      all, [](const Alike &a, const Alike &b) { return a.bytes * a.times > b.bytes * b.times; });
+  for (const Alike &one : ArrayRef(all).take_front(mostNoted)) {
+    auto &note = error.attachNote(one.at) << "this takes " << bytesText(one.bytes * one.times);
+    if (one.times > 1)
+      note << " in " << one.times << " tensors";
+    note << one.how;
+  }
+}
+
+} // namespace weir::remat

@@ -1,0 +1,242 @@
+//===- ChooseCuts.cpp - What is cut over an axis that no rows are cut over -===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/sharding/ChooseCuts.h"
+#include "ir/weir/Contracting.h"
+#include "ir/weir/Names.h"
+#include "passes/sharding/Flow.h"
+#include "passes/sharding/Price.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+using namespace mlir;
+
+namespace weir::sharding {
+namespace {
+
+/// A value that is given a cut, and what it is cut to.
+struct Seed {
+  Value value;
+  Layout layout;
+};
+using Seeds = SmallVector<Seed>;
+
+/// Matrices and tables of one kind, such as those of "h.*.mlp.c_fc.weight".
+struct Matrices {
+  SmallVector<Value> reads;
+  SmallVector<Shardable> uses; ///< that are cut with them
+  int64_t bytes = 0;
+};
+
+/// A path without the numbers of layers: "h.*.mlp.c_fc.weight".
+std::string kindOf(StringRef path) {
+  SmallVector<StringRef> words;
+  path.split(words, '.');
+  std::string kind;
+  for (StringRef word : words) {
+    bool isNumber = !word.empty() && llvm::all_of(word, llvm::isDigit);
+    kind += (kind.empty() ? "" : ".") + (isNumber ? "*" : word.str());
+  }
+  return kind;
+}
+
+/// Appends the ops that multiply the value, or pick rows of it, as it is or in another form.
+void addUses(Value value, SmallVectorImpl<Shardable> &uses) {
+  for (Operation *user : value.getUsers()) {
+    if (isa<Contracting>(user) || (isa<Picking>(user) && user->getOperand(0) == value))
+      uses.push_back(cast<Shardable>(user));
+    else if (isa<View>(user) || isa<CastOp>(user))
+      addUses(user->getResult(0), uses);
+  }
+}
+
+class Chooser {
+public:
+  Chooser(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis)
+      : entry(entry), propagation(propagation), mesh(mesh), axis(axis), forward(forwardOps(entry)) {
+  }
+
+  void cutMatrices() {
+    SmallVector<Seeds> batches = cutsOfBatches();
+    for (const Matrices &kind : matrices()) {
+      auto isCut = [&](const Propagation &cuts) {
+        return llvm::all_of(kind.reads,
+                            [&](Value read) { return cuts.of(read).isCutOver(axis); }) &&
+               llvm::all_of(kind.uses,
+                            [&](Shardable use) { return cuts.factors(use).isCutOver(axis); });
+      };
+      if (isCut(propagation))
+        continue;
+      SmallVector<Seeds> ways;
+      int64_t dimensions = shapeOf(kind.reads[0]).size();
+      for (int64_t d = 0; d < dimensions; ++d)
+        ways.push_back(cutsAlong(kind.reads, d));
+      llvm::append_range(ways, batches);
+      choose(ways, isCut);
+    }
+  }
+
+  void cutSums() {
+    SmallVector<Value> sums;
+    entry.walk([&](Shardable op) {
+      if (!forward.contains(op) || op->getNumResults() != 1)
+        return;
+      const ShardRule &rule = propagation.ruleOf(op);
+      Layout cuts = propagation.factors(op);
+      for (auto [factor, pieces] : llvm::zip_equal(rule.factors, cuts.dimensions))
+        for (const Piece &piece : pieces)
+          if (factor.kind == Factor::Kind::sum && llvm::is_contained(piece.axes, axis))
+            sums.push_back(op->getResult(0));
+    });
+    // Where they cost the same: what stands behind the rows, which other axes cut, then channels.
+    choose({cutsBehindRows(sums), cutsAlongLast(sums), cutsAlong(sums, 0)},
+           [](const Propagation &) { return true; });
+  }
+
+private:
+  /// The largest kind first.
+  SmallVector<Matrices> matrices() {
+    llvm::MapVector<StringRef, Matrices> kinds;
+    std::map<std::string, StringRef> names;
+    entry.walk([&](ReadOp read) {
+      auto variable =
+          SymbolTable::lookupNearestSymbolFrom<VariableOp>(read, read.getVariableAttr());
+      SmallVector<Shardable> uses;
+      addUses(read, uses);
+      if (variable.getRole() != Role::parameter || shapeOf(read).size() < 2 || uses.empty())
+        return;
+      auto name = names.try_emplace(kindOf(read.getVariable()), read.getVariable()).first->second;
+      Matrices &kind = kinds[name];
+      kind.reads.push_back(read);
+      llvm::append_range(kind.uses, uses);
+      kind.bytes += storageBytes(read.getType());
+    });
+    SmallVector<Matrices> all;
+    for (auto &[name, kind] : kinds)
+      all.push_back(std::move(kind));
+    llvm::stable_sort(all, [](auto &a, auto &b) { return a.bytes > b.bytes; });
+    return all;
+  }
+
+  Seeds cutsAlong(ArrayRef<Value> values, size_t dimension) {
+    Seeds seeds;
+    for (Value value : values) {
+      Layout layout = Layout::whole(shapeOf(value));
+      if (dimension >= layout.dimensions.size())
+        continue;
+      Piece &piece = layout.dimensions[dimension][0];
+      if (piece.size < mesh.axes[axis].size)
+        continue;
+      piece.axes = {axis};
+      seeds.push_back({value, layout});
+    }
+    return seeds;
+  }
+
+  /// Along the places of a sequence or an image: the second dimension, or what the first one has
+  /// for each row.
+  Seeds cutsBehindRows(ArrayRef<Value> values) {
+    auto batch = entry->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(batchAttrName);
+    int64_t rows = batch ? batch.getInt() : 0;
+    Seeds seeds;
+    for (Value value : values) {
+      Layout layout = Layout::whole(shapeOf(value));
+      if (layout.dimensions.empty())
+        continue;
+      int64_t size = layout.dimensions[0][0].size;
+      if (rows && size > rows && size % rows == 0)
+        layout.dimensions[0] = {Piece{rows}, Piece{size / rows}};
+      else if (layout.dimensions.size() < 3)
+        continue;
+      Piece &piece = layout.dimensions[layout.dimensions[0].size() > 1 ? 0 : 1].back();
+      if (piece.size < mesh.axes[axis].size)
+        continue;
+      piece.axes = {axis};
+      seeds.push_back({value, layout});
+    }
+    return seeds;
+  }
+
+  Seeds cutsAlongLast(ArrayRef<Value> values) {
+    Seeds seeds;
+    for (Value value : values)
+      if (size_t rank = shapeOf(value).size(); rank > 1)
+        llvm::append_range(seeds, cutsAlong(value, rank - 1));
+    return seeds;
+  }
+
+  /// Cuts of what multiplies no parameter, along what all that it reads and makes has, as heads of
+  /// attention: ops of one name and shape alike.
+  SmallVector<Seeds> cutsOfBatches() {
+    llvm::MapVector<std::pair<OperationName, Type>, SmallVector<Value>> kinds;
+    entry.walk([&](Contracting op) {
+      if (forward.contains(op) &&
+          llvm::none_of(op->getOperands(), [](Value value) { return isOfParameter(value); }))
+        kinds[{op->getName(), op->getResult(0).getType()}].push_back(op->getResult(0));
+    });
+    SmallVector<Seeds> ways;
+    for (auto &[kind, values] : kinds) {
+      const ShardRule &rule = propagation.ruleOf(cast<Shardable>(values[0].getDefiningOp()));
+      auto has = [](ArrayRef<ShardRule::Dimension> dimensions, unsigned factor) {
+        return llvm::any_of(dimensions, [&](auto &one) { return llvm::is_contained(one, factor); });
+      };
+      for (auto [d, dimension] : llvm::enumerate(rule.results[0]))
+        if (dimension.size() == 1 &&
+            llvm::all_of(rule.operands, [&](auto &operand) { return has(operand, dimension[0]); }))
+          ways.push_back(cutsAlong(values, d));
+    }
+    return ways;
+  }
+
+  static bool isOfParameter(Value value) {
+    Operation *op = value.getDefiningOp();
+    while (op && (isa<View>(op) || isa<CastOp>(op)))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<ReadOp>(op);
+  }
+
+  /// Spreads the cheapest of the ways that `serves`.
+  void choose(ArrayRef<Seeds> ways, function_ref<bool(const Propagation &)> serves) {
+    std::optional<Propagation> best;
+    double least = 0;
+    for (const Seeds &seeds : ways) {
+      if (seeds.empty())
+        continue;
+      Propagation tried = propagation;
+      for (const Seed &seed : seeds)
+        tried.seed(seed.value, seed.layout);
+      tried.run(entry);
+      if (!serves(tried))
+        continue;
+      double price = priceOf(entry, tried, mesh).total();
+      if (!best || price < least) {
+        best.emplace(std::move(tried));
+        least = price;
+      }
+    }
+    if (best)
+      propagation = std::move(*best);
+  }
+
+  func::FuncOp entry;
+  Propagation &propagation;
+  const Mesh &mesh;
+  const unsigned axis;
+  const llvm::DenseSet<Operation *> forward;
+};
+
+} // namespace
+
+void cutMatrices(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis) {
+  Chooser(entry, propagation, mesh, axis).cutMatrices();
+}
+
+void cutSums(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis) {
+  Chooser(entry, propagation, mesh, axis).cutSums();
+}
+
+} // namespace weir::sharding

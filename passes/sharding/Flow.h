@@ -1,0 +1,56 @@
+//===- Flow.h - How values lie where an op meets them ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An op computes with the cuts of its factors. From these follow the layouts that its operands are
+// brought to and its results come in, whoever builds them or asks what they cost.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_SHARDING_FLOW_H
+#define WEIR_PASSES_SHARDING_FLOW_H
+
+#include "ir/weir/WeirDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/base/Layout.h"
+
+namespace weir::sharding {
+
+/// A reduction of what ranks along an axis have, which is made at once: it is no sum.
+struct Combination {
+  unsigned axis;
+  Factor::Kind kind; ///< max, min or combined
+};
+
+struct Flow {
+  llvm::SmallVector<Layout> operands; ///< that they are brought to
+  llvm::SmallVector<Layout> results;  ///< that they have, once `combinations` are made
+  llvm::SmallVector<Combination> combinations;
+};
+
+/// `cuts` are those of the rule's factors, each as a dimension; `layoutOf` says how a value lies.
+/// Where what is summed over is cut, results are still to be added up. That waits through ops that
+/// are linear in it, for the first that is not, or whose result is larger.
+Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
+            llvm::function_ref<const Layout &(mlir::Value)> layoutOf);
+
+/// How an operand or result of these dimensions lies where factors are cut so.
+Layout layoutOf(llvm::ArrayRef<ShardRule::Dimension> dimensions, const Layout &factors);
+
+/// Whether a value is one number everywhere, which has any layout without being moved: its uses are
+/// not tied to each other by it.
+bool isUniform(mlir::Value value);
+
+/// No cuts of a rule's factors.
+Layout wholeFactors(const ShardRule &rule);
+
+/// The ops that the entry's figures are computed from, its loss among them: what runs forward. The
+/// others are gradients, and what is made of them.
+llvm::DenseSet<mlir::Operation *> forwardOps(mlir::func::FuncOp entry);
+
+} // namespace weir::sharding
+
+#endif

@@ -1,0 +1,130 @@
+//===- Price.cpp - What a way to cut a program costs ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/sharding/Price.h"
+#include "passes/sharding/Flow.h"
+#include "passes/sharding/Reshard.h"
+#include <set>
+
+using namespace mlir;
+
+namespace weir::sharding {
+
+double Price::total() const {
+  // Of an accelerator of 2023: 1e15 FLOP/s, 3.3e12 bytes/s of memory, 4.5e11 bytes/s of links.
+  return moved + bytes * (4.5e11 / 3.3e12) + flops * (4.5e11 / 1e15);
+}
+
+namespace {
+
+class Pricer {
+public:
+  Pricer(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh)
+      : entry(entry), propagation(propagation), mesh(mesh), forward(forwardOps(entry)) {}
+
+  Price run() {
+    for (BlockArgument argument : entry.getArguments())
+      layouts[argument] = propagation.of(argument);
+    visit(entry.front(), 1);
+    return price;
+  }
+
+private:
+  const Layout &layoutOf(Value value) const { return layouts.at(value); }
+
+  void visit(Block &block, double times) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<MicrobatchesOp>(&op))
+        visitLoop(loop, times);
+      else if (auto write = dyn_cast<WriteOp>(&op))
+        move(write.getValue(), variableLayout(write), true, times);
+      else if (auto shardable = dyn_cast<Shardable>(&op))
+        visitCut(shardable, times);
+      else
+        for (Value result : op.getResults())
+          layouts[result] = propagation.of(result);
+    }
+  }
+
+  /// A variable lies as it is read.
+  Layout variableLayout(WriteOp write) {
+    if (reads.empty())
+      entry.walk([&](ReadOp read) { reads[read.getVariable()] = read; });
+    auto found = reads.find(write.getVariable());
+    return found == reads.end() ? propagation.of(write.getValue())
+                                : propagation.of(found->second.getResult());
+  }
+
+  void visitLoop(MicrobatchesOp loop, double times) {
+    Block &body = loop.getBody().front();
+    for (BlockArgument argument : body.getArguments())
+      layouts[argument] = propagation.of(argument);
+    visit(body, times * double(loop.getCount()));
+    for (auto [result, yielded] :
+         llvm::zip_equal(loop.getResults(), body.getTerminator()->getOperands()))
+      layouts[result] = layoutOf(yielded);
+  }
+
+  void visitCut(Shardable op, double times) {
+    const ShardRule &rule = propagation.ruleOf(op);
+    Layout cuts = propagation.factors(op);
+    Flow flow = flowOf(op, rule, cuts, mesh,
+                       [&](Value value) -> const Layout & { return layoutOf(value); });
+    for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
+      move(operand, wanted, forward.contains(op), times);
+    double parts = 1;
+    for (const Pieces &pieces : cuts.dimensions)
+      for (const Piece &piece : pieces)
+        parts *= double(piece.parts(mesh));
+    Cost cost = cast<Costed>(op.getOperation()).cost();
+    price.flops += times * double(cost.flops) / parts;
+    price.bytes += times * double(cost.bytes) / parts;
+    for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results)) {
+      for (const Combination &combination : flow.combinations)
+        price.moved += times * double(bytesOf({Step::gather, combination.axis}, layout,
+                                              elementBytes(result), mesh));
+      layouts[result] = layout;
+    }
+  }
+
+  static int64_t elementBytes(Value value) {
+    RankedTensorType type = tensorType(value);
+    return storageBytes(RankedTensorType::get({1}, type.getElementType()));
+  }
+
+  void move(Value value, const Layout &to, bool isForward, double times) {
+    const Layout &from = layoutOf(value);
+    if (from == to || isUniform(value))
+      return;
+    isForward |= !isOnlyGathered(from, to, mesh) ||
+                 (value.getDefiningOp() && !forward.contains(value.getDefiningOp()));
+    if (!moved.insert({value.getAsOpaquePointer(), to.text(mesh), isForward}).second)
+      return;
+    Layout now = from;
+    for (const Step &step : stepsBetween(from, to, mesh)) {
+      price.moved += times * double(bytesOf(step, now, elementBytes(value), mesh));
+      apply(now, step);
+    }
+  }
+
+  func::FuncOp entry;
+  const Propagation &propagation;
+  const Mesh &mesh;
+  const llvm::DenseSet<Operation *> forward;
+  llvm::DenseMap<Value, Layout> layouts;
+  llvm::StringMap<ReadOp> reads;
+  std::set<std::tuple<const void *, std::string, bool>> moved;
+  Price price;
+};
+
+} // namespace
+
+Price priceOf(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh) {
+  return Pricer(entry, propagation, mesh).run();
+}
+
+} // namespace weir::sharding

@@ -1,0 +1,104 @@
+//===- Processes.h - Ranks that are processes -----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The group of a run's processes, one rank each: links between each two of them (Links.h) for what
+// ranks exchange, and a thread that knows who is alive (Control.h).
+//
+// Ahead of what is exchanged goes a tag: at which step, how many exchanges the two have had, how
+// many bytes and for what, in words. Nothing is received under another tag than that which is
+// expected, so ranks that are at different things find out, and do not take one for the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_COLLECTIVES_PROCESSES_H
+#define WEIR_RUNTIME_COLLECTIVES_PROCESSES_H
+
+#include "runtime/base/Mesh.h"
+#include "runtime/collectives/Control.h"
+#include "runtime/core/Group.h"
+#include "runtime/core/Transport.h"
+
+namespace weir::collectives {
+
+class Processes : public Group {
+public:
+  struct Settings {
+    Meeting meeting;
+    std::chrono::milliseconds silence = std::chrono::seconds(8);
+    std::chrono::milliseconds timeout = std::chrono::minutes(5); ///< with who is alive and late
+    /// This process has not left in time after the run was over; on another thread.
+    std::function<void(const Verdict &)> onStuck = [](const Verdict &) {};
+  };
+
+  /// Meets all others and connects to them. Throws Failure.
+  Processes(const Settings &settings, const LinksPlugin &plugin);
+
+  int64_t rank() const override { return own; }
+  int64_t size() const override { return all; }
+  int64_t neighbours() const override { return beside; }
+  void exchange(std::span<const int64_t> members, const std::string &what,
+                std::span<const std::span<const std::byte>> to,
+                std::span<const std::span<std::byte>> from) override;
+  void at(int64_t step) override { this->step = step; }
+  void recordWith(std::function<std::string()> lastActions) override;
+  void finish() override;
+
+  /// This process has failed: tells the others, unless they know.
+  void fail(Exit exit, const std::string &text);
+
+  /// What recordWith() was given says.
+  std::string lastActions();
+
+  /// Where rank 0 was found.
+  const std::string &place() const { return control->place(); }
+
+private:
+  struct Header;
+
+  Header headerFor(int64_t peer, const std::string &what, size_t bytes) const;
+  std::string describe(const Header &header) const;
+  void compare(int64_t peer, const Header &expected, const Header &found, size_t bytes) const;
+  [[noreturn]] void give(const std::string &what, int64_t peer, const std::string &broken) const;
+  std::string words(const std::string &what, int64_t peer) const;
+  void stop();
+  void clear();
+
+  const int64_t own, all;
+  const std::chrono::milliseconds timeout;
+  int64_t step = -1; ///< -1: before the first
+  int64_t beside = 1;
+  std::vector<uint64_t> counts; ///< of exchanges, by peer
+  std::unique_ptr<Links> links;
+
+  std::mutex mutex;
+  bool isOver = false;
+  std::vector<std::unique_ptr<Parcel>> underway;
+  std::function<std::string()> record;
+  std::string recorded;
+
+  std::unique_ptr<Control> control; ///< its thread stops what is under way
+};
+
+/// One rank's end of a program's collectives.
+class ProcessTransport : public Transport {
+public:
+  ProcessTransport(Group &group, const Mesh &mesh) : group(group), mesh(mesh) {}
+
+  void exchange(unsigned axis, const std::string &what,
+                std::span<const std::span<const std::byte>> to,
+                std::span<const std::span<std::byte>> from) override {
+    group.exchange(mesh.along(group.rank(), axis), what, to, from);
+  }
+
+private:
+  Group &group;
+  const Mesh mesh;
+};
+
+} // namespace weir::collectives
+
+#endif

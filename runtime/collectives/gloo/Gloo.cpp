@@ -1,0 +1,119 @@
+//===- Gloo.cpp - Links over Gloo -----------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plugin. Of Gloo the pairs of its TCP transport are used and no collective: they move bytes, and
+// what ranks make of these is in their programs. Hashes are OpenSSL's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/collectives/Links.h"
+#include <chrono>
+#include <gloo/transport/context.h>
+#include <gloo/transport/tcp/device.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdexcept>
+
+namespace weir::collectives {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// To connect; who waits for data is stopped by others, at once or never.
+constexpr milliseconds toConnect = std::chrono::seconds(60);
+constexpr milliseconds forEver = std::chrono::hours(24 * 365);
+
+class GlooParcel : public Parcel {
+public:
+  explicit GlooParcel(std::unique_ptr<gloo::transport::UnboundBuffer> buffer)
+      : buffer(std::move(buffer)) {}
+
+  void send(int64_t peer, uint64_t tag) override { buffer->send(int(peer), tag); }
+  void receive(int64_t peer, uint64_t tag) override { buffer->recv(int(peer), tag); }
+  bool waitSent() override { return buffer->waitSend(forEver); }
+  bool waitReceived() override { return buffer->waitRecv(forEver); }
+  void stop() override {
+    buffer->abortWaitSend();
+    buffer->abortWaitRecv();
+  }
+
+private:
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer;
+};
+
+class GlooLinks : public Links {
+public:
+  GlooLinks(int64_t rank, int64_t size, const std::string &interface) : rank(rank), size(size) {
+    gloo::transport::tcp::attr attr;
+    attr.hostname = interface;
+    context = gloo::transport::tcp::CreateDevice(attr)->createContext(int(rank), int(size));
+    context->setTimeout(toConnect);
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank)
+        context->createPair(peer);
+  }
+
+  ~GlooLinks() override {
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank)
+        context->getPair(peer)->close();
+  }
+
+  std::vector<std::string> addresses() const override {
+    std::vector<std::string> all(size);
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank) {
+        std::vector<char> bytes = context->getPair(peer)->address().bytes();
+        all[peer].assign(bytes.begin(), bytes.end());
+      }
+    return all;
+  }
+
+  void connect(const std::vector<std::string> &addresses) override {
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank)
+        context->getPair(peer)->connect({addresses[peer].begin(), addresses[peer].end()});
+  }
+
+  std::unique_ptr<Parcel> parcel(void *memory, size_t bytes) override {
+    return std::make_unique<GlooParcel>(context->createUnboundBuffer(memory, bytes));
+  }
+
+private:
+  const int64_t rank, size;
+  std::shared_ptr<gloo::transport::Context> context;
+};
+
+std::unique_ptr<Links> makeLinks(int64_t rank, int64_t size, const std::string &interface) {
+  return std::make_unique<GlooLinks>(rank, size, interface);
+}
+
+std::string hmac(const std::string &secret, const std::string &message) {
+  std::string code(EVP_MAX_MD_SIZE, '\0');
+  unsigned length = 0;
+  if (!HMAC(EVP_sha256(), secret.data(), int(secret.size()),
+            reinterpret_cast<const unsigned char *>(message.data()), message.size(),
+            reinterpret_cast<unsigned char *>(code.data()), &length))
+    throw std::runtime_error("OpenSSL makes no HMAC-SHA256");
+  code.resize(length);
+  return code;
+}
+
+std::string randomBytes(size_t bytes) {
+  std::string made(bytes, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char *>(made.data()), int(bytes)) != 1)
+    throw std::runtime_error("OpenSSL has no random numbers");
+  return made;
+}
+
+} // namespace
+} // namespace weir::collectives
+
+extern "C" __attribute__((visibility("default"))) const weir::collectives::LinksPlugin weirLinks = {
+    weir::collectives::LinksPlugin::currentVersion, "Gloo", weir::collectives::makeLinks,
+    weir::collectives::hmac, weir::collectives::randomBytes};

@@ -1,0 +1,56 @@
+//===- Group.h - The processes of one run ---------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where each rank of a mesh is a process, all of them run the same host program: they make the same
+// calls in the same order, and what could come out differently (a signal, a clock, a disk) they
+// agree on first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_CORE_GROUP_H
+#define WEIR_RUNTIME_CORE_GROUP_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace weir {
+
+class Group {
+public:
+  virtual ~Group() = default;
+
+  virtual int64_t rank() const = 0; ///< this process's
+  virtual int64_t size() const = 0;
+  /// Processes that share this one's cores, itself included.
+  virtual int64_t neighbours() const = 0;
+
+  /// Gives each of `members`, ranks in ascending order with this one among them, what is in `to`
+  /// for it and gets what they give this one, as Transport::exchange does. One thread at a time.
+  /// Throws Failure{Exit::peer} where a member is lost or at something else, and with the status of
+  /// one that has failed.
+  virtual void exchange(std::span<const int64_t> members, const std::string &what,
+                        std::span<const std::span<const std::byte>> to,
+                        std::span<const std::span<std::byte>> from) = 0;
+
+  /// What comes next is of that step: for messages, and so that nobody is a step ahead unnoticed.
+  virtual void at(int64_t step) = 0;
+
+  /// What says, in lines, which were the last actions of this process's rank: they are written to a
+  /// file where the run fails. With null what it says now is kept. It may be called by another
+  /// thread while actions go on.
+  virtual void recordWith(std::function<std::string()> lastActions) = 0;
+
+  /// Nothing comes next, and nobody is missed from now on. Waits for the others.
+  virtual void finish() = 0;
+};
+
+} // namespace weir
+
+#endif

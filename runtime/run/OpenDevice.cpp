@@ -1,0 +1,25 @@
+//===- OpenDevice.cpp - What a command runs on ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/OpenDevice.h"
+#include "runtime/base/Text.h"
+#include "runtime/core/HostStore.h"
+#include "runtime/devices/Devices.h"
+#include "runtime/report/Say.h"
+
+namespace weir {
+
+std::unique_ptr<Device> openDevice(const artifact::Program &program, const DeviceOptions &options) {
+  std::unique_ptr<Device> device = makeDevice(program, options);
+  if (!options.offloadFolder.empty() && isMemory(options.offloadFolder))
+    say(concat("warning: --offload-dir ", options.offloadFolder,
+               ": the files there are memory (tmpfs), so what is offloaded takes as much of it as "
+               "without the option; give a folder on a disk"));
+  return device;
+}
+
+} // namespace weir

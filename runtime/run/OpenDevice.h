@@ -1,0 +1,21 @@
+//===- OpenDevice.h - What a command runs on ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_OPENDEVICE_H
+#define WEIR_RUNTIME_RUN_OPENDEVICE_H
+
+#include "runtime/core/Device.h"
+
+namespace weir {
+
+/// As makeDevice (runtime/devices/Devices.h), and says of what was asked for that it does not do
+/// what it is for.
+std::unique_ptr<Device> openDevice(const artifact::Program &program, const DeviceOptions &options);
+
+} // namespace weir
+
+#endif

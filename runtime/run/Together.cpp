@@ -1,0 +1,150 @@
+//===- Together.cpp - A run of several processes --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/run/Together.h"
+#include "runtime/base/Mesh.h"
+#include "runtime/base/Text.h"
+#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Plugin.h"
+#include "runtime/collectives/Processes.h"
+#include "runtime/report/Say.h"
+#include "runtime/run/Launcher.h"
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace weir {
+namespace {
+
+/// The ranks of the launch are the mesh's.
+void requireMesh(const Launch &launch, const std::string &mesh) {
+  if (mesh.empty())
+    refuseLaunch(launch);
+  int64_t ranks = std::get<Mesh>(Mesh::parse(mesh)).ranks();
+  if (ranks != launch.size)
+    throw Failure(Exit::usage, concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ",
+                                      mesh, " is of ", ranks, ranks == 1 ? " rank" : " ranks",
+                                      ": start as many processes as the mesh has ranks, one each"));
+}
+
+/// What the file has that WEIR_JOB_SECRET_FILE names, without the line's end; "" without it.
+std::string readSecret() {
+  const char *path = std::getenv("WEIR_JOB_SECRET_FILE");
+  if (!path || !*path)
+    return "";
+  constexpr size_t least = 16, most = 4096;
+  std::ifstream file(path, std::ios::binary);
+  std::string secret(most + 1, '\0');
+  file.read(secret.data(), std::streamsize(secret.size()));
+  secret.resize(size_t(file.gcount()));
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r'))
+    secret.pop_back();
+  if (secret.size() < least || secret.size() > most)
+    throw Failure(Exit::usage,
+                  concat("WEIR_JOB_SECRET_FILE=", path, ": expected a file that can be read, with ",
+                         least, " to ", most, " bytes that nobody can guess"));
+  return secret;
+}
+
+collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptions &options) {
+  if (launch.host.empty())
+    throw Failure(Exit::usage,
+                  concat(launch.launcher, " does not say where rank 0 is (", launch.sizeWords,
+                         "): give --rendezvous HOST:PORT, such as 127.0.0.1:29500 on one machine, "
+                         "or set MASTER_ADDR and MASTER_PORT"));
+  collectives::Processes::Settings settings;
+  settings.meeting = {.rank = launch.rank,
+                      .size = launch.size,
+                      .host = launch.host,
+                      .port = launch.port,
+                      .job = launch.job,
+                      .secret = readSecret(),
+                      .trustsNetwork = options.trustNetwork,
+                      .patience = std::chrono::seconds(options.collectiveTimeout)};
+  settings.timeout = settings.meeting.patience;
+  return settings;
+}
+
+/// Writes the last actions of a rank where its checkpoints are, or where temporary files are.
+/// Returns "; its last actions are in PATH", or "" where there is none or it cannot be written.
+std::string writeLastActions(const std::string &actions, int64_t rank, const std::string &why,
+                             const RunOptions &options) {
+  if (actions.empty())
+    return "";
+  std::error_code none;
+  std::filesystem::path folder = options.checkpoint;
+  if (folder.empty() || !std::filesystem::is_directory(folder, none))
+    folder = std::filesystem::temp_directory_path(none) / concat("weir-", getpid());
+  std::filesystem::create_directory(folder, none);
+  std::filesystem::path path = folder / concat("last-actions-of-rank-", rank, ".txt");
+  std::ofstream file(path);
+  file << why << "\n\nThe last actions, and when they began before the end of the last one:\n"
+       << actions << std::flush;
+  return file ? concat("; its last actions are in ", path.string()) : "";
+}
+
+} // namespace
+
+bool isFirst(const RunOptions &options) {
+  return !options.device.group || options.device.group->rank() == 0;
+}
+
+Exit runTogether(const RunOptions &options, const std::string &mesh,
+                 const std::function<Exit(const RunOptions &)> &body) {
+  std::optional<Launch> launch = findLaunch(options.rendezvous);
+  if (!launch)
+    return body(options);
+  requireMesh(*launch, mesh);
+  collectives::Processes::Settings settings = settingsOf(*launch, options);
+  std::atomic<collectives::Processes *> there = nullptr;
+  auto told = [&](Exit exit, const std::string &why) {
+    std::string text = concat("rank ", launch->rank, ": ", why);
+    if (exit != Exit::peer && exit != Exit::internal)
+      return text;
+    return text +
+           writeLastActions(there ? there.load()->lastActions() : "", launch->rank, text, options);
+  };
+  settings.onStuck = [&](const collectives::Verdict &verdict) {
+    sayAlways(concat("error: ", told(verdict.exit, verdict.words)));
+    _exit(static_cast<int>(verdict.exit));
+  };
+  collectives::Processes group(settings, collectives::linksPlugin());
+  there = &group;
+  RunOptions own = options;
+  own.device.group = &group;
+  sayNothing = launch->rank != 0;
+  if (sayNothing) {
+    own.metrics = own.tensorboard = own.trace = "";
+    own.profile = false;
+  }
+  say(concat("rank ", launch->rank, " of ", launch->size, ", as ", launch->rankWords, " and ",
+             launch->sizeWords, " say (", launch->launcher, "); ranks meet at ", group.place(),
+             " (", launch->hostWords, ")"));
+  try {
+    Exit exit = body(own);
+    if (exit == Exit::ok || exit == Exit::requeue)
+      group.finish();
+    else
+      group.fail(exit, "");
+    return exit;
+  } catch (const Failure &failure) {
+    group.fail(failure.exit, failure.what());
+    throw Failure(failure.exit, told(failure.exit, failure.what()));
+  } catch (const std::exception &fault) {
+    group.fail(Exit::internal, fault.what());
+    throw;
+  }
+}
+
+void shareArtifact(const RunOptions &options, std::vector<std::byte> &artifact) {
+  if (options.device.group)
+    collectives::fromFirst(*options.device.group, "sending the artifact", artifact);
+}
+
+} // namespace weir

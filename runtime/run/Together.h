@@ -1,0 +1,31 @@
+//===- Together.h - A run of several processes ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_TOGETHER_H
+#define WEIR_RUNTIME_RUN_TOGETHER_H
+
+#include "runtime/base/Error.h"
+#include "runtime/run/RunOptions.h"
+
+namespace weir {
+
+/// Calls `body`: at once where this process is alone, with `options`; else once all processes of
+/// the launch have met, with options that name their group. Rank 0 alone reports then, and what one
+/// fails with ends all. `mesh` is the program's, "" for none. Throws Failure: Exit::usage where the
+/// launch is not of the mesh's ranks, and what `body` throws, with the rank before it.
+Exit runTogether(const RunOptions &options, const std::string &mesh,
+                 const std::function<Exit(const RunOptions &)> &body);
+
+/// Whether this process reports and writes: it is alone, or rank 0.
+bool isFirst(const RunOptions &options);
+
+/// What the first process has made, for all. Its failures are theirs.
+void shareArtifact(const RunOptions &options, std::vector<std::byte> &artifact);
+
+} // namespace weir
+
+#endif

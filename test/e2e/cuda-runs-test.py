@@ -1,0 +1,276 @@
+"""Runs of programs for GPUs on the emulated one give what they give on a CPU, in any order of its streams."""
+
+import json
+import pathlib
+import shutil
+
+import emulated
+import weirtest
+from emulated import CHECKED, EMULATED, GPT, LIBRARIES, PLAIN
+from weirtest import MODELS, SHIPPED, SMALL_GPT, small
+
+# Kernels of every shape that has something to choose but attention.
+LINE = """
+config batch = 12
+
+model line(x: u8[b, 40]) -> [b, 8] {
+  return linear(relu(linear(f32(x) / 255.0, 24) as first), 8) as last
+}
+train {
+  input  x: u8[batch, 40]
+  steps  2
+  y = line(x)
+  loss   ratio(sum(y * y), batch)
+  update sgd(0.01)
+}
+"""
+
+
+class CudaRuns(emulated.Test):
+    def test_losses_and_gradients_are_the_cpus(self):
+        """Two steps with every check, and three orders of the streams without. The second step's gradients are of parameters
+        that Adam has made of almost nothing in places."""
+        for name in SHIPPED:
+            sizes = small(name)[0]
+            for precision, loss, gradient in (("f32", 1e-5, 1e-4), ("bf16", 1e-2, 5e-2)):
+                with self.subTest(model=name, precision=precision):
+                    options = [*sizes, *self.rows_of(name, sizes), "--steps", 2, "--seed", 1, "--precision", precision]
+                    expected = self.trained("cpu", MODELS / f"{name}.weir", *options)
+                    self.assert_close(
+                        self.trained("checked", MODELS / f"{name}.weir", *options, run=self.emulated),
+                        expected, loss, gradient,
+                    )  # fmt: skip
+                    for seed in (1, 2, 3):
+                        run = lambda *args: self.emulated(*args, env=PLAIN, seed=seed)
+                        self.assert_close(
+                            self.trained("plain", MODELS / f"{name}.weir", *options, run=run), expected, loss, gradient
+                        )
+
+    def test_a_hundred_steps_under_twenty_orders(self):
+        options = [*SMALL_GPT, *weirtest.data(window=self.text()), "--seed", 1]
+        long = [*options, "--steps", 100]
+        run = lambda *args: self.emulated(*args, env=PLAIN, seed=7)
+        self.assert_close(
+            self.trained("long", GPT, *long, run=run), self.trained("cpu", GPT, *long), loss=1e-4, gradient=1e-2
+        )
+        expected = self.trained("short", GPT, *options, "--steps", 2)
+        for seed in range(20):
+            run = lambda *args: self.emulated(*args, env=PLAIN, seed=seed)
+            self.assert_close(self.trained("seed", GPT, *options, "--steps", 2, run=run), expected, 1e-5, 1e-5)
+
+    def test_a_graph_changes_no_bit(self):
+        options = [GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--steps", 3, "--precision", "bf16"]
+        for name, more in (("graph", []), ("launches", ["--no-graph"])):
+            self.emulated("train", *options, "--checkpoint", self.folder / name, *more, env=PLAIN)
+        self.assertEqual(self.weights(self.folder / "graph"), self.weights(self.folder / "launches"))
+
+    def test_a_run_goes_on_elsewhere(self):
+        """A checkpoint moves between CPU and GPU, in both directions."""
+        data = weirtest.data(window=self.text())
+        begin = [GPT, *SMALL_GPT, *data, "--seed", 2, "--steps", 9, "--every", 3]
+        whole, metrics = self.folder / "whole", self.folder / "metrics.jsonl"
+        self.weir("train", *begin, "--checkpoint", whole, "--keep", 9, "--metrics", metrics)
+        expected = self.losses()
+        for name, run in (("gpu", lambda *args: self.emulated(*args, env=PLAIN)), ("cpu", self.weir)):
+            with self.subTest(then=name):
+                moved = self.folder / name
+                shutil.copytree(whole, moved)
+                for folder in self.checkpoints(moved)[1:]:
+                    shutil.rmtree(folder)
+                if name == "cpu":  # back: three steps on the GPU, the rest here
+                    shutil.rmtree(moved)
+                    self.emulated("train", *begin[:-4], "--steps", 9, "--every", 3, "--checkpoint", moved, "--keep", 9, env=PLAIN)
+                    for folder in self.checkpoints(moved)[1:]:
+                        shutil.rmtree(folder)
+                run("train", *begin, "--checkpoint", moved, "--resume", "--metrics", metrics)
+                for a, b in zip(self.losses(), expected[-len(self.losses()):], strict=True):
+                    self.assertLessEqual(abs(a - b), 1e-5 * b)
+
+    def test_commands_of_a_trained_model(self):
+        folder, text = self.folder / "run", self.text()
+        self.weir("train", GPT, *SMALL_GPT, *weirtest.data(window=text), "--steps", 20, "--checkpoint", folder)
+        self.weir("compile", GPT, *SMALL_GPT, "-o", self.folder / "cpu.weirx")
+        self.weir("compile", GPT, *SMALL_GPT, "--target", "cuda", "-o", self.folder / "gpu.weirx")
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
+        for command in (["eval", *weirtest.data(window=text)], ["generate", "--length", 40, "--temperature", 0]):
+            with self.subTest(command=command[0]):
+                on = lambda artifact, *more, **env: self.weir(
+                    command[0], self.folder / artifact, "--checkpoint", folder, *command[1:], *more, **env
+                ).stdout
+                self.assertEqual(on("cpu.weirx"), on("gpu.weirx", "--device", "emulated", env=names))
+
+    def test_the_second_load_compiles_nothing(self):
+        options = [GPT, *SMALL_GPT, *weirtest.data(window=self.text()), "--steps", 1, *EMULATED, "cuda"]
+        log = self.folder / "compiler.log"
+        compiler = self.write("c++", f'#!/bin/sh\necho "$@" >>{log}\nexec c++ "$@"\n')
+        compiler.chmod(0o755)
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=str(self.folder / "kernels"), WEIR_EMULATED_CXX=str(compiler))
+
+        def compiled():
+            log.write_text("")
+            self.weir("train", *options, env=names)
+            return sum("-shared" in line for line in log.read_text().splitlines())
+
+        kernels = compiled()
+        self.assertGreater(kernels, 50)
+        self.assertEqual(compiled(), 0)
+        # What is damaged is compiled again.
+        for file in (self.folder / "kernels").iterdir():
+            file.write_bytes(file.read_bytes()[:-7] + b"damaged")
+        self.assertEqual(compiled(), kernels)
+
+    def test_schedules_are_tuned(self):
+        """What is measured changes schedules, and no numbers but by rounding; the same file gives the same artifact."""
+        model = self.write("line.weir", LINE)
+        target = ["--target", "cuda:sm_90+none"]
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
+        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        usual, tuned, again = (self.folder / name for name in ["usual.weirx", "tuned.weirx", "again.weirx"])
+        file = self.folder / "tuning.json"
+        self.weir("compile", model, *target, "-o", usual)
+        done = self.weir("tune", usual, "--device", "emulated", "-o", file, env=names)
+        self.assertRegex(done.stderr, r"\d+ of \d+ kernels have other schedules")
+        measured = json.loads(file.read_text())
+        self.assertEqual(measured["target"], "cuda:sm_90")
+        for kernel in measured["kernels"].values():
+            self.assertLessEqual(kernel["after_ns"], kernel["before_ns"])
+
+        # A clock decides nothing here: all that have threads of a block to choose get others.
+        digests = {k: v for k, v in measured["kernels"].items() if v["what"].startswith("map")}
+        self.assertTrue(digests, file.read_text())
+        for kernel in digests.values():
+            kernel["settings"] = {"threads": 512}
+        file.write_text(json.dumps(dict(measured, kernels=digests)))
+        for path in [tuned, again]:
+            self.weir("compile", model, *target, "--tuning", file, "-o", path)
+        self.assertEqual(tuned.read_bytes(), again.read_bytes())
+        self.assertNotEqual(tuned.read_bytes(), usual.read_bytes())
+        runs = []
+        for path in [usual, tuned]:
+            self.weir("run", path, "--device", "emulated", *rows, "--metrics", self.folder / "m.jsonl", env=names)
+            runs.append(self.losses("m.jsonl"))
+        for a, b in zip(*runs, strict=True):
+            self.assertLessEqual(abs(a - b), 1e-5 * max(1, abs(a)))
+
+        # What does not fit is refused: another target, settings of another Weir, other files.
+        compiling = ["compile", model, "-o", again, "--tuning", file]
+        self.fails(2, "was measured for cuda:sm_90, and this is for cuda:sm_80", "weir", *compiling, "--target", "cuda:sm_80")
+        self.fails(2, "was measured for cuda:sm_90, and this is for x86-64", "weir", *compiling)
+        for settings, message in [({"threads": 63}, r"threads = 63 for this kernel, which may be 64, 128, 256"),
+                                  ({"treads": 64}, r"treads = 64 for this kernel, whose schedule has no such number")]:
+            next(iter(digests.values()))["settings"] = settings
+            file.write_text(json.dumps(dict(measured, kernels=digests)))
+            self.fails(2, r"line\.weir:\d+:\d+: error: the tuning file has " + message, "weir", *compiling, *target)
+        for text, message in [("{", "is no JSON"), ("[" * 200000, "too many brackets"), ("{}", "is no file of weir tune"),
+                              ('{"weir_tuning": 2}', "is of version 2"),
+                              ('{"weir_tuning": 1, "target": "cuda", "kernels": {"x": {}}}', "that weir tune has not written")]:
+            file.write_text(text)
+            self.fails(2, message, "weir", *compiling, *target)
+        self.fails(2, "No such file", "weir", "compile", model, *target, "--tuning", self.folder / "none")
+        self.weir("compile", model, "-o", again)
+        self.fails(2, "whose schedules leave nothing to choose", "weir", "tune", again, "-o", file)
+
+    def test_kernels_touch_little_more_than_they_must(self):
+        """In distinct sectors of 32 bytes, beside each input read once and each output written once. Attention's gradient reads
+        its inputs twice: a launch goes over queries, another over keys. Partial sums of products and convolutions are no tensors,
+        and are written and read once more."""
+        gpt = [GPT, "--set", "layers=1"], weirtest.data(window=self.text()), 1
+        cnn = [MODELS / "mnist-cnn.weir", "--set", "batch=16"], self.digits(), 0
+        for (model, data, attentions), target, products in ((gpt, "cuda", 0), (gpt, "cuda+none", 15), (cnn, "cuda", 5)):
+            with self.subTest(model=model[0].stem, target=target):
+                self.check_sectors(model, data, target, attentions, products)
+
+    def check_sectors(self, model, data, target, attentions, products):
+        """The numbers: how many kernels go over their inputs twice, and how many of products and convolutions ran."""
+        artifact, report = self.folder / "a.weirx", self.folder / "sectors.txt"
+        report.unlink(missing_ok=True)
+        self.weir("compile", *model, "--target", target, "-o", artifact)
+        self.weir("run", artifact, *data, "--steps", 1, "--device", "emulated",
+                  env=dict(CHECKED, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report)))  # fmt: skip
+        kernel_of = lambda symbol: "_".join(symbol.split("_")[:2])
+        least, touched, seen, twice, multiplied = {}, {}, set(), set(), set()
+        for kernel in json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]:
+            name = kernel_of(kernel["symbol"])
+            least[name] = least.get(name, 0) + kernel["bytes"]
+            if kernel["shape"] in ("product", "call"):
+                multiplied.add(name)
+        for line in report.read_text().splitlines():
+            if line.startswith("graph of "):
+                continue
+            symbol, read, written = line.split()
+            if symbol not in seen:
+                seen.add(symbol)
+                name = kernel_of(symbol)
+                if symbol.endswith("_queries"):
+                    twice.add(name)
+                partial = int(read) if symbol.endswith("_sum") else 0
+                touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written) - 2 * partial)
+        once = touched.keys() - twice
+        self.assertLessEqual(sum(touched[name] for name in once), 1.05 * sum(least[name] for name in once))
+        for name in touched:
+            if least[name] > 64 << 10:
+                self.assertLessEqual(touched[name] / least[name], 1.75 if name in twice else 1.25, name)
+        self.assertEqual(len(twice), attentions)
+        self.assertEqual(len(multiplied & touched.keys()), products)
+
+    def test_a_step_is_one_launch_of_a_graph(self):
+        model, data = pathlib.Path(__file__).parent / "Inputs" / "accumulate.weir", self.folder / "window.npy"
+        weirtest.npy(data, "i", (16, 10), [1 + i % 7 for i in range(160)])
+        for microbatches in (1, 4):
+            with self.subTest(microbatches=microbatches):
+                artifact, report = self.folder / "a.weirx", self.folder / f"report{microbatches}.txt"
+                sizes = ["--set", f"batch={16 // microbatches}", "--set", f"microbatches={microbatches}"]
+                self.weir("compile", model, *sizes, "--target", "cuda", "-o", artifact)
+                env = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report))
+                self.weir("run", artifact, *weirtest.data(window=data), "--steps", 5, "--device", "emulated", env=env)
+                lines = report.read_text().splitlines()
+                nodes = [int(line.split()[2]) for line in lines if line.startswith("graph of ")]
+                self.assertEqual(len(nodes), 5 - 1)  # the first step is made by hand, as init is
+                self.assertEqual(len(set(nodes)), 1)
+                step = json.loads(self.weir("inspect", artifact, "--json").stdout)["step"]
+                self.assertGreaterEqual(nodes[0], step["launches"] + step["calls"])
+
+    def test_what_a_machine_lacks_is_said(self):
+        """Failures that are planted in the stand-ins, and libraries that are missing."""
+        artifact, data = self.folder / "a.weirx", weirtest.data(window=self.text())
+        self.weir("compile", GPT, *SMALL_GPT, "--target", "cuda", "-o", artifact)
+        run = ["weir", "run", artifact, *data, "--steps", 2, "--device", "emulated"]
+
+        def fails(pattern, exit=6, **names):
+            self.fails(exit, pattern, *run, env=dict(PLAIN, WEIR_KERNEL_CACHE=self.folder / names.get("WEIR_EMULATED_FAIL", "cache"), **names))
+
+        for failure, pattern in (
+            ("no-gpu", r"this machine shows no GPU .*--target cpu"),
+            ("old-gpu", r"compute capability 7\.0, kernels need 8\.0 or more: compile with --target cpu"),
+            ("memory", r"not enough memory for the model's tensors: \d+ MiB are needed, .* smaller batch"),
+            ("pinned", r"not enough memory of the host .*: \d+ MiB are needed .*ulimit -l"),
+            ("builtins", r"NVRTC_ERROR_BUILTIN_OPERATION_FAILURE\): libnvrtc-builtins belongs beside libnvrtc"),
+            ("module", r"driver does not load what NVRTC compiled .*install a driver"),
+            ("algorithm", r"cuBLASLt offers no way to do a product .* on this device: .*--target cuda\+none"),
+        ):  # fmt: skip
+            with self.subTest(failure=failure):
+                fails(pattern, WEIR_EMULATED_FAIL=failure)
+        names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_FAIL="first-state")
+        self.run_tool(*run, env=names)
+        for missing, pattern in (
+            ("libnvrtc.so.13", r"NVRTC, which compiles kernels, is not to be had .*WEIR_CUDA_LIBRARIES.*--target cuda:sm_90"),
+            ("libcublasLt.so.13", r"cuBLASLt, .* is not to be had .*WEIR_CUDA_LIBRARIES.*--target cuda\+none"),
+        ):
+            with self.subTest(missing=missing):
+                folder = self.folder / f"no-{missing}"
+                shutil.copytree(LIBRARIES, folder, ignore=shutil.ignore_patterns(missing))
+                fails(pattern, WEIR_EMULATED_CUDA=folder)
+
+    def test_devices_are_named(self):
+        model = MODELS / "mnist-mlp.weir"
+        options = ["train", model, *self.digits(), "--steps", 1]
+        self.fails(2, r"--device emulate is unknown; did you mean 'emulated'\?", "weir", *options, "--device", "emulate")
+        self.fails(2, r"--device cpu does not run what is compiled for cuda: give --device cuda", "weir", *options,
+                   "--target", "cuda", "--device", "cpu")  # fmt: skip
+        self.fails(2, r"--device emulated does not run what is compiled for x86-64", "weir", *options, "--device", "emulated")
+        self.fails(6, r"the emulated GPU is for tests .*WEIR_EMULATED_CUDA", "weir", *options, *EMULATED, "cuda",
+                   env={"WEIR_EMULATED_CUDA": "/nonexistent"})  # fmt: skip
+
+
+if __name__ == "__main__":
+    weirtest.main()

@@ -1,0 +1,315 @@
+"""Each rank a process, as launchers start them: the bits of virtual devices, and an end for all where one ends."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import weirtest
+from weirtest import BIN, MODELS, data, start
+
+MLP = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
+GPT = [MODELS / "gpt-char.weir", "--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
+# What launchers set must come from the test alone.
+LAUNCHERS = ("RANK", "WORLD_SIZE", "MASTER_", "OMPI_", "PMI", "SLURM_", "PET_", "JAX_", "TORCHELASTIC_", "WEIR_JOB")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return min(probe.getsockname()[1], 60000)
+
+
+class Processes(weirtest.Test):
+    def setUp(self):
+        super().setUp()
+        for name in list(os.environ):
+            if name.startswith(LAUNCHERS):
+                self.addCleanup(os.environ.__setitem__, name, os.environ.pop(name))
+
+    def compiled(self, *model, name="a.weirx"):
+        self.weir("compile", *model, "-o", self.folder / name)
+        return self.folder / name
+
+    def environment(self, rank, size, port):
+        return {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+
+    def begin(self, size, *words, tool="weir", **more):
+        """As a shell's loop does: one after the other, the last rank first."""
+        port = free_port()
+        env = more.pop("env", {})
+        processes = [start(tool, *words, env=self.environment(rank, size, port) | env, **more) for rank in reversed(range(size))]
+        processes.reverse()
+        for process in processes:
+            self.addCleanup(self.put_away, process)
+        return processes
+
+    def put_away(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def all_end(self, processes, status=0, within=300):
+        """What each says, where all end so."""
+        end = time.monotonic() + within
+        said = []
+        for process in processes:
+            out, err = process.communicate(timeout=max(0.1, end - time.monotonic()))
+            said.append((out, err))
+        for process, (out, err) in zip(processes, said):
+            self.assertEqual(process.returncode, status, "\n".join(f"--- {out}\n{err}" for out, err in said))
+        return said
+
+    def files(self, name):
+        return self.folder / f"{name}.jsonl", self.folder / name
+
+    def options(self, name, steps=6):
+        metrics, kept = self.files(name)
+        return ["--steps", steps, "--every", 3, "--metrics", metrics, "--checkpoint", kept]
+
+    def assert_same(self, one, other):
+        """Losses and checkpoints to the bit."""
+        self.assertEqual(self.losses(f"{one}.jsonl"), self.losses(f"{other}.jsonl"))
+        for folder, beside in zip(self.checkpoints(self.folder / one), self.checkpoints(self.folder / other), strict=True):
+            for file in ("model.safetensors", "state.safetensors"):
+                self.assertEqual((folder / file).read_bytes(), (beside / file).read_bytes(), f"{folder} {file}")
+
+    def test_bits_of_virtual_devices(self):
+        text, rows = data(window=self.text()), self.digits(64)
+        for model, fed, mesh in (
+            (MLP, rows, ["--mesh", "dp=2"]),
+            (GPT, text, ["--mesh", "dp=2", "--zero", 3]),
+            (GPT, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "dp=4", "--zero", 2]),
+        ):
+            with self.subTest(model=model[0].name, mesh=mesh):
+                for name in ("virtual", "processes"):
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+                    self.files(name)[0].unlink(missing_ok=True)
+                artifact = self.compiled(*model, *mesh)
+                self.weir("run", artifact, *fed, *self.options("virtual"))
+                said = self.all_end(self.begin(int(mesh[1][-1]), "run", artifact, *fed, *self.options("processes")))
+                self.assert_same("virtual", "processes")
+                # Rank 0 alone reports.
+                self.assertRegex(said[0][1], r"^rank 0 of \d, as RANK=0 and WORLD_SIZE=\d say \(torchrun or a shell\); ranks meet at 127")
+                self.assertRegex(said[0][0], r"steps 6\n")
+                for out, err in said[1:]:
+                    self.assertEqual((out, err), ("", ""))
+
+    def test_runtime_alone(self):
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2", "--zero", 1)
+        self.weir_run(artifact, *rows, *self.options("virtual"))
+        self.all_end(self.begin(2, artifact, *rows, *self.options("processes"), tool="weir-run"))
+        self.assert_same("virtual", "processes")
+
+    def test_train_compiles_once(self):
+        rows = self.digits(64)
+        self.weir("train", *MLP, "--mesh", "dp=2", *rows, *self.options("virtual"))
+        kept = self.folder / "kept.weirx"
+        self.all_end(self.begin(2, "train", *MLP, "--mesh", "dp=2", *rows, *self.options("processes"), "-o", kept))
+        self.assert_same("virtual", "processes")
+        self.assertTrue(kept.exists())
+        # What cannot be compiled ends all, and is said once.
+        said = self.all_end(self.begin(2, "train", *MLP, "--set", "hidden=0", "--mesh", "dp=2", *rows, "--steps", 1), status=3)
+        self.assertIn("hidden", said[0][1])
+        self.assertRegex(said[1][1], r"^error: rank 1: .*rank 0 has ended with status 3\n$")
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_mpirun(self):
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
+        self.weir("run", artifact, *rows, *self.options("virtual"))
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", BIN / "weir", "run", artifact, *rows, "--rendezvous",
+                   f"127.0.0.1:{free_port()}", *self.options("processes")]  # fmt: skip
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("OMPI_COMM_WORLD_SIZE=2 say (Open MPI)", done.stderr)
+        self.assert_same("virtual", "processes")
+
+    @unittest.skipUnless(shutil.which("torchrun"), "PyTorch is not installed")
+    def test_torchrun(self):
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
+        self.weir("run", artifact, *rows, *self.options("virtual"))
+        command = ["torchrun", "--no-python", "--nproc-per-node", "2", "--master-port", str(free_port()), BIN / "weir", "run", artifact,
+                   *rows, *self.options("processes")]  # fmt: skip
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_same("virtual", "processes")
+
+    def endless(self, size=2, *more, **options):
+        """A run that is at its steps."""
+        artifact = self.compiled(*MLP, "--mesh", f"dp={size}", "--zero", 1)
+        processes = self.begin(size, "run", artifact, *self.digits(64), "--steps", 10000000, "--every", 5000000,
+                               "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.jsonl", *more, **options)  # fmt: skip
+        self.await_steps(processes)
+        return processes
+
+    def await_steps(self, processes, name="m.jsonl", steps=3):
+        end = time.monotonic() + 120
+        path = self.folder / name
+        while not path.exists() or path.read_text().count("\n") < steps:
+            for process in processes:
+                self.assertIsNone(process.poll(), process.returncode is not None and process.communicate())
+            self.assertLess(time.monotonic(), end, "no step is done")
+            time.sleep(0.02)
+
+    def test_a_killed_rank_ends_all(self):
+        for victim in (0, 2):
+            with self.subTest(victim=victim):
+                shutil.rmtree(self.folder / "kept", ignore_errors=True)
+                (self.folder / "m.jsonl").unlink(missing_ok=True)
+                processes = self.endless(3)
+                processes[victim].kill()
+                others = [process for process in processes if process is not processes[victim]]
+                for out, err in self.all_end(others, status=7, within=10):
+                    self.assertRegex(err, rf"error: rank \d: .*rank {victim} has ended without a word")
+                    self.assertRegex(err, r"step \d+: rank \d waits in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
+                last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
+                self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
+                self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
+
+    def test_killed_at_random_moments(self):
+        """At any of them, the first of loading and the last of saving included, nothing that was saved is lost."""
+        choose, kills = random.Random(5), int(os.environ.get("WEIR_KILLS", 5))
+        artifact, rows = self.compiled(*MLP, "--mesh", "dp=2", "--zero", 1), self.digits(64)
+        words = ["run", artifact, *rows, "--steps", 150 * kills, "--every", 7]
+        # Who has not come yet may still be started: that is waited for as long as this.
+        patience = ["--collective-timeout", 7]
+        for kill in range(kills):
+            processes = self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume", *patience,
+                                   "--metrics", self.folder / f"{kill}.jsonl")  # fmt: skip
+            if kill % 4:
+                self.await_steps(processes, f"{kill}.jsonl", choose.randrange(1, 60))
+            time.sleep(choose.random() * 0.3)
+            saved = [path.name for path in self.checkpoints(self.folder / "killed")]
+            victim = choose.randrange(2)
+            processes[victim].kill()
+            processes[victim].wait()
+            ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=10 if kill % 4 else 30)
+            self.assertRegex(err, f"rank {victim} has ended without a word|rank 1 has found no rank 0|rank 1 has not come")
+            if saved:
+                self.assertGreaterEqual(self.checkpoints(self.folder / "killed")[-1].name, saved[-1])
+        self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume"))
+        self.weir(*words, "--checkpoint", self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "killed"), self.weights(self.folder / "whole"))
+
+    def test_a_stopped_rank_ends_all(self):
+        for victim in (0, 1):
+            with self.subTest(victim=victim):
+                shutil.rmtree(self.folder / "kept", ignore_errors=True)
+                (self.folder / "m.jsonl").unlink(missing_ok=True)
+                processes = self.endless()
+                began = time.monotonic()
+                processes[victim].send_signal(signal.SIGSTOP)
+                ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=10)
+                self.assertGreater(time.monotonic() - began, 6)
+                self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
+                # It finds out as it goes on.
+                processes[victim].send_signal(signal.SIGCONT)
+                self.all_end([processes[victim]], status=7, within=10)
+
+    def test_a_rank_that_does_not_come(self):
+        artifact, port = self.compiled(*MLP, "--mesh", "dp=2"), free_port()
+        for rank, words in ((0, r"rank 1 has not come to 127.0.0.1:\d+ for 2 s"), (1, "rank 1 has found no rank 0 of this job at 127")):
+            self.fails(7, words, "weir", "run", artifact, *self.digits(64), "--steps", 3, "--collective-timeout", 2,
+                       env=self.environment(rank, 2, port))  # fmt: skip
+
+    def test_signal_to_one(self):
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2", "--zero", 3)
+        for victim in (0, 1):
+            with self.subTest(victim=victim):
+                name = f"stopped-{victim}"
+                metrics, kept = self.files(name)
+                words = ["run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics]
+                processes = self.begin(2, *words)
+                self.await_steps(processes, metrics.name, 20)
+                processes[victim].send_signal(signal.SIGTERM)
+                said = self.all_end(processes, status=75)
+                self.assertRegex(said[0][1], r"SIGTERM: stopped after step \d+, saved in")
+                self.all_end(self.begin(2, *words, "--resume"))
+        metrics, kept = self.files("whole")
+        self.weir("run", artifact, *rows, "--steps", 1000, "--checkpoint", kept, "--every", 100000, "--metrics", metrics)
+        for victim in (0, 1):
+            for file in ("model.safetensors", "state.safetensors"):
+                ours, theirs = (self.checkpoints(self.folder / name)[-1] for name in (f"stopped-{victim}", "whole"))
+                self.assertEqual((ours / file).read_bytes(), (theirs / file).read_bytes())
+
+    def test_signal_without_a_checkpoint(self):
+        artifact = self.compiled(*MLP, "--mesh", "dp=2")
+        processes = self.begin(2, "run", artifact, *self.digits(64), "--steps", 10000000, "--metrics", self.folder / "m.jsonl")
+        self.await_steps(processes)
+        processes[1].send_signal(signal.SIGTERM)
+        self.all_end(processes, status=-signal.SIGTERM)
+
+    def test_failures_of_one(self):
+        """They are everybody's, with their status."""
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
+        absent = self.folder / "absent" / "m.jsonl"
+        said = self.all_end(self.begin(2, "run", artifact, *rows, "--steps", 3, "--metrics", absent), status=8)
+        self.assertIn("rank 0 has ended with status 8", said[1][1])
+        # A disk that is full while the others are at a checkpoint.
+        few = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+        processes = self.begin(2, "run", artifact, *rows, "--steps", 3, "--checkpoint", self.folder / "kept", preexec_fn=few)
+        said = self.all_end(processes, status=8)
+        self.assertRegex(said[1][1], "rank 0 has ended with status 8: .*File too large")
+        # Data that one host does not have.
+        port = free_port()
+        processes = []
+        for rank, fed in enumerate((rows, data(images=self.folder / "absent", labels=self.folder / "absent"))):
+            processes.append(start("weir", "run", artifact, *fed, "--steps", 3, env=self.environment(rank, 2, port)))
+            self.addCleanup(self.put_away, processes[-1])
+        said = self.all_end(processes, status=4)
+        self.assertRegex(said[0][1], "rank 1 has ended with status 4: .*absent")
+
+    def test_another_artifact(self):
+        rows, port = self.digits(64), free_port()
+        processes = []
+        for rank in (0, 1):
+            artifact = self.compiled(*MLP, "--mesh", "dp=2", "--zero", rank, name=f"{rank}.weirx")
+            processes.append(start("weir", "run", artifact, *rows, "--steps", 3, env=self.environment(rank, 2, port)))
+            self.addCleanup(self.put_away, processes[-1])
+        for out, err in self.all_end(processes, status=2):
+            self.assertIn("rank 1 has another artifact than rank 0", err)
+
+    def test_what_no_launcher_means(self):
+        rows = self.digits(64)
+        alone, two = self.compiled(*MLP, name="alone.weirx"), self.compiled(*MLP, "--mesh", "dp=2")
+        of = lambda **more: {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"} | more
+        for artifact, env, words in (
+            (alone, of(), "WORLD_SIZE=2, .*compiled for no mesh. Compile it with --mesh dp=2"),
+            (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4, .* dp=2 is of 2 ranks: start as many processes"),
+            (two, of(RANK="2"), "RANK=2: expected a number from 0 to 1"),
+            (two, of(RANK="one"), "RANK=one: expected a number from 0 to 1"),
+            (two, of(RANK=""), "WORLD_SIZE=2, .*RANK.* is not set"),
+            (two, of(MASTER_ADDR=""), "does not say where rank 0 is .*--rendezvous HOST:PORT"),
+            (two, of(MASTER_PORT="zero"), "MASTER_PORT=zero: expected a number"),
+            (two, of(MASTER_ADDR="192.0.2.7"), "192.0.2.7, which others on the network reach too.*WEIR_JOB_SECRET_FILE.*--trust-network"),
+            (two, of(WEIR_JOB_SECRET_FILE="/dev/null"), "WEIR_JOB_SECRET_FILE=/dev/null: expected a file .* with 16 to 4096 bytes"),
+        ):
+            with self.subTest(words=words):
+                self.fails(2, words, "weir", "run", artifact, *rows, "--steps", 1, env=env)
+        self.fails(2, "dp=2 is of 2 ranks", "weir", "train", *MLP, "--mesh", "dp=2", *rows, "--steps", 1, env=of(WORLD_SIZE="3"))
+        self.fails(2, "--rendezvous: expected HOST:PORT", "weir", "run", two, *rows, "--rendezvous", "nowhere")
+        # One process of a launcher is a run as any other.
+        self.weir("run", two, *rows, "--steps", 1, env={"RANK": "0", "WORLD_SIZE": "1"})
+
+    def test_secret(self):
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
+        secret = self.write("secret", "0123456789abcdef\n")
+        words = ["run", artifact, *rows, "--steps", 3]
+        self.all_end(self.begin(2, *words, env={"WEIR_JOB_SECRET_FILE": str(secret)}))
+
+    def test_what_is_linked(self):
+        """Gloo is opened by runs of several processes alone."""
+        rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")
+        alone = self.weir_run(artifact, *rows, "--steps", 1, env={"LD_DEBUG": "libs"})
+        self.assertNotRegex(alone.stderr, "libgloo|libcrypto|libweir-gloo")
+        processes = self.begin(2, artifact, *rows, "--steps", 1, tool="weir-run", env={"LD_DEBUG": "libs"})
+        self.assertRegex(self.all_end(processes)[0][1], "libgloo")
+
+
+if __name__ == "__main__":
+    weirtest.main()

@@ -1,0 +1,311 @@
+//===- ProcessesTest.cpp - Ranks that are processes -----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Here they are threads: a group knows of the others what comes over the network alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/collectives/Processes.h"
+#include "runtime/base/Text.h"
+#include "runtime/collectives/Agree.h"
+#include "runtime/collectives/Plugin.h"
+#include <arpa/inet.h>
+#include <atomic>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+using namespace weir;
+using namespace weir::collectives;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A port that is free, with some behind it most likely.
+uint16_t freePort() {
+  int file = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(file, reinterpret_cast<sockaddr *>(&address), size), 0);
+  EXPECT_EQ(getsockname(file, reinterpret_cast<sockaddr *>(&address), &size), 0);
+  close(file);
+  return std::min<uint16_t>(ntohs(address.sin_port), 60000);
+}
+
+Processes::Settings settings(int64_t rank, int64_t size, uint16_t port) {
+  Processes::Settings settings;
+  settings.meeting = {.rank = rank,
+                      .size = size,
+                      .host = "127.0.0.1",
+                      .port = port,
+                      .job = "test",
+                      .patience = 20s};
+  settings.silence = 2s;
+  settings.timeout = 20s;
+  return settings;
+}
+
+using Change = std::function<void(Processes::Settings &)>;
+using Body = std::function<void(Processes &)>;
+
+/// Runs `body` as each rank, and returns what each fails with, "" where it does not.
+std::vector<std::string>
+onAll(int64_t size, const Body &body, const Change &change = [](Processes::Settings &) {}) {
+  uint16_t port = freePort();
+  std::vector<std::string> failures(static_cast<size_t>(size));
+  std::vector<std::jthread> threads;
+  for (int64_t rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        Processes::Settings own = settings(rank, size, port);
+        change(own);
+        Processes group(own, linksPlugin());
+        try {
+          body(group);
+          group.finish();
+        } catch (const Failure &failure) {
+          failures[size_t(rank)] = concat(int(failure.exit), " ", failure.what());
+          group.fail(failure.exit, failure.what());
+        }
+      } catch (const Failure &failure) {
+        failures[size_t(rank)] = concat(int(failure.exit), " ", failure.what());
+      }
+    });
+  threads.clear();
+  return failures;
+}
+
+const std::vector<std::string> none(4);
+
+/// Ranks 0 and 1 give each other a number.
+void swap(Group &group, const std::string &what) { fromAll(group, what, group.rank()); }
+
+} // namespace
+
+TEST(Processes, EachMemberGetsWhatIsForIt) {
+  const Mesh four = std::get<Mesh>(Mesh::parse("dp=2,tp=2"));
+  auto failures = onAll(4, [&](Processes &group) {
+    EXPECT_EQ(group.neighbours(), 4);
+    ProcessTransport transport(group, four);
+    int64_t rank = group.rank();
+    for (int64_t turn = 0; turn < 20; ++turn) {
+      group.at(turn);
+      unsigned axis = turn % 2;
+      size_t count = size_t(1) << turn;
+      std::vector<int64_t> members = four.along(rank, axis), given(2 * count), got(2 * count);
+      std::vector<std::span<const std::byte>> to;
+      std::vector<std::span<std::byte>> from;
+      for (size_t i = 0; i < 2; ++i) {
+        std::span part(given.data() + i * count, count);
+        std::ranges::fill(part, 100 * rank + members[i]);
+        to.push_back(std::as_bytes(part));
+        from.push_back(std::as_writable_bytes(std::span(got.data() + i * count, count)));
+      }
+      transport.exchange(axis, "a sum", to, from);
+      for (size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(got[i * count], 100 * members[i] + rank);
+        EXPECT_EQ(got[i * count + count - 1], 100 * members[i] + rank);
+      }
+    }
+  });
+  EXPECT_EQ(failures, none);
+}
+
+TEST(Processes, Agree) {
+  auto failures = onAll(4, [&](Processes &group) {
+    EXPECT_EQ(mostOf(group, "most", group.rank() == 2 ? 15 : 0), 15);
+    std::vector<std::byte> bytes;
+    if (group.rank() == 0)
+      bytes.assign(100000, std::byte{7});
+    fromFirst(group, "first", bytes);
+    EXPECT_EQ(bytes, std::vector<std::byte>(100000, std::byte{7}));
+    requireSame(group, "number", 3);
+  });
+  EXPECT_EQ(failures, none);
+  failures = onAll(
+      4, [&](Processes &group) { requireSame(group, "artifact", group.rank() == 2 ? 4 : 3); });
+  // Whoever finds out first ends the others.
+  for (const std::string &failure : failures) {
+    EXPECT_EQ(failure.substr(0, 2), "2 ") << failure;
+    EXPECT_TRUE(
+        failure.ends_with("rank 2 has another artifact than rank 0: all ranks are given the same"))
+        << failure;
+  }
+}
+
+TEST(Processes, WhoIsAtSomethingElseIsRefused) {
+  auto failures = onAll(2, [](Processes &group) {
+    swap(group, "the loss (m.weir:3)");
+    group.at(7);
+    swap(group, group.rank() ? "the norm (m.weir:9)" : "the loss (m.weir:3)");
+  });
+  for (const std::string &failure : failures) {
+    EXPECT_NE(failure.find("in the loss (m.weir:3) of 8 bytes, step 7"), std::string::npos)
+        << failure;
+    EXPECT_NE(failure.find("in the norm (m.weir:9) of 8 bytes, step 7"), std::string::npos)
+        << failure;
+  }
+  for (const std::string &failure : failures)
+    EXPECT_EQ(failure.substr(0, 2), "7 ") << failure;
+  failures = onAll(2, [](Processes &group) {
+    group.at(group.rank());
+    swap(group, "the loss");
+  });
+  for (const std::string &failure : failures)
+    EXPECT_EQ(failure.substr(0, 2), "7 ") << failure;
+}
+
+TEST(Processes, WhoEndsWithoutAWordEndsAll) {
+  uint16_t port = freePort();
+  std::vector<std::string> failures(3);
+  std::vector<std::jthread> threads;
+  for (int64_t rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      Processes group(settings(rank, 3, port), linksPlugin());
+      if (rank == 1)
+        return;
+      try {
+        swap(group, "the loss (m.weir:3)");
+      } catch (const Failure &failure) {
+        EXPECT_EQ(failure.exit, Exit::peer);
+        failures[size_t(rank)] = failure.what();
+      }
+    });
+  threads.clear();
+  for (int rank : {0, 2})
+    EXPECT_NE(failures[rank].find("rank 1 has ended without a word"), std::string::npos)
+        << failures[rank];
+}
+
+TEST(Processes, WhoFailsEndsAllWithItsStatus) {
+  auto failures = onAll(3, [](Processes &group) {
+    swap(group, "the loss");
+    if (group.rank() == 1)
+      throw Failure(Exit::storage, "the disk is full");
+    swap(group, "the loss (m.weir:3)");
+  });
+  EXPECT_EQ(failures[1], "8 the disk is full");
+  for (int rank : {0, 2}) {
+    EXPECT_EQ(failures[rank].substr(0, 2), "8 ") << failures[rank];
+    EXPECT_NE(failures[rank].find("rank 1 has ended with status 8: the disk is full"),
+              std::string::npos)
+        << failures[rank];
+  }
+}
+
+TEST(Processes, WhoIsLateEndsAll) {
+  std::atomic<bool> isOver = false;
+  auto failures = onAll(
+      2,
+      [&](Processes &group) {
+        group.at(5);
+        if (group.rank() == 1)
+          while (!isOver)
+            std::this_thread::sleep_for(10ms);
+        try {
+          swap(group, "the loss (m.weir:3)");
+        } catch (...) {
+          isOver = true;
+          throw;
+        }
+      },
+      [](Processes::Settings &own) { own.timeout = 1s; });
+  EXPECT_EQ(failures[0],
+            "7 step 5: rank 0 waits in the loss (m.weir:3) for rank 1: rank 1 is alive, "
+            "and has not come within 1 s (--collective-timeout)");
+  EXPECT_EQ(failures[1].substr(0, 2), "7 ");
+}
+
+TEST(Processes, ASecretIsShared) {
+  auto secret = [](Processes::Settings &own) { own.meeting.secret = "sixteen letters!"; };
+  auto failures = onAll(3, [](Processes &group) { swap(group, "the loss"); }, secret);
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+  failures = onAll(
+      2, [](Processes &group) { swap(group, "the loss"); },
+      [](Processes::Settings &own) {
+        own.meeting.secret = own.meeting.rank ? "another one, as long" : "sixteen letters!";
+        own.meeting.patience = 3s;
+      });
+  EXPECT_NE(failures[1].find("the secret is another one than rank 0's"), std::string::npos)
+      << failures[1];
+  EXPECT_NE(failures[0].find("rank 1 has not come"), std::string::npos) << failures[0];
+}
+
+TEST(Processes, OtherAddressesWantASecret) {
+  Processes::Settings own = settings(0, 2, freePort());
+  own.meeting.host = "192.0.2.1";
+  try {
+    Processes group(own, linksPlugin());
+    FAIL();
+  } catch (const Failure &failure) {
+    EXPECT_EQ(failure.exit, Exit::usage);
+    EXPECT_NE(std::string(failure.what()).find("WEIR_JOB_SECRET_FILE"), std::string::npos);
+  }
+  own.meeting.trustsNetwork = true;
+  try {
+    Processes group(own, linksPlugin());
+    FAIL();
+  } catch (const Failure &failure) {
+    EXPECT_NE(std::string(failure.what()).find("is not one of this machine's"), std::string::npos)
+        << failure.what();
+  }
+}
+
+TEST(Processes, JobsBesideEachOther) {
+  // Both look for their rank 0 at the same ports.
+  uint16_t port = freePort();
+  std::vector<std::jthread> jobs;
+  std::atomic<int> done = 0;
+  for (const char *job : {"one", "another"})
+    for (int64_t rank : {1, 0})
+      jobs.emplace_back([&, job, rank] {
+        Processes::Settings own = settings(rank, 2, port);
+        own.meeting.job = job;
+        Processes group(own, linksPlugin());
+        std::vector<std::byte> bytes(1, std::byte(rank ? 0 : job[0]));
+        fromFirst(group, "the job", bytes);
+        EXPECT_EQ(bytes[0], std::byte(job[0]));
+        group.finish();
+        ++done;
+      });
+  jobs.clear();
+  EXPECT_EQ(done, 4);
+}
+
+TEST(Processes, StrangersAtTheDoor) {
+  uint16_t port = freePort();
+  std::jthread rude([&](std::stop_token over) {
+    std::vector<int> open;
+    for (int turn = 0; !over.stop_requested() && turn < 200; ++turn) {
+      int file = socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      std::string words = turn % 3 == 0   ? "GET / HTTP/1.1\r\n\r\n"
+                          : turn % 3 == 1 ? std::string(5000, '\xff')
+                                          : encode({.kind = Message::Kind::parts, .rank = 1});
+      if (connect(file, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0)
+        send(file, words.data(), words.size(), MSG_NOSIGNAL);
+      open.push_back(file);
+      std::this_thread::sleep_for(2ms);
+    }
+    for (int file : open)
+      close(file);
+  });
+  std::jthread first([&] {
+    Processes group(settings(0, 2, port), linksPlugin());
+    swap(group, "the loss");
+    group.finish();
+  });
+  std::this_thread::sleep_for(200ms);
+  Processes group(settings(1, 2, port), linksPlugin());
+  swap(group, "the loss");
+  group.finish();
+}

@@ -1,0 +1,59 @@
+//===- MeshOptions.cpp - Several devices on the command line ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/MeshOptions.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Mesh.h"
+#include "runtime/run/Within.h"
+
+namespace weir {
+
+void addMeshOptions(CLI::App &app, CompileOptions &options) {
+  app.add_option(
+         "--mesh", options.mesh,
+         "Run it on several devices together, here threads of this process: axes and their "
+         "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
+         "of layers")
+      ->type_name("AXIS=N[,AXIS=N]")
+      ->check([](const std::string &text) {
+        auto parsed = Mesh::parse(text);
+        if (auto *wrong = std::get_if<std::string>(&parsed))
+          return *wrong;
+        for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
+          if (axis.name != "dp" && axis.name != "tp")
+            return axis.name + " is no axis that anything is cut over: expected dp, for rows of "
+                               "batches, or tp, for matrices";
+        return std::string();
+      });
+  app.add_option(
+         "--zero", options.zero,
+         "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
+         "and gradients; 3, parameters too")
+      ->type_name("0..3")
+      ->transform(integerWithin(0, 3));
+  app.add_option_function<std::string>(
+         "--sequence-parallel",
+         [&options](const std::string &word) { options.sequenceParallel = word == "on"; },
+         "Whether what stands between the matrices is cut over tp too, along the positions of a "
+         "sequence (default: on)")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
+}
+
+void checkMeshOptions(const CompileOptions &options) {
+  if (!options.mesh.empty() && !options.target.starts_with("cpu"))
+    throw Failure(Exit::usage, "--mesh " + options.mesh + ": ranks are CPUs yet, and this is for " +
+                                   options.target + ": give a --target of CPUs");
+  if (options.memoryIsHere && !options.mesh.empty())
+    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
+                                   " together, and each gets a size of its own: give one");
+  bool hasRows = std::get<Mesh>(Mesh::parse(options.mesh)).find("dp") >= 0;
+  if (options.zero && !hasRows)
+    throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+}
+
+} // namespace weir

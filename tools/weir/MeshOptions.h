@@ -1,0 +1,24 @@
+//===- MeshOptions.h - Several devices on the command line ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_MESHOPTIONS_H
+#define WEIR_TOOLS_WEIR_MESHOPTIONS_H
+
+#include "tools/weir/Compile.h"
+#include <CLI/CLI.hpp>
+
+namespace weir {
+
+/// --mesh, and how things are cut over it.
+void addMeshOptions(CLI::App &app, CompileOptions &options);
+
+/// Throws Failure{Exit::usage} where they do not go together, or with other options.
+void checkMeshOptions(const CompileOptions &options);
+
+} // namespace weir
+
+#endif
