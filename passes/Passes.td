@@ -179,8 +179,17 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
     Tensors become the shares of one rank, and collectives stand where ranks need what others have. Ranks whose shares have the same sizes run the
     same program: where a share begins is a variable of the run, run/begin/12@dp. An entry's results are whole.
   }];
-  let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">];
+  let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">,
+                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">];
   let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def NumberCollectives : Pass<"weir-number-collectives", "::mlir::func::FuncOp"> {
+  let summary = "gives each collective the number that it has on all ranks";
+  let description = [{
+    weir.number, from 1 on, as they stand in the entry. It is how passes behind, which order what a rank does by its own sizes, are held to one
+    order on all of them (passes/VerifyRanks.h).
+  }];
 }
 
 // fusion/

@@ -18,6 +18,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/VerifyRanks.h"
 
 using namespace mlir;
 
@@ -120,6 +121,8 @@ static constexpr PipelinePass simplifyPasses[] = {
        if (options.mesh.empty())
          pm.addPass(createCountFlops());
      }},
+    // Behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
+    {"number-collectives", false, onEntriesOfMesh<createNumberCollectives>},
 };
 
 static constexpr PipelinePass fusePasses[] = {
@@ -280,9 +283,18 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   std::vector<ModuleOp> modules = {module};
   for (size_t i = 1; i < programs.firstRank.size(); ++i)
     modules.push_back(*clones.emplace_back(module.clone()));
-  for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
-    options.rank = rank;
-    if (failed(runPhases(program, options, last, "partition")))
+  // All of them are proven together before any of them gets its code, which takes longest.
+  for (auto [first, to] :
+       {std::pair("partition", StringRef("plan")), std::pair("generate", last)}) {
+    for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
+      options.rank = rank;
+      if (failed(runPhases(program, options, to, first)))
+        return failure();
+    }
+    if (to != "plan")
+      continue;
+    TimingScope time = options.time ? options.time->nest("verify-ranks") : TimingScope();
+    if (failed(verifyRanks(modules, programs.programOf)))
       return failure();
   }
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();

@@ -8,116 +8,12 @@
 #include "verify/Blame.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
-#include "ir/weir/Names.h"
 #include "verify/Compare.h"
-#include "llvm/ADT/SetVector.h"
+#include "verify/Known.h"
 #include "llvm/ADT/StringSet.h"
-#include <unordered_map>
 
 namespace weir {
 namespace {
-
-/// Every tensor that a program computes: to be found again whatever it is called. Row-major numbers
-/// count, not shapes: views move none.
-class Known {
-public:
-  void add(const Tensor &tensor) {
-    bySize[tensor.values.size()].push_back(tensor);
-    if (isSplat(tensor))
-      splats.push_back(tensor.values[0]);
-  }
-
-  bool has(const Tensor &tensor) const {
-    // One number everywhere may have been spread since.
-    if (isSplat(tensor) && llvm::any_of(splats, [&](double value) {
-          return std::abs(value - tensor.values[0]) <= passTolerance * std::abs(value);
-        }))
-      return true;
-    auto found = bySize.find(tensor.values.size());
-    return found != bySize.end() && llvm::any_of(found->second, [&](const Tensor &other) {
-             Tensor same = other;
-             same.shape = tensor.shape;
-             return compare(tensor, same, passTolerance).agrees;
-           });
-  }
-
-private:
-  static bool isSplat(const Tensor &tensor) {
-    return !tensor.values.empty() &&
-           llvm::all_of(tensor.values, [&](double value) { return value == tensor.values[0]; });
-  }
-
-  std::unordered_map<size_t, std::vector<Tensor>> bySize;
-  std::vector<double> splats;
-};
-
-mlir::LogicalResult observe(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed,
-                            std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> see) {
-  Interpreter interpreter;
-  interpreter.variables = feed.variablesFor(entry);
-  interpreter.observe = std::move(see);
-  return mlir::LogicalResult(
-      interpreter.run(module.lookupSymbol<mlir::func::FuncOp>(entry), feed.inputs.at(entry.str())));
-}
-
-Known knownTo(mlir::ModuleOp module, llvm::StringRef entry, const Feed &feed) {
-  Known known;
-  for (const auto &[name, value] : feed.variablesFor(entry))
-    known.add(value);
-  for (const Tensor &input : feed.inputs.at(entry.str()))
-    known.add(input);
-  (void)observe(module, entry, feed, [&](mlir::Operation *, llvm::ArrayRef<Tensor> results) {
-    for (const Tensor &result : results)
-      known.add(result);
-  });
-  return known;
-}
-
-/// The op that gives the entry the result called `name`: a return's operand or a write.
-mlir::Operation *rootOf(mlir::ModuleOp module, const Disagreement &what, mlir::Value &value) {
-  auto function = module.lookupSymbol<mlir::func::FuncOp>(what.entry);
-  mlir::Operation *root = nullptr;
-  for (auto write : function.getOps<WriteOp>())
-    if (write.getVariable() == what.name) {
-      root = write;
-      value = write.getValue();
-    }
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto name = function.getResultAttrOfType<mlir::StringAttr>(i, outputAttrName);
-    auto part = function.getResultAttrOfType<mlir::StringAttr>(i, partAttrName);
-    std::string full = name ? name.str() : "";
-    if (part && (part == "sum" || part == "count"))
-      full += "." + part.str();
-    if (full == what.name) {
-      root = function.getBody().front().getTerminator();
-      value = root->getOperand(i);
-    }
-  }
-  return root;
-}
-
-/// The ops that a value is computed from, those in their regions included.
-llvm::DenseSet<mlir::Operation *> sliceOf(mlir::Value value) {
-  llvm::SetVector<mlir::Operation *> open;
-  auto add = [&](mlir::Value operand) {
-    if (mlir::Operation *op = operand.getDefiningOp())
-      open.insert(op);
-    else if (mlir::Operation *around = operand.getParentBlock()->getParentOp();
-             !llvm::isa<mlir::func::FuncOp>(around))
-      open.insert(around);
-  };
-  add(value);
-  llvm::DenseSet<mlir::Operation *> slice;
-  for (size_t i = 0; i < open.size(); ++i) {
-    mlir::Operation *op = open[i];
-    op->walk([&](mlir::Operation *inner) {
-      slice.insert(inner);
-      for (mlir::Value operand : inner->getOperands())
-        add(operand);
-    });
-  }
-  return slice;
-}
 
 /// What one microbatch computes is known, and is still wrong as the result of all.
 std::optional<Blame> blameRounds(MicrobatchesOp op, llvm::ArrayRef<Tensor> results,
@@ -129,30 +25,31 @@ std::optional<Blame> blameRounds(MicrobatchesOp op, llvm::ArrayRef<Tensor> resul
     mlir::Operation *maker = yield->getOperand(i).getDefiningOp();
     mlir::Operation *named = maker ? maker : op.getOperation();
     return Blame{named->getName().getStringRef().str(), named->getLoc(),
-                 "over all microbatches it is not what it was"};
+                 "over all microbatches it is not what it was", true};
   }
   return std::nullopt;
 }
 
 } // namespace
 
-std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
-                           const Feed &feed) {
+static std::optional<Blame> blame(const Watched &before, const Watched &after,
+                                  const Disagreement &what) {
   mlir::Value was, is;
-  mlir::Operation *oldRoot = rootOf(before, what, was), *root = rootOf(after, what, is);
+  mlir::Operation *oldRoot = rootOf(before.module, what, was),
+                  *root = rootOf(after.module, what, is);
   if (!root)
     return oldRoot ? std::optional<Blame>({oldRoot->getName().getStringRef().str(),
                                            oldRoot->getLoc(), "it is there no more"})
                    : std::nullopt;
-  Known known = knownTo(before, what.entry, feed), sums;
-  (void)observe(before, what.entry, feed, [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+  Known known = knownTo(before), sums;
+  before.run([&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
     if (llvm::isa<MicrobatchesOp>(op))
       for (const Tensor &result : results)
         sums.add(result);
   });
   llvm::DenseSet<mlir::Operation *> slice = sliceOf(is);
   std::optional<Blame> found;
-  (void)observe(after, what.entry, feed, [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+  after.run([&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
     if (found || !slice.contains(op) || llvm::isa<KernelOp>(op))
       return;
     if (auto rounds = llvm::dyn_cast<MicrobatchesOp>(op)) {
@@ -162,7 +59,7 @@ std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Di
     for (const Tensor &result : results)
       if (!known.has(result))
         found = Blame{op->getName().getStringRef().str(), op->getLoc(),
-                      "nothing before the pass computes what it does"};
+                      "nothing before the pass computes what it does", true};
   });
   if (found)
     return found;
@@ -170,6 +67,24 @@ std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Di
                was && oldRoot ? (llvm::isa<WriteOp>(root) ? root->getLoc() : was.getLoc())
                               : root->getLoc(),
                "every value was there before, but this result is another one of them now"};
+}
+
+std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
+                           const Feed &feed) {
+  return blame(watched(before, what.entry, feed), watched(after, what.entry, feed), what);
+}
+
+std::optional<Blame> blame(Ranks &before, Ranks &after, llvm::ArrayRef<int64_t> looked,
+                           const Disagreement &what, const Feed &feed) {
+  std::optional<Blame> last;
+  for (int64_t rank : looked) {
+    std::optional<Blame> found = blame(watched(before, rank, what.entry, feed),
+                                       watched(after, rank, what.entry, feed), what);
+    if (found && found->isNew)
+      return found;
+    last = last ? last : found;
+  }
+  return last;
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,26 +144,20 @@ std::vector<Access> accesses(mlir::Operation *action, PlanInterpreter &machine, 
 
 } // namespace
 
-std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
-                               const Feed &feed) {
-  Known known = knownTo(before, what.entry, feed);
-  CellMemory memory(plan, false);
-  Interpreter interpreter;
-  PlanInterpreter machine(plan, memory, interpreter);
+/// `run` runs the plan with a machine that has been prepared.
+static std::optional<Blame>
+blamePlan(const Known &known,
+          llvm::function_ref<void(std::function<void(PlanInterpreter &)>)> run) {
   std::optional<Blame> found;
   mlir::Operation *inKernel = nullptr;
-  interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
-    for (const Tensor &result : results)
-      if (!found && !inKernel && !known.has(result))
-        inKernel = op;
-  };
-  auto look = [&](mlir::Operation *action, bool written, const char *why) {
+  auto look = [&](PlanInterpreter &machine, mlir::Operation *action, bool written,
+                  const char *why) {
     if (found)
       return;
     for (const Access &access : accesses(action, machine, written)) {
-      if (known.has(memory.load(access.buffer, access.type)))
+      if (known.has(machine.memory.load(access.buffer, access.type)))
         continue;
-      found = Blame{nameOf(action, machine), action->getLoc(), why};
+      found = Blame{nameOf(action, machine), action->getLoc(), why, true};
       if (written && inKernel) {
         found->op = inKernel->getName().getStringRef().str() + " in " + found->op;
         found->loc = inKernel->getLoc();
@@ -257,20 +166,63 @@ std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const
     }
     inKernel = nullptr;
   };
-  machine.before = [&](mlir::Operation *action) {
-    look(action, false, "it reads what nothing before planning computes: a wrong or stale buffer");
-  };
-  machine.after = [&](mlir::Operation *action) {
-    look(action, true, "it computes what nothing before planning does");
-  };
-  std::map<std::string, Tensor> variables = feed.variablesFor(what.entry);
-  (void)runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(what.entry),
-                 feed.inputs.at(what.entry), variables);
-  if (found)
-    return found;
-  return Blame{"plan.entry @" + what.entry, what.loc,
-               "every action computes what it should, but `" + what.name +
-                   "` does not end up where it belongs"};
+  run([&](PlanInterpreter &machine) {
+    machine.interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+      for (const Tensor &result : results)
+        if (!found && !inKernel && !known.has(result))
+          inKernel = op;
+    };
+    machine.before = [&](mlir::Operation *action) {
+      look(machine, action, false,
+           "it reads what nothing before planning computes: a wrong or stale buffer");
+    };
+    machine.after = [&](mlir::Operation *action) {
+      look(machine, action, true, "it computes what nothing before planning does");
+    };
+  });
+  return found;
+}
+
+static Blame misplaced(const Disagreement &what) {
+  return {"plan.entry @" + what.entry, what.loc,
+          "every action computes what it should, but `" + what.name +
+              "` does not end up where it belongs"};
+}
+
+std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
+                               const Feed &feed) {
+  Known known = knownTo(watched(before, what.entry, feed));
+  std::optional<Blame> found =
+      blamePlan(known, [&](std::function<void(PlanInterpreter &)> prepare) {
+        CellMemory memory(plan, false);
+        Interpreter interpreter;
+        PlanInterpreter machine(plan, memory, interpreter);
+        prepare(machine);
+        std::map<std::string, Tensor> variables = feed.variablesFor(what.entry);
+        (void)runEntry(machine, memory, plan.lookupSymbol<plan::EntryOp>(what.entry),
+                       feed.inputs.at(what.entry), variables);
+      });
+  return found ? *found : misplaced(what);
+}
+
+std::optional<Blame> blamePlan(Ranks &before, Ranks &plans, llvm::ArrayRef<int64_t> looked,
+                               const Disagreement &what, const Feed &feed) {
+  for (int64_t rank : looked) {
+    Known known = knownTo(watched(before, rank, what.entry, feed));
+    std::optional<Blame> found =
+        blamePlan(known, [&](std::function<void(PlanInterpreter &)> prepare) {
+          plans.prepare = [&](int64_t one, PlanInterpreter &machine) {
+            if (one == rank)
+              prepare(machine);
+          };
+          plans.variables = feed.variablesFor(what.entry);
+          (void)plans.run(what.entry, feed.inputs.at(what.entry));
+          plans.prepare = nullptr;
+        });
+    if (found)
+      return found;
+  }
+  return misplaced(what);
 }
 
 std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed) {

@@ -16,6 +16,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "verify/Feed.h"
 #include "verify/Outcome.h"
+#include "verify/Ranks.h"
 #include <optional>
 
 namespace weir {
@@ -23,16 +24,30 @@ namespace weir {
 struct Blame {
   std::string op; ///< "weir.mul", "launch of kernel_3 (weir.reduce)"
   mlir::Location loc;
-  std::string why; ///< one sentence
+  std::string why;    ///< one sentence
+  bool isNew = false; ///< nothing before computes what it does
 };
 
 /// Two forms of weir IR without gradient ops.
 std::optional<Blame> blame(mlir::ModuleOp before, mlir::ModuleOp after, const Disagreement &what,
                            const Feed &feed);
 
+/// Two forms of the programs of ranks, of which those named are looked at.
+std::optional<Blame> blame(Ranks &before, Ranks &after, llvm::ArrayRef<int64_t> looked,
+                           const Disagreement &what, const Feed &feed);
+
+/// A whole program and the programs of ranks made of it, whose values say how they lie
+/// (weir-partition).
+std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const Mesh &mesh,
+                                    const Disagreement &what, const Feed &feed);
+
 /// The last weir IR and the plan made of it.
 std::optional<Blame> blamePlan(mlir::ModuleOp before, mlir::ModuleOp plan, const Disagreement &what,
                                const Feed &feed);
+
+/// The same of ranks, of which those named are looked at.
+std::optional<Blame> blamePlan(Ranks &before, Ranks &plans, llvm::ArrayRef<int64_t> looked,
+                               const Disagreement &what, const Feed &feed);
 
 /// A plan with memory of its own for each buffer against the same with its offsets.
 std::optional<Blame> blameOffsets(mlir::ModuleOp plan, const Disagreement &what, const Feed &feed);

@@ -27,16 +27,18 @@ static LogicalResult findPass(Verification &verification, Forms &forms,
 }
 
 LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &forms) {
-  ModuleOp module = verification.module;
   const VerifyOptions &options = verification.options;
   VerifyReport &found = verification.found;
+  llvm::SmallVector<ModuleOp> plans = verification.programs();
   auto check = [&](StringRef pass, bool offsets, double seconds, Samples::FindBlame blame) {
     double largest = 0;
     auto run = [&](const Sample &sample, Wanted wanted) {
-      return interpretPlan(module, verification.results, sample.feed, offsets, wanted);
+      if (verification.isCut())
+        return verification.runRanks(pass, plans, sample.feed, offsets, wanted);
+      return interpretPlan(plans[0], verification.results, sample.feed, offsets, wanted);
     };
     if (failed(samples.compare(pass, seconds, nullptr, run, largest, blame)))
-      return failure();
+      return success(found.fault.has_value());
     if (!found.fault && (options.full || offsets))
       verification.progress(pass,
                             llvm::formatv("agrees (to {0:e1}){1}", largest,
@@ -48,25 +50,32 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
   auto checkBuffers = [&] {
     return check("lower-to-plan", false, options.full ? verification.cost.plan / 2 : 0,
                  [&](const Disagreement &what, const Feed &feed) {
-                   return blamePlan(forms.last(), module, what, feed);
+                   if (!verification.isCut())
+                     return blamePlan(forms.lastWhole(), plans[0], what, feed);
+                   const RankPrograms &ranks = verification.ranks;
+                   Ranks before(verification.mesh, forms.last(), ranks.programOf),
+                       after(verification.mesh, plans, ranks.programOf);
+                   return blamePlan(before, after, ranks.firstRank, what, feed);
                  });
   };
-  auto run = [&](StringRef pass) { return runPass(pass, module, verification.pipeline); };
-  if (failed(run("lower-to-plan")))
+  if (failed(verification.run("lower-to-plan")))
     return failure();
-  verification.tamper("lower-to-plan", module);
   if (options.full && failed(checkBuffers()))
     return failure();
   if (found.fault)
     return success();
-  if (failed(run("assign-offsets")) || failed(run("verify-planned")))
-    return failure();
-  verification.tamper("assign-offsets", module);
+  for (ModuleOp plan : plans)
+    if (failed(runPass("assign-offsets", plan, verification.pipeline)) ||
+        failed(runPass("verify-planned", plan, verification.pipeline)))
+      return failure();
+  for (ModuleOp plan : plans)
+    verification.tamper("assign-offsets", plan);
   found.passes += 2;
   if (failed(check("assign-offsets", true,
                    options.full ? verification.cost.plan / 2 : verification.cost.plan,
                    [&](const Disagreement &what, const Feed &feed) {
-                     return blameOffsets(module, what, feed);
+                     return verification.isCut() ? std::nullopt
+                                                 : blameOffsets(plans[0], what, feed);
                    })))
     return failure();
   return found.fault && !options.full ? findPass(verification, forms, checkBuffers) : success();

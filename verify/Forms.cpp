@@ -7,7 +7,6 @@
 
 #include "verify/Forms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "verify/Compare.h"
@@ -18,13 +17,26 @@ using namespace mlir;
 
 namespace weir {
 
+llvm::SmallVector<ModuleOp> Forms::Form::programs() {
+  llvm::SmallVector<ModuleOp> all;
+  for (OwningOpRef<ModuleOp> &one : modules)
+    all.push_back(*one);
+  return all;
+}
+
+ModuleOp Forms::lastWhole() {
+  auto last = std::find_if(forms.rbegin(), forms.rend(), [](Form &form) { return !form.isCut; });
+  return last->module();
+}
+
 /// Every entry as text, to be compared.
-static std::map<std::string, std::string> textOf(ModuleOp module) {
+static std::map<std::string, std::string> textOf(ArrayRef<ModuleOp> programs) {
   std::map<std::string, std::string> text;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    llvm::raw_string_ostream stream(text[function.getSymName().str()]);
-    function.print(stream);
-  }
+  for (ModuleOp program : programs)
+    for (auto function : program.getOps<func::FuncOp>()) {
+      llvm::raw_string_ostream stream(text[function.getSymName().str()]);
+      function.print(stream);
+    }
   return text;
 }
 
@@ -33,33 +45,45 @@ LogicalResult Forms::begin() {
       verification.module, [&](ModuleOp copy) { verification.tamper("autodiff", copy); });
   if (!first)
     return failure();
-  std::map<std::string, std::string> text = textOf(*first);
-  forms.push_back({"", std::move(first), std::move(text)});
+  Form &form = forms.emplace_back();
+  form.modules.push_back(std::move(first));
+  form.text = textOf(form.programs());
   return success();
 }
 
-FailureOr<OwningOpRef<ModuleOp>> Forms::runnable() {
-  bool open =
-      verification.module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  OwningOpRef<ModuleOp> copy =
-      open ? differentiated(verification.module, {}) : verification.module.clone();
-  if (!copy)
-    return failure();
-  return copy;
+LogicalResult Forms::addRunnable(Form &form) {
+  for (ModuleOp program : verification.programs()) {
+    bool open = program.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    OwningOpRef<ModuleOp> copy = open ? differentiated(program, {}) : program.clone();
+    if (!copy)
+      return failure();
+    form.modules.push_back(std::move(copy));
+  }
+  return success();
 }
 
 LogicalResult Forms::add(StringRef pass) {
-  FailureOr<OwningOpRef<ModuleOp>> current = runnable();
-  if (failed(current))
+  Form form{pass.str(), {}, verification.isCut(), {}};
+  if (failed(addRunnable(form)))
     return failure();
-  Form form{pass.str(), std::move(*current), {}};
-  form.text = textOf(*form.module);
+  form.text = textOf(form.programs());
   ++verification.found.passes;
   if (form.text == forms.back().text)
     ++verification.found.unchanged;
   else
     forms.push_back(std::move(form));
   return success();
+}
+
+std::optional<Blame> Forms::findBlame(Form &before, Form &form, const Disagreement &what,
+                                      const Feed &feed) {
+  if (!form.isCut)
+    return blame(before.module(), form.module(), what, feed);
+  Ranks after(verification.mesh, form.programs(), verification.ranks.programOf);
+  if (!before.isCut)
+    return blamePartition(before.module(), after, verification.mesh, what, feed);
+  Ranks all(verification.mesh, before.programs(), verification.ranks.programOf);
+  return blame(all, after, verification.ranks.firstRank, what, feed);
 }
 
 LogicalResult Forms::check(size_t number) {
@@ -69,15 +93,17 @@ LogicalResult Forms::check(size_t number) {
     auto was = before.text.find(entry.str()), is = form.text.find(entry.str());
     return was == before.text.end() || is == form.text.end() || was->second != is->second;
   };
-  auto run = [&](const Sample &sample, Wanted wanted) {
+  auto run = [&](const Sample &sample, Wanted wanted) -> FailureOr<Outcome> {
+    if (form.isCut)
+      return verification.runRanks(form.pass, form.programs(), sample.feed, false, wanted);
     Interpreter interpreter;
-    return interpret(*form.module, sample.feed, interpreter, wanted);
+    return interpret(form.module(), sample.feed, interpreter, wanted);
   };
-  auto findBlame = [&](const Disagreement &what, const Feed &feed) {
-    return blame(*before.module, *form.module, what, feed);
+  auto named = [&](const Disagreement &what, const Feed &feed) {
+    return findBlame(before, form, what, feed);
   };
-  if (failed(samples.compare(form.pass, 0, changed, run, largest, findBlame)))
-    return failure();
+  if (failed(samples.compare(form.pass, 0, changed, run, largest, named)))
+    return success(verification.found.fault.has_value());
   verification.found.largestExact = std::max(verification.found.largestExact, largest);
   if (!verification.found.fault && verification.options.full)
     verification.progress(form.pass, llvm::formatv("agrees (to {0:e1})", largest).str());
@@ -92,7 +118,7 @@ LogicalResult Forms::beginAnew() {
     return success();
   Outcome before = samples.middle().truth;
   forms.erase(forms.begin(), forms.begin() + last);
-  forms.front().module = marked->clone();
+  forms.front().modules.front() = marked->clone();
   samples.addVariables();
   verification.results = Results(verification.module);
   if (failed(samples.takeTruth(first())))
@@ -119,23 +145,20 @@ LogicalResult Forms::mark(const PipelinePass &pass) {
 }
 
 LogicalResult Forms::runPasses() {
-  ModuleOp module = verification.module;
   const VerifyOptions &options = verification.options;
   size_t count = 0;
   for (const Phase &phase : phasesOnTensors())
     count += phase.passes.size();
   for (const Phase &phase : phasesOnTensors())
     for (const PipelinePass &pass : phase.passes) {
-      PassManager manager(module.getContext());
-      pass.add(manager, verification.pipeline);
-      if (failed(manager.run(module)))
+      if (failed(verification.run(pass.name)))
         return failure();
-      verification.tamper(pass.name, module);
       if ((phase.name == "precision" || phase.name == "recipe") && failed(mark(pass)))
         return failure();
       size_t before = forms.size();
       if (failed(add(pass.name)))
         return failure();
+      verification.forgetLayouts();
       if (pass.changesNumbers && forms.size() > before) {
         if (failed(beginAnew()))
           return failure();

@@ -27,18 +27,25 @@ public:
   /// reported.
   mlir::LogicalResult findFault();
 
-  mlir::ModuleOp first() { return *forms.front().module; }
-  mlir::ModuleOp last() { return *forms.back().module; } ///< of weir IR
+  mlir::ModuleOp first() { return forms.front().module(); }
+  /// The last of weir IR that is not cut over ranks.
+  mlir::ModuleOp lastWhole();
+  /// Of weir IR, several where it is cut.
+  llvm::SmallVector<mlir::ModuleOp> last() { return forms.back().programs(); }
 
 private:
   /// Entries that are as they were before the pass are known to mean the same.
   struct Form {
     std::string pass;
-    mlir::OwningOpRef<mlir::ModuleOp> module;
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< several where it is cut
+    bool isCut = false;
     std::map<std::string, std::string> text; ///< of each entry
+
+    mlir::ModuleOp module() { return *modules.front(); }
+    llvm::SmallVector<mlir::ModuleOp> programs();
   };
-  /// What the module computes at this point, gradient ops or not.
-  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> runnable();
+  /// What the program computes at this point, gradient ops or not.
+  mlir::LogicalResult addRunnable(Form &form);
   mlir::LogicalResult add(llvm::StringRef pass);
   /// Keeps `marked` up with a pass.
   mlir::LogicalResult mark(const PipelinePass &pass);
@@ -46,6 +53,8 @@ private:
   mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.
   mlir::LogicalResult check(size_t number);
+  std::optional<Blame> findBlame(Form &before, Form &form, const Disagreement &what,
+                                 const Feed &feed);
 
   Verification &verification;
   Samples &samples;

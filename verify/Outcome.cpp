@@ -104,6 +104,20 @@ mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &resul
   });
 }
 
+mlir::FailureOr<Outcome> interpretRanks(Ranks &ranks, const Results &results, const Feed &feed,
+                                        bool offsets, Wanted wanted) {
+  auto run = [&](llvm::StringRef name, const Tensors &inputs,
+                 std::map<std::string, Tensor> &variables) {
+    ranks.variables = std::move(variables);
+    auto outputs = ranks.run(name, inputs, offsets);
+    variables = std::move(ranks.variables);
+    return outputs;
+  };
+  return results.collect(feed, run, [&](llvm::StringRef entry) {
+    return mlir::SymbolTable::lookupSymbolIn(ranks.program(0), entry) && (!wanted || wanted(entry));
+  });
+}
+
 namespace {
 
 /// What no result may be off by.

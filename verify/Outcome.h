@@ -15,6 +15,7 @@
 
 #include "verify/Compiled.h"
 #include "verify/Feed.h"
+#include "verify/Ranks.h"
 
 namespace weir {
 
@@ -69,6 +70,10 @@ private:
 /// has no entry for is left out.
 mlir::FailureOr<Outcome> interpretPlan(mlir::ModuleOp plan, const Results &results,
                                        const Feed &feed, bool offsets, Wanted wanted = nullptr);
+
+/// The ranks of a mesh, by weir IR, or by plans with their offsets or without.
+mlir::FailureOr<Outcome> interpretRanks(Ranks &ranks, const Results &results, const Feed &feed,
+                                        bool offsets, Wanted wanted = nullptr);
 
 /// One result that two programs disagree about.
 struct Disagreement {

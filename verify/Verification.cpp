@@ -7,11 +7,80 @@
 
 #include "verify/Verification.h"
 #include "ir/weir/Locations.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "passes/VerifyRanks.h"
+#include "passes/sharding/Reshard.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace weir {
+
+llvm::SmallVector<ModuleOp> Verification::programs() const {
+  llvm::SmallVector<ModuleOp> all;
+  for (const OwningOpRef<ModuleOp> &part : parts)
+    all.push_back(*part);
+  if (all.empty())
+    all.push_back(module);
+  return all;
+}
+
+LogicalResult Verification::cut() {
+  ranks = rankPrograms(module, mesh);
+  progress("partition",
+           llvm::formatv("{0} ranks of {1} run {2} program{3}", mesh.ranks(), mesh.text(),
+                         ranks.firstRank.size(), ranks.firstRank.size() == 1 ? "" : "s")
+               .str());
+  for (int64_t rank : ranks.firstRank) {
+    ModuleOp part = *parts.emplace_back(module.clone());
+    PassManager manager(module.getContext());
+    manager.addPass(createPartition({rank, /*says=*/true}));
+    if (failed(manager.run(part)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Verification::run(StringRef pass) {
+  bool cuts = pass == "partition" && !options.mesh.empty();
+  if (cuts && failed(cut()))
+    return failure();
+  for (auto [i, program] : llvm::enumerate(programs())) {
+    PipelineOptions own = pipeline;
+    own.rank = isCut() ? ranks.firstRank[i] : 0;
+    if (!cuts && failed(runPass(pass, program, own)))
+      return failure();
+    tamper(pass, program);
+  }
+  return success();
+}
+
+void Verification::forgetLayouts() const {
+  for (const OwningOpRef<ModuleOp> &part : parts)
+    ModuleOp(*part).walk([](Operation *op) { op->removeAttr(liesAttrName); });
+}
+
+FailureOr<Outcome> Verification::runRanks(StringRef pass, ArrayRef<ModuleOp> programs,
+                                          const Feed &feed, bool offsets, Wanted wanted) {
+  constexpr const char *exchanged = "what ranks tell each other";
+  if (auto problem = findRanksProblem(programs, ranks.programOf)) {
+    report(pass, exchanged,
+           Named{problem->op->getName().getStringRef().str(), describe(problem->op->getLoc()),
+                 "there the programs do not fit together"},
+           problem->message);
+    return failure();
+  }
+  Ranks together(mesh, programs, ranks.programOf);
+  FailureOr<Outcome> outcome = interpretRanks(together, results, feed, offsets, wanted);
+  if (apart.empty())
+    apart = together.apart;
+  if (failed(outcome) && together.problem)
+    report(pass, exchanged,
+           Named{together.problem->op, describe(together.problem->loc), "ranks do not meet there"},
+           together.problem->why);
+  return outcome;
+}
 
 std::optional<Verification::Named> Verification::named(const std::optional<Blame> &blame) {
   if (!blame)
@@ -32,6 +101,8 @@ void Verification::report(StringRef pass, const std::string &result,
   } else {
     fault.message += "\n  no single op was found that it begins with";
   }
+  if (!apart.empty())
+    fault.message += "\n  " + apart;
   found.fault = fault;
 }
 

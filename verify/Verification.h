@@ -9,6 +9,8 @@
 #define WEIR_VERIFY_VERIFICATION_H
 
 #include "codegen/targets/Targets.h"
+#include "ir/weir/RankPrograms.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "passes/Pipeline.h"
 #include "verify/Blame.h"
 #include "verify/Cost.h"
@@ -22,25 +24,44 @@ struct Verification {
   /// arguments have to outlive this.
   Verification(mlir::ModuleOp module, const VerifyOptions &options)
       : module(module), options(options), cost(verifyCost(module, options.full)), results(module),
-        pipeline{
-            .target = makeTarget(options.target),
-            .precision = options.precision,
-            .master = options.master,
-            .lossScale = options.lossScale,
-            .memory = options.memory,
-            .threads = options.threads,
-            .offload = options.offload,
-            .dumpKernels = [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
-              if (step == "emitted")
-                tamper("codegen", kernels);
-            }} {}
+        pipeline{.target = makeTarget(options.target),
+                 .precision = options.precision,
+                 .master = options.master,
+                 .lossScale = options.lossScale,
+                 .memory = options.memory,
+                 .threads = options.threads,
+                 .offload = options.offload,
+                 .mesh = options.mesh,
+                 .zero = options.zero,
+                 .sequenceParallel = options.sequenceParallel,
+                 .dumpKernels =
+                     [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
+                       if (step == "emitted")
+                         tamper("codegen", kernels);
+                     }},
+        mesh(std::get<Mesh>(Mesh::parse(options.mesh))) {}
 
-  mlir::ModuleOp module;
+  mlir::ModuleOp module; ///< whole, also where it has been cut
   const VerifyOptions &options;
   const VerifyCost cost;
   Results results;
   const PipelineOptions pipeline;
   VerifyReport found;
+
+  /// Of a mesh, behind weir-partition: the programs of its ranks, and who runs which.
+  const Mesh mesh;
+  RankPrograms ranks;
+  bool isCut() const { return !parts.empty(); }
+  /// What passes change now: the module, or the ranks' programs.
+  llvm::SmallVector<mlir::ModuleOp> programs() const;
+  /// Runs a pass of the pipeline on them, of a mesh weir-partition too, and tampers.
+  mlir::LogicalResult run(llvm::StringRef pass);
+  /// Takes away what weir-partition says of values, which is for who compares them.
+  void forgetLayouts() const;
+  /// Runs programs or plans of ranks on the interpreter. Failure where they do not fit together, or
+  /// do not tell each other the same: that is reported.
+  mlir::FailureOr<Outcome> runRanks(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs,
+                                    const Feed &feed, bool offsets, Wanted wanted);
 
   /// Whether there is nothing left to check: each check ends the verification if it finds a fault.
   bool ended() const { return found.fault || !found.notFinite.empty(); }
@@ -58,6 +79,12 @@ struct Verification {
   void tamper(llvm::StringRef pass, mlir::ModuleOp changed) const;
   void progress(llvm::StringRef stage, const std::string &text) const;
   void worked(double seconds) const;
+
+private:
+  mlir::LogicalResult cut();
+  std::string apart; ///< Ranks::apart of what ran first
+
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
 };
 
 } // namespace weir

@@ -36,6 +36,9 @@ struct VerifyOptions {
   int64_t threads = 1;                  ///< that `memory` is for, of a CPU
   Offloaded offload = {};               ///< PipelineOptions::offload
   int64_t memory = 0;                   ///< PipelineOptions::memory
+  std::string mesh;                     ///< PipelineOptions::mesh
+  int64_t zero = 0;                     ///< PipelineOptions::zero
+  bool sequenceParallel = true;         ///< PipelineOptions::sequenceParallel
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

@@ -362,7 +362,9 @@ void PlanReader::readAction(const fb::Action &action) {
     SmallVector<int64_t> bytes(collective->bytes()->begin(), collective->bytes()->end());
     plan::CollectiveOp::create(builder, loc, plan::CollectiveKind(collective->kind()),
                                collective->axis()->string_view(), operands[0], operands[1], bytes,
-                               int64_t(collective->own()), queue);
+                               int64_t(collective->own()),
+                               typeOf(builder.getContext(), fb::elementOf(collective->dtype())),
+                               int64_t(collective->number()), queue);
   } else if (const fb::Record *record = action.work_as_Record()) {
     plan::RecordOp::create(builder, loc, events[record->event()], queue);
   } else {

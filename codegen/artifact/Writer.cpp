@@ -402,6 +402,8 @@ private:
           work.axis = collective.getAxis().str();
           work.bytes.assign(collective.getBytes().begin(), collective.getBytes().end());
           work.own = collective.getOwn();
+          work.dtype = fb::DType(*elementOf(collective.getElement()));
+          work.number = collective.getNumber();
           action->work.Set(std::move(work));
         })
         .Case([&](plan::RecordOp record) {

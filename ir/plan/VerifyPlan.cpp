@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/plan/PlanDialect.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/Shapes.h"
 #include <cmath>
 
@@ -245,6 +246,11 @@ LogicalResult CollectiveOp::verify() {
   if (llvm::any_of(getBytes(), [](int64_t bytes) { return bytes <= 0; }) ||
       !llvm::is_contained(getBytes(), int64_t(getOwn())))
     return emitOpError() << "has " << getOwn() << " bytes, as no member";
+  std::optional<Element> element = elementOf(getElement());
+  if (!element)
+    return emitOpError() << "cannot move elements of " << getElement();
+  if (llvm::any_of(getBytes(), [&](int64_t bytes) { return bytes % sizeOf(*element) != 0; }))
+    return emitOpError() << "has a member with a part of an element of " << getElement();
   return success();
 }
 

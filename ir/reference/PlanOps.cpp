@@ -161,8 +161,22 @@ mlir::LogicalResult execute(plan::CopyOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
-mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &) {
-  return op.emitOpError("is one rank's, and the others are not executed");
+mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &machine) {
+  if (!machine.interpreter.exchange)
+    return op.emitOpError("is one rank's, and the others are not executed");
+  int64_t count = op.getOwn();
+  if (op.getKind() == plan::CollectiveKind::all_to_all) {
+    count = 0;
+    for (int64_t bytes : op.getBytes())
+      count += bytes;
+  }
+  Tensor given(Shape{count / int64_t(sizeOf(*elementOf(op.getElement())))});
+  machine.memory.load(op.getFrom(), op.getElement(), 0, given.values);
+  mlir::FailureOr<Tensor> result = machine.interpreter.exchange(op, std::move(given));
+  if (mlir::failed(result))
+    return mlir::failure();
+  machine.memory.store(op.getTo(), op.getElement(), 0, result->values);
+  return mlir::success();
 }
 
 /// Actions are executed in their order, one after the other: there is nothing to wait for.

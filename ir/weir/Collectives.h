@@ -17,6 +17,9 @@
 
 namespace weir {
 
+/// Of a collective: the number that it has on all ranks (weir-number-collectives).
+inline constexpr llvm::StringLiteral numberAttrName = "weir.number";
+
 inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllGatherOp, AllToAllOp>(op); }
 
 /// Whether it is a collective, or has one in its region.

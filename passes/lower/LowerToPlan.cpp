@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
@@ -330,9 +331,11 @@ void EntryLowering::lowerCollective(plan::CollectiveKind kind, Operation *op, St
   SmallVector<int64_t> bytes;
   for (int64_t count : rows)
     bytes.push_back(count * row);
+  auto number = op->getAttrOfType<IntegerAttr>(numberAttrName);
   Value buffer = bufferOf[result] = allocate(result, "of all ranks");
   plan::CollectiveOp::create(builder, op->getLoc(), kind, axis, bufferOf.lookup(memoryOf(input)),
-                             buffer, bytes, own * row);
+                             buffer, bytes, own * row, tensorType(input).getElementType(),
+                             number ? number.getInt() : 0);
 }
 
 LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {

@@ -37,8 +37,8 @@ struct Local {
 
 class Partitioner {
 public:
-  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank)
-      : mesh(mesh), rank(rank), module(module), builder(module.getContext()),
+  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank, bool says)
+      : mesh(mesh), rank(rank), says(says), module(module), builder(module.getContext()),
         reshard(builder, module, mesh, rank) {}
 
   LogicalResult run() {
@@ -246,6 +246,7 @@ private:
     SmallVector<Value> values(made->getResults());
     for (const Combination &combination : flow.combinations)
       values = combine(made, values, combination);
+    say(values, flow.results);
     for (auto [old, result, layout] : llvm::zip_equal(op->getResults(), values, flow.results))
       locals[old] = {result, layout};
     return success();
@@ -324,8 +325,27 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     if (home != &moved.back())
       builder.setInsertionPointToEnd(home->block);
-    return home->values[key] = reshard.move(value.getLoc(), local.value, local.layout, layout,
-                                            isGathered && !isForward);
+    Value there =
+        reshard.move(value.getLoc(), local.value, local.layout, layout, isGathered && !isForward);
+    if (there != local.value)
+      say(there, layout);
+    return home->values[key] = there;
+  }
+
+  /// Ops with these results, of one op or of one each, say how they lie.
+  void say(ValueRange values, ArrayRef<Layout> layouts) {
+    SmallVector<Attribute> texts;
+    for (const Layout &layout : layouts)
+      texts.push_back(builder.getStringAttr(layout.text(mesh)));
+    for (auto [value, text] : llvm::zip_equal(values, texts)) {
+      Operation *made = value.getDefiningOp();
+      if (!says || !made)
+        continue;
+      bool isAll = llvm::equal(made->getResults(), values);
+      if (isAll || made->getNumResults() == 1)
+        made->setAttr(liesAttrName,
+                      isAll ? builder.getArrayAttr(texts) : builder.getArrayAttr(text));
+    }
   }
 
   /// Values that have been moved in a block, by what they were and the layout, and whether for the
@@ -337,6 +357,7 @@ private:
 
   const Mesh &mesh;
   const int64_t rank;
+  const bool says; ///< ops say how their results lie
   ModuleOp module;
   OpBuilder builder;
   Reshard reshard;
@@ -357,7 +378,7 @@ struct Partition : weir::impl::PartitionBase<Partition> {
       getOperation().emitError() << meshAttrName << ": " << *wrong;
       return signalPassFailure();
     }
-    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank).run()))
+    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says).run()))
       signalPassFailure();
   }
 };

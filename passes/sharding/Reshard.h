@@ -17,6 +17,13 @@
 #include "ir/weir/WeirDialect.h"
 #include "runtime/base/Layout.h"
 
+namespace weir {
+
+/// Of an op that weir-partition has made, if it is asked to say so: how its results lie.
+inline constexpr llvm::StringLiteral liesAttrName = "weir.lies";
+
+} // namespace weir
+
 namespace weir::sharding {
 
 /// One change of a layout, of one piece over one axis, or of a sum.

@@ -147,12 +147,14 @@ meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<A
     } else if (const Collective *collective = action->work_as_Collective()) {
       meeting.kind = EnumNameCollectiveKind(collective->kind());
       meeting.axis = collective->axis()->str();
+      meeting.number = collective->number();
       if (action->locations() && action->locations()->size()) {
         const Location &at = *action->locations()->Get(0);
         if (at.line())
           meeting.source = concat(program.files()->Get(at.file())->string_view(), ":", at.line(),
                                   ":", at.column());
       }
+      meeting.element = elementOf(collective->dtype());
       meeting.bytes.assign(collective->bytes()->begin(), collective->bytes()->end());
       meeting.own = collective->own();
       all.push_back(std::move(meeting));

@@ -104,8 +104,12 @@ void EntryChecker::checkCollective(const Collective &collective) const {
   require(axis >= 0, "its axis '" + collective.axis()->str() + "' is none of the mesh");
   require(collective.bytes()->size() == uint64_t(mesh.axes[axis].size),
           "it has not as many sizes as members");
-  for (uint64_t bytes : *collective.bytes())
+  require(collective.dtype() <= DType::MAX, unknownType(collective.dtype()));
+  for (uint64_t bytes : *collective.bytes()) {
     require(bytes > 0 && bytes <= maxArena, "a member has nothing, or too much");
+    require(bytes % sizeOf(elementOf(collective.dtype())) == 0,
+            "a member has a part of an element");
+  }
   require(collective.own() ==
               collective.bytes()->Get(uint32_t(mesh.coordinate(int64_t(program.rank()), axis))),
           "its own size is not this rank's");

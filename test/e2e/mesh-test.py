@@ -99,10 +99,36 @@ class Mesh(weirtest.Test):
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", "--zero", 3, name="b.weirx")
         self.assertIn(" gathered from all ranks\n", self.weir("inspect", "--memory", artifact).stdout)
 
+    def test_inspect_sharding(self):
+        """How parameters lie, and a collective for each gradient and each gathered parameter."""
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=3", "--zero", 3, name="a.weirx")
+        facts = json.loads(self.weir("inspect", artifact, "--sharding", "--json").stdout)
+        self.assertEqual((facts["mesh"], [row["ranks"] for row in facts["ranks"]]), ("dp=3", [[0, 1], [2]]))
+        parameters = [row for row in facts["variables"] if row["role"] == "parameter"]
+        self.assertTrue(parameters)
+        for row in parameters:
+            self.assertIn("@dp", row["layout"])
+            self.assertLessEqual(row["most"], row["bytes"])
+        self.assertEqual(facts["totals"]["dp"]["bytes"], sum(row["bytes"] for row in facts["collectives"]))
+        self.assertEqual(facts["totals"]["dp"]["times"], sum(row["times"] for row in facts["collectives"]))
+        text = self.weir("inspect", artifact, "--sharding").stdout
+        self.assertRegex(text, r"(?s)on dp=3\n.* 0-1 .*\n +2 .*all_to_all +dp.*Together over dp: ")
+        alone = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", name="b.weirx")
+        self.fails(2, "is for one device", "weir", "inspect", alone, "--sharding")
+
+    def test_verify(self):
+        """All ranks after each pass, and compiled, beside one device."""
+        run = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=5", "--set", "batch=5", "--mesh", "dp=2", "--zero", 3)
+        self.assertRegex(run.stderr, r"2 ranks of dp=2 run 2 programs")
+        self.assertRegex(run.stdout, r"^verified: \d+ passes")
+
     def test_what_is_not_for_ranks(self):
         """It is said before anything is run."""
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
         self.fails(2, "--nan trace looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--nan", "trace")
+        self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--check-every-op")
+        self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
+                   "--mesh", "dp=2", "--check-every-op")  # fmt: skip
         self.fails(2, "--device emulated does not run|does not serve", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
         self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts over 2 ranks", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip

@@ -48,7 +48,8 @@ plan::AllocOp buffer(ModuleOp plan, StringRef label, uint64_t size) {
 
 FailureOr<VerifyReport> verified(int microbatches, bool full,
                                  std::function<void(llvm::StringRef, ModuleOp)> tamper,
-                                 llvm::function_ref<void(ModuleOp)> before, const char *model) {
+                                 llvm::function_ref<void(ModuleOp)> before, const char *model,
+                                 const char *mesh, int64_t zero) {
   ModelFile file(model);
   MLIRContext context(reference());
   context.disableMultithreading();
@@ -63,6 +64,8 @@ FailureOr<VerifyReport> verified(int microbatches, bool full,
   VerifyOptions options;
   options.target = "cpu";
   options.full = full;
+  options.mesh = mesh;
+  options.zero = zero;
   options.tamper = std::move(tamper);
   return verifyProgram(*result.module, options);
 }

@@ -78,7 +78,8 @@ plan::AllocOp buffer(mlir::ModuleOp plan, llvm::StringRef label, uint64_t size);
 mlir::FailureOr<VerifyReport>
 verified(int microbatches, bool full,
          std::function<void(llvm::StringRef, mlir::ModuleOp)> tamper = nullptr,
-         llvm::function_ref<void(mlir::ModuleOp)> before = nullptr, const char *model = smallModel);
+         llvm::function_ref<void(mlir::ModuleOp)> before = nullptr, const char *model = smallModel,
+         const char *mesh = "", int64_t zero = 0);
 
 } // namespace weir::test
 

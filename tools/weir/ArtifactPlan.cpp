@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/ArtifactPlan.h"
+#include "ir/weir/Names.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "tools/weir/DumpIr.h"
@@ -92,9 +93,18 @@ std::string planText(const std::vector<std::byte> &artifact) {
   return printed(*readArtifactPlan(artifact, context));
 }
 
+void refuseCheckEveryOp(const std::string &mesh) {
+  throw Failure(Exit::usage,
+                concat("--check-every-op looks at one device, and this program is of several "
+                       "ranks, ",
+                       mesh, ": compile it without --mesh, or see weir verify --mesh"));
+}
+
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {
   auto plan = std::make_shared<Plan>();
   plan->module = readArtifactPlan(artifact, plan->context);
+  if (auto mesh = (*plan->module)->getAttrOfType<StringAttr>(meshAttrName))
+    refuseCheckEveryOp(mesh.str());
   options.attach = [plan](Program &program) {
     return std::make_shared<CheckRun>(program, *plan->module);
   };

@@ -24,8 +24,11 @@ std::string planText(const std::vector<std::byte> &artifact);
 /// Has a run compare everything it computes with the reference interpreter (verify/CheckActions.h),
 /// and say on standard error how far it is and what it has compared. The run ends at the first
 /// difference with Failure(Exit::internal). Throws Failure(Exit::model) where the plan cannot be
-/// read.
+/// read, and as refuseCheckEveryOp() does where it is of several ranks.
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options);
+
+/// Throws Failure(Exit::usage): a program of several ranks is not checked so.
+[[noreturn]] void refuseCheckEveryOp(const std::string &mesh);
 
 /// Has --nan trace and --replay name the op within a kernel (verify/FindOp.h). The plan is read
 /// when a step is looked at.

@@ -44,11 +44,6 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
-void removeMeshOptions(CLI::App &app) {
-  for (const char *name : {"--mesh", "--zero", "--sequence-parallel"})
-    app.remove_option(app.get_option(name));
-}
-
 void checkMeshOptions(const CompileOptions &options) {
   if (!options.mesh.empty() && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage, "--mesh " + options.mesh + ": ranks are CPUs yet, and this is for " +

@@ -16,9 +16,6 @@ namespace weir {
 /// --mesh, and how things are cut over it.
 void addMeshOptions(CLI::App &app, CompileOptions &options);
 
-/// Of a command that takes none of them.
-void removeMeshOptions(CLI::App &app);
-
 /// Throws Failure{Exit::usage} where they do not go together, or with other options.
 void checkMeshOptions(const CompileOptions &options);
 

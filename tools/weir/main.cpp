@@ -35,6 +35,7 @@
 #include "tools/weir/InspectMemory.h"
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
+#include "tools/weir/InspectSharding.h"
 #include "tools/weir/MeshOptions.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
@@ -231,7 +232,8 @@ struct State {
   GenerateOptions generate;
   EvaluateOptions evaluate;
   std::string artifact, output;
-  bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false;
+  bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false,
+       sharding = false;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -314,7 +316,6 @@ Command addVerify(CLI::App &app, State &state) {
   addTargetOptions(app, state.compile);
   app.remove_option(app.get_option("--dump-ir"));
   app.remove_option(app.get_option("--tuning"));
-  removeMeshOptions(app);
   app.add_option("--device", state.verify.device,
                  "Where it is run (default: what it is compiled for); see weir run --help")
       ->type_name("NAME");
@@ -368,6 +369,8 @@ Command addTrain(CLI::App &app, State &state) {
     if (state.compile.memoryIsHere)
       state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
     checkTargetOptions(state.compile);
+    if (state.checkEveryOp && !state.compile.mesh.empty())
+      refuseCheckEveryOp(state.compile.mesh);
     state.compile.gradients = !state.run.gradients.empty();
     state.compile.threads = state.run.device.threads;
     state.run.alsoRead = readByCompiler(state.compile);
@@ -452,10 +455,15 @@ Command addInspect(CLI::App &app, State &state) {
                    "What a step keeps for its gradients, by line, and what it would take not "
                    "to; what is computed twice instead")
           ->excludes(plan, precision, lines);
+  auto *sharding =
+      app.add_flag("--sharding", state.sharding,
+                   "Of several ranks: how parameters and state lie on them, what each takes, and "
+                   "what they tell each other in a step, by line")
+          ->excludes(plan, precision, lines, memory);
   app.add_option("--html", state.output,
                  "Write a page to look at: memory over the step, kernels, calls, beside the model")
       ->type_name("FILE")
-      ->excludes(json, plan, precision, lines, memory);
+      ->excludes(json, plan, precision, lines, memory, sharding);
   return [&] {
     if (!state.output.empty()) {
       inspectPage(state.artifact, state.output);
@@ -468,6 +476,8 @@ Command addInspect(CLI::App &app, State &state) {
       inspectPrecision(artifact, countCasts(artifact), state.json);
     } else if (state.memory) {
       inspectMemory(state.artifact, state.json);
+    } else if (state.sharding) {
+      inspectSharding(state.artifact, state.json);
     } else {
       inspect(state.artifact, state.json);
     }

@@ -324,7 +324,25 @@ plan.entry @collective_c1 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   %b = plan.alloc 64 "b" : !plan.buffer<scratch>
   // expected-error @below {{has 32 bytes, as no member}}
-  plan.collective all_gather over "dp" %a to %b bytes [40, 24] own 32 : !plan.buffer<scratch> to !plan.buffer<scratch>
+  plan.collective all_gather over "dp" %a to %b bytes [40, 24] own 32 of f32 : !plan.buffer<scratch> to !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @collective_c2 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  %b = plan.alloc 64 "b" : !plan.buffer<scratch>
+  // expected-error @below {{cannot move elements of 'index'}}
+  plan.collective all_gather over "dp" %a to %b bytes [32, 32] own 32 of index : !plan.buffer<scratch> to !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @collective_c2_part {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  %b = plan.alloc 64 "b" : !plan.buffer<scratch>
+  // expected-error @below {{has a member with a part of an element of 'f32'}}
+  plan.collective all_gather over "dp" %a to %b bytes [32, 30] own 32 of f32 : !plan.buffer<scratch> to !plan.buffer<scratch>
 }
 
 // -----

@@ -62,8 +62,8 @@ plan.entry @step {
       %part = plan.part %y at 128 moving with %i, %j {strides = array<i64: 64, -32>, moduli = array<i64: 2, 0>} : !plan.buffer<scratch>
       // CHECK: plan.copy %[[PART]] to %[[W]] 16 : <scratch> to <persistent>
       plan.copy %part to %w 16 : !plan.buffer<scratch> to !plan.buffer<persistent>
-      // CHECK: plan.collective all_to_all over "dp" %{{.*}} to %{{.*}} bytes [8, 16] own 8 : <scratch> to <scratch>
-      plan.collective all_to_all over "dp" %y to %y bytes [8, 16] own 8 : !plan.buffer<scratch> to !plan.buffer<scratch>
+      // CHECK: plan.collective all_to_all over "dp" %{{.*}} to %{{.*}} bytes [8, 16] own 8 of f32 {number = 3 : i64} : <scratch> to <scratch>
+      plan.collective all_to_all over "dp" %y to %y bytes [8, 16] own 8 of f32 {number = 3 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
       // CHECK: plan.wait %[[DONE]] {queue = 2 : i64}
       plan.wait %done {queue = 2 : i64}
     }

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/targets/Targets.h"
-#include "ir/reference/Ranks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/sharding/Reshard.h"
+#include "verify/Ranks.h"
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>

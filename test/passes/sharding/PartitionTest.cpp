@@ -8,11 +8,12 @@
 #include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
-#include "ir/reference/Ranks.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/VerifyRanks.h"
 #include "verify/Feed.h"
+#include "verify/Ranks.h"
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -119,6 +120,7 @@ struct Partitioned {
     made = mlir::succeeded(runPhases(*module, options, "layouts"));
     addVariables(*feed, *module, 1, Moment::middle);
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {
+      programOf.push_back(uint32_t(rank));
       ranks.push_back(*programs.emplace_back(module->clone()));
       mlir::PassManager partition(&context);
       partition.addPass(createPartition({rank}));
@@ -134,6 +136,7 @@ struct Partitioned {
   mlir::FailureOr<Feed> feed = mlir::failure();
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> programs;
   std::vector<mlir::ModuleOp> ranks;
+  std::vector<uint32_t> programOf;
   bool made = false;
 };
 
@@ -142,6 +145,7 @@ class OfModels : public testing::TestWithParam<Case> {};
 TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
   Partitioned cut(GetParam());
   ASSERT_TRUE(cut.made);
+  ASSERT_TRUE(mlir::succeeded(verifyRanks(cut.ranks, cut.programOf)));
   for (auto entry : cut.module->getOps<mlir::func::FuncOp>()) {
     std::string name = entry.getSymName().str();
     Interpreter alone;
@@ -150,6 +154,7 @@ TEST_P(OfModels, RanksComputeWhatOneDeviceDoes) {
     auto truth = alone.run(entry, cut.feed->inputs[name]);
     auto found = together.run(name, cut.feed->inputs[name]);
     ASSERT_TRUE(mlir::succeeded(truth) && mlir::succeeded(found)) << name;
+    EXPECT_EQ(together.apart, "");
     for (size_t i = 0; i < truth->size(); ++i)
       EXPECT_LT(difference((*truth)[i], (*found)[i]), 1e-9) << "result " << i << " of " << name;
     for (const auto &[variable, value] : alone.variables)

@@ -93,6 +93,16 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"its shape needs 20 bytes, it has 8", [](auto &p) { p.variables[0]->layout = ""; }},
            {"collective that another member does not have",
             [](auto &p) { p.others[0]->entries[1]->actions.clear(); }},
+           {"other type than another member",
+            [&](auto &p) { gather(*p.others[0]).dtype = artifact::DType::i32; }},
+           {"and rank 2 in all_gather over dp, collective 2; rank 2 has no collective 1",
+            [&](auto &p) {
+              gather(p).number = 1;
+              gather(*p.others[0]).number = 2;
+            }},
+           {"its element type is number 99",
+            [&](auto &p) { gather(p).dtype = artifact::DType(99); }},
+           {"a member has a part of an element", [&](auto &p) { gather(p).bytes[2] = 2; }},
            {"shares overlap: rank 2 has 2 places of 5", [](auto &p) { p.program_of[2] = 0; }},
            {"part of a tensor that no rank has: rank 1 has 1 places of 5",
             [](auto &p) { p.program_of[1] = 1; }},

@@ -9,7 +9,6 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/PlanInterpreter.h"
-#include "ir/reference/Ranks.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
@@ -17,11 +16,13 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/VerifyRanks.h"
 #include "runtime/base/Error.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"
 #include "verify/Compiled.h"
 #include "verify/Feed.h"
+#include "verify/Ranks.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 
@@ -528,20 +529,26 @@ bool Checker::ranks() {
   Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
   std::vector<OwningOpRef<ModuleOp>> owned;
   std::vector<ModuleOp> programs;
+  std::vector<uint32_t> programOf;
   for (together.rank = 0; together.rank < parsed.ranks(); ++together.rank) {
+    programOf.push_back(uint32_t(together.rank));
     programs.push_back(*owned.emplace_back(program->clone()));
     if (failed(runPhases(programs.back(), together, "simplify", "partition")))
       return fail("a rank's program cannot be made");
     if (options.onChange)
       options.onChange("partition", programs.back());
   }
+  if (failed(verifyRanks(programs, programOf)))
+    return fail("the ranks' programs do not fit together");
   ProgramRun run;
   for (const auto &[name, entry] : truth) {
-    Ranks all(parsed, programs);
+    Ranks all(parsed, programs, programOf);
     all.variables = variables;
     auto results = all.run(name, entries.at(name).inputs);
     if (failed(results))
-      return fail("the ranks do not run @" + name);
+      return fail("the ranks do not run @" + name + (all.problem ? ": " + all.problem->why : ""));
+    if (!all.apart.empty())
+      return fail(all.apart);
     run[name] = {std::move(*results), std::move(all.variables)};
   }
   if (!agree(run, truth, foldTolerance))

@@ -1,0 +1,183 @@
+//===- VerifyRanks.cpp - Proves that the programs of all ranks fit together ===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/VerifyRanks.h"
+#include "ir/plan/PlanDialect.h"
+#include "ir/weir/Collectives.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Shapes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/base/Layout.h"
+#include "runtime/base/Text.h"
+#include "runtime/planned/Ranks.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+/// A program as what runtime/planned proves.
+class Converter {
+public:
+  Converter(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}
+
+  planned::RankProgram convert() {
+    planned::RankProgram program;
+    for (Operation &op : module.getOps()) {
+      if (auto variable = dyn_cast<VariableOp>(op))
+        program.variables.push_back(tensor(variable.getSymName(), variable.getType(),
+                                           variable->getAttrOfType<StringAttr>(layoutAttrName)));
+      else if (auto variable = dyn_cast<plan::VariableOp>(op))
+        program.variables.push_back(
+            tensor(variable.getSymName(), variable.getType(), variable.getLayoutAttr()));
+      else if (auto function = dyn_cast<func::FuncOp>(op))
+        program.entries.push_back(convert(function));
+      else if (auto entry = dyn_cast<plan::EntryOp>(op))
+        program.entries.push_back(convert(entry));
+    }
+    return program;
+  }
+
+  // By their numbers: of an entry, and of a meeting's action.
+  SmallVector<Operation *> entries;
+  std::vector<SmallVector<Operation *>> actions;
+
+private:
+  planned::RankTensor tensor(const Twine &name, Type type, StringAttr layout) {
+    auto own = cast<RankedTensorType>(type);
+    planned::RankTensor tensor{name.str(), *elementOf(own.getElementType()), own.getShape(),
+                               layout ? layout.str() : "", own.getShape()};
+    if (layout)
+      if (auto parsed = Layout::parse(layout.getValue(), mesh))
+        tensor.shape = parsed->shape();
+    return tensor;
+  }
+
+  planned::RankEntry begin(Operation *entry, StringRef name) {
+    entries.push_back(entry);
+    actions.emplace_back();
+    return {name.str(), {}, {}, {}};
+  }
+
+  planned::RankEntry convert(func::FuncOp function) {
+    planned::RankEntry entry = begin(function, function.getSymName());
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+      entry.inputs.push_back(tensor("number " + Twine(i), type,
+                                    function.getArgAttrOfType<StringAttr>(i, layoutAttrName)));
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      entry.results.push_back(tensor("number " + Twine(i), type, nullptr));
+    entry.meetings = meetings(function.front());
+    return entry;
+  }
+
+  planned::RankEntry convert(plan::EntryOp op) {
+    planned::RankEntry entry = begin(op, op.getSymName());
+    for (auto port : op.getBody().getOps<plan::PortOp>()) {
+      if (port.getKind() == plan::PortKind::input)
+        entry.inputs.push_back(tensor(port.getName(), port.getType(), port.getLayoutAttr()));
+      else
+        entry.results.push_back(
+            tensor(port.getName() + "." + stringifyPortKind(port.getKind()) + Twine(port.getTerm()),
+                   port.getType(), port.getLayoutAttr()));
+    }
+    entry.meetings = meetings(op.getBody().front());
+    return entry;
+  }
+
+  std::vector<planned::Meeting> meetings(Block &block) {
+    std::vector<planned::Meeting> all;
+    for (Operation &op : block) {
+      planned::Meeting meeting{.action = uint32_t(actions.back().size())};
+      if (auto loop = dyn_cast<plan::LoopOp>(op))
+        meeting.rounds = loop.getCount();
+      else if (auto loop = dyn_cast<MicrobatchesOp>(op))
+        meeting.rounds = loop.getCount();
+      else if (!isCollective(&op) && !isa<plan::CollectiveOp>(op))
+        continue;
+      actions.back().push_back(&op);
+      if (meeting.rounds) {
+        meeting.body = meetings(op.getRegion(0).front());
+        if (meeting.body.empty())
+          continue;
+      } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
+        describe(collective, meeting);
+      } else {
+        describe(&op, meeting);
+      }
+      all.push_back(std::move(meeting));
+    }
+    return all;
+  }
+
+  void describe(plan::CollectiveOp op, planned::Meeting &meeting) {
+    meeting.kind = stringifyCollectiveKind(op.getKind()).str();
+    meeting.axis = op.getAxis().str();
+    meeting.number = op.getNumber();
+    meeting.source = weir::describe(op.getLoc());
+    meeting.element = *elementOf(op.getElement());
+    meeting.bytes.assign(op.getBytes().begin(), op.getBytes().end());
+    meeting.own = op.getOwn();
+  }
+
+  /// Of a collective of the weir dialect.
+  void describe(Operation *op, planned::Meeting &meeting) {
+    auto gather = dyn_cast<AllGatherOp>(op);
+    auto all = dyn_cast<AllToAllOp>(op);
+    Value input = op->getOperand(0), result = op->getResult(0);
+    ArrayRef<int64_t> rows = gather ? gather.getRows() : all.getRows();
+    uint64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
+    meeting.kind = op->getName().stripDialect().str();
+    meeting.axis = (gather ? gather.getAxis() : all.getAxis()).str();
+    auto number = op->getAttrOfType<IntegerAttr>(numberAttrName);
+    meeting.number = number ? number.getInt() : 0;
+    meeting.source = weir::describe(op->getLoc());
+    meeting.element = *elementOf(tensorType(input).getElementType());
+    for (int64_t count : rows)
+      meeting.bytes.push_back(count * row);
+    meeting.own = row * (gather ? shapeOf(input)[0] : shapeOf(result)[0] / int64_t(rows.size()));
+  }
+
+  ModuleOp module;
+  const Mesh &mesh;
+};
+
+} // namespace
+
+std::optional<RanksProblem> findRanksProblem(ArrayRef<ModuleOp> programs,
+                                             ArrayRef<uint32_t> programOf) {
+  planned::MeshPrograms ranks;
+  auto text = ModuleOp(programs[0])->getAttrOfType<StringAttr>(meshAttrName);
+  ranks.mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+  ranks.programOf = programOf;
+  std::vector<Converter> converters;
+  for (ModuleOp program : programs) {
+    converters.emplace_back(program, ranks.mesh);
+    ranks.programs.push_back(converters.back().convert());
+  }
+  std::optional<planned::RanksFault> fault = planned::verifyRanks(ranks);
+  if (!fault)
+    return std::nullopt;
+  const Converter &at = converters[fault->program];
+  Operation *place = ModuleOp(programs[fault->program]);
+  if (fault->entry)
+    place = at.entries[*fault->entry];
+  if (fault->action)
+    place = at.actions[*fault->entry][*fault->action];
+  return RanksProblem{concat(planned::text(fault->kind), ": ", fault->message), place};
+}
+
+LogicalResult verifyRanks(ArrayRef<ModuleOp> programs, ArrayRef<uint32_t> programOf) {
+  std::optional<RanksProblem> problem = findRanksProblem(programs, programOf);
+  if (!problem)
+    return success();
+  return problem->op->emitError() << "the programs of the ranks do not fit together: "
+                                  << problem->message;
+}
+
+} // namespace weir

@@ -1,0 +1,174 @@
+//===- RanksTest.cpp - Programs of several ranks are verified -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On four ranks, of which two have two rows and two have one: two programs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Collectives.h"
+#include "ir/weir/Names.h"
+#include "test/verify/SmallModel.h"
+#include <gtest/gtest.h>
+
+using namespace weir;
+using namespace weir::test;
+using namespace mlir;
+
+namespace {
+
+struct Fault {
+  const char *name;
+  const char *pass;
+  bool everywhere; ///< or in the second program alone
+  const char *op;
+  const char *words; ///< of the message
+  std::function<bool(ModuleOp)> plant;
+};
+
+void PrintTo(const Fault &fault, std::ostream *out) { *out << fault.name; }
+
+/// The first sum over ranks of a gradient: over what a collective has brought.
+ReduceOp sumOverRanks(ModuleOp module) {
+  return first<ReduceOp>(module, [](ReduceOp op) {
+    Operation *made = op.getInput().getDefiningOp();
+    while (made && isa<SplitDimOp, MergeDimsOp>(made))
+      made = made->getOperand(0).getDefiningOp();
+    return made && isCollective(made);
+  });
+}
+
+const Fault faults[] = {
+    {"a_sum_over_ranks_that_is_none", "partition", true, "weir.reduce",
+     "nothing before the pass computes what the ranks have together; weir.all_",
+     [](ModuleOp module) {
+       ReduceOp sum = sumOverRanks(module);
+       if (sum)
+         sum.setKind(Reduction::max);
+       return bool(sum);
+     }},
+    {"a_sum_that_is_missing", "partition", true, "weir.", "nothing before the pass computes",
+     [](ModuleOp module) {
+       ReduceOp sum = sumOverRanks(module);
+       if (!sum)
+         return false;
+       OpBuilder builder(sum);
+       SmallVector<int64_t> begins(shapeOf(sum.getInput()).size(), 0),
+           sizes(shapeOf(sum.getInput()));
+       sizes[0] = 1;
+       auto type = tensorType(sum.getInput()).clone(sizes);
+       Value one = SliceOp::create(builder, sum.getLoc(), type, sum.getInput(), begins,
+                                   SmallVector<int64_t>(sizes.size(), 1));
+       Value part = MergeDimsOp::create(builder, sum.getLoc(), one, 0, 2);
+       if (part.getType() != sum.getType())
+         return false;
+       sum.replaceAllUsesWith(part);
+       return true;
+     }},
+    {"ranks_that_have_other_numbers", "partition", false, "weir.",
+     "ranks that should have the same have not",
+     [](ModuleOp module) {
+       ReduceOp sum = sumOverRanks(module);
+       if (sum)
+         sum.setKind(Reduction::max);
+       return bool(sum);
+     }},
+    {"another_kind_of_collective", "partition", false, "weir.all_",
+     "other kind of collective than another member",
+     [](ModuleOp module) {
+       auto gather =
+           first<AllGatherOp>(module, [](AllGatherOp op) { return llvm::all_equal(op.getRows()); });
+       if (!gather)
+         return false;
+       OpBuilder builder(gather);
+       SmallVector<Value> copies(gather.getRows().size(), gather.getInput());
+       Value all = ConcatOp::create(builder, gather.getLoc(), gather.getType(), copies, 0);
+       gather.replaceAllUsesWith(AllToAllOp::create(builder, gather.getLoc(), gather.getType(), all,
+                                                    gather.getAxis(), gather.getRows())
+                                     .getResult());
+       gather.erase();
+       return true;
+     }},
+    {"a_sign_that_one_rank_loses", "simplify", false, "weir.", "nothing before the pass computes",
+     [](ModuleOp module) {
+       auto exp = first<ExpOp>(module, [](ExpOp) { return true; });
+       if (!exp)
+         return false;
+       OpBuilder builder(exp);
+       exp.setOperand(NegOp::create(builder, exp.getLoc(), exp.getInput()));
+       return true;
+     }},
+    {"collectives_in_another_order", "fuse", false, "weir.all_",
+     "other order of collectives than another member",
+     [](ModuleOp module) {
+       auto one = first<AllGatherOp>(module, [](AllGatherOp op) {
+         auto next = dyn_cast_or_null<AllGatherOp>(op->getNextNode());
+         return next && next.getInput() != op.getResult();
+       });
+       if (one)
+         one->moveAfter(one->getNextNode());
+       return bool(one);
+     }},
+    {"a_size_that_is_not_a_members", "assign-offsets", false, "plan.collective",
+     "other size than another member",
+     [](ModuleOp plan) {
+       auto collective = first<plan::CollectiveOp>(
+           plan, [](plan::CollectiveOp op) { return llvm::all_equal(op.getBytes()); });
+       if (!collective)
+         return false;
+       SmallVector<int64_t> bytes(collective.getBytes());
+       bytes.back() += 4;
+       collective.setBytes(bytes);
+       return true;
+     }},
+};
+
+class OfRanks : public testing::TestWithParam<std::tuple<Fault, bool>> {};
+
+TEST_P(OfRanks, FaultsAreCaughtAndNamed) {
+  const auto &[fault, full] = GetParam();
+  int seen = 0;
+  bool planted = false;
+  FailureOr<VerifyReport> report = verified(
+      1, full,
+      [&, &fault = fault](llvm::StringRef pass, ModuleOp module) {
+        if (pass == fault.pass && (fault.everywhere || seen++ == 1))
+          planted |= fault.plant(module);
+      },
+      nullptr, smallModel, "dp=4");
+  ASSERT_TRUE(succeeded(report));
+  ASSERT_TRUE(planted) << "the test found no place for its fault";
+  ASSERT_TRUE(report->fault) << "the fault was not noticed";
+  SCOPED_TRACE(report->fault->message);
+  EXPECT_EQ(report->fault->pass, fault.pass);
+  EXPECT_NE(report->fault->op.find(fault.op), std::string::npos) << report->fault->op;
+  EXPECT_NE(report->fault->message.find(fault.words), std::string::npos);
+  EXPECT_NE(report->fault->place.find(".weir:"), std::string::npos) << report->fault->place;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, OfRanks,
+                         testing::Combine(testing::ValuesIn(faults), testing::Bool()),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param).name) +
+                                  (std::get<1>(info.param) ? "_in_full" : "");
+                         });
+
+class OfMeshes : public testing::TestWithParam<std::tuple<const char *, int64_t>> {};
+
+TEST_P(OfMeshes, AFaultlessCompileIsFaultless) {
+  auto [mesh, zero] = GetParam();
+  FailureOr<VerifyReport> report = verified(2, true, nullptr, nullptr, smallModel, mesh, zero);
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_FALSE(report->fault) << report->fault->message;
+  EXPECT_EQ(report->notFinite, "");
+  EXPECT_GT(report->kernels, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, OfMeshes,
+                         testing::Values(std::tuple("dp=2", 0), std::tuple("dp=2", 3),
+                                         std::tuple("dp=3", 1)));
+
+} // namespace

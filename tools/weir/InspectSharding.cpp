@@ -1,0 +1,207 @@
+//===- InspectSharding.cpp - weir inspect --sharding ----------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/InspectSharding.h"
+#include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Utf8.h"
+#include "runtime/report/Table.h"
+#include "tools/common/Files.h"
+#include "tools/weir/Numbers.h"
+#include <iostream>
+#include <map>
+#include <sstream>
+
+using nlohmann::ordered_json;
+
+namespace weir {
+namespace {
+
+std::string placeOf(const artifact::Program &program, const artifact::Location *at) {
+  if (!at || at->line() == 0)
+    return "";
+  return program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
+}
+
+ordered_json ranksOf(const artifact::Program &program, const Mesh &mesh) {
+  std::map<const artifact::Program *, std::vector<int64_t>> ranks;
+  std::vector<const artifact::Program *> order;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const artifact::Program *own = &artifact::programOf(program, rank);
+    if (!ranks.contains(own))
+      order.push_back(own);
+    ranks[own].push_back(rank);
+  }
+  ordered_json all = ordered_json::array();
+  for (const artifact::Program *one : order) {
+    const artifact::Device &device = artifact::deviceOf(*one);
+    all.push_back(
+        {{"ranks", ranks[one]}, {"persistent", device.persistent()}, {"arena", device.arena()}});
+  }
+  return all;
+}
+
+ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
+  ordered_json all = ordered_json::array();
+  for (uint32_t i = 0; i < program.variables()->size(); ++i) {
+    const artifact::Variable *variable = program.variables()->Get(i);
+    if (variable->role() == artifact::Role::run)
+      continue;
+    uint64_t bytes = sizeOf(artifact::elementOf(variable->dtype())), most = variable->size();
+    for (int64_t size : *variable->shape())
+      bytes *= uint64_t(size);
+    if (program.others())
+      for (const artifact::Program *other : *program.others())
+        most = std::max(most, other->variables()->Get(i)->size());
+    all.push_back(
+        {{"name", variable->name()->str()},
+         {"role", artifact::EnumNameRole(variable->role())},
+         {"at", placeOf(program, variable->location())},
+         {"shape", std::vector<int64_t>(variable->shape()->begin(), variable->shape()->end())},
+         {"layout", variable->layout() ? ordered_json(variable->layout()->str()) : ordered_json()},
+         {"bytes", bytes},
+         {"most", most}});
+  }
+  return all;
+}
+
+/// By line, in the order in which they are done first.
+class Collectives {
+public:
+  explicit Collectives(const artifact::Program &program) : program(program) {}
+
+  void add(const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
+           uint64_t rounds) {
+    for (const artifact::Action *action : actions)
+      if (const artifact::Loop *loop = action->work_as_Loop())
+        add(*loop->body(), rounds * loop->count());
+      else if (const artifact::Collective *collective = action->work_as_Collective())
+        add(*action, *collective, rounds);
+  }
+
+  ordered_json rows = ordered_json::array();
+  ordered_json totals = ordered_json::object();
+
+private:
+  void add(const artifact::Action &action, const artifact::Collective &collective,
+           uint64_t rounds) {
+    // What comes from others: its own part is there.
+    uint64_t bytes = 0;
+    for (uint64_t one : *collective.bytes())
+      bytes += collective.kind() == artifact::CollectiveKind::all_gather ? one : collective.own();
+    bytes = (bytes - collective.own()) * rounds;
+    bool isKnown = action.locations() && action.locations()->size();
+    std::string at = isKnown ? placeOf(program, action.locations()->Get(0)) : "";
+    std::string kind = artifact::EnumNameCollectiveKind(collective.kind());
+    std::string axis = collective.axis()->str();
+    auto [row, isNew] = numbers.try_emplace({at, kind, axis}, rows.size());
+    if (isNew)
+      rows.push_back({{"at", at}, {"kind", kind}, {"axis", axis}, {"times", 0}, {"bytes", 0}});
+    if (!totals.contains(axis))
+      totals[axis] = {{"times", 0}, {"bytes", 0}};
+    for (ordered_json *sum : {&rows[row->second], &totals[axis]}) {
+      (*sum)["times"] = (*sum)["times"].get<uint64_t>() + rounds;
+      (*sum)["bytes"] = (*sum)["bytes"].get<uint64_t>() + bytes;
+    }
+  }
+
+  const artifact::Program &program;
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> numbers;
+};
+
+void print(const Table &table, std::ostream &out) {
+  for (const std::string &line : table.lines())
+    out << line << "\n";
+}
+
+/// "0-3, 6"
+std::string runsOf(const ordered_json &ranks) {
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last].get<int64_t>() + 1)
+      ++last;
+    text += (text.empty() ? "" : ", ") + ranks[i].dump();
+    if (last > i)
+      text += "-" + ranks[last].dump();
+    i = last + 1;
+  }
+  return text;
+}
+
+void printSharding(const ordered_json &facts, std::ostream &out) {
+  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
+      << " on " << facts["mesh"].get<std::string>() << "\n\nMemory of each rank:\n";
+  Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
+  for (const ordered_json &row : facts["ranks"])
+    memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
+  print(memory, out);
+  out << "\nHow parameters and state lie; what has no @ every rank has:\n";
+  Table variables({"name", "layout", "bytes", "of a rank", "at"},
+                  {false, false, true, true, false});
+  for (const ordered_json &row : facts["variables"]) {
+    std::string layout;
+    if (row["layout"].is_null())
+      for (const ordered_json &size : row["shape"])
+        layout += (layout.empty() ? "" : " ") + size.dump();
+    else
+      layout = row["layout"];
+    variables.add({row["name"], layout, grouped(row["bytes"]), grouped(row["most"]), row["at"]});
+  }
+  print(variables, out);
+  if (facts["collectives"].empty()) {
+    out << "\nRanks tell each other nothing in a step\n";
+    return;
+  }
+  out << "\nWhat ranks tell each other in a step, and the bytes that a rank gets so:\n";
+  Table collectives({"at", "collective", "over", "times", "bytes"},
+                    {false, false, false, true, true});
+  for (const ordered_json &row : facts["collectives"])
+    collectives.add(
+        {row["at"], row["kind"], row["axis"], grouped(row["times"]), grouped(row["bytes"])});
+  print(collectives, out);
+  for (const auto &[axis, total] : facts["totals"].items())
+    out << "Together over " << axis << ": " << grouped(total["times"]) << " collectives, "
+        << grouped(total["bytes"]) << " bytes\n";
+}
+
+} // namespace
+
+ordered_json describeSharding(const artifact::Program &program) {
+  Mesh mesh = artifact::meshOf(program);
+  Collectives collectives(program);
+  for (const artifact::Entry *entry : *program.entries())
+    if (entry->name()->string_view() == "step")
+      collectives.add(*entry->actions(), 1);
+  return {{"model", program.model()->str()},
+          {"target", artifact::deviceOf(program).target()->str()},
+          {"mesh", mesh.text()},
+          {"ranks", ranksOf(program, mesh)},
+          {"variables", variablesOf(program, mesh)},
+          {"collectives", collectives.rows},
+          {"totals", collectives.totals}};
+}
+
+void inspectSharding(const std::string &path, bool json) {
+  std::vector<std::byte> bytes = readArtifact(path);
+  const artifact::Program &program = artifact::verify(bytes);
+  if (!program.mesh())
+    throw Failure(Exit::usage,
+                  "--sharding: " + path + " is for one device: compile it with --mesh");
+  ordered_json facts = describeSharding(program);
+  if (json) {
+    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    return;
+  }
+  std::ostringstream text;
+  printSharding(facts, text);
+  std::cout << printable(text.str());
+}
+
+} // namespace weir

@@ -1,0 +1,34 @@
+//===- InspectSharding.h - weir inspect --sharding ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_INSPECTSHARDING_H
+#define WEIR_TOOLS_WEIR_INSPECTSHARDING_H
+
+#include "runtime/artifact/Artifact_generated.h"
+#include <nlohmann/json.hpp>
+
+namespace weir {
+
+/// As JSON; the text form prints it and adds nothing. Sizes are bytes:
+///
+///   model, target, mesh
+///   ranks [{ranks, persistent, arena}]: those that run the same program, and what each takes
+///   variables [{name, role, at, shape, layout, bytes, most}]: of the whole tensor, and the most
+///     that a rank has of it; `layout` as runtime/base/Layout.h writes it, null: all ranks have it
+///   collectives [{at, kind, axis, times, bytes}]: of a step, by line of the model: how often it is
+///     done, and the bytes that rank 0 gets of others so, together
+///   totals {axis: {times, bytes}}
+///
+/// `program` has been verified (runtime/artifact/Reader.h), and is of a mesh.
+nlohmann::ordered_json describeSharding(const artifact::Program &program);
+
+/// Prints an artifact's. Throws Failure(Exit::model), and Failure(Exit::usage) of one device's.
+void inspectSharding(const std::string &path, bool json);
+
+} // namespace weir
+
+#endif

@@ -1,0 +1,112 @@
+//===- BlamePartition.cpp - Which op of the ranks' programs is wrong ------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every op that partitioning copied, and the last of what moves a value from one layout to another,
+// says how its results lie. So what all ranks have of a value is put together again and looked for
+// in the whole program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Collectives.h"
+#include "passes/sharding/Reshard.h"
+#include "verify/Blame.h"
+#include "verify/Known.h"
+
+namespace weir {
+namespace {
+
+/// What an op of one rank has given, in the order in which they ran.
+struct Seen {
+  mlir::Operation *op;
+  Tensors results;
+};
+
+/// A value from what each rank has of it; nothing where ranks that should have the same do not.
+std::optional<Tensor> together(llvm::ArrayRef<const Tensor *> shares, const Layout &layout,
+                               const Mesh &mesh) {
+  Tensor whole(layout.shape());
+  auto isOne = [&](int64_t rank) { // of those that have the same, the first
+    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+      if (!layout.isCutOver(axis) && !llvm::is_contained(layout.sums, axis) &&
+          mesh.coordinate(rank, axis) != 0)
+        return false;
+    return true;
+  };
+  for (auto [rank, share] : llvm::enumerate(shares)) {
+    std::vector<int64_t> shape = layout.shape(mesh, int64_t(rank));
+    if (llvm::ArrayRef(share->shape) != llvm::ArrayRef(shape))
+      return std::nullopt;
+    if (isOne(int64_t(rank)))
+      forEachRun(layout, mesh, int64_t(rank), [&](int64_t to, int64_t from, int64_t count) {
+        for (int64_t i = 0; i < count; ++i)
+          whole.values[to + i] += share->values[from + i];
+      });
+  }
+  for (auto [rank, share] : llvm::enumerate(shares))
+    if (layout.sums.empty() && shareOf(whole, layout, mesh, int64_t(rank)).values != share->values)
+      return std::nullopt;
+  return whole;
+}
+
+/// "; weir.all_gather over dp brings it": the last collective that partitioning made for a value.
+std::string broughtBy(mlir::Operation *op) {
+  while (op && !isCollective(op)) {
+    mlir::Operation *before = nullptr;
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::Operation *maker = operand.getDefiningOp(); maker && !maker->hasAttr(liesAttrName))
+        before = maker;
+    op = before;
+  }
+  return op ? "; " + op->getName().getStringRef().str() + " over " +
+                  op->getAttrOfType<mlir::StringAttr>("axis").str() + " brings it"
+            : "";
+}
+
+} // namespace
+
+std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const Mesh &mesh,
+                                    const Disagreement &what, const Feed &feed) {
+  mlir::Value value;
+  mlir::Operation *root = rootOf(after.program(0), what, value);
+  if (!root)
+    return std::nullopt;
+  Known known = knownTo(watched(before, what.entry, feed));
+  std::vector<std::vector<Seen>> seen(size_t(mesh.ranks()));
+  after.variables = feed.variablesFor(what.entry);
+  after.observe = [&](int64_t rank, mlir::Operation *op, llvm::ArrayRef<Tensor> results) {
+    if (op->hasAttr(liesAttrName))
+      seen[size_t(rank)].push_back({op, Tensors(results)});
+  };
+  (void)after.run(what.entry, feed.inputs.at(what.entry));
+  after.observe = nullptr;
+  llvm::DenseSet<mlir::Operation *> slice = sliceOf(value);
+  for (auto [number, first] : llvm::enumerate(seen[0])) {
+    if (!slice.contains(first.op))
+      continue;
+    auto texts = first.op->getAttrOfType<mlir::ArrayAttr>(liesAttrName);
+    for (auto [i, text] : llvm::enumerate(texts)) {
+      auto layout = Layout::parse(llvm::cast<mlir::StringAttr>(text).getValue(), mesh);
+      std::vector<const Tensor *> shares;
+      for (const std::vector<Seen> &one : seen)
+        if (number < one.size() && one[number].op->getName() == first.op->getName())
+          shares.push_back(&one[number].results[i]);
+      if (!layout || shares.size() != seen.size())
+        continue;
+      std::optional<Tensor> whole = together(shares, *layout, mesh);
+      if (whole && known.has(*whole))
+        continue;
+      const char *why = whole ? "nothing before the pass computes what the ranks have together"
+                              : "ranks that should have the same have not";
+      return Blame{first.op->getName().getStringRef().str(), first.op->getLoc(),
+                   why + broughtBy(first.op), true};
+    }
+  }
+  return Blame{root->getName().getStringRef().str(), value.getLoc(),
+               "every value was there before, but this result is another one of them now"};
+}
+
+} // namespace weir

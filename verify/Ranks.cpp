@@ -1,0 +1,265 @@
+//===- Ranks.cpp - What all ranks of a mesh compute together --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "verify/Ranks.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Shapes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
+#include "runtime/collectives/LocalRanks.h"
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace weir {
+
+Tensor shareOf(const Tensor &whole, const Layout &layout, const Mesh &mesh, int64_t rank) {
+  Tensor share(layout.shape(mesh, rank));
+  forEachRun(layout, mesh, rank, [&](int64_t from, int64_t to, int64_t count) {
+    std::copy_n(whole.values.begin() + from, count, share.values.begin() + to);
+  });
+  return share;
+}
+
+void putShare(Tensor &whole, const Tensor &share, const Layout &layout, const Mesh &mesh,
+              int64_t rank) {
+  forEachRun(layout, mesh, rank, [&](int64_t to, int64_t from, int64_t count) {
+    std::copy_n(share.values.begin() + from, count, whole.values.begin() + to);
+  });
+}
+
+namespace {
+
+/// What a collective says, in elements.
+struct Exchange {
+  bool gathers;
+  llvm::StringRef axis;
+  llvm::SmallVector<int64_t> counts; ///< of each member
+  int64_t own;
+  Shape result;
+
+  explicit Exchange(mlir::Operation *op) {
+    if (auto collective = llvm::dyn_cast<plan::CollectiveOp>(op)) {
+      int64_t size = sizeOf(*elementOf(collective.getElement()));
+      gathers = collective.getKind() == plan::CollectiveKind::all_gather;
+      axis = collective.getAxis();
+      for (int64_t bytes : collective.getBytes())
+        counts.push_back(bytes / size);
+      own = collective.getOwn() / size;
+      result = {gathers ? std::accumulate(counts.begin(), counts.end(), int64_t(0))
+                        : own * int64_t(counts.size())};
+      return;
+    }
+    gathers = llvm::isa<AllGatherOp>(op);
+    axis = op->getAttrOfType<mlir::StringAttr>("axis").getValue();
+    result = Shape(shapeOf(op->getResult(0)));
+    auto rows = op->getAttrOfType<mlir::DenseI64ArrayAttr>("rows").asArrayRef();
+    int64_t row = mlir::ShapedType::getNumElements(result) / result[0];
+    for (int64_t count : rows)
+      counts.push_back(count * row);
+    own = row * (gathers ? shapeOf(op->getOperand(0))[0] : result[0] / int64_t(rows.size()));
+  }
+};
+
+/// Throws Failure where the members are at something else.
+Tensor exchanged(mlir::Operation *op, const Tensor &input, const Mesh &mesh, Transport &transport) {
+  Exchange what(op);
+  int axis = mesh.find({what.axis.data(), what.axis.size()});
+  if (axis < 0)
+    throw Failure(Exit::internal, concat("it is over no axis of ", mesh.text()));
+  Tensor result(what.result);
+  std::span<const double> given(input.values);
+  std::span<double> got(result.values);
+  std::vector<std::span<const std::byte>> to;
+  std::vector<std::span<std::byte>> from;
+  for (int64_t count : what.counts) {
+    to.push_back(std::as_bytes(given.first(what.gathers ? what.own : count)));
+    given = given.subspan(what.gathers ? 0 : count);
+    from.push_back(std::as_writable_bytes(got.first(what.gathers ? count : what.own)));
+    got = got.subspan(what.gathers ? count : what.own);
+  }
+  std::string words = concat(op->getName().getStringRef().str(), " over ", what.axis.str(), " (",
+                             describe(op->getLoc()), ")");
+  transport.exchange(axis, words, to, from);
+  return result;
+}
+
+/// Makes what is not the same in both NaN; whether there was something.
+bool part(Tensor &some, const Tensor &others) {
+  bool apart = false;
+  for (auto [one, other] : llvm::zip_equal(some.values, others.values))
+    if (one != other && !(std::isnan(one) && std::isnan(other))) {
+      one = NAN;
+      apart = true;
+    }
+  return apart;
+}
+
+} // namespace
+
+Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs,
+             llvm::ArrayRef<uint32_t> programOf)
+    : mesh(mesh) {
+  assert(int64_t(programOf.size()) == mesh.ranks());
+  for (uint32_t number : programOf)
+    modules.emplace_back(mlir::ModuleOp(programs[number]).clone());
+}
+
+Ranks::Ranks(const Mesh &mesh, llvm::ArrayRef<mlir::ModuleOp> programs)
+    : Ranks(mesh, programs, llvm::to_vector(llvm::seq<uint32_t>(0, programs.size()))) {}
+
+Layout Ranks::layoutOf(mlir::StringAttr text, mlir::Type type) const {
+  if (text)
+    if (auto layout = Layout::parse(text.getValue(), mesh))
+      return *layout;
+  return Layout::whole(llvm::cast<mlir::RankedTensorType>(type).getShape());
+}
+
+/// Calls `visit(name, layout text, type)` for the variables of a program.
+template <class Visit> static void forEachVariable(mlir::ModuleOp program, Visit visit) {
+  for (auto variable : program.getOps<VariableOp>())
+    visit(variable.getSymName().str(), variable->getAttrOfType<mlir::StringAttr>(layoutAttrName),
+          variable.getType());
+  for (auto variable : program.getOps<plan::VariableOp>())
+    visit(variable.getSymName().str(), variable.getLayoutAttr(), variable.getType());
+}
+
+Ranks::Variables Ranks::sharesOf(int64_t rank) const {
+  Variables shares;
+  forEachVariable(program(rank),
+                  [&](const std::string &name, mlir::StringAttr text, mlir::Type type) {
+                    if (auto piece = pieceOfBegin(name, mesh))
+                      shares[name] = Tensor({}, double(piece->share(mesh, rank).begin));
+                    else if (auto found = variables.find(name); found != variables.end())
+                      shares[name] = shareOf(found->second, layoutOf(text, type), mesh, rank);
+                  });
+  return shares;
+}
+
+Tensors Ranks::argumentsOf(int64_t rank, mlir::func::FuncOp entry,
+                           llvm::ArrayRef<Tensor> inputs) const {
+  Tensors arguments;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    arguments.push_back(
+        shareOf(input,
+                layoutOf(entry.getArgAttrOfType<mlir::StringAttr>(i, layoutAttrName),
+                         entry.getArgument(i).getType()),
+                mesh, rank));
+  return arguments;
+}
+
+Tensors Ranks::given(int64_t rank, llvm::StringRef name, llvm::ArrayRef<Tensor> inputs) const {
+  Tensors all = argumentsOf(rank, program(rank).lookupSymbol<mlir::func::FuncOp>(name), inputs);
+  for (const auto &[variable, share] : sharesOf(rank))
+    all.push_back(share);
+  return all;
+}
+
+mlir::FailureOr<Tensors> Ranks::runWeir(Interpreter &interpreter, int64_t rank,
+                                        llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
+                                        Variables &own) {
+  auto entry = program(rank).lookupSymbol<mlir::func::FuncOp>(name);
+  interpreter.variables = std::move(own);
+  auto results = interpreter.run(entry, argumentsOf(rank, entry, inputs));
+  own = std::move(interpreter.variables);
+  return results;
+}
+
+mlir::FailureOr<Tensors> Ranks::runPlan(Interpreter &interpreter, int64_t rank,
+                                        llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
+                                        Variables &own, bool offsets) {
+  auto entry = program(rank).lookupSymbol<plan::EntryOp>(name);
+  Tensors arguments;
+  for (auto port : entry.getBody().getOps<plan::PortOp>())
+    if (port.getKind() == plan::PortKind::input)
+      arguments.push_back(shareOf(inputs[arguments.size()],
+                                  layoutOf(port.getLayoutAttr(), port.getType()), mesh, rank));
+  CellMemory memory(program(rank), offsets);
+  PlanInterpreter machine(program(rank), memory, interpreter);
+  if (prepare)
+    prepare(rank, machine);
+  return runEntry(machine, memory, entry, arguments, own);
+}
+
+mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
+                                    bool offsets) {
+  problem.reset();
+  collectives::LocalRanks meetings(mesh);
+  std::mutex mutex;
+  std::vector<Variables> shares;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+    shares.push_back(sharesOf(rank));
+  std::vector<mlir::FailureOr<Tensors>> results(modules.size(), mlir::failure());
+  auto runRank = [&](int64_t rank) {
+    Interpreter interpreter;
+    if (observe)
+      interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<Tensor> values) {
+        observe(rank, op, values);
+      };
+    interpreter.exchange = [&](mlir::Operation *op, Tensor input) -> mlir::FailureOr<Tensor> {
+      try {
+        return exchanged(op, input, mesh, meetings.of(rank));
+      } catch (const Failure &failure) {
+        std::lock_guard lock(mutex);
+        if (!problem)
+          problem = Problem{op->getName().getStringRef().str(), op->getLoc(), failure.what()};
+        return mlir::failure();
+      }
+    };
+    bool isPlan = program(rank).lookupSymbol<plan::EntryOp>(name) != nullptr;
+    results[size_t(rank)] =
+        isPlan ? runPlan(interpreter, rank, name, inputs, shares[size_t(rank)], offsets)
+               : runWeir(interpreter, rank, name, inputs, shares[size_t(rank)]);
+    // One that fails, or is done, keeps none waiting.
+    if (mlir::failed(results[size_t(rank)]))
+      meetings.end();
+    else
+      meetings.finish(rank);
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+      threads.emplace_back(runRank, rank);
+  }
+  for (auto &result : results)
+    if (mlir::failed(result))
+      return mlir::failure();
+  Tensors first = *results[0];
+  for (size_t rank = 1; rank < results.size(); ++rank)
+    for (auto [i, own] : llvm::enumerate(*results[rank]))
+      if (part(first[i], own) && apart.empty())
+        apart = concat("result ", i, " of @", name.str(), " is not the same on ranks 0 and ", rank);
+  collect(shares);
+  return first;
+}
+
+void Ranks::collect(llvm::ArrayRef<Variables> shares) {
+  forEachVariable(program(0), [&](const std::string &name, mlir::StringAttr text, mlir::Type type) {
+    if (!shares[0].contains(name) || pieceOfBegin(name, mesh))
+      return;
+    Layout layout = layoutOf(text, type);
+    Tensor whole(layout.shape());
+    for (size_t rank = 0; rank < shares.size(); ++rank)
+      putShare(whole, shares[rank].at(name), layout, mesh, int64_t(rank));
+    for (size_t rank = 0; rank < shares.size(); ++rank) {
+      Tensor own = shareOf(whole, layout, mesh, int64_t(rank));
+      if (!part(own, shares[rank].at(name)))
+        continue;
+      putShare(whole, own, layout, mesh, int64_t(rank));
+      if (apart.empty())
+        apart = concat("'", name, "' is not the same on rank ", rank, " as on others");
+    }
+    variables[name] = std::move(whole);
+  });
+}
+
+} // namespace weir
