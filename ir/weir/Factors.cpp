@@ -114,11 +114,17 @@ ShardRule ruleOf(Operation *op, StringRef factors) {
     for (const Letter &letter : side.letters)
       kept.insert(letter.name);
 
+  // Bytes and booleans have no sums.
+  bool canBeAdded = llvm::all_of(op->getResultTypes(), [](Type type) {
+    Type element = cast<ShapedType>(type).getElementType();
+    return isa<FloatType>(element) || element.isInteger(32);
+  });
   auto kindOf = [&](const Letter &letter) {
     return letter.isWhole || (letter.isTied && !letter.isCounted) ? Factor::Kind::whole
            : letter.isCombined                                    ? Factor::Kind::combined
            : kept.contains(letter.name)                           ? Factor::Kind::parallel
-                                                                  : Factor::Kind::sum;
+           : canBeAdded                                           ? Factor::Kind::sum
+                                                                  : Factor::Kind::whole;
   };
 
   ShardRule rule;

@@ -32,10 +32,11 @@ class Scarce(weirtest.Test):
     def test_threads(self):
         artifact = self.folder / "m.weirx"
         self.weir("compile", *MODEL, "-o", artifact)
+        # A run's threads are its workers and one that signals come to.
         for tool, arguments, enough in (
-            ("weir-run", [artifact, *self.rows, "--steps", 2, "--threads", 4], 4),
+            ("weir-run", [artifact, *self.rows, "--steps", 2, "--threads", 4], 5),
             ("weir", ["compile", *MODEL, "-o", self.folder / "again.weirx"], 40),
-            ("weir", ["run", artifact, *self.rows, "--steps", 1, "--threads", 2, "--check-every-op"], 2),
+            ("weir", ["run", artifact, *self.rows, "--steps", 1, "--threads", 2, "--check-every-op"], 3),
         ):
             statuses = []
             for count in (*range(6), enough):

@@ -73,3 +73,13 @@ func.func @parts(%x: tensor<4x6xf32>) -> tensor<12xf32> {
   %y = weir.add %half, %other : tensor<12xf32>
   return %y : tensor<12xf32>
 }
+
+// -----
+
+// Rows of which a rank has none would be added up: bytes have no sums, so their table is whole.
+// CHECK-LABEL: func @bytes
+func.func @bytes(%x: tensor<6xui8>, %i: tensor<i32>) -> tensor<ui8> {
+  // CHECK: weir.gather %{{[a-z0-9]*}}, %{{[a-z0-9]*}} : tensor<6xui8>
+  %y = weir.gather %x, %i : tensor<6xui8>, tensor<i32> -> tensor<ui8>
+  return %y : tensor<ui8>
+}
