@@ -61,16 +61,18 @@ void Verification::forgetLayouts() const {
     ModuleOp(*part).walk([](Operation *op) { op->removeAttr(liesAttrName); });
 }
 
-FailureOr<Outcome> Verification::runRanks(StringRef pass, ArrayRef<ModuleOp> programs,
-                                          const Feed &feed, bool offsets, Wanted wanted) {
-  constexpr const char *exchanged = "what ranks tell each other";
-  if (auto problem = findRanksProblem(programs, ranks.programOf)) {
+static constexpr const char *exchanged = "what ranks tell each other";
+
+void Verification::prove(StringRef pass, ArrayRef<ModuleOp> programs) {
+  if (auto problem = findRanksProblem(programs, ranks.programOf))
     report(pass, exchanged,
            Named{problem->op->getName().getStringRef().str(), describe(problem->op->getLoc()),
                  "there the programs do not fit together"},
            problem->message);
-    return failure();
-  }
+}
+
+FailureOr<Outcome> Verification::runRanks(StringRef pass, ArrayRef<ModuleOp> programs,
+                                          const Feed &feed, bool offsets, Wanted wanted) {
   Ranks together(mesh, programs, ranks.programOf);
   FailureOr<Outcome> outcome = interpretRanks(together, results, feed, offsets, wanted);
   if (apart.empty())

@@ -58,8 +58,10 @@ struct Verification {
   mlir::LogicalResult run(llvm::StringRef pass);
   /// Takes away what weir-partition says of values, which is for who compares them.
   void forgetLayouts() const;
-  /// Runs programs or plans of ranks on the interpreter. Failure where they do not fit together, or
-  /// do not tell each other the same: that is reported.
+  /// Proves that programs or plans of ranks fit together; reports it where they do not.
+  void prove(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs);
+  /// Runs them on the interpreter. Failure where they do not tell each other the same: that is
+  /// reported.
   mlir::FailureOr<Outcome> runRanks(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> programs,
                                     const Feed &feed, bool offsets, Wanted wanted);
 

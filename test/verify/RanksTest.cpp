@@ -41,6 +41,28 @@ ReduceOp sumOverRanks(ModuleOp module) {
   });
 }
 
+/// Moves a collective, and what needs it, behind the next one; false where that one needs it.
+bool moveBehindNext(AllGatherOp one) {
+  SmallVector<Operation *> moved{one};
+  Operation *next = one->getNextNode();
+  for (; next; next = next->getNextNode()) {
+    bool needs = llvm::any_of(moved, [&](Operation *op) {
+      return llvm::any_of(op->getUsers(), [&](Operation *user) { return next->isAncestor(user); });
+    });
+    if (isa<AllGatherOp>(next) && !needs)
+      break;
+    if (isCollective(next))
+      return false;
+    if (needs)
+      moved.push_back(next);
+  }
+  if (!next)
+    return false;
+  for (Operation *op : llvm::reverse(moved))
+    op->moveAfter(next);
+  return true;
+}
+
 const Fault faults[] = {
     {"a_sum_over_ranks_that_is_none", "partition", true, "weir.reduce",
      "nothing before the pass computes what the ranks have together; weir.all_",
@@ -104,13 +126,7 @@ const Fault faults[] = {
     {"collectives_in_another_order", "fuse", false, "weir.all_",
      "other order of collectives than another member",
      [](ModuleOp module) {
-       auto one = first<AllGatherOp>(module, [](AllGatherOp op) {
-         auto next = dyn_cast_or_null<AllGatherOp>(op->getNextNode());
-         return next && next.getInput() != op.getResult();
-       });
-       if (one)
-         one->moveAfter(one->getNextNode());
-       return bool(one);
+       return bool(first<AllGatherOp>(module, [](AllGatherOp op) { return moveBehindNext(op); }));
      }},
     {"a_size_that_is_not_a_members", "assign-offsets", false, "plan.collective",
      "other size than another member",
