@@ -141,15 +141,32 @@ void Groups::mergeAlongEdges() {
   }
 }
 
+/// The full tensors that an op of a group reads element by element, also those that are another
+/// view of what is in memory: two readers of one view read the same elements together.
+static SmallVector<Value> fullReads(Operation *op, ArrayRef<int64_t> full) {
+  SmallVector<Value> reads;
+  if (full.empty())
+    return reads;
+  for (Source source : sources(op))
+    if (source.direct && shapeOf(source.value) == full)
+      reads.push_back(source.value);
+  if (isa<Pointwise>(op) || reductionSplit(op))
+    for (Value operand : op->getOperands())
+      if (auto view = operand.getDefiningOp<View>();
+          view && view.use() == ViewUse::each && shapeOf(operand) == full &&
+          fusionClass(view) == FusionClass::cheap)
+        reads.push_back(operand);
+  return reads;
+}
+
 /// Groups that read the same full tensor are one pass over it, if they do not wait for each other.
 /// Maps gain nothing worth the longer lifetimes; rows with reductions do.
 void Groups::mergeSiblings() {
   llvm::MapVector<Value, SmallVector<Operation *>> readers;
   for (Operation &op : block)
     if (Group *group = groupOf.lookup(&op); group && group->fused && group->rows >= 0)
-      for (Source source : sources(&op))
-        if (source.direct && shapeOf(source.value) == group->shape && !group->shape.empty())
-          readers[source.value].push_back(&op);
+      for (Value read : fullReads(&op, group->shape))
+        readers[read].push_back(&op);
   for (auto &[value, ops] : readers)
     for (size_t i = 0; i < ops.size(); ++i) {
       Group *a = groupOf.lookup(ops[i]);

@@ -54,6 +54,23 @@ func.func @siblings(%x: tensor<5x7xf32>, %g: tensor<5x7xf32>) -> (tensor<5x7xf32
 
 // -----
 
+// So are those of what is read as another view, as what ranks gather along a sequence is.
+// CHECK-LABEL: func @siblings_of_a_view
+func.func @siblings_of_a_view(%x: tensor<3x5x7xf32>, %g: tensor<5x3x7xf32>) -> (tensor<7xf32>, tensor<3x5x7xf32>) {
+  // CHECK: weir.kernel row
+  // CHECK: weir.transpose
+  // CHECK: weir.reduce sum
+  // CHECK-NOT: weir.kernel
+  %t = weir.transpose %g {permutation = array<i64: 1, 0, 2>} : tensor<5x3x7xf32> -> tensor<3x5x7xf32>
+  %p = weir.mul %t, %x : tensor<3x5x7xf32>
+  %a = weir.reduce sum %p {axes = array<i64: 0, 1>} : tensor<3x5x7xf32> -> tensor<7xf32>
+  %e = weir.exp %t : tensor<3x5x7xf32>
+  %n, %m, %r = weir.normalize %e {eps = 1.0e-5} : tensor<3x5x7xf32> -> tensor<3x5xf32>
+  return %a, %n : tensor<7xf32>, tensor<3x5x7xf32>
+}
+
+// -----
+
 // A column's sum is complete only when the kernel ends: what uses it is another kernel, and so is what needs both.
 // CHECK-LABEL: func @waits
 func.func @waits(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
