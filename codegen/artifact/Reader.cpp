@@ -12,6 +12,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Keeping.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Placements.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
@@ -43,6 +44,7 @@ private:
   void readChoices();
   void readModelFlops(const fb::Entry &entry);
   void readKeeping();
+  void readPlacements();
   void readVariable(const fb::Variable &variable);
   LogicalResult readKernel(uint32_t first);
   LogicalResult readMeanings();
@@ -128,6 +130,8 @@ void PlanReader::readAttributes() {
     readChoices();
   if (program.keeping())
     readKeeping();
+  if (program.placements())
+    readPlacements();
   if (program.mesh()) {
     set(meshAttrName, builder.getStringAttr(text(program.mesh())));
     set(rankAttrName, number(program.rank()));
@@ -159,6 +163,15 @@ void PlanReader::readChoices() {
                        typeOf(builder.getContext(), fb::elementOf(one->stores())),
                        text(one->why()).str()});
   setChoices(*module, choices);
+}
+
+void PlanReader::readPlacements() {
+  SmallVector<Placement> placements;
+  for (const fb::Placement *one : *program.placements())
+    placements.push_back({locate(one->location()), text(one->what()).str(), one->variable(),
+                          int64_t(one->times()), text(one->layout()).str(),
+                          text(one->why()).str()});
+  setPlacements(*module, placements);
 }
 
 void PlanReader::readModelFlops(const fb::Entry &entry) {

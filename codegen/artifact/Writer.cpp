@@ -15,6 +15,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/Placements.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
@@ -90,6 +91,8 @@ public:
       program.master = fb::DType(*elementOf(master.getValue()));
     writeChoices();
     writeKeeping();
+    if (program.rank == 0)
+      writePlacements();
     auto device = std::make_unique<fb::DeviceT>();
     device->target = text(plan::targetAttrName);
     device->persistent = number(plan::persistentAttrName);
@@ -194,6 +197,19 @@ private:
       made->why = choice.why;
       made->location = locate(choice.at);
       program.choices.push_back(std::move(made));
+    }
+  }
+
+  void writePlacements() {
+    for (const Placement &placement : placementsOf(module)) {
+      auto made = std::make_unique<fb::PlacementT>();
+      made->what = placement.what;
+      made->variable = placement.isVariable;
+      made->times = placement.times;
+      made->layout = placement.layout;
+      made->why = placement.why;
+      made->location = locate(placement.at);
+      program.placements.push_back(std::move(made));
     }
   }
 

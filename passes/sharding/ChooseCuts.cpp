@@ -27,6 +27,7 @@ using Seeds = SmallVector<Seed>;
 
 /// Matrices and tables of one kind, such as those of "h.*.mlp.c_fc.weight".
 struct Matrices {
+  std::string name;
   SmallVector<Value> reads;
   SmallVector<Shardable> uses; ///< that are cut with them
   int64_t bytes = 0;
@@ -73,14 +74,15 @@ public:
         continue;
       // A table by its rows: what is picked and told apart, where the rows are long enough.
       bool isTable = llvm::any_of(kind.uses, [](Shardable use) { return isa<Picking>(*use); });
-      if (isTable && choose(cutsAlong(kind.reads, 0), isCut))
+      std::string why = "with " + kind.name;
+      if (isTable && choose(cutsAlong(kind.reads, 0), why, isCut))
         continue;
       SmallVector<Seeds> ways;
       int64_t dimensions = shapeOf(kind.reads[0]).size();
       for (int64_t d = 0; d < dimensions; ++d)
         ways.push_back(cutsAlong(kind.reads, d));
       llvm::append_range(ways, batches);
-      choose(ways, isCut);
+      choose(ways, why, isCut);
     }
   }
 
@@ -97,7 +99,7 @@ public:
             sums.push_back(op->getResult(0));
     });
     // Where they cost the same: what stands behind the rows, which other axes cut, then channels.
-    choose({cutsBehindRows(sums), cutsAlongLast(sums), cutsAlong(sums, 0)},
+    choose({cutsBehindRows(sums), cutsAlongLast(sums), cutsAlong(sums, 0)}, "--sequence-parallel",
            [](const Propagation &) { return true; });
   }
 
@@ -113,8 +115,9 @@ private:
       addUses(read, uses);
       if (variable.getRole() != Role::parameter || shapeOf(read).size() < 2 || uses.empty())
         return;
-      auto name = names.try_emplace(kindOf(read.getVariable()), read.getVariable()).first->second;
-      Matrices &kind = kinds[name];
+      auto [name, isNew] = names.try_emplace(kindOf(read.getVariable()), read.getVariable());
+      Matrices &kind = kinds[name->second];
+      kind.name = name->first;
       kind.reads.push_back(read);
       llvm::append_range(kind.uses, uses);
       kind.bytes += storageBytes(read.getType());
@@ -204,7 +207,7 @@ private:
   }
 
   /// Spreads the cheapest of the ways that `serves`; false where none does.
-  bool choose(ArrayRef<Seeds> ways, function_ref<bool(const Propagation &)> serves) {
+  bool choose(ArrayRef<Seeds> ways, StringRef why, function_ref<bool(const Propagation &)> serves) {
     std::optional<Propagation> best;
     double least = 0;
     for (const Seeds &seeds : ways) {
@@ -213,7 +216,7 @@ private:
       Propagation tried = propagation;
       for (const Seed &seed : seeds)
         tried.seed(seed.value, seed.layout);
-      tried.run(entry);
+      tried.run(entry, why.str());
       if (!serves(tried))
         continue;
       double price = priceOf(entry, tried, mesh).total();

@@ -10,10 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ChooseCuts.h"
+#include "passes/sharding/Flow.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
 
 namespace weir {
 #define GEN_PASS_DEF_PROPAGATELAYOUTS
@@ -64,14 +69,22 @@ bool isCutByZero(VariableOp variable, int64_t zero) {
          (variable.getRole() == Role::parameter && zero >= parameters);
 }
 
+/// How a variable lies, and on whose account.
+struct Lying {
+  Layout layout;
+  std::string why;
+};
+
 /// By name, of variables that are cut.
-using VariableLayouts = llvm::StringMap<Layout>;
+using VariableLayouts = llvm::StringMap<Lying>;
 
 /// How an entry is cut, in rounds: what has been cut in an earlier one stays so.
 class Entry {
 public:
   Entry(func::FuncOp function, const Mesh &mesh)
       : function(function), mesh(mesh), propagation(mesh) {}
+
+  StringRef name() { return function.getSymName(); }
 
   /// What is computed of a batch's rows is computed where they are.
   LogicalResult cutRows() {
@@ -88,7 +101,7 @@ public:
       return refuse();
     if (axis >= 0)
       function.walk([&](ReadOp read) { propagation.fix(read, unsigned(axis)); });
-    propagation.run(function);
+    propagation.run(function, "rows of a batch");
     return success();
   }
 
@@ -105,7 +118,7 @@ public:
       }
     function.walk([&](ReadOp read) {
       if (Layout layout = propagation.of(read); layout.isCut())
-        variables[read.getVariable()] = layout;
+        variables[read.getVariable()] = {layout, propagation.whyOf(read)};
     });
     return success();
   }
@@ -114,15 +127,42 @@ public:
   void useVariables(const VariableLayouts &variables) {
     function.walk([&](ReadOp read) {
       auto found = variables.find(read.getVariable());
-      propagation.fix(read,
-                      found == variables.end() ? Layout::whole(shapeOf(read)) : found->second);
+      propagation.fix(read, found == variables.end() ? Layout::whole(shapeOf(read))
+                                                     : found->second.layout);
     });
     function.walk([&](WriteOp write) {
       if (auto found = variables.find(write.getVariable()); found != variables.end())
-        propagation.seed(write.getValue(), found->second);
+        propagation.seed(write.getValue(), found->second.layout);
     });
-    propagation.run(function);
+    propagation.run(function, "as what it becomes is stored");
     function.walk([&](Operation *op) { record(op); });
+  }
+
+  /// Appends how what the lines of the model make lies, in the forward computation.
+  void place(SmallVectorImpl<Placement> &placements) {
+    llvm::DenseSet<Operation *> forward = forwardOps(function);
+    struct Values {
+      size_t number;
+      llvm::SetVector<StringRef> ops;
+    };
+    std::map<std::tuple<StringRef, unsigned, std::string>, Values> alike;
+    function.walk([&](Shardable op) {
+      FileLineColLoc line = modelLine(op.getLoc());
+      if (!forward.contains(op) || isa<View>(*op) || !op->getNumOperands() || !line)
+        return;
+      Value result = op->getResult(0);
+      std::string layout = propagation.of(result).text(mesh);
+      if (shapeOf(result).empty())
+        return;
+      auto [found, isNew] = alike.try_emplace({line.getFilename(), line.getLine(), layout},
+                                              Values{placements.size(), {}});
+      if (isNew)
+        placements.push_back({line, "", false, 0, layout, propagation.whyOf(result)});
+      Placement &placement = placements[found->second.number];
+      ++placement.times;
+      if (StringRef name = op->getName().stripDialect(); found->second.ops.insert(name))
+        placement.what += (placement.what.empty() ? "" : ", ") + name.str();
+    });
   }
 
 private:
@@ -149,7 +189,7 @@ private:
       if (result.wasInterrupted())
         return failure();
     }
-    propagation.run(function);
+    propagation.run(function, "with what the model says of its shards");
     return success();
   }
 
@@ -231,19 +271,32 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
           failed(entries.back().cutVariables(sequenceParallel, *pins, variables)))
         return signalPassFailure();
     }
+    SmallVector<Placement> placements;
     for (auto variable : getOperation().getOps<VariableOp>()) {
-      Layout layout = variables.contains(variable.getSymName())
-                          ? variables[variable.getSymName()]
-                          : Layout::whole(cast<RankedTensorType>(variable.getType()).getShape());
-      if (int axis = all.find(dataAxis); axis >= 0 && isCutByZero(variable, zero))
+      Lying lying{Layout::whole(cast<RankedTensorType>(variable.getType()).getShape()), ""};
+      if (auto found = variables.find(variable.getSymName()); found != variables.end())
+        lying = found->second;
+      auto &[layout, why] = lying;
+      int axis = all.find(dataAxis);
+      if (axis >= 0 && isCutByZero(variable, zero)) {
         cutPiece(layout, all, unsigned(axis));
+        if (layout.isCutOver(unsigned(axis)))
+          why +=
+              (why.empty() ? "" : "; ") + all.axes[axis].name + ": --zero " + std::to_string(zero);
+      }
+      placements.push_back(
+          {variable.getLoc(), variable.getSymName().str(), true, 1, layout.text(all), why});
       if (!layout.isCut())
         continue;
       variable->setAttr(layoutAttrName, StringAttr::get(&getContext(), layout.text(all)));
-      variables[variable.getSymName()] = std::move(layout);
+      variables[variable.getSymName()] = std::move(lying);
     }
-    for (Entry &entry : entries)
+    for (Entry &entry : entries) {
       entry.useVariables(variables);
+      if (entry.name() == "step")
+        entry.place(placements);
+    }
+    setPlacements(getOperation(), placements);
   }
 };
 

@@ -173,7 +173,8 @@ bool Propagation::spread(Operation *op) {
   return changed;
 }
 
-void Propagation::run(func::FuncOp entry) {
+void Propagation::run(func::FuncOp entry, std::string why) {
+  reasons.push_back(std::move(why));
   SmallVector<Operation *> ops;
   llvm::StringMap<ReadOp> reads;
   SmallVector<std::pair<ReadOp, ReadOp>> same;
@@ -193,6 +194,15 @@ void Propagation::run(func::FuncOp entry) {
       changed |= spread(op);
   }
   ++round;
+}
+
+std::string Propagation::whyOf(Value value) const {
+  auto found = known.find(value);
+  std::string text;
+  for (auto [axis, of] : llvm::enumerate(mesh().axes))
+    if (found != known.end() && found->second.layout.isCutOver(unsigned(axis)))
+      text += (text.empty() ? "" : "; ") + of.name + ": " + reasons[found->second.rounds[axis]];
+  return text;
 }
 
 } // namespace weir::sharding

@@ -39,8 +39,12 @@ public:
   /// Gives a value cuts, as far as they do not contradict those it has.
   void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
 
-  /// Spreads what has been fixed and seeded since the last time over the entry.
-  void run(mlir::func::FuncOp entry);
+  /// Spreads what has been fixed and seeded since the last time over the entry. `why` says on whose
+  /// account, as whoever trains the model would.
+  void run(mlir::func::FuncOp entry, std::string why);
+
+  /// On whose account each axis came to cut the value: "dp: rows of `x`; tp: with h.*.up".
+  std::string whyOf(mlir::Value value) const;
 
   /// What is known of a value: whole, where nothing is.
   Layout of(mlir::Value value) const;
@@ -73,6 +77,7 @@ private:
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
   unsigned round = 0;
+  std::vector<std::string> reasons; ///< of each round
 };
 
 } // namespace weir::sharding

@@ -100,9 +100,10 @@ class Mesh(weirtest.Test):
 
     def test_inspect_sharding(self):
         """How parameters lie, and a collective for each gradient and each gathered parameter."""
-        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=3", "--zero", 3, name="a.weirx")
+        artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=9", "--mesh", "dp=3", "--zero", 3, name="a.weirx")
         facts = json.loads(self.weir("inspect", artifact, "--sharding", "--json").stdout)
-        self.assertEqual((facts["mesh"], [row["ranks"] for row in facts["ranks"]]), ("dp=3", [[0, 1], [2]]))
+        # Of the ten classes' biases the first has four.
+        self.assertEqual((facts["mesh"], [row["ranks"] for row in facts["ranks"]]), ("dp=3", [[0], [1, 2]]))
         parameters = [row for row in facts["variables"] if row["role"] == "parameter"]
         self.assertTrue(parameters)
         for row in parameters:
@@ -111,9 +112,31 @@ class Mesh(weirtest.Test):
         self.assertEqual(facts["totals"]["dp"]["bytes"], sum(row["bytes"] for row in facts["collectives"]))
         self.assertEqual(facts["totals"]["dp"]["times"], sum(row["times"] for row in facts["collectives"]))
         text = self.weir("inspect", artifact, "--sharding").stdout
-        self.assertRegex(text, r"(?s)on dp=3\n.* 0-1 .*\n +2 .*all_to_all +dp.*Together over dp: ")
+        self.assertRegex(text, r"(?s)on dp=3\n.* 0 .*\n +1-2 .*all_to_all +dp.*Together over dp: ")
         alone = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", name="b.weirx")
         self.fails(2, "is for one device", "weir", "inspect", alone, "--sharding")
+
+    def test_who_decided(self):
+        text = (MODELS / "gpt-char.weir").read_text()
+        (self.folder / "pinned.weir").write_text(text + '\nplan { shard "h.*.mlp.c_proj.weight" on tp dim 1 }\n')
+        options = ["--set", "layers=2", "--mesh", "dp=2,tp=2", "--zero", 1]
+        artifact = self.compiled(self.folder / "pinned", *options, name="p.weirx")
+        facts = json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)
+        why = {row["name"]: row["why"] for row in facts["variables"]}
+        self.assertIn("what the model says", why["h.0.mlp.c_proj.weight"])
+        self.assertIn("with h.*.attn.c_attn.weight", why["h.0.attn.c_proj.weight"])
+        self.assertIn("dp: --zero 1", why["adamw.m/wte.weight"])
+        self.assertEqual(why["ln_f.weight"], "")
+        values = [row for row in facts["values"] if "attend" in row["ops"]]
+        self.assertEqual(["dp: rows of a batch; tp: with h.*.attn.c_attn.weight"], [row["why"] for row in values])
+
+    def test_too_few_heads(self):
+        """Heads that are fewer than ranks are computed whole, or cut elsewhere: what is so is said."""
+        artifact = self.compiled("gpt-char", "--set", "layers=2", "--mesh", "tp=8", name="h.weirx")
+        values = json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["values"]
+        attends = [row for row in values if "attend" in row["ops"]]
+        self.assertTrue(attends)
+        self.assertTrue(all("@tp" not in row["layout"].split()[1] for row in attends), attends)
 
     def test_verify(self):
         """All ranks after each pass, and compiled, beside one device."""

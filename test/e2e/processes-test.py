@@ -1,5 +1,6 @@
 """Each rank a process, as launchers start them: the bits of virtual devices, and an end for all where one ends."""
 
+import json
 import os
 import random
 import resource
@@ -25,7 +26,9 @@ def free_port():
         return min(probe.getsockname()[1], 60000)
 
 
-class Processes(weirtest.Test):
+class Ranks(weirtest.Test):
+    """A test that starts processes as a launcher does."""
+
     def setUp(self):
         super().setUp()
         for name in list(os.environ):
@@ -36,6 +39,10 @@ class Processes(weirtest.Test):
         self.weir("compile", *model, "-o", self.folder / name)
         return self.folder / name
 
+    def command(self, rank, tool):
+        """What starts a tool as that rank."""
+        return [tool]
+
     def environment(self, rank, size, port):
         return {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
 
@@ -43,10 +50,10 @@ class Processes(weirtest.Test):
         """As a shell's loop does: one after the other, the last rank first."""
         port = free_port()
         env = more.pop("env", {})
-        processes = [start(tool, *words, env=self.environment(rank, size, port) | env, **more) for rank in reversed(range(size))]
-        processes.reverse()
-        for process in processes:
-            self.addCleanup(self.put_away, process)
+        processes = []
+        for rank in reversed(range(size)):
+            processes.insert(0, start(*self.command(rank, tool), *words, env=self.environment(rank, size, port) | env, **more))
+            self.addCleanup(self.put_away, processes[0])
         return processes
 
     def put_away(self, process):
@@ -79,6 +86,22 @@ class Processes(weirtest.Test):
             for file in ("model.safetensors", "state.safetensors"):
                 self.assertEqual((folder / file).read_bytes(), (beside / file).read_bytes(), f"{folder} {file}")
 
+    def losses_by_step(self, name):
+        """Also of a run that was ended."""
+        records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+        return {record["step"]: record["loss"] for record in records if "event" not in record}
+
+    def await_steps(self, processes, name="m.jsonl", steps=3):
+        end = time.monotonic() + 120
+        path = self.folder / name
+        while not path.exists() or path.read_text().count("\n") < steps:
+            for process in processes:
+                self.assertIsNone(process.poll(), process.returncode is not None and process.communicate())
+            self.assertLess(time.monotonic(), end, "no step is done")
+            time.sleep(0.02)
+
+
+class Processes(Ranks):
     def test_bits_of_virtual_devices(self):
         text, rows = data(window=self.text()), self.digits(64)
         for model, fed, mesh in (
@@ -147,15 +170,6 @@ class Processes(weirtest.Test):
         self.await_steps(processes)
         return processes
 
-    def await_steps(self, processes, name="m.jsonl", steps=3):
-        end = time.monotonic() + 120
-        path = self.folder / name
-        while not path.exists() or path.read_text().count("\n") < steps:
-            for process in processes:
-                self.assertIsNone(process.poll(), process.returncode is not None and process.communicate())
-            self.assertLess(time.monotonic(), end, "no step is done")
-            time.sleep(0.02)
-
     def test_a_killed_rank_ends_all(self):
         for victim in (0, 2):
             with self.subTest(victim=victim):
@@ -193,8 +207,12 @@ class Processes(weirtest.Test):
             if saved:
                 self.assertGreaterEqual(self.checkpoints(self.folder / "killed")[-1].name, saved[-1])
         self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "killed", "--resume"))
-        self.weir(*words, "--checkpoint", self.folder / "whole")
+        self.weir(*words, "--checkpoint", self.folder / "whole", "--metrics", self.folder / "whole.jsonl")
         self.assertEqual(self.weights(self.folder / "killed"), self.weights(self.folder / "whole"))
+        whole = self.losses_by_step("whole.jsonl")
+        for kill in range(kills):
+            if (self.folder / f"{kill}.jsonl").exists():
+                self.assertLessEqual(self.losses_by_step(f"{kill}.jsonl").items(), whole.items())
 
     def test_a_stopped_rank_ends_all(self):
         for victim in (0, 1):

@@ -47,8 +47,32 @@ ordered_json ranksOf(const artifact::Program &program, const Mesh &mesh) {
   return all;
 }
 
+/// On whose account each variable lies as it does, by name.
+std::map<std::string, std::string> reasonsOf(const artifact::Program &program) {
+  std::map<std::string, std::string> reasons;
+  if (program.placements())
+    for (const artifact::Placement *placement : *program.placements())
+      if (placement->variable())
+        reasons[placement->what()->str()] = placement->why()->str();
+  return reasons;
+}
+
+ordered_json valuesOf(const artifact::Program &program) {
+  ordered_json all = ordered_json::array();
+  if (program.placements())
+    for (const artifact::Placement *placement : *program.placements())
+      if (!placement->variable())
+        all.push_back({{"at", placeOf(program, placement->location())},
+                       {"ops", placement->what()->str()},
+                       {"times", placement->times()},
+                       {"layout", placement->layout()->str()},
+                       {"why", placement->why()->str()}});
+  return all;
+}
+
 ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
   ordered_json all = ordered_json::array();
+  std::map<std::string, std::string> reasons = reasonsOf(program);
   for (uint32_t i = 0; i < program.variables()->size(); ++i) {
     const artifact::Variable *variable = program.variables()->Get(i);
     if (variable->role() == artifact::Role::run)
@@ -65,6 +89,7 @@ ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
          {"at", placeOf(program, variable->location())},
          {"shape", std::vector<int64_t>(variable->shape()->begin(), variable->shape()->end())},
          {"layout", variable->layout() ? ordered_json(variable->layout()->str()) : ordered_json()},
+         {"why", reasons[variable->name()->str()]},
          {"bytes", bytes},
          {"most", most}});
   }
@@ -143,8 +168,8 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
     memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
   print(memory, out);
   out << "\nHow parameters and state lie; what has no @ every rank has:\n";
-  Table variables({"name", "layout", "bytes", "of a rank", "at"},
-                  {false, false, true, true, false});
+  Table variables({"name", "layout", "bytes", "of a rank", "at", "cut"},
+                  {false, false, true, true, false, false});
   for (const ordered_json &row : facts["variables"]) {
     std::string layout;
     if (row["layout"].is_null())
@@ -152,9 +177,16 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
         layout += (layout.empty() ? "" : " ") + size.dump();
     else
       layout = row["layout"];
-    variables.add({row["name"], layout, grouped(row["bytes"]), grouped(row["most"]), row["at"]});
+    variables.add(
+        {row["name"], layout, grouped(row["bytes"]), grouped(row["most"]), row["at"], row["why"]});
   }
   print(variables, out);
+  out << "\nHow what a step computes forward lies, of a microbatch; what has no @ every rank "
+         "computes whole:\n";
+  Table values({"at", "ops", "times", "layout", "cut"}, {false, false, true, false, false});
+  for (const ordered_json &row : facts["values"])
+    values.add({row["at"], row["ops"], grouped(row["times"]), row["layout"], row["why"]});
+  print(values, out);
   if (facts["collectives"].empty()) {
     out << "\nRanks tell each other nothing in a step\n";
     return;
@@ -184,6 +216,7 @@ ordered_json describeSharding(const artifact::Program &program) {
           {"mesh", mesh.text()},
           {"ranks", ranksOf(program, mesh)},
           {"variables", variablesOf(program, mesh)},
+          {"values", valuesOf(program)},
           {"collectives", collectives.rows},
           {"totals", collectives.totals}};
 }

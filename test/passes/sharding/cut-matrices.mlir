@@ -3,7 +3,10 @@
 
 // The first matrix is cut by columns, which cuts the second by rows, and there is one sum behind them: nothing
 // else is told between the two.
-// CHECK: module attributes {weir.batch = 3 : i64, weir.mesh = "tp=2"}
+// CHECK: module attributes {weir.batch = 3 : i64, weir.mesh = "tp=2"
+// CHECK-SAME: "h.0.down", true, 1, "16@tp 8", "tp: with h.*.up"]
+// CHECK-SAME: "h.0.up", true, 1, "8 16@tp", "tp: with h.*.up"]
+// CHECK-SAME: "scale", true, 1, "8", ""]
 // CHECK: weir.variable parameter @h.0.down {weir.layout = "16@tp 8"} : tensor<16x8xf32>
 // CHECK: weir.variable parameter @h.0.up {weir.layout = "8 16@tp"} : tensor<8x16xf32>
 // CHECK: weir.variable parameter @scale : tensor<8xf32>

@@ -3,7 +3,7 @@
 weir.variable parameter @w : tensor<5x7xf32>
 
 // Rows stay cut through what they are merged with; what is summed over is cut as well.
-// CHECK: module attributes {weir.mesh = "dp=2"}
+// CHECK: module attributes {weir.mesh = "dp=2"
 // CHECK-LABEL: func @rows
 // CHECK-SAME: %{{.*}}: tensor<4x3x5xf32> {weir.layout = "4@dp 3 5"}
 func.func @rows(%x: tensor<4x3x5xf32>) -> tensor<7x5xf32> {

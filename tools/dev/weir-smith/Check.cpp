@@ -5,24 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/dev/weir-smith/Check.h"
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
-#include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
-#include "passes/Pipeline.h"
-#include "passes/VerifyRanks.h"
 #include "runtime/base/Error.h"
-#include "tools/dev/weir-smith/Trial.h"
-#include "verify/Compare.h"
+#include "tools/dev/weir-smith/Checker.h"
 #include "verify/Compiled.h"
 #include "verify/Feed.h"
-#include "verify/Ranks.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 
@@ -31,20 +25,10 @@ using namespace mlir;
 namespace weir::smith {
 namespace {
 
-// Simplification folds constants, and a constant is an f32: more than the rounding that Trial
-// allows.
-constexpr double foldTolerance = 5e-6;
 // Between two programs that are both run in f64.
 constexpr double f64Tolerance = 1e-9;
 // How much of what compiled code may differ rounding alone may take.
 constexpr double conditionShare = 0.1;
-
-/// What one entry gives: results in order, and variables by name.
-struct EntryRun {
-  Tensors results;
-  std::map<std::string, Tensor> variables;
-};
-using ProgramRun = std::map<std::string, EntryRun>;
 
 std::string print(ModuleOp module) {
   std::string text;
@@ -75,95 +59,28 @@ Element masterOf(ModuleOp module) {
   return master ? *elementOf(master.getValue()) : Element::f32;
 }
 
-class Checker {
-public:
-  Checker(ModuleOp module, const CheckOptions &options)
-      : module(module), options(options), pipeline{.target = makeTarget(options.code.target),
-                                                   .precision = precisionOf(module),
-                                                   .master = masterOf(module)},
-        planned(pipeline), variables(drawVariables(module)),
-        handler(module.getContext(), [this](Diagnostic &diagnostic) {
-          llvm::raw_string_ostream stream(diagnostics);
-          stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
-          return success();
-        }) {
-    for (auto function : module.getOps<func::FuncOp>()) {
-      Entry &entry = entries[function.getSymName().str()];
-      entry.inputs = drawInputs(function);
-      for (unsigned i = 0; i < function.getNumResults(); ++i) {
-        auto name = function.getResultAttrOfType<StringAttr>(i, outputAttrName);
-        entry.outputs.push_back(name ? name.str() : "output" + std::to_string(i));
-        entry.types.push_back(function.getResultTypes()[i]);
-      }
+} // namespace
+
+Checker::Checker(ModuleOp module, const CheckOptions &options)
+    : module(module), options(options), pipeline{.target = makeTarget(options.code.target),
+                                                 .precision = precisionOf(module),
+                                                 .master = masterOf(module)},
+      planned(pipeline), variables(drawVariables(module)),
+      handler(module.getContext(), [this](Diagnostic &diagnostic) {
+        llvm::raw_string_ostream stream(diagnostics);
+        stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
+        return success();
+      }) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    Entry &entry = entries[function.getSymName().str()];
+    entry.inputs = drawInputs(function);
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      auto name = function.getResultAttrOfType<StringAttr>(i, outputAttrName);
+      entry.outputs.push_back(name ? name.str() : "output" + std::to_string(i));
+      entry.types.push_back(function.getResultTypes()[i]);
     }
   }
-
-  Outcome run();
-
-private:
-  struct Entry {
-    Tensors inputs;
-    std::vector<std::string> outputs;
-    std::vector<Type> types;
-    double largestNorm = 0; ///< of the values that its results are computed from
-  };
-
-  bool begin(StringRef stage) {
-    if (!options.until.empty() && outcome.stage == options.until)
-      return false;
-    outcome.stage = stage.str();
-    if (options.onStage)
-      options.onStage(stage);
-    return true;
-  }
-  bool fail(const std::string &message) {
-    outcome.kind = Outcome::Kind::fails;
-    outcome.message = message + (diagnostics.empty() ? "" : "\n" + diagnostics);
-    return false;
-  }
-
-  bool roundtrip();
-  bool findTruth();
-  bool refuse(const std::string &why) {
-    outcome.kind = Outcome::Kind::refused;
-    outcome.message = why;
-    return false;
-  }
-  bool tryForward(ModuleOp program);
-  bool tryInF32(ModuleOp differentiated);
-  bool runPasses(ModuleOp on, std::initializer_list<std::unique_ptr<Pass> (*)()> passes);
-  bool runTrial(Trial &trial, func::FuncOp function);
-  bool declinesAttention(ModuleOp program);
-  bool everyPass();
-  bool without();
-  bool plan();
-  bool ranks();
-  void addMissingEntries(ModuleOp program);
-  bool runCompiled(const std::vector<std::byte> &artifact, StringRef once, StringRef again);
-
-  OwningOpRef<ModuleOp> copy() { return OwningOpRef<ModuleOp>(module.clone()); }
-  bool apply(const PipelinePass &pass, ModuleOp to, const PipelineOptions &with);
-  std::optional<MemoryReport> measure(const PipelineOptions &with);
-  bool findRoom();
-  std::optional<ProgramRun> interpret(ModuleOp program);
-  std::optional<ProgramRun> interpretPlan(ModuleOp plan, bool offsets);
-  bool agree(const ProgramRun &run, const ProgramRun &with, double tolerance);
-  double runTolerance = gradientTolerance; ///< of what is compiled: more where factors are rounded
-  std::string difference(const std::string &entry, const EntryRun &run, const EntryRun &with,
-                         double tolerance);
-
-  ModuleOp module;
-  const CheckOptions &options;
-  const PipelineOptions pipeline;
-  PipelineOptions planned; ///< the same, with the memory that the program asks for
-  std::map<std::string, Tensor> variables;
-  std::map<std::string, Entry> entries;
-  std::string diagnostics;
-  ScopedDiagnosticHandler handler;
-  Outcome outcome;
-  ProgramRun truth;
-  bool rounds = false; ///< to low precision, in a pass
-};
+}
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -509,66 +426,6 @@ void Checker::addMissingEntries(ModuleOp program) {
   nameEntryPorts(program);
 }
 
-/// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
-/// sums in another order to other numbers.
-bool Checker::ranks() {
-  auto mesh = module->getAttrOfType<StringAttr>(ranksAttrName);
-  if (!mesh || rounds)
-    return true;
-  if (!begin("layouts"))
-    return false;
-  PipelineOptions together = pipeline;
-  together.mesh = mesh.str();
-  if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
-    together.zero = zero.getInt();
-  OwningOpRef<ModuleOp> program = copy();
-  if (failed(runPhases(*program, together, "layouts")))
-    return fail("the program is not cut over " + together.mesh);
-  if (!begin("ranks"))
-    return false;
-  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
-  std::vector<OwningOpRef<ModuleOp>> owned;
-  std::vector<ModuleOp> programs;
-  std::vector<uint32_t> programOf;
-  for (together.rank = 0; together.rank < parsed.ranks(); ++together.rank) {
-    programOf.push_back(uint32_t(together.rank));
-    programs.push_back(*owned.emplace_back(program->clone()));
-    if (failed(runPhases(programs.back(), together, "simplify", "partition")))
-      return fail("a rank's program cannot be made");
-    if (options.onChange)
-      options.onChange("partition", programs.back());
-  }
-  if (failed(verifyRanks(programs, programOf)))
-    return fail("the ranks' programs do not fit together");
-  ProgramRun run;
-  for (const auto &[name, entry] : truth) {
-    Ranks all(parsed, programs, programOf);
-    all.variables = variables;
-    auto results = all.run(name, entries.at(name).inputs);
-    if (failed(results))
-      return fail("the ranks do not run @" + name + (all.problem ? ": " + all.problem->why : ""));
-    if (!all.apart.empty())
-      return fail(all.apart);
-    run[name] = {std::move(*results), std::move(all.variables)};
-  }
-  if (!agree(run, truth, foldTolerance))
-    return false;
-  if (!options.code.compile || options.code.target.rfind("cpu", 0) != 0)
-    return true;
-  if (!begin("compile ranks"))
-    return false;
-  program = copy();
-  addMissingEntries(*program);
-  auto artifact = compile(*program, together);
-  if (failed(artifact))
-    return fail("the ranks' programs do not compile");
-  try {
-    return runCompiled(*artifact, "run ranks", "threads of ranks");
-  } catch (const Failure &failure) {
-    return fail(failure.what());
-  }
-}
-
 bool Checker::plan() {
   OwningOpRef<ModuleOp> program = copy();
   for (const Phase &phase : phasesOnTensors())
@@ -634,8 +491,6 @@ Outcome Checker::run() {
     ranks();
   return outcome;
 }
-
-} // namespace
 
 Outcome check(ModuleOp module, const CheckOptions &options) {
   return Checker(module, options).run();

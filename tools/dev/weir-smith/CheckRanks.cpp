@@ -1,0 +1,78 @@
+//===- CheckRanks.cpp - A program on several ranks ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Names.h"
+#include "passes/VerifyRanks.h"
+#include "runtime/base/Error.h"
+#include "tools/dev/weir-smith/Checker.h"
+#include "verify/Ranks.h"
+
+using namespace mlir;
+
+namespace weir::smith {
+
+/// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
+/// sums in another order to other numbers.
+bool Checker::ranks() {
+  auto mesh = module->getAttrOfType<StringAttr>(ranksAttrName);
+  if (!mesh || rounds)
+    return true;
+  if (!begin("layouts"))
+    return false;
+  PipelineOptions together = pipeline;
+  together.mesh = mesh.str();
+  if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
+    together.zero = zero.getInt();
+  OwningOpRef<ModuleOp> program = copy();
+  if (failed(runPhases(*program, together, "layouts")))
+    return fail("the program is not cut over " + together.mesh);
+  if (!begin("ranks"))
+    return false;
+  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
+  std::vector<OwningOpRef<ModuleOp>> owned;
+  std::vector<ModuleOp> programs;
+  std::vector<uint32_t> programOf;
+  for (together.rank = 0; together.rank < parsed.ranks(); ++together.rank) {
+    programOf.push_back(uint32_t(together.rank));
+    programs.push_back(*owned.emplace_back(program->clone()));
+    if (failed(runPhases(programs.back(), together, "simplify", "partition")))
+      return fail("a rank's program cannot be made");
+    if (options.onChange)
+      options.onChange("partition", programs.back());
+  }
+  if (failed(verifyRanks(programs, programOf)))
+    return fail("the ranks' programs do not fit together");
+  ProgramRun run;
+  for (const auto &[name, entry] : truth) {
+    Ranks all(parsed, programs, programOf);
+    all.variables = variables;
+    auto results = all.run(name, entries.at(name).inputs);
+    if (failed(results))
+      return fail("the ranks do not run @" + name + (all.problem ? ": " + all.problem->why : ""));
+    if (!all.apart.empty())
+      return fail(all.apart);
+    run[name] = {std::move(*results), std::move(all.variables)};
+  }
+  if (!agree(run, truth, foldTolerance))
+    return false;
+  if (!options.code.compile || options.code.target.rfind("cpu", 0) != 0)
+    return true;
+  if (!begin("compile ranks"))
+    return false;
+  program = copy();
+  addMissingEntries(*program);
+  auto artifact = compile(*program, together);
+  if (failed(artifact))
+    return fail("the ranks' programs do not compile");
+  try {
+    return runCompiled(*artifact, "run ranks", "threads of ranks");
+  } catch (const Failure &failure) {
+    return fail(failure.what());
+  }
+}
+
+} // namespace weir::smith
