@@ -63,8 +63,7 @@ LogicalResult checkPlan(Verification &verification, Samples &samples, Forms &for
   if (verification.isCut())
     verification.prove("lower-to-plan", plans);
   if (found.fault)
-    return options.full ? success()
-                        : findPass(verification, forms, [] { return success(); });
+    return options.full ? success() : findPass(verification, forms, [] { return success(); });
   if (options.full && failed(checkBuffers()))
     return failure();
   if (found.fault)

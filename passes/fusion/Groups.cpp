@@ -152,9 +152,9 @@ static SmallVector<Value> fullReads(Operation *op, ArrayRef<int64_t> full) {
       reads.push_back(source.value);
   if (isa<Pointwise>(op) || reductionSplit(op))
     for (Value operand : op->getOperands())
-      if (auto view = operand.getDefiningOp<View>();
-          view && view.use() == ViewUse::each && shapeOf(operand) == full &&
-          fusionClass(view) == FusionClass::cheap)
+      if (auto view = operand.getDefiningOp<View>(); view && view.use() == ViewUse::each &&
+                                                     shapeOf(operand) == full &&
+                                                     fusionClass(view) == FusionClass::cheap)
         reads.push_back(operand);
   return reads;
 }

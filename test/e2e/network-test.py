@@ -84,6 +84,8 @@ def forget_the_dead():
 
 
 class OnHosts(ranks.Ranks):
+    network = None
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -99,10 +101,15 @@ class OnHosts(ranks.Ranks):
         except RuntimeError as refused:
             raise unittest.SkipTest(f"hosts cannot be made here: {refused}")
 
+    def setUp(self):
+        super().setUp()
+        self.secret = self.write("secret", "0123456789abcdef\n")
+
     def connect(self, size):
+        if self.network:
+            self.network.close()
         self.network = Network(size)
         self.addCleanup(self.network.close)
-        self.secret = self.write("secret", "0123456789abcdef\n")
 
     def command(self, rank, tool):
         return [TOOLS["ip"], "netns", "exec", self.network.hosts[rank], BIN / tool]
@@ -111,18 +118,17 @@ class OnHosts(ranks.Ranks):
         return super().environment(rank, size, port) | {"MASTER_ADDR": "10.77.0.1", "WEIR_JOB_SECRET_FILE": str(self.secret)}
 
     def test_bits_of_virtual_devices(self):
-        rows = self.digits(64)
-        for size, model, fed in ((2, ranks.MLP, rows), (4, ranks.GPT, ranks.data(window=self.text()))):
+        text, rows = ranks.data(window=self.text()), self.digits(64)
+        for size, model, zero, fed in ((2, ranks.GPT, 3, text), (4, ranks.MLP, 1, rows)):
             with self.subTest(size=size):
                 self.connect(size)
-                artifact = self.compiled(*model, "--mesh", f"dp={size}", "--zero", size - 1)
-                self.weir("run", artifact, *fed, *self.options(f"virtual-{size}"))
-                said = self.all_end(self.begin(size, "run", artifact, *fed, *self.options(f"hosts-{size}")))
+                artifact = self.compiled(*model, "--mesh", f"dp={size}", "--zero", zero)
+                self.weir("run", artifact, *fed, *self.options(f"virtual-{size}", steps=4))
+                said = self.all_end(self.begin(size, "run", artifact, *fed, *self.options(f"hosts-{size}", steps=4)))
                 self.assertRegex(said[0][1], r"; ranks meet at 10\.77\.0\.1:\d+ \(MASTER_ADDR=10\.77\.0\.1\)")
                 self.assert_same(f"virtual-{size}", f"hosts-{size}")
                 for host in range(size):
                     self.assertGreater(self.network.bytes_sent(host), 100000)
-                self.network.close()
 
     @unittest.skipUnless(os.path.exists("/proc/net/if_inet6"), "this machine has no IPv6")
     def test_ipv6(self):
@@ -137,45 +143,61 @@ class OnHosts(ranks.Ranks):
         self.assert_same("virtual", "hosts")
 
     def test_a_slow_link(self):
-        """It takes the time that the bytes take, and nothing else changes."""
+        """A run takes the time that its bytes take, and nothing else changes."""
         self.connect(2)
         artifact, rows = self.compiled(*ranks.MLP, "--mesh", "dp=2"), self.digits(64)
-        self.weir("run", artifact, *rows, *self.options("virtual", steps=60))
+        self.weir("run", artifact, *rows, *self.options("virtual", steps=40))
         self.network.slow("20mbit")
         began = time.monotonic()
-        self.all_end(self.begin(2, "run", artifact, *rows, *self.options("hosts", steps=60)))
+        self.all_end(self.begin(2, "run", artifact, *rows, *self.options("hosts", steps=40)))
         took = time.monotonic() - began
         self.assert_same("virtual", "hosts")
         sent = self.network.bytes_sent(1)
-        self.assertGreater(sent, 60 * 38000)  # half of a gradient and of the parameters, at least
-        self.assertGreater(took, sent * 8 / 20e6 * 0.9)
+        self.assertGreater(sent, 40 * 19690 * 4)  # at least a part of the gradient and of the parameters, half each
+        self.assertGreater(took, 0.9 * sent * 8 / 20e6)
+
+    def unsettled(self, size, unsettle):
+        """The losses of a run are the same, whatever is done to the network once it is at its steps."""
+        self.connect(size)
+        artifact = self.compiled(*ranks.MLP, "--mesh", f"dp={size}")
+        words = ["run", artifact, *self.digits(64), "--steps", 30, "--metrics"]
+        self.weir(*words, self.folder / "virtual.jsonl")
+        self.network.slow("20mbit")
+        processes = self.begin(size, *words, self.folder / "m.jsonl")
+        self.await_steps(processes)
+        unsettle(processes)
+        self.all_end(processes)
+        self.assertEqual(self.losses("m.jsonl"), self.losses("virtual.jsonl"))
 
     def test_a_link_that_is_slow_for_long(self):
         """Who is late is alive, however little comes through for longer than the silence that ends a run."""
-        self.connect(2)
-        artifact, rows = self.compiled(*ranks.MLP, "--mesh", "dp=2"), self.digits(64)
-        words = ["run", artifact, *rows, "--steps", 400]
-        self.weir(*words, "--metrics", self.folder / "virtual.jsonl")
-        self.network.slow("20mbit")
-        processes = self.begin(2, *words, "--metrics", self.folder / "m.jsonl")
-        self.await_steps(processes)
-        self.network.slow("64kbit")
-        time.sleep(1)
-        before = len(self.losses_by_step("m.jsonl"))
-        time.sleep(11)
-        self.assertLessEqual(len(self.losses_by_step("m.jsonl")) - before, 3)
-        self.network.fast()
-        self.all_end(processes, within=60)
-        self.assertEqual(self.losses("m.jsonl"), self.losses("virtual.jsonl"))
+
+        def unsettle(processes):
+            self.network.slow("64kbit")
+            time.sleep(1)
+            before = len(self.losses_by_step("m.jsonl"))
+            time.sleep(10)
+            # A step sends 160 kB, which takes 20 s.
+            self.assertLessEqual(len(self.losses_by_step("m.jsonl")) - before, 1)
+            self.network.fast()
+
+        self.unsettled(2, unsettle)
+
+    def test_a_link_that_is_down_for_a_moment(self):
+        def unsettle(processes):
+            self.network.set(1, "down")
+            time.sleep(3)
+            self.network.set(1, "up")
+
+        self.unsettled(2, unsettle)
 
     def test_a_broken_link_ends_all(self):
         """Nothing that was saved is lost: all go on, or half of them do."""
-        self.connect(4)
         rows = self.digits(64)
         four, two = (self.compiled(*ranks.MLP, "--mesh", f"dp={size}", "--zero", 1, name=f"{size}.weirx") for size in (4, 2))
 
         def words(artifact, name, folder):
-            return ["run", artifact, *rows, "--steps", 100, "--every", 7, "--metrics", self.folder / f"{name}.jsonl",
+            return ["run", artifact, *rows, "--steps", 40, "--every", 3, "--metrics", self.folder / f"{name}.jsonl",
                     "--checkpoint", self.folder / folder]  # fmt: skip
 
         self.weir(*words(four, "whole", "whole"))
@@ -183,17 +205,17 @@ class OnHosts(ranks.Ranks):
         for lost in ((0,), (2, 3)):
             with self.subTest(lost=lost):
                 name = f"without-{lost[0]}"
+                self.connect(4)
                 self.network.slow("20mbit")
                 processes = self.begin(4, *words(four, name, name))
-                self.await_steps(processes, f"{name}.jsonl", 20)
+                self.await_steps(processes, f"{name}.jsonl", 10)
+                saved = self.checkpoints(self.folder / name)[-1].name
                 for host in lost:
                     self.network.set(host, "down")
-                began = time.monotonic()
-                said = self.all_end(processes, status=7, within=10)
-                print(f"{lost}: all ended after {time.monotonic() - began:.1f} s", *(err for out, err in said), sep="\n")
-                for rank, (out, err) in enumerate(said):
-                    self.assertRegex(err, rf"error: rank {rank}: .*step \d+: rank {rank} waits in .* for rank \d: rank \d is not heard of for 8 s")
-                    self.assertRegex(err, r"last-actions-of-rank-\d\.txt")
+                for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=10)):
+                    waits = rf"step \d+: rank {rank} waits in .* for rank \d"
+                    self.assertRegex(err, rf"error: rank {rank}: {waits}: rank \d is not heard of for 8 s: .*; its last actions are in ")
+                self.assertGreaterEqual(self.checkpoints(self.folder / name)[-1].name, saved)
                 self.assertLessEqual(self.losses_by_step(f"{name}.jsonl").items(), whole.items())
                 for host in lost:
                     self.network.set(host, "up")
@@ -201,28 +223,25 @@ class OnHosts(ranks.Ranks):
                 shutil.copytree(self.folder / name, self.folder / f"{name}-by-two")
                 self.all_end(self.begin(4, *words(four, f"{name}-on", name), "--resume"))
                 on = self.losses_by_step(f"{name}-on.jsonl")
-                self.assertGreater(min(on), 14)
-                self.assertEqual(on, {step: whole[step] for step in range(min(on), 101)})
+                self.assertGreater(min(on), int(saved.split("-")[1]))
+                self.assertEqual(on, {step: whole[step] for step in range(min(on), 41)})
                 self.assertEqual(self.weights(self.folder / name), self.weights(self.folder / "whole"))
                 self.all_end(self.begin(2, *words(two, f"{name}-by-two", f"{name}-by-two"), "--resume"))
                 by_two = self.losses_by_step(f"{name}-by-two.jsonl")
                 self.assertEqual(by_two.keys(), on.keys())
-                print("by two:", max(abs(by_two[step] / whole[step] - 1) for step in on))
                 for step in on:
-                    self.assertAlmostEqual(by_two[step] / whole[step], 1, delta=1e-4)
+                    self.assertAlmostEqual(by_two[step] / whole[step], 1, delta=1e-5)
 
     def test_two_that_do_not_reach_each_other(self):
-        """All of them reach rank 0, so none is lost: the time for who is late ends them."""
+        """All reach rank 0, so none is lost: the time for who is late ends them."""
         self.connect(3)
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=3")
         processes = self.begin(3, "run", artifact, *self.digits(64), "--steps", 10000000, "--collective-timeout", 5,
                                "--metrics", self.folder / "m.jsonl")  # fmt: skip
         self.await_steps(processes)
         self.network.part(1, 2)
-        said = self.all_end(processes, status=7, within=10)
-        print(*(err for out, err in said), sep="\n")
-        for out, err in said:
-            self.assertRegex(err, r"rank \d waits in .* for rank \d: .*rank \d is alive, and has not come within 5 s \(--collective-timeout\)")
+        for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=10)):
+            self.assertRegex(err, rf"rank {rank} waits in .* for rank \d: .*rank \d is alive, and has not come within 5 s")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ namespace {
 
 const char *const plan = R"(
 module attributes {weir.mesh = "dp=3"} {
-  plan.variable parameter "w" at 0 {layout = "5@dp 4"} : tensor<2x4xf32>
+  plan.variable parameter @w at 0 {layout = "5@dp 4"} : tensor<2x4xf32>
   plan.entry @step {
     %r = plan.alloc 64 "round" : !plan.buffer<scratch>
     %a = plan.alloc 64 "a" : !plan.buffer<scratch>
@@ -39,7 +39,7 @@ module attributes {weir.mesh = "dp=3"} {
 
 const char *const program = R"(
 module attributes {weir.mesh = "dp=3"} {
-  weir.variable parameter @w : tensor<2x4xf32> {weir.layout = "5@dp 4"}
+  weir.variable parameter @w {weir.layout = "5@dp 4"} : tensor<2x4xf32>
   func.func @step(%x: tensor<2x4xf32> {weir.layout = "5@dp 4"}) -> tensor<5x4xf32> {
     %w = weir.read @w : tensor<2x4xf32>
     %y = weir.all_gather %x over "dp" rows [2, 2, 1] : tensor<2x4xf32> -> tensor<5x4xf32> loc("net.weir":3:1)
@@ -70,7 +70,8 @@ protected:
       replace(from, to);
     auto first = mlir::parseSourceString<mlir::ModuleOp>(GetParam(), &context),
          other = mlir::parseSourceString<mlir::ModuleOp>(last, &context);
-    EXPECT_TRUE(first && other);
+    if (!first || !other)
+      return "the test's programs cannot be read";
     std::string text;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
       llvm::raw_string_ostream(text) << diagnostic.getLocation() << " " << diagnostic;
@@ -103,6 +104,6 @@ TEST_P(OfIr, SharesAreLookedAt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OfIr, testing::Values(plan, program),
-                         [](const auto &info) { return info.index ? "Weir" : "Plans"; });
+                         [](const auto &info) { return info.index ? "Weir" : "Plan"; });
 
 } // namespace
