@@ -59,6 +59,17 @@ class Mesh(weirtest.Test):
         self.assertLessEqual(kept("--mesh", "tp=2"), 1.1 / 2 * kept())
         self.assertLessEqual(kept("--mesh", "tp=4"), 1.1 / 4 * kept())
 
+    def test_low_precision(self):
+        """Ranks round their parts of a sum, so losses are as far from one device's as low precision is fine."""
+        text = data(window=self.text())
+        options = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
+        for low in (["bf16"], ["bf16", "--master", "bf16"], ["f16", "--loss-scale", "dynamic"], ["f8"]):
+            alone = self.losses(self.compiled("gpt-char", *options, "--precision", *low, name="alone.weirx"), *text)
+            for mesh in (["dp=2,tp=2", "--zero", 3], ["dp=3", "--zero", 1]):
+                with self.subTest(low=low, mesh=mesh):
+                    together = self.compiled("gpt-char", *options, "--precision", *low, "--mesh", *mesh, name="together.weirx")
+                    self.agree(self.losses(together, *text), alone, delta=1e-3)
+
     def test_microbatches(self):
         options, rows = ["--set", "hidden=24", "--set", "batch=8", "--microbatches", 2], self.digits(64)
         alone = self.losses(self.compiled("mnist-mlp", *options, name="alone.weirx"), *rows)
