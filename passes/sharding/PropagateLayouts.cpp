@@ -31,9 +31,6 @@ using namespace weir::sharding;
 
 namespace {
 
-/// Over which rows of a batch are cut.
-constexpr StringLiteral dataAxis = "dp";
-
 /// How much of what is cut over the data axis, besides rows (Rajbhandari et al., "ZeRO: Memory
 /// optimizations toward training trillion parameter models", SC 2020). Gradients follow from the
 /// states of optimizers, so 1 and 2 are one.

@@ -45,6 +45,9 @@ struct Mesh {
   bool operator==(const Mesh &) const = default;
 };
 
+/// The axes that anything is cut over: one for the rows of batches, one for matrices.
+constexpr std::string_view dataAxis = "dp", tensorAxis = "tp";
+
 /// The first place of the part number `part` of `size` places in `parts`; of `parts`, their end.
 constexpr int64_t firstOfPart(int64_t size, int64_t part, int64_t parts) {
   return (part * size + parts - 1) / parts;

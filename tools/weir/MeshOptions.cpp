@@ -24,7 +24,7 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
         if (auto *wrong = std::get_if<std::string>(&parsed))
           return *wrong;
         for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (axis.name != "dp" && axis.name != "tp")
+          if (axis.name != dataAxis && axis.name != tensorAxis)
             return axis.name + " is no axis that anything is cut over: expected dp, for rows of "
                                "batches, or tp, for matrices";
         return std::string();
@@ -51,7 +51,7 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.mesh.empty())
     throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
                                    " together, and each gets a size of its own: give one");
-  bool hasRows = std::get<Mesh>(Mesh::parse(options.mesh)).find("dp") >= 0;
+  bool hasRows = std::get<Mesh>(Mesh::parse(options.mesh)).find(dataAxis) >= 0;
   if (options.zero && !hasRows)
     throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
 }

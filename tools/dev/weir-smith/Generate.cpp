@@ -10,6 +10,7 @@
 #include "ir/weir/Pins.h"
 #include "ir/weir/Recompute.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Rules.h"
@@ -279,7 +280,7 @@ void chooseMesh(Program &program) {
   StringRef mesh = meshes[program.random.below(meshes.size())];
   Builder builder(module.getContext());
   module->setAttr(ranksAttrName, builder.getStringAttr(mesh));
-  if (mesh.contains("dp"))
+  if (mesh.contains(dataAxis))
     module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
 }
 
