@@ -102,8 +102,8 @@ int64_t Bound::bytesMade(const Action &action) const {
 
 int64_t leastInAnyOrder(const Step &step) {
   // Where most is alive in the order that there is, and where forward ends; until what is found is
-  // as good as what there is.
-  constexpr int near = 8;
+  // as good as what there is. A cut's time grows faster than the step: about a second of them.
+  const int near = std::min(8, 2000 / std::max(1, int(step.actions.size())));
   constexpr double enough = 0.999;
   int64_t least = 0;
   Memory memory = measure(step);
