@@ -139,7 +139,9 @@ Exit Training::replay(const Signals &signals) {
   reports.open(data.unit(), done, options.replay);
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, options.replay);
   while (done < options.replay - 1) {
-    startStep(prefetcher.next(), 0);
+    Clock::time_point begun = Clock::now();
+    writeInputs(program, stepEntry, data.trainedOn(), prefetcher.next());
+    startStep(begun, 0);
     finishStep();
     if (int signal = signals.received()) {
       reports.say(concat(Signals::name(signal), ": stopped after step ", done));

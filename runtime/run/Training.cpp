@@ -194,22 +194,57 @@ int Training::received(const Signals &signals) {
   return agreed;
 }
 
+/// Ahead of a step: as received(). Where one of several processes has no data for it, all throw:
+/// what was learnt so far they can save together.
+int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &noData) {
+  if (!group)
+    return 0;
+  constexpr int64_t lacking = 1 << 16; // and the rank that lacks it: above all signals
+  int64_t most =
+      collectives::mostOf(*group, "the beginning of a step",
+                          noData ? lacking + group->rank() : int64_t(signals.received()));
+  if (most < lacking)
+    return agreed = int(most);
+  endsTogether = true;
+  if (noData)
+    throw *noData;
+  throw Failure(Exit::data, concat("rank ", most - lacking, " has no data for step ",
+                                   done + started.size() + 1, "; it says why"));
+}
+
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
   Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
   // A step that is to be run again is the last that was run.
   size_t ahead = options.nan == "trace" ? 0 : program.facts().ahead;
   while (done < total) {
-    Clock::time_point asked = Clock::now();
-    const Batch &batch = prefetcher.next();
-    startStep(batch, secondsSince(asked));
+    Clock::time_point asked = Clock::now(), begun = asked;
+    if (group)
+      group->at(done + int64_t(started.size()) + 1);
+    std::optional<Failure> noData;
+    try {
+      const Batch &batch = prefetcher.next();
+      begun = Clock::now();
+      writeInputs(program, stepEntry, data.trainedOn(), batch);
+    } catch (const Failure &failure) {
+      if (!group || failure.exit != Exit::data)
+        throw;
+      noData.emplace(failure);
+    }
+    double waited = std::chrono::duration<double>(begun - asked).count();
+    if (int signal = agreeOnStep(signals, noData)) {
+      finishSteps();
+      return signal;
+    }
+    startStep(begun, waited);
     int64_t step = done + started.size();
     bool pauses = step == total || (options.evalEvery > 0 && step % options.evalEvery == 0) ||
                   (store && step % options.every == 0);
     while (started.size() > (pauses ? 0 : ahead))
       finishStep();
-    // Who asks for the end waits for a step, not for an evaluation.
-    int signal = received(signals);
+    // Who asks for the end waits for a step, not for an evaluation. Several processes agree on it
+    // ahead of the next step.
+    int signal = group ? 0 : received(signals);
     if (signal)
       finishSteps();
     if (done == total)
@@ -227,8 +262,8 @@ int Training::train(const Signals &signals) {
 }
 
 std::string Training::savedAsItStands() {
-  // Where this is one of several processes, the others are elsewhere.
-  if (!store || group || done + started.size() == 0)
+  // Where this is one of several processes, the others are elsewhere, unless all have agreed.
+  if (!store || (group && !endsTogether) || done + started.size() == 0)
     return "";
   try {
     finishSteps();
@@ -239,12 +274,8 @@ std::string Training::savedAsItStands() {
   }
 }
 
-/// `waited` are the seconds that it took to get the batch.
-void Training::startStep(const Batch &batch, double waited) {
-  Clock::time_point begun = Clock::now();
-  if (group)
-    group->at(done + int64_t(started.size()) + 1);
-  writeInputs(program, stepEntry, data.trainedOn(), batch);
+/// Its inputs, for which it was waited so many seconds until `begun`, are written.
+void Training::startStep(Clock::time_point begun, double waited) {
   Clock::time_point ready = Clock::now();
   started.push_back({program.start(stepEntry), begun, ready, waited});
 }

@@ -48,7 +48,8 @@ private:
   void initialize();
   void announce() const;
   int train(const Signals &signals);
-  void startStep(const Batch &batch, double waited);
+  void startStep(Clock::time_point begun, double waited);
+  int agreeOnStep(const Signals &signals, const std::optional<Failure> &noData);
   void finishStep();
   void finishSteps();
   void checkFinite(const StepRecord &record);
@@ -94,8 +95,9 @@ private:
   Clock::time_point told;      // when all was said of the last step
   int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1;      // the step that `held` is of
-  int agreed = 0;    // the signal that ends the run, where several processes have to agree
-  Values last, held; // of the last step, of the last evaluation
+  int agreed = 0;            // the signal that ends the run, where several processes have to agree
+  bool endsTogether = false; // that all processes leave it, for want of data
+  Values last, held;         // of the last step, of the last evaluation
 };
 
 } // namespace weir

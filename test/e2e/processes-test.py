@@ -7,6 +7,7 @@ import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 import unittest
@@ -228,6 +229,24 @@ class Processes(Ranks):
                 # It finds out as it goes on.
                 processes[victim].send_signal(signal.SIGCONT)
                 self.all_end([processes[victim]], status=7, within=10)
+
+    def test_a_rank_without_data(self):
+        """Its file is cut short during the run: all save together what was learnt until then."""
+        artifact, port = self.compiled(*GPT, "--mesh", "dp=2"), free_port()
+        files = [self.folder / f"{rank}.bin" for rank in range(2)]
+        processes = []
+        for rank, file in enumerate(files):
+            file.write_bytes(struct.pack("<5000H", *(at % 7 for at in range(5000))))
+            processes.append(start("weir", "run", artifact, *data(window=file), "--steps", 10000000, "--every", 5000000,
+                                   "--checkpoint", self.folder / "kept", "--metrics", self.folder / "m.jsonl",
+                                   env=self.environment(rank, 2, port)))  # fmt: skip
+            self.addCleanup(self.put_away, processes[-1])
+        self.await_steps(processes)
+        files[1].write_bytes(b"")
+        (_, first), (_, other) = self.all_end(processes, status=4, within=60)
+        self.assertRegex(other, r"1\.bin: was .*while it was in use.*; the run is saved after step \d+")
+        self.assertRegex(first, r"rank 1 has no data for step \d+; it says why; the run is saved after step \d+")
+        self.assertEqual(len(self.checkpoints(self.folder / "kept")), 1)
 
     def test_a_rank_that_does_not_come(self):
         artifact, port = self.compiled(*MLP, "--mesh", "dp=2"), free_port()
