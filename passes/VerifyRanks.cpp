@@ -153,6 +153,8 @@ std::optional<RanksProblem> findRanksProblem(ArrayRef<ModuleOp> programs,
                                              ArrayRef<uint32_t> programOf) {
   planned::MeshPrograms ranks;
   auto text = ModuleOp(programs[0])->getAttrOfType<StringAttr>(meshAttrName);
+  if (!text)
+    return std::nullopt; // a mesh of one rank
   ranks.mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
   ranks.programOf = programOf;
   std::vector<Converter> converters;

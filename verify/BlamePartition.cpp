@@ -14,6 +14,7 @@
 #include "ir/weir/Collectives.h"
 #include "passes/sharding/Reshard.h"
 #include "verify/Blame.h"
+#include "verify/Compare.h"
 #include "verify/Known.h"
 
 namespace weir {
@@ -47,7 +48,7 @@ std::optional<Tensor> together(llvm::ArrayRef<const Tensor *> shares, const Layo
       });
   }
   for (auto [rank, share] : llvm::enumerate(shares))
-    if (layout.sums.empty() && shareOf(whole, layout, mesh, int64_t(rank)).values != share->values)
+    if (layout.sums.empty() && !sameElements(shareOf(whole, layout, mesh, int64_t(rank)), *share))
       return std::nullopt;
   return whole;
 }

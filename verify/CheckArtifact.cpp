@@ -19,11 +19,6 @@ using namespace mlir;
 
 namespace weir {
 
-static bool sameBits(const Tensor &a, const Tensor &b) {
-  return llvm::equal(a.values, b.values,
-                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
 /// Beside the middle of two floats of low precision a number may become either, and what is
 /// computed of it differs by that: of each element by such a step, of it or of the tensor's mean
 /// square. That each action rounds as it should has been seen by then.
@@ -138,7 +133,7 @@ LogicalResult checkArtifact(Verification &verification, Samples &samples, Forms 
       return failure();
     for (const auto &[entry, list] : *outcome)
       for (auto [one, other] : llvm::zip_equal(list, again->at(entry)))
-        if (!sameBits(one.value, other.value)) {
+        if (!sameElements(one.value, other.value)) {
           verification.report(
               "artifact", llvm::formatv("`{0}` of @{1}{2}", one.name, entry, sample.words).str(),
               std::nullopt, "three threads give other bits than one");

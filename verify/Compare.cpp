@@ -6,10 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Compare.h"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace weir {
+
+bool sameElements(const Tensor &a, const Tensor &b) {
+  return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
 
 double norm(const Tensor &tensor) {
   double sum = 0;

@@ -31,6 +31,9 @@ struct Difference {
 /// not agree.
 Difference compare(const Tensor &actual, const Tensor &truth, double tolerance, double largest = 0);
 
+/// Whether all elements are equal, or NaN in both.
+bool sameElements(const Tensor &a, const Tensor &b);
+
 double norm(const Tensor &tensor);
 
 /// A loss against its truth, and a gradient.

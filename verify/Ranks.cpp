@@ -93,12 +93,15 @@ Tensor exchanged(mlir::Operation *op, const Tensor &input, const Mesh &mesh, Tra
   return result;
 }
 
-/// Makes what is not the same in both NaN; whether there was something.
+/// What no f32 is, nor NaN: it is the same as nothing that it is compared with.
+constexpr double apartFromAll = 1e300;
+
+/// Makes what is not the same in both apartFromAll; whether there was something.
 bool part(Tensor &some, const Tensor &others) {
   bool apart = false;
   for (auto [one, other] : llvm::zip_equal(some.values, others.values))
     if (one != other && !(std::isnan(one) && std::isnan(other))) {
-      one = NAN;
+      one = apartFromAll;
       apart = true;
     }
   return apart;
@@ -199,6 +202,7 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
     shares.push_back(sharesOf(rank));
   std::vector<mlir::FailureOr<Tensors>> results(modules.size(), mlir::failure());
+  std::vector<char> failsByOthers(modules.size(), false);
   auto runRank = [&](int64_t rank) {
     Interpreter interpreter;
     if (observe)
@@ -210,6 +214,7 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
         return exchanged(op, input, mesh, meetings.of(rank));
       } catch (const Failure &failure) {
         std::lock_guard lock(mutex);
+        failsByOthers[size_t(rank)] = true;
         if (!problem)
           problem = Problem{op->getName().getStringRef().str(), op->getLoc(), failure.what()};
         return mlir::failure();
@@ -225,11 +230,19 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
     else
       meetings.finish(rank);
   };
+  // Threads of ranks make types, which a context of one thread does not guard.
+  mlir::MLIRContext *context = modules[0]->getContext();
+  bool wasGuarded = context->isMultithreadingEnabled();
+  context->enableMultithreading(true);
   {
     std::vector<std::jthread> threads;
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
       threads.emplace_back(runRank, rank);
   }
+  context->enableMultithreading(wasGuarded);
+  for (auto [result, byOthers] : llvm::zip_equal(results, failsByOthers))
+    if (mlir::failed(result) && !byOthers)
+      problem.reset(); // the others waited for one that failed by itself
   for (auto &result : results)
     if (mlir::failed(result))
       return mlir::failure();

@@ -37,7 +37,7 @@ public:
 
   /// Runs an entry with inputs and on variables that are whole; plans with their offsets, or with
   /// memory of its own for each buffer. Its results are those of rank 0, which all others have as
-  /// well: where they have not, an element is NaN, and so it is with variables.
+  /// well: where they have not, an element is 1e300, and so it is with variables.
   mlir::FailureOr<Tensors> run(llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs,
                                bool offsets = false);
 

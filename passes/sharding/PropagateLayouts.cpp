@@ -131,7 +131,7 @@ public:
       if (auto found = variables.find(write.getVariable()); found != variables.end())
         propagation.seed(write.getValue(), found->second.layout);
     });
-    propagation.run(function, "as what it becomes is stored");
+    propagation.run(function, "as what is stored lies");
     function.walk([&](Operation *op) { record(op); });
   }
 

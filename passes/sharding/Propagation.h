@@ -43,7 +43,7 @@ public:
   /// account, as whoever trains the model would.
   void run(mlir::func::FuncOp entry, std::string why);
 
-  /// On whose account each axis came to cut the value: "dp: rows of `x`; tp: with h.*.up".
+  /// On whose account each axis came to cut the value: "dp: rows of a batch; tp: with h.*.up".
   std::string whyOf(mlir::Value value) const;
 
   /// What is known of a value: whole, where nothing is.

@@ -58,6 +58,7 @@ private:
   void checkTied();
   void checkChoices();
   void checkKeeping();
+  void checkPlacements();
   void checkKernels();
   void checkPart(const std::string &where, const Kernel &kernel, const Kernel *before);
   void checkFlops(const std::string &where, const Kernel &kernel);

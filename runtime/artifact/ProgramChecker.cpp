@@ -51,6 +51,7 @@ void ProgramChecker::check() {
   checkTied();
   checkChoices();
   checkKeeping();
+  checkPlacements();
   checkVariables();
   checkKernels();
 
@@ -272,6 +273,15 @@ void ProgramChecker::checkChoices() {
       for (DType type : {choice->computes(), choice->stores()})
         require(type <= DType::MAX, where, unknownType(type));
       checkLocation(where, choice->location());
+    }
+}
+
+void ProgramChecker::checkPlacements() {
+  if (program.placements())
+    for (const Placement *placement : *program.placements()) {
+      for (const auto *text : {placement->what(), placement->layout(), placement->why()})
+        require(isPlainText(text->string_view()), "a placement", "it says what is no plain text");
+      checkLocation("the placement of " + quoted(placement->what()), placement->location());
     }
 }
 

@@ -72,6 +72,9 @@ void ProgramChecker::checkMesh() {
   if (program.program_of())
     for (uint32_t number : *program.program_of())
       require(number <= others, "mesh", "a rank runs a program that is not there");
+  for (uint32_t number = 1; number <= others; ++number)
+    require(std::ranges::find(*program.program_of(), number) != program.program_of()->end(), "mesh",
+            concat("nobody runs its program ", number));
 }
 
 /// The other programs, each as if it were alone.

@@ -72,7 +72,8 @@ public:
         throw Failure(Exit::peer,
                       concat("rank ", rank, " waits in ", what, " for a rank that has ended"));
     };
-    await([&] { return !meeting.all; });
+    // Who has come and not gone may have left by its failure: nobody meets any more then.
+    await([&] { return !meeting.all && !all.over; });
     meeting.offers[own] = {&what, to};
     if (++meeting.here == members.size()) {
       meeting.all = true;

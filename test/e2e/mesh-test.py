@@ -149,6 +149,14 @@ class Mesh(weirtest.Test):
         self.assertTrue(attends)
         self.assertTrue(all("@tp" not in row["layout"].split()[1] for row in attends), attends)
 
+    def test_a_mesh_of_one(self):
+        """It is one device."""
+        options, rows = ["--set", "hidden=24", "--set", "batch=8"], self.digits(64)
+        one = self.compiled("mnist-mlp", *options, "--mesh", "dp=1,tp=1", name="one.weirx")
+        alone = self.compiled("mnist-mlp", *options, name="alone.weirx")
+        self.assertEqual(self.losses(one, *rows), self.losses(alone, *rows))
+        self.weir("verify", MODELS / "mnist-mlp.weir", *options, "--mesh", "dp=1")
+
     def test_verify(self):
         """All ranks after each pass, and compiled, beside one device."""
         run = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=5", "--set", "batch=5", "--mesh", "dp=2", "--zero", 3)

@@ -21,8 +21,8 @@ struct ModelWords {
 /// The model, its configs and warnings.
 void addModelOptions(CLI::App &app, CompileOptions &options, ModelWords &words);
 
-/// What addModelOptions adds. Of the configs, the last of the same name counts. Throws
-/// Failure{Exit::usage}.
+/// What addModelOptions adds. Throws Failure{Exit::usage}, for a config that is given twice
+/// too.
 void readModelOptions(const ModelWords &words, CompileOptions &options);
 
 /// What the model is compiled for, and how.

@@ -17,8 +17,11 @@ namespace weir {
 ///
 ///   model, target, mesh
 ///   ranks [{ranks, persistent, arena}]: those that run the same program, and what each takes
-///   variables [{name, role, at, shape, layout, bytes, most}]: of the whole tensor, and the most
-///     that a rank has of it; `layout` as runtime/base/Layout.h writes it, null: all ranks have it
+///   variables [{name, role, at, shape, layout, why, bytes, most}]: of the whole tensor, and the
+///     most that a rank has of it; `layout` as runtime/base/Layout.h writes it, null: all ranks
+///     have it; `why`: on whose account each axis cuts it
+///   values [{at, ops, times, layout, why}]: what the lines of the model make in the forward
+///     computation of a step, by how it lies
 ///   collectives [{at, kind, axis, times, bytes}]: of a step, by line of the model: how often it is
 ///     done, and the bytes that rank 0 gets of others so, together
 ///   totals {axis: {times, bytes}}

@@ -76,6 +76,18 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"not of each which program", [](auto &p) { p.program_of.pop_back(); }},
            {"a program that is not there", [](auto &p) { p.program_of[0] = 2; }},
            {"nobody runs its other programs", [](auto &p) { p.program_of.clear(); }},
+           {"nobody runs its program 1", [](auto &p) { p.program_of = {0, 0, 0}; }},
+           {"is no plain text",
+            [](auto &p) {
+              p.placements.push_back(std::make_unique<artifact::PlacementT>());
+              p.placements[0]->what = "\n";
+            }},
+           {"the placement of 'matmul'",
+            [](auto &p) {
+              p.placements.push_back(std::make_unique<artifact::PlacementT>());
+              p.placements[0]->what = "matmul";
+              p.placements[0]->location = std::make_unique<artifact::Location>(99, 1, 1);
+            }},
            {"of another mesh", [](auto &p) { p.others[0]->mesh = "tp=3"; }},
            {"a rank's program is for another device",
             [](auto &p) { p.others[0]->devices[0]->target = "x86-64-v4"; }},
@@ -103,7 +115,11 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"its element type is number 99",
             [&](auto &p) { gather(p).dtype = artifact::DType(99); }},
            {"a member has a part of an element", [&](auto &p) { gather(p).bytes[2] = 2; }},
-           {"shares overlap: rank 2 has 2 places of 5", [](auto &p) { p.program_of[2] = 0; }},
+           {"shares overlap: rank 2 has 2 places of 5",
+            [](auto &p) {
+              p.program_of[2] = 0;
+              p.others.clear();
+            }},
            {"part of a tensor that no rank has: rank 1 has 1 places of 5",
             [](auto &p) { p.program_of[1] = 1; }},
            {"rank 0 runs another program", [](auto &p) { p.program_of[0] = 1; }},

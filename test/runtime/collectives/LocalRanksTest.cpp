@@ -116,3 +116,15 @@ TEST(LocalRanks, NobodyWaitsForWhoHasEnded) {
     EXPECT_EQ(exchange(ranks.of(rank), three, rank, 0, "the loss", 1)[2], 200 + rank);
   });
 }
+
+TEST(LocalRanks, NobodyMeetsWhoHasLeft) {
+  const Mesh four = mesh("dp=2,tp=2");
+  LocalRanks ranks(four);
+  std::jthread first([&] {
+    EXPECT_NE(failureOf([&] { exchange(ranks.of(0), four, 0, 1, "a sum", 1); }), "none");
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ranks.end(); // by rank 2, which is none of those that meet
+  first.join();
+  EXPECT_NE(failureOf([&] { exchange(ranks.of(1), four, 1, 1, "a sum", 1); }), "none");
+}
