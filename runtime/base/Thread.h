@@ -28,7 +28,8 @@ template <typename Body> std::thread startThread(Body body) {
     throw Failure(Exit::device,
                   concat("cannot start a thread: ", error.code().message(),
                          "; --threads N takes fewer, ulimit -u and the container's limit on "
-                         "processes say how many there may be"));
+                         "processes say how many there may be, ulimit -v whether there is room "
+                         "for one"));
   }
 }
 

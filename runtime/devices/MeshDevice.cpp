@@ -11,6 +11,7 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Element.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/MachineMemory.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Thread.h"
@@ -71,6 +72,7 @@ public:
       std::iota(here.begin(), here.end(), 0);
       local.emplace(mesh);
     }
+    requireMemory(program, options);
     for (int64_t rank : here) {
       const artifact::Program &ofRank = artifact::programOf(program, rank);
       DeviceOptions own = options;
@@ -164,6 +166,27 @@ private:
     uint64_t own;   ///< and of the rank's share
     uint64_t size;
   };
+
+  /// What the ranks of this machine take together: a process that uses more than there is is ended
+  /// without a word.
+  void requireMemory(const artifact::Program &program, const DeviceOptions &options) const {
+    uint64_t all = 0, there = machineMemory();
+    for (int64_t rank : here) {
+      const artifact::Device &device = artifact::deviceOf(artifact::programOf(program, rank));
+      all += device.arena() + device.pinned() + (options.offloadFolder.empty() ? device.host() : 0);
+    }
+    uint64_t ranks = here.size();
+    if (group) {
+      all *= uint64_t(group->neighbours());
+      ranks = uint64_t(group->neighbours());
+    }
+    if (there && all > there)
+      throw Failure(Exit::device,
+                    concat("not enough memory for the model's tensors of the ", ranks,
+                           " ranks on this machine: ", all, " bytes are needed, there are ", there,
+                           "; compile with a --memory SIZE, which is one rank's, or run ranks on "
+                           "more machines"));
+  }
 
   /// Of each rank's device.
   int threadsOf(const DeviceOptions &options) const {

@@ -305,7 +305,8 @@ void Training::finishStep() {
   utilization.add(record);
   last = record.values;
   reports.step(record);
-  checkFinite(record);
+  if (program.facts().computes)
+    checkFinite(record);
   // Of a later step while one runs.
   if (started.empty() && program.facts().computes)
     if (auto counted = readRunScalar(program, "step"); counted && *counted != done)
@@ -452,7 +453,8 @@ Exit Training::finish(bool reported) {
   reports.close();
   if (isFirst(options))
     printResults(results, options.json, seconds, reports.profileJson());
-  skips.requireLearnt(done);
+  if (program.facts().computes)
+    skips.requireLearnt(done);
   return reported ? Exit::ok : Exit::storage;
 }
 

@@ -270,6 +270,17 @@ class Sources(weirtest.Test):
         self.kept(images, "--metrics", "--eval-data", "weir-run", artifact, *few, *held_out, *run, "--metrics", images)
         self.weir_run(artifact, *rows, *run, "--metrics", "/dev/null", "--trace", "/dev/null")
 
+    def test_nobody_reads_what_is_said(self):
+        """A pipe without a reader, and a full disk, behind standard error end no compile and change no status."""
+        model, artifact = MODELS / "mnist-mlp.weir", self.folder / "said.weirx"
+        for words, status in ((["--memory", "100MB", "--offload", "optimizer"], 0), (["--memory", "1"], 3)):
+            command = [BIN / "weir", "compile", model, *words, "-o", artifact]
+            self.assertNotEqual(subprocess.run(command, capture_output=True).stderr, b"")
+            reader, writer = os.pipe()
+            os.close(reader)
+            with self.subTest(words=words), open("/dev/full", "wb") as full, os.fdopen(writer, "wb") as pipe:
+                self.assertEqual([subprocess.run(command, stderr=to).returncode for to in (full, pipe)], [status] * 2)
+
     def test_two_results_in_one_file(self):
         model, artifact, out = self.folder / "m.weir", self.folder / "m.weirx", self.folder / "out"
         model.write_text((MODELS / "mnist-mlp.weir").read_text())

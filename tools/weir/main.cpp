@@ -36,7 +36,10 @@
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cassert>
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -90,6 +93,9 @@ Command addCheck(CLI::App &app, State &state) {
 
 /// Compiles, and lets nothing pass that cannot be run.
 Exit compile(const CompileOptions &options, std::vector<std::byte> &output) {
+  // Who no longer reads what is said of a compile does not end it. Results on standard output do.
+  if (options.stopAfter.empty() && !options.json)
+    std::signal(SIGPIPE, SIG_IGN);
   Exit exit = compileModel(options, output);
   if (exit == Exit::ok && options.stopAfter.empty())
     checkWritten(output);
@@ -460,5 +466,9 @@ Exit run(int argc, const char *const *argv) {
 } // namespace weir
 
 int main(int argc, char **argv) {
-  return weir::guarded([&] { return weir::run(argc, argv); });
+  return weir::guarded([&] {
+    // A standard error that takes no more is no fault of the command's.
+    auto forget = llvm::make_scope_exit([] { llvm::errs().clear_error(); });
+    return weir::run(argc, argv);
+  });
 }
