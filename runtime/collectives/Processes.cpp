@@ -69,7 +69,11 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
       counts(size_t(all)) {
   Control::Settings controls{.meeting = settings.meeting, .silence = settings.silence};
   controls.onOver = [this] { stop(); };
-  controls.onStuck = settings.onStuck;
+  controls.onStuck = [this, told = settings.onStuck](Verdict verdict) {
+    if (!isConnected)
+      verdict.words = concat("rank ", own, " waits in connecting: ", verdict.words);
+    told(verdict);
+  };
   control = std::make_unique<Control>(controls, plugin);
   try {
     std::string here = cores();
@@ -78,6 +82,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
     beside = std::ranges::count(others, here);
     links = plugin.make(own, all, control->address());
     links->connect(control->allToAll("connecting", links->addresses()));
+    isConnected = true;
   } catch (const Failure &failure) {
     control->fail(failure.exit, failure.what());
     throw;

@@ -21,6 +21,7 @@
 #include "runtime/collectives/Control.h"
 #include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
+#include <atomic>
 
 namespace weir::collectives {
 
@@ -73,6 +74,7 @@ private:
   int64_t beside = 1;
   std::vector<uint64_t> counts; ///< of exchanges, by peer
   std::unique_ptr<Links> links;
+  std::atomic<bool> isConnected = false;
 
   std::mutex mutex;
   bool isOver = false;

@@ -261,7 +261,8 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   do {
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port) {
       address.setPort(uint16_t(port));
-      int socket = connectTo(address, Clock::now() + seconds(2));
+      // Where nothing answers at all, each port takes that long.
+      int socket = connectTo(address, std::min(until, Clock::now() + seconds(2)));
       if (socket < 0)
         continue;
       Entered entered{std::make_unique<Channel>(socket), placeText(address.text(), uint16_t(port)),

@@ -236,12 +236,29 @@ class OnHosts(ranks.Ranks):
         """All reach rank 0, so none is lost: the time for who is late ends them."""
         self.connect(3)
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=3")
-        processes = self.begin(3, "run", artifact, *self.digits(64), "--steps", 10000000, "--collective-timeout", 5,
-                               "--metrics", self.folder / "m.jsonl")  # fmt: skip
+        processes = self.begin(3, "run", artifact, *self.digits(64), "--steps", 10000000, "--every", 5000000, "--collective-timeout", 5,
+                               "--metrics", self.folder / "m.jsonl", "--checkpoint", self.folder / "kept")  # fmt: skip
         self.await_steps(processes)
         self.network.part(1, 2)
         for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=10)):
             self.assertRegex(err, rf"rank {rank} waits in .* for rank \d: .*rank \d is alive, and has not come within 5 s")
+
+    def test_what_is_down_from_the_beginning(self):
+        """No rank looks for another for longer than it was told to, though each of many ports is silent."""
+        self.connect(2)
+        artifact = self.compiled(*ranks.MLP, "--mesh", "dp=2")
+        self.network.set(1, "down")
+        said = self.all_end(self.begin(2, "run", artifact, *self.digits(64), "--steps", 3, "--collective-timeout", 3), status=7, within=10)
+        self.assertRegex(said[0][1], r"rank 1 has not come to 10\.77\.0\.1:\d+ for 3 s")
+        self.assertIn("rank 1 has found no rank 0 of this job at 10.77.0.1", said[1][1])
+
+    def test_two_that_are_not_connected(self):
+        self.connect(3)
+        artifact = self.compiled(*ranks.MLP, "--mesh", "dp=3")
+        self.network.part(1, 2)
+        for out, err in self.all_end(self.begin(3, "run", artifact, *self.digits(64), "--steps", 3), status=7, within=60):
+            self.assertRegex(err, r"error: .*rank 1 cannot be connected to all others: rank 2 is not reached|"
+                                  r"error: .*rank 2 cannot be connected to all others: rank 1 is not reached")  # fmt: skip
 
 
 if __name__ == "__main__":

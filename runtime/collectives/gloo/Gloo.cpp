@@ -24,8 +24,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// To connect; who waits for data is stopped by others, at once or never.
-constexpr milliseconds toConnect = std::chrono::seconds(60);
+/// To connect, for which Gloo takes five times what it is given. Who waits for data is stopped by
+/// others, at once or never.
+constexpr milliseconds toConnect = std::chrono::seconds(60) / 5;
 constexpr milliseconds forEver = std::chrono::hours(24 * 365);
 
 class GlooParcel : public Parcel {
@@ -77,7 +78,12 @@ public:
   void connect(const std::vector<std::string> &addresses) override {
     for (int peer = 0; peer < size; ++peer)
       if (peer != rank)
-        context->getPair(peer)->connect({addresses[peer].begin(), addresses[peer].end()});
+        try {
+          context->getPair(peer)->connect({addresses[peer].begin(), addresses[peer].end()});
+        } catch (const std::exception &error) {
+          throw std::runtime_error("rank " + std::to_string(peer) +
+                                   " is not reached: " + error.what());
+        }
   }
 
   std::unique_ptr<Parcel> parcel(void *memory, size_t bytes) override {
