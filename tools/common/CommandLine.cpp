@@ -73,22 +73,28 @@ std::string strangers(CLI::App &app) {
   return concat("unexpected argument '", unexpected, "'");
 }
 
-/// What is wrong with an option or argument that was given nothing, or "". It is a variable of the
-/// shell, most of the time, that is not set; nothing would be done as if the option were not there.
-std::string emptyValues(CLI::App &app, int argc, const char *const *argv) {
-  auto complaint = [](const std::string &name) {
-    return concat(name, ": its value is empty; leave the option out, or give it one (is a variable "
-                        "of the shell not set?)");
-  };
+/// Of an option or argument that was given nothing. It is a variable of the shell, most of the
+/// time, that is not set; nothing would be done as if the option were not there.
+std::string isEmpty(const std::string &name) {
+  return concat(name, ": its value is empty; leave the option out, or give it one (is a variable "
+                      "of the shell not set?)");
+}
+
+/// What is wrong with `--name=`, or "". The parser gives it the next word.
+std::string emptyBehindEquals(int argc, const char *const *argv) {
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i)
+    if (std::string word = argv[i]; word.starts_with("--") && word.find('=') == word.size() - 1)
+      return isEmpty(word.substr(0, word.size() - 1));
+  return "";
+}
+
+/// What is wrong with values that are empty words, or "".
+std::string emptyValues(CLI::App &app) {
   for (const CLI::App *part : {&app, &chosen(app)})
     for (const CLI::Option *option : part->get_options())
       for (const std::string &value : option->results())
         if (value.empty() && option->get_items_expected_max() > 0)
-          return complaint(option->get_name());
-  // Of `--name=` the parser knows only that something is missing.
-  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i)
-    if (std::string word = argv[i]; word.starts_with("--") && word.find('=') == word.size() - 1)
-      return complaint(word.substr(0, word.size() - 1));
+          return isEmpty(option->get_name());
   return "";
 }
 
@@ -124,18 +130,22 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   std::string problem;
   try {
     app.parse(argc, argv);
-    problem = strangers(app);
+    problem = emptyBehindEquals(argc, argv);
     if (problem.empty())
-      problem = emptyValues(app, argc, argv);
+      problem = strangers(app);
+    if (problem.empty())
+      problem = emptyValues(app);
     if (problem.empty() && hasCommands && app.get_subcommands().empty())
       problem = "no command given";
   } catch (const CLI::Success &help) {
     app.exit(help, std::cout, std::cerr);
     return Exit::ok;
   } catch (const CLI::ParseError &error) {
-    problem = strangers(app);
+    problem = emptyBehindEquals(argc, argv);
     if (problem.empty())
-      problem = emptyValues(app, argc, argv);
+      problem = strangers(app);
+    if (problem.empty())
+      problem = emptyValues(app);
     if (problem.empty())
       problem = error.what();
   }

@@ -108,6 +108,9 @@ TEST_F(CommandLine, RefusesEmptyValues) {
     EXPECT_EQ(parse({"train", "m.weir", (std::string(name) + "=").c_str()}).first, Exit::usage);
   }
   EXPECT_EQ(parse({"train", "m.weir", "--data", "a=b", "--data", ""}).first, Exit::usage);
+  // The next word is not blamed.
+  EXPECT_NE(parse({"train", "m.weir", "--init=", "-o", "a"}).second.find("--init: its value"),
+            std::string::npos);
   EXPECT_EQ(parse({"train", ""}).first, Exit::usage);
   EXPECT_FALSE(parse({"train", "m.weir", "--init", "a", "--resume"}).first);
 }
