@@ -1,5 +1,6 @@
 """Where threads, memory or open files end, wherever that is, the status is 6 and there is a message."""
 
+import json
 import os
 import resource
 import subprocess
@@ -59,6 +60,19 @@ class Scarce(weirtest.Test):
                 )  # fmt: skip
             )
         self.assertEqual((statuses[0], statuses[-1]), (6, 0))
+
+    @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
+    def test_memory_of_ranks(self):
+        """There is room for each rank of a process alone, and not for both."""
+        artifact = self.folder / "m.weirx"
+        self.weir("compile", MODEL[0], "--set", "hidden=4096", "--set", "batch=8", "--mesh", "dp=2", "-o", artifact)
+        limit = json.loads(self.weir("inspect", artifact, "--sharding", "--json").stdout)["ranks"][0]["arena"] * 3 // 2
+        done = subprocess.run(
+            [BIN / "weir-run", artifact, *map(str, self.rows), "--steps", "1"], capture_output=True, text=True, timeout=100,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertRegex(done.stderr, r"tensors of the 2 ranks on this machine: \d+ bytes are needed, there are \d+; compile with")
 
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
     def test_memory_for_the_first_call_of_a_thread(self):
