@@ -127,20 +127,17 @@ private:
 
   /// Of a collective of the weir dialect.
   void describe(Operation *op, planned::Meeting &meeting) {
-    auto gather = dyn_cast<AllGatherOp>(op);
-    auto all = dyn_cast<AllToAllOp>(op);
-    Value input = op->getOperand(0), result = op->getResult(0);
-    ArrayRef<int64_t> rows = gather ? gather.getRows() : all.getRows();
+    Value input = op->getOperand(0);
+    CollectiveFacts facts = factsOf(op);
     uint64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
     meeting.kind = op->getName().stripDialect().str();
-    meeting.axis = (gather ? gather.getAxis() : all.getAxis()).str();
-    auto number = op->getAttrOfType<IntegerAttr>(numberAttrName);
-    meeting.number = number ? number.getInt() : 0;
+    meeting.axis = facts.axis.str();
+    meeting.number = facts.number;
     meeting.source = weir::describe(op->getLoc());
     meeting.element = *elementOf(tensorType(input).getElementType());
-    for (int64_t count : rows)
+    for (int64_t count : facts.rows)
       meeting.bytes.push_back(count * row);
-    meeting.own = row * (gather ? shapeOf(input)[0] : shapeOf(result)[0] / int64_t(rows.size()));
+    meeting.own = row * facts.own;
   }
 
   ModuleOp module;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Ranks.h"
+#include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
@@ -59,14 +60,14 @@ struct Exchange {
                         : own * int64_t(counts.size())};
       return;
     }
-    gathers = llvm::isa<AllGatherOp>(op);
-    axis = op->getAttrOfType<mlir::StringAttr>("axis").getValue();
+    CollectiveFacts facts = factsOf(op);
+    gathers = facts.gathers;
+    axis = facts.axis;
     result = Shape(shapeOf(op->getResult(0)));
-    auto rows = op->getAttrOfType<mlir::DenseI64ArrayAttr>("rows").asArrayRef();
     int64_t row = mlir::ShapedType::getNumElements(result) / result[0];
-    for (int64_t count : rows)
+    for (int64_t count : facts.rows)
       counts.push_back(count * row);
-    own = row * (gathers ? shapeOf(op->getOperand(0))[0] : result[0] / int64_t(rows.size()));
+    own = row * facts.own;
   }
 };
 

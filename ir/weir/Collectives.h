@@ -22,6 +22,32 @@ inline constexpr llvm::StringLiteral numberAttrName = "weir.number";
 
 inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllGatherOp, AllToAllOp>(op); }
 
+/// What a collective says, whichever it is.
+struct CollectiveFacts {
+  bool gathers; ///< or has something for each member
+  llvm::StringRef axis;
+  llvm::ArrayRef<int64_t> rows; ///< of each member
+  int64_t own;                  ///< of them, this rank's
+  int64_t number;               ///< 0: it has none
+};
+
+inline CollectiveFacts factsOf(mlir::Operation *op) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(numberAttrName);
+  CollectiveFacts facts{true, "", {}, 0, number ? number.getInt() : 0};
+  if (auto gather = llvm::dyn_cast<AllGatherOp>(op)) {
+    facts.axis = gather.getAxis();
+    facts.rows = gather.getRows();
+    facts.own = shapeOf(gather.getInput())[0];
+    return facts;
+  }
+  auto all = llvm::cast<AllToAllOp>(op);
+  facts.gathers = false;
+  facts.axis = all.getAxis();
+  facts.rows = all.getRows();
+  facts.own = shapeOf(all.getResult())[0] / int64_t(facts.rows.size());
+  return facts;
+}
+
 /// Whether it is a collective, or has one in its region.
 inline bool hasCollectives(mlir::Operation *op) {
   return op

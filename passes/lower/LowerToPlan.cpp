@@ -112,8 +112,7 @@ private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerKernel(KernelOp kernel);
   LogicalResult lowerMicrobatches(MicrobatchesOp op);
-  void lowerCollective(plan::CollectiveKind kind, Operation *op, StringRef axis,
-                       ArrayRef<int64_t> rows, int64_t own);
+  void lowerCollective(Operation *op);
   Value use(StringRef variable, Location loc);
   Value allocate(Value tensor, StringRef label);
   Value allocateOnHost(Value tensor);
@@ -306,12 +305,8 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     } else if (auto put = dyn_cast<PutOp>(op)) {
       Value buffer = bufferOf[put.getResult()] = allocateOnHost(put.getResult());
       copy(bufferOf.lookup(memoryOf(put.getValue())), buffer, put.getType(), put.getLoc());
-    } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
-      lowerCollective(plan::CollectiveKind::all_gather, gather, gather.getAxis(), gather.getRows(),
-                      shapeOf(gather.getInput())[0]);
-    } else if (auto all = dyn_cast<AllToAllOp>(op)) {
-      lowerCollective(plan::CollectiveKind::all_to_all, all, all.getAxis(), all.getRows(),
-                      shapeOf(all.getResult())[0] / int64_t(all.getRows().size()));
+    } else if (isCollective(&op)) {
+      lowerCollective(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write))
         copy(bufferOf.lookup(memoryOf(write.getValue())), use(write.getVariable(), write.getLoc()),
@@ -323,19 +318,19 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
   return success();
 }
 
-/// `own` are the rows of this rank.
-void EntryLowering::lowerCollective(plan::CollectiveKind kind, Operation *op, StringRef axis,
-                                    ArrayRef<int64_t> rows, int64_t own) {
+void EntryLowering::lowerCollective(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
+  CollectiveFacts facts = factsOf(op);
   int64_t row = storageBytes(input.getType()) / shapeOf(input)[0];
   SmallVector<int64_t> bytes;
-  for (int64_t count : rows)
+  for (int64_t count : facts.rows)
     bytes.push_back(count * row);
-  auto number = op->getAttrOfType<IntegerAttr>(numberAttrName);
   Value buffer = bufferOf[result] = allocate(result, "of all ranks");
-  plan::CollectiveOp::create(builder, op->getLoc(), kind, axis, bufferOf.lookup(memoryOf(input)),
-                             buffer, bytes, own * row, tensorType(input).getElementType(),
-                             number ? number.getInt() : 0);
+  plan::CollectiveOp::create(builder, op->getLoc(),
+                             facts.gathers ? plan::CollectiveKind::all_gather
+                                           : plan::CollectiveKind::all_to_all,
+                             facts.axis, bufferOf.lookup(memoryOf(input)), buffer, bytes,
+                             facts.own * row, tensorType(input).getElementType(), facts.number);
 }
 
 LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {

@@ -18,7 +18,7 @@ Propagation::Known &Propagation::about(Value value) {
   auto [found, isNew] = known.try_emplace(value);
   if (isNew)
     found->second = {Layout::whole(shapeOf(value)),
-                     SmallVector<unsigned>(mesh().axes.size(), round)};
+                     SmallVector<unsigned>(mesh().axes.size(), round())};
   return found->second;
 }
 
@@ -26,7 +26,7 @@ void Propagation::fix(Value value, const Layout &layout) {
   Known &now = about(value);
   for (unsigned axis = 0; axis < mesh().axes.size(); ++axis)
     if (layout.isCutOver(axis) && !now.layout.isCutOver(axis))
-      now.rounds[axis] = round;
+      now.rounds[axis] = round();
   now.layout = layout;
   now.fixed = Axes(mesh().axes.size());
   std::iota(now.fixed.begin(), now.fixed.end(), 0);
@@ -56,7 +56,7 @@ bool Propagation::add(Value value, const Layout &layout) {
     changed |= refine(mine, theirs, mesh(), [&](unsigned axis) {
       if (llvm::is_contained(now.fixed, axis) || now.layout.isCutOver(axis))
         return false;
-      now.rounds[axis] = round;
+      now.rounds[axis] = round();
       return true;
     });
   return changed;
@@ -174,7 +174,6 @@ bool Propagation::spread(Operation *op) {
 }
 
 void Propagation::run(func::FuncOp entry, std::string why) {
-  reasons.push_back(std::move(why));
   SmallVector<Operation *> ops;
   llvm::StringMap<ReadOp> reads;
   SmallVector<std::pair<ReadOp, ReadOp>> same;
@@ -193,7 +192,7 @@ void Propagation::run(func::FuncOp entry, std::string why) {
     for (Operation *op : llvm::reverse(ops))
       changed |= spread(op);
   }
-  ++round;
+  reasons.push_back(std::move(why));
 }
 
 std::string Propagation::whyOf(Value value) const {

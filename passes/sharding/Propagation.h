@@ -70,14 +70,14 @@ private:
   Known &about(mlir::Value value);
 
   const Mesh &mesh() const { return *meshOf; }
+  unsigned round() const { return unsigned(reasons.size()); }
 
   const Mesh *meshOf;
   llvm::DenseMap<mlir::Value, Known> known;
   /// Copies of a propagation are of one entry.
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
-  unsigned round = 0;
-  std::vector<std::string> reasons; ///< of each round
+  std::vector<std::string> reasons; ///< of each round that is over
 };
 
 } // namespace weir::sharding

@@ -7,24 +7,15 @@
 
 #include "tools/weir/Inspect.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/base/Utf8.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Describe.h"
-#include <iostream>
-#include <sstream>
+#include "tools/weir/PrintFacts.h"
 
 namespace weir {
 
 void inspect(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
-  nlohmann::ordered_json facts = describe(artifact::verify(bytes));
-  if (json) {
-    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  } else {
-    std::ostringstream text;
-    printDescription(facts, text);
-    std::cout << printable(text.str());
-  }
+  printFacts(describe(artifact::verify(bytes)), json, printDescription);
 }
 
 } // namespace weir

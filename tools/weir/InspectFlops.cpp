@@ -9,13 +9,11 @@
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
+#include "tools/weir/PrintFacts.h"
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 
 using nlohmann::ordered_json;
 
@@ -133,13 +131,7 @@ void printFlopsByLine(const ordered_json &entries, std::ostream &out) {
 void inspectLines(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   ordered_json entries = describeFlops(artifact::verify(bytes));
-  if (json) {
-    std::cout << entries.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    return;
-  }
-  std::ostringstream text;
-  printFlopsByLine(entries, text);
-  std::cout << printable(text.str());
+  printFacts(entries, json, printFlopsByLine);
 }
 
 } // namespace weir

@@ -7,14 +7,12 @@
 
 #include "tools/weir/InspectMemory.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Describe.h"
 #include "tools/weir/Numbers.h"
-#include <iostream>
+#include "tools/weir/PrintFacts.h"
 #include <map>
-#include <sstream>
 
 using nlohmann::ordered_json;
 
@@ -165,13 +163,7 @@ ordered_json describeMemory(const artifact::Program &program) {
 void inspectMemory(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   ordered_json facts = describeMemory(artifact::verify(bytes));
-  if (json) {
-    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    return;
-  }
-  std::ostringstream text;
-  printMemory(facts, text);
-  std::cout << printable(text.str());
+  printFacts(facts, json, printMemory);
 }
 
 } // namespace weir

@@ -7,11 +7,9 @@
 
 #include "tools/weir/InspectPrecision.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/report/Table.h"
+#include "tools/weir/PrintFacts.h"
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 
 using nlohmann::ordered_json;
 
@@ -117,13 +115,7 @@ void printPrecision(const ordered_json &facts, std::ostream &out) {
 
 void inspectPrecision(const std::vector<std::byte> &artifact, const CastCounts &counts, bool json) {
   ordered_json facts = describePrecision(artifact::verify(artifact), counts);
-  if (json) {
-    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    return;
-  }
-  std::ostringstream text;
-  printPrecision(facts, text);
-  std::cout << printable(text.str());
+  printFacts(facts, json, printPrecision);
 }
 
 } // namespace weir

@@ -10,13 +10,11 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/Utf8.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Numbers.h"
-#include <iostream>
+#include "tools/weir/PrintFacts.h"
 #include <map>
-#include <sstream>
 
 using nlohmann::ordered_json;
 
@@ -228,13 +226,7 @@ void inspectSharding(const std::string &path, bool json) {
     throw Failure(Exit::usage,
                   "--sharding: " + path + " is for one device: compile it with --mesh");
   ordered_json facts = describeSharding(program);
-  if (json) {
-    std::cout << facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    return;
-  }
-  std::ostringstream text;
-  printSharding(facts, text);
-  std::cout << printable(text.str());
+  printFacts(facts, json, printSharding);
 }
 
 } // namespace weir
