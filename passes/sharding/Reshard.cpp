@@ -16,8 +16,16 @@ using namespace mlir;
 namespace weir::sharding {
 
 /// A sum of fewer elements than so many for each member is made of all members' at once: two
-/// collectives of a part each would move as little, and wait twice.
+/// collectives of a part each would move as little, and wait twice. Of the first rank, which has as
+/// much as any: all ranks are to have the same collectives.
 static constexpr int64_t fewElements = 1024;
+
+static int64_t elementsOf(const Layout &layout, const Mesh &mesh, int64_t rank) {
+  int64_t elements = 1;
+  for (int64_t size : layout.shape(mesh, rank))
+    elements *= size;
+  return elements;
+}
 
 Value Reshard::begin(Location loc, const Piece &piece) {
   std::string name = runBeginPrefix + Layout{{{piece}}}.text(mesh);
@@ -214,9 +222,9 @@ Value Reshard::sum(Location loc, Value parts) {
 }
 
 /// The sum of all members' values, for all of them.
-Value Reshard::addUp(Location loc, Value value, unsigned axis) {
+Value Reshard::addUp(Location loc, Value value, const Layout &layout, unsigned axis) {
   int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
-  if (elements < fewElements * members)
+  if (elementsOf(layout, mesh, 0) < fewElements * members)
     return sum(loc, stack(loc, value, axis));
   Shape shape(shapeOf(value));
   Value flat = value;
@@ -267,9 +275,7 @@ void apply(Layout &layout, const Step &step) {
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh) {
   if (step.kind == Step::slice || step.kind == Step::regroup)
     return 0;
-  int64_t bytes = elementBytes, members = mesh.axes[step.axis].size;
-  for (int64_t size : before.shape(mesh, 0))
-    bytes *= size;
+  int64_t bytes = elementBytes * elementsOf(before, mesh, 0), members = mesh.axes[step.axis].size;
   if (step.kind == Step::gather)
     return bytes * (members - 1);
   return (step.kind == Step::sum ? 2 : 1) * (bytes / members * (members - 1));
@@ -363,7 +369,7 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
       value = addUpTo(loc, value, now, step);
       break;
     case Step::sum:
-      value = addUp(loc, value, step.axis);
+      value = addUp(loc, value, now, step.axis);
       break;
     case Step::regroup:
       break;

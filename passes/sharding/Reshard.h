@@ -86,7 +86,7 @@ private:
   mlir::Value slice(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value sum(mlir::Location loc, mlir::Value parts);
-  mlir::Value addUp(mlir::Location loc, mlir::Value value, unsigned axis);
+  mlir::Value addUp(mlir::Location loc, mlir::Value value, const Layout &layout, unsigned axis);
   mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,
                       const Step &step);
 

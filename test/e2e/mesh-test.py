@@ -149,6 +149,10 @@ class Mesh(weirtest.Test):
         self.assertTrue(attends)
         self.assertTrue(all("@tp" not in row["layout"].split()[1] for row in attends), attends)
 
+    def test_ranks_have_the_same_collectives(self):
+        """Also where the rows of some, and not of others, are many enough to add up in parts."""
+        self.compiled("gpt-char", "--mesh", "dp=8,tp=8", name="a.weirx")
+
     def test_a_mesh_of_one(self):
         """It is one device."""
         options, rows = ["--set", "hidden=24", "--set", "batch=8"], self.digits(64)
@@ -171,7 +175,7 @@ class Mesh(weirtest.Test):
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
                    "--mesh", "dp=2", "--check-every-op")  # fmt: skip
         self.fails(2, "--device emulated does not run|does not serve", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
-        self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts over 2 ranks", "weir", "compile", MODELS / "mnist-mlp.weir",
+        self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts into 2 parts", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
                    "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
