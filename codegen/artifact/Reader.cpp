@@ -134,6 +134,8 @@ void PlanReader::readAttributes() {
     readPlacements();
   if (program.mesh()) {
     set(meshAttrName, builder.getStringAttr(text(program.mesh())));
+    if (program.hosts())
+      set(hostsAttrName, builder.getStringAttr(text(program.hosts())));
     set(rankAttrName, number(program.rank()));
   }
   set(batchAttrName, number(program.batch()));

@@ -86,6 +86,7 @@ public:
         program.precision = precision;
     program.loss_scale = text(lossScaleAttrName);
     program.mesh = text(meshAttrName);
+    program.hosts = text(hostsAttrName);
     program.rank = number(rankAttrName);
     if (auto master = module->getAttrOfType<TypeAttr>(masterAttrName))
       program.master = fb::DType(*elementOf(master.getValue()));

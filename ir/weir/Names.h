@@ -42,13 +42,14 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      recomputeAttrName = "weir.recompute",
                                      keepingAttrName = "weir.keeping",
                                      shardsAttrName = "weir.shards";
-/// Of a module: the ranks that run it together ("dp=2,tp=2"), and the one whose sizes it has. Of a
+/// Of a module: the ranks that run it together ("dp=2,tp=2"), the processes that have them where
+/// one has several (runtime/base/Hosts.h), and the rank whose sizes it has. Of a
 /// variable and of an entry's argument: how it lies on them. Of an op: how its factors are cut over
 /// them, each as a dimension; of microbatches: how the arguments of their body lie
 /// (runtime/base/Layout.h).
-inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", rankAttrName = "weir.rank",
-                                     layoutAttrName = "weir.layout", cutsAttrName = "weir.cuts",
-                                     insideAttrName = "weir.inside";
+inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName = "weir.hosts",
+                                     rankAttrName = "weir.rank", layoutAttrName = "weir.layout",
+                                     cutsAttrName = "weir.cuts", insideAttrName = "weir.inside";
 /// Of an op: its own precision, whatever the module's, and where the model says so (Pins.h).
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 /// Of an op that multiplies: what a device may round its factors to (Pins.h).

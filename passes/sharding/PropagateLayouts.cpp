@@ -209,10 +209,13 @@ private:
   LogicalResult refuse() {
     ArrayRef<int64_t> shape = shapeOf(function.getArgument(0));
     int64_t count = batches(), ranks = mesh.axes[mesh.find(dataAxis)].size;
+    std::string who = "--mesh dp=" + std::to_string(ranks);
+    if (function->getParentOp()->hasAttr(hostsAttrName))
+      who = "--deterministic"; // whatever the mesh
     return emitError(function.getArgument(0).getLoc())
-           << "a microbatch has " << (shape.empty() ? 1 : shape[0] / count)
-           << " rows, which --mesh dp=" << ranks << " cuts over " << ranks
-           << " ranks: expected a row for each; make the batch larger, or fewer microbatches";
+           << "a microbatch has " << (shape.empty() ? 1 : shape[0] / count) << " rows, which "
+           << who << " cuts into " << ranks
+           << " parts: expected a row for each; make the batch larger, or fewer microbatches";
   }
 
   /// An input has the rows of all microbatches, one after the other: each rank has its part of

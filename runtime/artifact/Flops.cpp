@@ -8,6 +8,7 @@
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/spec/Flops.h"
 #include <algorithm>
 #include <set>
@@ -30,6 +31,7 @@ void add(Executed &to, const Executed &more, uint64_t times = 1) {
   to.flops = added(to.flops, multiplied(more.flops, times));
   to.bytes = added(to.bytes, multiplied(more.bytes, times));
   to.copied = added(to.copied, multiplied(more.copied, times));
+  to.received = added(to.received, multiplied(more.received, times));
   to.known &= more.known;
 }
 
@@ -57,6 +59,8 @@ Executed executedBy(const Program &program, const Action &action) {
     std::swap(executed.bytes, executed.copied);
   if (const Call *call = action.work_as_Call())
     executed.products = spec::multiplied(specOf(*call)).flops;
+  if (const Collective *collective = action.work_as_Collective())
+    executed.received = receivedIn(*collective);
   if (const Kernel *kernel = kernelOf(program, action)) {
     executed.known = kernel->op_flops() || kernel->flops() == 0;
     if (kernel->op_flops())
@@ -124,6 +128,17 @@ Executed executedBy(const Program &program, const Entry &entry) {
     add(sum, executedBy(program, action), times);
   };
   forEachAction(*entry.actions(), 1, visit);
+  return sum;
+}
+
+Executed executedByAll(const Program &program, std::string_view entry) {
+  Executed sum;
+  for (int64_t rank = 0; rank < meshOf(program).ranks(); ++rank) {
+    const Program &own = programOf(program, rank);
+    for (const Entry *one : *own.entries())
+      if (one->name()->string_view() == entry)
+        add(sum, executedBy(own, *one));
+  }
   return sum;
 }
 

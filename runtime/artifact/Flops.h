@@ -24,6 +24,7 @@
 #include "runtime/base/Element.h"
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace weir::artifact {
@@ -34,11 +35,15 @@ struct Executed {
   uint64_t flops = 0;    ///< all of them
   uint64_t bytes = 0;    ///< that kernels and calls read and write
   uint64_t copied = 0;   ///< bytes read and written by copies, between host and device too
+  uint64_t received = 0; ///< bytes that a rank gets of others
   bool known = true;     ///< `products`: files had nothing of it once
 };
 
 /// Of a run of an entry of a verified program.
 Executed executedBy(const Program &program, const Entry &entry);
+
+/// Of the entry of that name of all ranks together; of a program without a mesh, as above.
+Executed executedByAll(const Program &program, std::string_view entry);
 
 /// (file, line); line 0 stands for none that is known.
 using ModelLine = std::pair<uint32_t, uint32_t>;

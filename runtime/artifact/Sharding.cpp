@@ -10,6 +10,7 @@
 #include "runtime/artifact/Checker.h"
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 
@@ -17,6 +18,11 @@ namespace weir::artifact {
 
 Mesh meshOf(const Program &program) {
   return program.mesh() ? std::get<Mesh>(Mesh::parse(program.mesh()->string_view())) : Mesh();
+}
+
+Mesh hostsOf(const Program &program) {
+  return program.hosts() ? std::get<Mesh>(Mesh::parse(program.hosts()->string_view()))
+                         : meshOf(program);
 }
 
 bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int64_t> &shape,
@@ -33,6 +39,13 @@ bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int6
   for (int64_t own : lies->shape(mesh, int64_t(program.rank())))
     size *= uint64_t(own);
   return size > 0;
+}
+
+uint64_t receivedIn(const Collective &collective) {
+  uint64_t bytes = 0;
+  for (uint64_t one : *collective.bytes())
+    bytes += collective.kind() == CollectiveKind::all_gather ? one : collective.own();
+  return bytes - collective.own();
 }
 
 const Program &programOf(const Program &program, int64_t rank) {
@@ -55,13 +68,20 @@ bool sameText(const flatbuffers::String *a, const flatbuffers::String *b) {
 
 void ProgramChecker::checkMesh() {
   if (!program.mesh()) {
-    require(!program.rank() && !program.others() && !program.program_of(), "mesh",
-            "it has several ranks and no mesh");
+    require(!program.rank() && !program.others() && !program.program_of() && !program.hosts(),
+            "mesh", "it has several ranks and no mesh");
     return;
   }
   auto parsed = Mesh::parse(program.mesh()->string_view());
   if (auto *wrong = std::get_if<std::string>(&parsed))
     reject("mesh", *wrong);
+  if (program.hosts()) {
+    auto hosts = Mesh::parse(program.hosts()->string_view());
+    if (auto *wrong = std::get_if<std::string>(&hosts))
+      reject("hosts", *wrong);
+    std::string wrong = wrongHosts(std::get<Mesh>(hosts), std::get<Mesh>(parsed));
+    require(wrong.empty(), "hosts", wrong);
+  }
   uint64_t ranks = uint64_t(std::get<Mesh>(parsed).ranks());
   require(program.rank() < ranks, "mesh", concat("there is no rank ", program.rank()));
   uint32_t others = program.others() ? program.others()->size() : 0;
@@ -81,7 +101,9 @@ void ProgramChecker::checkMesh() {
 void ProgramChecker::checkOthers() {
   if (program.others())
     for (const Program *other : *program.others()) {
-      require(sameText(other->mesh(), program.mesh()) && !other->others() && !other->program_of(),
+      require(sameText(other->mesh(), program.mesh()) &&
+                  sameText(other->hosts(), program.hosts()) && !other->others() &&
+                  !other->program_of(),
               "mesh", "a rank's program is of another mesh");
       ProgramChecker(*other).check();
       require(sameText(deviceOf(program).target(), deviceOf(*other).target()), "mesh",

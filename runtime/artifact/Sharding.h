@@ -21,6 +21,9 @@ namespace weir::artifact {
 /// What the program runs on; one rank where it says none.
 Mesh meshOf(const Program &program);
 
+/// The processes that have its ranks: the mesh, where a process has one.
+Mesh hostsOf(const Program &program);
+
 /// How a variable or port lies on the mesh.
 template <class Tensor> Layout layoutOf(const Mesh &mesh, const Tensor &tensor) {
   if (tensor.layout())
@@ -32,6 +35,9 @@ template <class Tensor> Layout layoutOf(const Mesh &mesh, const Tensor &tensor) 
 /// positive or too large, or the layout is none of that shape. Of a program whose mesh is verified.
 bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int64_t> &shape,
              const flatbuffers::String *layout, uint64_t &size);
+
+/// The bytes that a rank gets of the other members in a collective of its program.
+uint64_t receivedIn(const Collective &collective);
 
 /// What a rank runs.
 const Program &programOf(const Program &program, int64_t rank);

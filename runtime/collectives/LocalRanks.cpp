@@ -7,46 +7,140 @@
 
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
+#include <cassert>
 #include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 namespace weir::collectives {
 
 namespace {
 
-/// What one member has come with.
+/// What one rank has come with.
 struct Offer {
+  unsigned axis = 0;
   const std::string *what = nullptr;
   std::span<const std::span<const std::byte>> to = {};
+  std::span<const std::span<std::byte>> from = {};
 };
 
-/// Where the members along an axis meet, one meeting after the other.
+/// Where ranks meet, one meeting after the other.
 struct Meeting {
-  explicit Meeting(size_t members) : offers(members) {}
+  explicit Meeting(std::vector<int64_t> ranks)
+      : ranks(std::move(ranks)), offers(this->ranks.size()) {}
 
-  std::vector<Offer> offers;
+  const std::vector<int64_t> ranks; ///< ascending
+  std::vector<Offer> offers;        ///< as those
+  std::condition_variable changed;
   size_t here = 0;    ///< that have come and not gone
   bool all = false;   ///< have come, and not all gone
   uint64_t ended = 0; ///< meetings
+
+  /// Of a rank; null where it comes elsewhere.
+  const Offer *of(int64_t rank) const {
+    auto found = std::ranges::lower_bound(ranks, rank);
+    return found != ranks.end() && *found == rank ? &offers[size_t(found - ranks.begin())]
+                                                  : nullptr;
+  }
 };
 
 } // namespace
 
 struct LocalRanks::Impl {
-  explicit Impl(const Mesh &mesh) : mesh(mesh) {}
-
-  const Mesh mesh;
+  const Mesh mesh, hosts;
+  Group *const group;              ///< null: all ranks are here
+  const std::vector<int64_t> here; ///< ranks
   std::mutex mutex;
-  std::condition_variable changed;
   bool over = false;
   std::vector<bool> finished;                               ///< ranks
   std::map<std::pair<unsigned, int64_t>, Meeting> meetings; ///< by axis and first member
-  std::vector<std::unique_ptr<Transport>> ranks;
+  std::vector<std::unique_ptr<Transport>> ranks;            ///< as `here`
+
+  /// Where a rank meets the others in an exchange along the axis.
+  Meeting &meetingOf(int64_t rank, unsigned axis) {
+    // The processes exchange what is of all their ranks.
+    std::vector<int64_t> those = group ? here : mesh.along(rank, axis);
+    std::pair<unsigned, int64_t> key = {group ? 0 : axis, those[0]};
+    return meetings.try_emplace(key, std::move(those)).first->second;
+  }
+
+  void wake() {
+    for (auto &[key, meeting] : meetings)
+      meeting.changed.notify_all();
+  }
+
+  std::string carry(const Meeting &meeting);
 };
+
+namespace {
+
+/// What is of another process, as one.
+struct Parcel {
+  std::vector<std::byte> out, in;
+  std::vector<std::span<std::byte>> parts; ///< of `in`, in order: where they go
+};
+
+} // namespace
+
+/// Brings here what the ranks of other processes give those of this one. Returns what is wrong with
+/// the offers, or "".
+std::string LocalRanks::Impl::carry(const Meeting &meeting) {
+  const Offer &first = meeting.offers[0];
+  for (size_t i = 1; i < here.size(); ++i)
+    if (*meeting.offers[i].what != *first.what || meeting.offers[i].axis != first.axis)
+      return concat("rank ", here[0], " is in ", *first.what, ", and rank ", here[i], " in ",
+                    *meeting.offers[i].what);
+  int axis = hosts.find(mesh.axes[first.axis].name);
+  if (axis < 0 || hosts.axes[size_t(axis)].size == 1)
+    return "";
+  std::vector<int64_t> processes = hosts.along(group->rank(), unsigned(axis));
+  std::vector<Parcel> parcels(processes.size());
+  auto parcelOf = [&](int64_t rank) -> Parcel * {
+    int64_t process = hostOf(hosts, mesh, rank);
+    return process == group->rank()
+               ? nullptr
+               : &parcels[size_t(std::ranges::find(processes, process) - processes.begin())];
+  };
+  // By the giver and then by who gets it, on both sides.
+  for (size_t i = 0; i < here.size(); ++i) {
+    std::vector<int64_t> members = mesh.along(here[i], first.axis);
+    for (size_t m = 0; m < members.size(); ++m)
+      if (Parcel *parcel = parcelOf(members[m])) {
+        std::span<const std::byte> bytes = meeting.offers[i].to[m];
+        parcel->out.insert(parcel->out.end(), bytes.begin(), bytes.end());
+      }
+  }
+  for (int64_t giver = 0; giver < mesh.ranks(); ++giver) {
+    std::vector<int64_t> members = mesh.along(giver, first.axis);
+    unsigned number = unsigned(mesh.coordinate(giver, first.axis));
+    for (int64_t member : members)
+      if (const Offer *offer = meeting.of(member); offer && !meeting.of(giver))
+        parcelOf(giver)->parts.push_back(offer->from[number]);
+  }
+  std::vector<std::span<const std::byte>> to;
+  std::vector<std::span<std::byte>> from;
+  for (Parcel &parcel : parcels) {
+    parcel.in.resize(std::accumulate(
+        parcel.parts.begin(), parcel.parts.end(), size_t(0),
+        [](size_t sum, std::span<const std::byte> part) { return sum + part.size(); }));
+    to.push_back(parcel.out);
+    from.push_back(parcel.in);
+  }
+  group->exchange(processes, *first.what, to, from);
+  for (const Parcel &parcel : parcels) {
+    const std::byte *next = parcel.in.data();
+    for (std::span<std::byte> part : parcel.parts) {
+      std::memcpy(part.data(), next, part.size());
+      next += part.size();
+    }
+  }
+  return "";
+}
 
 namespace {
 
@@ -57,55 +151,65 @@ public:
   void exchange(unsigned axis, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
-    std::vector<int64_t> members = all.mesh.along(rank, axis);
-    size_t own = std::ranges::find(members, rank) - members.begin();
     std::unique_lock lock(all.mutex);
-    Meeting &meeting = all.meetings.try_emplace({axis, members[0]}, members.size()).first->second;
+    Meeting &meeting = all.meetingOf(rank, axis);
     auto await = [&](auto holds) {
       auto misses = [&] {
-        return all.over || std::ranges::any_of(members, [&](int64_t member) {
+        return all.over || std::ranges::any_of(meeting.ranks, [&](int64_t member) {
                  return all.finished[size_t(member)];
                });
       };
-      all.changed.wait(lock, [&] { return holds() || misses(); });
+      meeting.changed.wait(lock, [&] { return holds() || misses(); });
       if (!holds())
         throw Failure(Exit::peer,
                       concat("rank ", rank, " waits in ", what, " for a rank that has ended"));
     };
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
-    meeting.offers[own] = {&what, to};
-    if (++meeting.here == members.size()) {
+    meeting.offers[size_t(meeting.of(rank) - meeting.offers.data())] = {axis, &what, to, from};
+    std::string wrong;
+    if (++meeting.here == meeting.ranks.size()) {
+      if (all.group) {
+        // The others wait, and nobody else comes.
+        lock.unlock();
+        wrong = all.carry(meeting);
+        lock.lock();
+      }
       meeting.all = true;
-      all.changed.notify_all();
+      meeting.changed.notify_all();
     }
     await([&] { return meeting.all; });
     uint64_t number = meeting.ended;
     lock.unlock();
     // The offers stay as they are until all have gone.
-    std::string wrong = take(meeting, members, own, what, from);
+    if (wrong.empty())
+      wrong = take(meeting, axis, what, from);
     lock.lock();
     if (--meeting.here == 0) {
       meeting.all = false;
       ++meeting.ended;
-      all.changed.notify_all();
+      meeting.changed.notify_all();
     }
     // All have come, and nobody leaves while what it has given is read.
-    all.changed.wait(lock, [&] { return meeting.ended != number; });
+    meeting.changed.wait(lock, [&] { return meeting.ended != number; });
     if (!wrong.empty())
       throw Failure(Exit::peer, wrong);
   }
 
 private:
-  /// What is wrong with what they offer, or "".
-  std::string take(const Meeting &meeting, const std::vector<int64_t> &members, size_t own,
-                   const std::string &what, std::span<const std::span<std::byte>> from) const {
+  /// Copies what the members that meet here offer. What is wrong with it, or "".
+  std::string take(const Meeting &meeting, unsigned axis, const std::string &what,
+                   std::span<const std::span<std::byte>> from) const {
+    std::vector<int64_t> members = all.mesh.along(rank, axis);
+    size_t own = size_t(all.mesh.coordinate(rank, axis));
     for (size_t i = 0; i < members.size(); ++i) {
-      const Offer &offer = meeting.offers[i];
-      if (*offer.what != what)
+      const Offer *offer = meeting.of(members[i]);
+      if (!offer)
+        continue;
+      if (*offer->what != what)
         return concat("rank ", rank, " is in ", what, ", and rank ", members[i], " in ",
-                      *offer.what);
-      std::span<const std::byte> bytes = offer.to[own];
+                      *offer->what);
+      std::span<const std::byte> bytes = offer->to[own];
       if (bytes.size() != from[i].size())
         return concat("rank ", rank, " expects ", from[i].size(), " bytes of rank ", members[i],
                       " in ", what, ", which has ", bytes.size());
@@ -118,34 +222,57 @@ private:
   const int64_t rank;
 };
 
+std::vector<int64_t> allOf(const Mesh &mesh) {
+  std::vector<int64_t> ranks(size_t(mesh.ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 } // namespace
 
-LocalRanks::LocalRanks(const Mesh &mesh) : impl(std::make_unique<Impl>(mesh)) {
-  for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+LocalRanks::LocalRanks(const Mesh &mesh)
+    : impl(new Impl{.mesh = mesh, .hosts = {}, .group = nullptr, .here = allOf(mesh)}) {
+  open();
+}
+
+LocalRanks::LocalRanks(const Mesh &mesh, const Mesh &hosts, Group &group)
+    : impl(new Impl{.mesh = mesh,
+                    .hosts = hosts,
+                    .group = &group,
+                    .here = hostedBy(hosts, mesh, group.rank())}) {
+  open();
+}
+
+void LocalRanks::open() {
+  for (int64_t rank : impl->here)
     impl->ranks.push_back(std::make_unique<Rank>(*impl, rank));
-  impl->finished.assign(impl->ranks.size(), false);
+  impl->finished.assign(size_t(impl->mesh.ranks()), false);
 }
 
 LocalRanks::~LocalRanks() = default;
 
-Transport &LocalRanks::of(int64_t rank) { return *impl->ranks[size_t(rank)]; }
+Transport &LocalRanks::of(int64_t rank) {
+  auto found = std::ranges::lower_bound(impl->here, rank);
+  assert(found != impl->here.end() && *found == rank);
+  return *impl->ranks[size_t(found - impl->here.begin())];
+}
 
 void LocalRanks::end() {
   std::lock_guard lock(impl->mutex);
   impl->over = true;
-  impl->changed.notify_all();
+  impl->wake();
 }
 
 void LocalRanks::finish(int64_t rank) {
   std::lock_guard lock(impl->mutex);
   impl->finished[size_t(rank)] = true;
-  impl->changed.notify_all();
+  impl->wake();
 }
 
 void LocalRanks::begin() {
   std::lock_guard lock(impl->mutex);
   impl->over = false;
-  impl->finished.assign(impl->ranks.size(), false);
+  impl->finished.assign(impl->finished.size(), false);
   impl->meetings.clear();
 }
 

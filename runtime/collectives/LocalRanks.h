@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_COLLECTIVES_LOCALRANKS_H
 
 #include "runtime/base/Mesh.h"
+#include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
 #include <memory>
 
@@ -17,10 +18,15 @@ namespace weir::collectives {
 /// Members meet and copy out of each other's memory.
 class LocalRanks {
 public:
+  /// All ranks are here.
   explicit LocalRanks(const Mesh &mesh);
+  /// Those that this process has (Hosts.h), and others are with the processes of the group. All
+  /// ranks have to come to the same exchanges in the same order: the processes have one in each, of
+  /// what all of their ranks give each other.
+  LocalRanks(const Mesh &mesh, const Mesh &hosts, Group &group);
   ~LocalRanks();
 
-  /// The rank's end, as long as this lives. A thread of its own calls it.
+  /// The end of a rank that is here, as long as this lives. A thread of its own calls it.
   Transport &of(int64_t rank);
 
   /// The rank has failed: whoever waits for a member, or comes later, throws.
@@ -33,6 +39,7 @@ public:
   struct Impl;
 
 private:
+  void open();
   std::unique_ptr<Impl> impl;
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Element.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/base/MachineMemory.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
@@ -61,23 +62,22 @@ std::string lastActions(const Trace &trace, const artifact::Program &program) {
 class MeshDevice : public Device {
 public:
   MeshDevice(const artifact::Program &program, const DeviceOptions &options, const MakeDevice &make)
-      : mesh(artifact::meshOf(program)), group(options.group),
-        ofFirst(artifact::programOf(program, group ? group->rank() : 0)) {
-    if (group) {
-      assert(group->size() == mesh.ranks());
-      here = {group->rank()};
-      remote.emplace(*group, mesh);
-    } else {
-      here.resize(size_t(mesh.ranks()));
-      std::iota(here.begin(), here.end(), 0);
+      : mesh(artifact::meshOf(program)), hosts(artifact::hostsOf(program)), group(options.group),
+        here(group ? hostedBy(hosts, mesh, group->rank()) : hostedBy({}, mesh, 0)),
+        ofFirst(artifact::programOf(program, here[0])) {
+    assert(!group || group->size() == hosts.ranks());
+    if (!group)
       local.emplace(mesh);
-    }
+    else if (here.size() > 1)
+      local.emplace(mesh, hosts, *group);
+    else
+      remote.emplace(*group, mesh);
     requireMemory(program, options);
     for (int64_t rank : here) {
       const artifact::Program &ofRank = artifact::programOf(program, rank);
       DeviceOptions own = options;
       own.threads = threadsOf(options);
-      own.transport = group ? &*remote : &local->of(rank);
+      own.transport = remote ? &*remote : &local->of(rank);
       // Some ranks may have room for what others have not.
       bool offloads = artifact::deviceOf(ofRank).host() || !anyOffloads(program);
       own.offloadFolder = offloads ? options.offloadFolder : "";
@@ -86,6 +86,7 @@ public:
     findTensors(program);
     setBegins(program);
     if (group) {
+      // Of several ranks, the first is as far as the others but for an exchange.
       devices[0]->trace(&recent);
       group->recordWith([this] { return lastActions(recent, ofFirst); });
     }
@@ -102,8 +103,11 @@ public:
 
   DeviceFacts facts() const override {
     DeviceFacts facts = devices[0]->facts();
-    facts.name =
-        concat(mesh.ranks(), group ? " processes (" : " ranks (", mesh.text(), ") of ", facts.name);
+    std::string ranks = concat(mesh.ranks(), " ranks (", mesh.text(), ")");
+    if (group)
+      ranks = concat(group->size(), " processes (", hosts.text(), ")",
+                     here.size() > 1 ? " with " + ranks : "");
+    facts.name = concat(ranks, " of ", facts.name);
     facts.ahead = 0;
     return facts;
   }
@@ -124,9 +128,9 @@ public:
       gather(tensor, from, to);
       return 0;
     }
-    // What is cut nowhere the one rank that is here has as well as its owner.
+    // What is cut nowhere the first rank that is here has as well as its owner.
     for (size_t i = 0; i < here.size(); ++i)
-      if (group || std::ranges::count(tensor.owners, here[i]))
+      if (group ? i == 0 : std::ranges::count(tensor.owners, here[i]) > 0)
         forEachPart(tensor, here[i], from, to.size(), [&](const Part &part) {
           devices[i]->wait(
               devices[i]->read(tensor.places[i] + part.own, to.subspan(part.whole, part.size)));
@@ -178,7 +182,7 @@ private:
     uint64_t ranks = here.size();
     if (group) {
       all *= uint64_t(group->neighbours());
-      ranks = uint64_t(group->neighbours());
+      ranks *= uint64_t(group->neighbours());
     }
     if (there && all > there)
       throw Failure(Exit::device,
@@ -190,40 +194,42 @@ private:
 
   /// Of each rank's device.
   int threadsOf(const DeviceOptions &options) const {
-    if (group && options.threads > 0)
-      return options.threads;
-    int together = options.threads > 0 ? options.threads : cpu::availableCores();
-    return std::max<int>(1, together / int(group ? group->neighbours() : mesh.ranks()));
+    int together = options.threads;
+    if (together <= 0)
+      together = cpu::availableCores() / (group ? int(group->neighbours()) : 1);
+    return std::max<int>(1, together / int(here.size()));
   }
 
   /// Reads bytes of a tensor of which each process has a share.
   void gather(const WholeTensor &tensor, Address address, std::span<std::byte> to) {
-    std::vector<int64_t> all(static_cast<size_t>(mesh.ranks()));
+    std::vector<int64_t> all(static_cast<size_t>(group->size()));
     std::iota(all.begin(), all.end(), 0);
+    // What a process has of it, its owners' parts one after the other.
     std::vector<std::vector<std::byte>> shares(all.size());
-    for (int64_t rank : tensor.owners) {
-      uint64_t size = 0;
-      forEachPart(tensor, rank, address, to.size(), [&](const Part &part) { size += part.size; });
-      shares[size_t(rank)].resize(size);
-    }
-    std::vector<std::byte> &own = shares[size_t(here[0])];
-    uint64_t filled = 0;
-    if (!own.empty())
-      forEachPart(tensor, here[0], address, to.size(), [&](const Part &part) {
-        devices[0]->wait(devices[0]->read(tensor.places[0] + part.own,
-                                          std::span(own).subspan(filled, part.size)));
-        filled += part.size;
+    for (int64_t rank : tensor.owners)
+      forEachPart(tensor, rank, address, to.size(), [&](const Part &part) {
+        std::vector<std::byte> &share = shares[size_t(hostOf(hosts, mesh, rank))];
+        share.resize(share.size() + part.size);
       });
+    std::vector<std::byte> &own = shares[size_t(group->rank())];
+    uint64_t filled = 0;
+    for (size_t i = 0; i < here.size(); ++i)
+      if (std::ranges::count(tensor.owners, here[i]))
+        forEachPart(tensor, here[i], address, to.size(), [&](const Part &part) {
+          devices[i]->wait(devices[i]->read(tensor.places[i] + part.own,
+                                            std::span(own).subspan(filled, part.size)));
+          filled += part.size;
+        });
     std::vector<std::span<const std::byte>> given(all.size(), own);
     std::vector<std::span<std::byte>> got(shares.begin(), shares.end());
     group->exchange(all, "reading what is cut", given, got);
-    for (int64_t rank : tensor.owners) {
-      uint64_t taken = 0;
+    std::vector<uint64_t> taken(all.size());
+    for (int64_t rank : tensor.owners)
       forEachPart(tensor, rank, address, to.size(), [&](const Part &part) {
-        std::memcpy(to.data() + part.whole, shares[size_t(rank)].data() + taken, part.size);
-        taken += part.size;
+        size_t process = size_t(hostOf(hosts, mesh, rank));
+        std::memcpy(to.data() + part.whole, shares[process].data() + taken[process], part.size);
+        taken[process] += part.size;
       });
-    }
   }
 
   static bool anyOffloads(const artifact::Program &program) {
@@ -336,11 +342,11 @@ private:
     }
   }
 
-  const Mesh mesh;
+  const Mesh mesh, hosts;
   Group *const group;                                  ///< null: all ranks are here
-  std::vector<int64_t> here;                           ///< ranks
+  const std::vector<int64_t> here;                     ///< ranks
   std::optional<collectives::LocalRanks> local;        ///< or
-  std::optional<collectives::ProcessTransport> remote; ///< of the one that is here
+  std::optional<collectives::ProcessTransport> remote; ///< of the only one that is here
   std::vector<std::unique_ptr<Device>> devices;        ///< as `here`
   std::vector<WholeTensor> tensors;
   const artifact::Program &ofFirst;        ///< what the first rank that is here runs

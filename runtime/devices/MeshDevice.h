@@ -9,9 +9,10 @@
 // whole tensors. They lie nowhere: addresses of variables and ports are those of
 // runtime/core/WholeTensors.h.
 //
-// All ranks are in this process (virtual devices), or one, and the others in those of its group.
-// All of these then make the same calls in the same order: each writes its own shares of what it is
-// given, and reads the others' shares of what is cut, of which all get the whole.
+// All ranks are in this process (virtual devices), or one or a block of them, and the others in
+// those of its group. All of these then make the same calls in the same order: each writes its own
+// shares of what it is given, and reads the others' shares of what is cut, of which all get the
+// whole.
 //
 //===----------------------------------------------------------------------===//
 

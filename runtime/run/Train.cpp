@@ -8,6 +8,7 @@
 #include "runtime/run/Train.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/collectives/Agree.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Together.h"
@@ -17,8 +18,8 @@ namespace weir {
 
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
   if (!options.device.group && findLaunch(options.rendezvous)) {
-    const flatbuffers::String *mesh = artifact::verify(artifact).mesh();
-    return runTogether(options, mesh ? mesh->str() : "", [&](const RunOptions &own) {
+    std::string processes = artifact::hostsOf(artifact::verify(artifact)).text();
+    return runTogether(options, processes, [&](const RunOptions &own) {
       return runTraining(std::move(artifact), own);
     });
   }

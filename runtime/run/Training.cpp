@@ -7,7 +7,9 @@
 
 #include "runtime/run/Training.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
@@ -128,6 +130,22 @@ void Training::initialize() {
   }
 }
 
+/// What --deterministic costs; "" without it.
+static std::string costOfParts(const artifact::Program &program, const artifact::Entry &step) {
+  if (!program.hosts())
+    return "";
+  artifact::Executed all = artifact::executedByAll(program, step.name()->string_view());
+  double model = step.model_flops() ? static_cast<double>(*step.model_flops()) : 0;
+  std::string times = all.known && model > 0
+                          ? concat(formatted("%.2f", static_cast<double>(all.products) / model),
+                                   " times the model's multiply-adds, and ")
+                          : "";
+  return concat("--deterministic: a step is that of ", artifact::meshOf(program).ranks(),
+                " ranks (", program.mesh()->string_view(), ") on any mesh: ", times,
+                formatted("%.1f", static_cast<double>(all.received) / 1e6),
+                " MB that they give each other");
+}
+
 void Training::announce() const {
   int64_t parameters = 0;
   for (const TensorView &variable : program.variables())
@@ -141,6 +159,8 @@ void Training::announce() const {
   say(concat(program.plan().model()->str(), ": ", withThousands(static_cast<double>(parameters)),
              " parameters, ", program.facts().name, ", ", total, " steps of ", stepRows, " rows; ",
              amounts));
+  if (std::string cost = costOfParts(program.plan(), stepEntry); !cost.empty())
+    say(cost);
   if (evaluator && evaluator->leftOut() > 0)
     say(evaluator->notice());
   if (std::string notice = utilization.notice(); !notice.empty())

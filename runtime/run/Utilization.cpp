@@ -7,7 +7,6 @@
 
 #include "runtime/run/Utilization.h"
 #include "runtime/artifact/Flops.h"
-#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/devices/Devices.h"
@@ -41,30 +40,15 @@ std::optional<double> readPeak(const std::string &text) {
   return flops;
 }
 
-/// FLOPs of products that all ranks execute, where they are known.
-static std::optional<double> executedByAll(const artifact::Program &program,
-                                           const artifact::Entry &step) {
-  double all = 0;
-  for (int64_t rank = 0; rank < artifact::meshOf(program).ranks(); ++rank) {
-    const artifact::Program &own = artifact::programOf(program, rank);
-    for (const artifact::Entry *entry : *own.entries())
-      if (entry->name()->string_view() == step.name()->string_view()) {
-        artifact::Executed executed = artifact::executedBy(own, *entry);
-        if (!executed.known)
-          return std::nullopt;
-        all += static_cast<double>(executed.products);
-      }
-  }
-  return all;
-}
-
 Utilization::Utilization(const artifact::Program &program, const artifact::Entry &step,
                          const RunOptions &options) {
   if (options.peakFlops.empty())
     return;
   if (step.model_flops())
     model = static_cast<double>(*step.model_flops());
-  executed = executedByAll(program, step);
+  if (artifact::Executed all = artifact::executedByAll(program, step.name()->string_view());
+      all.known)
+    executed = static_cast<double>(all.products);
   peak = readPeak(options.peakFlops);
   measured = !peak;
   if (peak)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import weirtest
-from weirtest import BIN, MODELS, data, start
+from weirtest import BIN, MODELS, SHIPPED, data, small, start
 
 MLP = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
 GPT = [MODELS / "gpt-char.weir", "--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
@@ -346,6 +346,68 @@ class Processes(Ranks):
         self.assertNotRegex(alone.stderr, "libgloo|libcrypto|libweir-gloo")
         processes = self.begin(2, artifact, *rows, "--steps", 1, tool="weir-run", env={"LD_DEBUG": "libs"})
         self.assertRegex(self.all_end(processes)[0][1], "libgloo")
+
+
+class Deterministic(Ranks):
+    """--deterministic: the same bits, whatever the mesh."""
+
+    def train(self, name, size, *words):
+        self.files(name)[0].unlink(missing_ok=True)
+        if size == 1:
+            self.weir("train", *words, "--deterministic", *self.options(name, steps=3))
+        else:
+            self.all_end(self.begin(size, "train", *words, "--deterministic", *self.options(name, steps=3)))
+
+    def test_a_dozen_meshes(self):
+        model = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=16", "--set", "context=16", "--set", "batch=11", *data(window=self.text())]
+        self.train("one", 1, *model)
+        meshes = ("dp=1,tp=1", "dp=2", "dp=4", "dp=8", "tp=2", "tp=4", "tp=8", "dp=2,tp=2", "dp=2,tp=4", "dp=4,tp=2", "tp=4,dp=2")
+        for mesh in meshes:
+            size = eval("*".join(axis[3:] for axis in mesh.split(",")))
+            with self.subTest(mesh=mesh):
+                self.train(mesh, size, *model, "--mesh", mesh)
+                self.assert_same("one", mesh)
+        # As virtual devices, whatever --zero says.
+        self.train("virtual", 1, *model, "--mesh", "dp=2,tp=4", "--zero", 1)
+        self.assert_same("one", "virtual")
+
+    def test_every_model(self):
+        """One artifact, by one process and by four. Sizes that ranks have as many of as not take few programs."""
+        for model in SHIPPED:
+            sets = [{"batch": "batch=8", "width": "width=24"}.get(str(word).split("=")[0], word) for word in small(model)[0]]
+            artifact = self.compiled(MODELS / f"{model}.weir", *sets, "--mesh", "dp=2,tp=2", "--deterministic")
+            run = ["run", artifact, *self.rows_of(model, sets)]
+            with self.subTest(model):
+                self.weir(*run, *self.options(f"{model}-one", steps=3))
+                self.all_end(self.begin(4, *run, *self.options(f"{model}-four", steps=3)))
+                self.assert_same(f"{model}-one", f"{model}-four")
+
+    def test_a_run_goes_on_elsewhere(self):
+        words = [*GPT[:-1], "batch=8", *data(window=self.text())]
+        self.train("there", 4, *words, "--mesh", "dp=2,tp=2")
+        self.train("here", 1, *words)
+        for name, size, mesh in (("there", 2, ["--mesh", "tp=2"]), ("here", 1, [])):
+            more = [*words, *mesh, "--deterministic", "--resume", "--extend", *self.options(name)]
+            self.weir("train", *more) if size == 1 else self.all_end(self.begin(size, "train", *more))
+        self.assert_same("here", "there")
+
+    def test_what_it_costs_is_said(self):
+        words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
+        said = self.weir("train", *words).stderr
+        self.assertRegex(said, r"--deterministic: a step is that of 64 ranks \(dp=8,tp=8\) on any mesh: \d\.\d+ times the model's multiply-adds, and \d+\.\d MB")
+        artifact = self.compiled(*MLP, "--mesh", "tp=2", "--deterministic")
+        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=8,tp=8, deterministic on tp=2; ")
+        self.assertIn(" on dp=8,tp=8, its ranks on the devices of tp=2\n", self.weir("inspect", "--sharding", artifact).stdout)
+
+    def test_what_it_does_not_go_with(self):
+        words = ["weir", "compile", *MLP, "-o", self.folder / "no.weirx", "--deterministic"]
+        self.fails(2, "dp=3 does not divide dp=8,tp=8; expected 1, 2, 4 or 8", *words, "--mesh", "dp=3")
+        self.fails(2, "--memory is not kept with --deterministic", *words, "--memory", "1GB")
+        self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
+        self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
+        artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
+        for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):
+            self.assertIn("dp=2 is of 2 ranks", err)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
+#include "ir/weir/Names.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -122,19 +123,19 @@ void Compilation::printTo(std::vector<std::byte> &output) {
   output.assign(bytes, bytes + text.size());
 }
 
-int64_t ranksOf(const CompileOptions &options) {
-  return std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
+int64_t rankCount(const CompileOptions &options) {
+  return std::get<Mesh>(Mesh::parse(ranksOf(options).mesh)).ranks();
 }
 
 /// Ranks share the threads of a run.
 int64_t threadsOfRank(const CompileOptions &options) {
   int64_t all = options.threads ? options.threads : cpu::availableCores();
-  return std::max<int64_t>(1, all / ranksOf(options));
+  return std::max<int64_t>(1, all / rankCount(options));
 }
 
 /// What is offloaded lies in this machine's memory where it is no file.
 FitMemory::Words wordsOf(const CompileOptions &options) {
-  FitMemory::Words words{.hasFolder = !options.offloadFolder.empty(), .ranks = ranksOf(options)};
+  FitMemory::Words words{.hasFolder = !options.offloadFolder.empty(), .ranks = rankCount(options)};
   if (options.memoryIsHere && !options.alsoRuns)
     words.budget = "--memory " + std::to_string(options.memory) + " ";
   return words;
@@ -159,6 +160,9 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     return Exit::ok;
   }
   MemoryReport memory;
+  RankOptions ranks = ranksOf(options);
+  if (!ranks.hosts.empty())
+    (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
   noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
   PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
@@ -169,8 +173,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .memory = options.memory,
                            .threads = threadsOfRank(options),
                            .offload = {options.offload, options.offloadsActivations},
-                           .mesh = options.mesh,
-                           .zero = options.zero,
+                           .mesh = ranks.mesh,
+                           .zero = ranks.zero,
                            .sequenceParallel = options.sequenceParallel,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
@@ -242,6 +246,13 @@ std::string tune(Target &target, const CompileOptions &options) {
 }
 
 } // namespace
+
+RankOptions ranksOf(const CompileOptions &options) {
+  if (!options.deterministic)
+    return {options.mesh, options.zero, ""};
+  // With as little on each rank as can be, since a device has many.
+  return {"dp=8,tp=8", 3, options.mesh.empty() ? "dp=1" : options.mesh};
+}
 
 Exit checkModel(const CompileOptions &options) {
   FatalErrors ends;

@@ -42,6 +42,7 @@ struct CompileOptions {
   std::string mesh;                        ///< "dp=2"; "": one device
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
+  bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
   std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
@@ -51,6 +52,17 @@ struct CompileOptions {
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error
 };
+
+/// What a program is cut over.
+struct RankOptions {
+  std::string mesh;  ///< PipelineOptions::mesh
+  int64_t zero;      ///< PipelineOptions::zero
+  std::string hosts; ///< the processes that may have its ranks; "": one each
+};
+
+/// Of `mesh` and how it is cut. What is deterministic is cut in the same way for every mesh, whose
+/// processes have as many ranks each as it takes.
+RankOptions ranksOf(const CompileOptions &options);
 
 /// Parses and checks. Prints the diagnostics.
 Exit checkModel(const CompileOptions &options);

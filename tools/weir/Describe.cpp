@@ -278,6 +278,7 @@ ordered_json Describer::describe() {
           {"master", nameOf(artifact::elementOf(program.master()))},
           {"loss_scale", program.loss_scale() ? text(program.loss_scale()) : nameOf(LossScale())},
           {"mesh", program.mesh() ? text(program.mesh()) : ""},
+          {"hosts", program.hosts() ? text(program.hosts()) : ""},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},

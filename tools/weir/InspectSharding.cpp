@@ -114,11 +114,7 @@ public:
 private:
   void add(const artifact::Action &action, const artifact::Collective &collective,
            uint64_t rounds) {
-    // What comes from others: its own part is there.
-    uint64_t bytes = 0;
-    for (uint64_t one : *collective.bytes())
-      bytes += collective.kind() == artifact::CollectiveKind::all_gather ? one : collective.own();
-    bytes = (bytes - collective.own()) * rounds;
+    uint64_t bytes = artifact::receivedIn(collective) * rounds;
     bool isKnown = action.locations() && action.locations()->size();
     std::string at = isKnown ? placeOf(program, action.locations()->Get(0)) : "";
     std::string kind = artifact::EnumNameCollectiveKind(collective.kind());
@@ -160,7 +156,10 @@ std::string runsOf(const ordered_json &ranks) {
 
 void printSharding(const ordered_json &facts, std::ostream &out) {
   out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
-      << " on " << facts["mesh"].get<std::string>() << "\n\nMemory of each rank:\n";
+      << " on " << facts["mesh"].get<std::string>();
+  if (std::string hosts = facts["hosts"]; !hosts.empty())
+    out << ", its ranks on the devices of " << hosts;
+  out << "\n\nMemory of each rank:\n";
   Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
   for (const ordered_json &row : facts["ranks"])
     memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
@@ -212,6 +211,7 @@ ordered_json describeSharding(const artifact::Program &program) {
   return {{"model", program.model()->str()},
           {"target", artifact::deviceOf(program).target()->str()},
           {"mesh", mesh.text()},
+          {"hosts", program.hosts() ? program.hosts()->str() : ""},
           {"ranks", ranksOf(program, mesh)},
           {"variables", variablesOf(program, mesh)},
           {"values", valuesOf(program)},

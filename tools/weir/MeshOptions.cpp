@@ -7,7 +7,7 @@
 
 #include "tools/weir/MeshOptions.h"
 #include "runtime/base/Error.h"
-#include "runtime/base/Mesh.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/run/Within.h"
 
 namespace weir {
@@ -35,19 +35,43 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "and gradients; 3, parameters too")
       ->type_name("0..3")
       ->transform(integerWithin(0, 3));
-  app.add_option_function<std::string>(
-         "--sequence-parallel",
-         [&options](const std::string &word) { options.sequenceParallel = word == "on"; },
-         "Whether what stands between the matrices is cut over tp too, along the positions of a "
-         "sequence (default: on)")
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
+  CLI::Option *along =
+      app.add_option_function<std::string>(
+             "--sequence-parallel",
+             [&options](const std::string &word) { options.sequenceParallel = word == "on"; },
+             "Whether what stands between the matrices is cut over tp too, along the positions of "
+             "a "
+             "sequence (default: on)")
+          ->type_name("on|off")
+          ->check(CLI::IsMember({"on", "off"}));
+  app.add_flag("--deterministic", options.deterministic,
+               "Compute the same, bit for bit, on every mesh whose axes divide 8, and on one "
+               "device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and other "
+               "bits than without")
+      ->excludes(along);
+}
+
+static void checkDeterministic(const CompileOptions &options) {
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  const std::string parts = ranksOf(options).mesh;
+  if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
+    throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
+                                   " does, and each device of --mesh has as many of the parts: " +
+                                   wrong + "; expected 1, 2, 4 or 8");
+  if (options.memory)
+    throw Failure(Exit::usage, "--memory is not kept with --deterministic, which has several parts "
+                               "of a step on a device: leave one of them out");
 }
 
 void checkMeshOptions(const CompileOptions &options) {
-  if (!options.mesh.empty() && !options.target.starts_with("cpu"))
-    throw Failure(Exit::usage, "--mesh " + options.mesh + ": ranks are CPUs yet, and this is for " +
-                                   options.target + ": give a --target of CPUs");
+  const std::string ranks = ranksOf(options).mesh;
+  if (!ranks.empty() && !options.target.starts_with("cpu"))
+    throw Failure(Exit::usage,
+                  (options.deterministic ? "--deterministic" : "--mesh " + options.mesh) +
+                      ": ranks are CPUs yet, and this is for " + options.target +
+                      ": give a --target of CPUs");
+  if (options.deterministic)
+    checkDeterministic(options);
   if (options.memoryIsHere && !options.mesh.empty())
     throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
                                    " together, and each gets a size of its own: give one");

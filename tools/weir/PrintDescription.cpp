@@ -165,6 +165,12 @@ std::string shareText(const ordered_json &call) {
   return share > 0 ? percent(share) : "-";
 }
 
+/// ", deterministic on dp=2,tp=2", or ""
+std::string whereRanksAre(const ordered_json &facts) {
+  std::string hosts = facts["hosts"];
+  return hosts.empty() ? "" : ", deterministic on " + hosts;
+}
+
 /// What most people want to know, in eight lines, and one more on a mesh.
 void printSummary(const ordered_json &facts, std::ostream &out) {
   auto line = [&](const char *name, const std::string &text) {
@@ -179,7 +185,7 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("Model", facts["model"].get<std::string>() + " for " + facts["target"].get<std::string>() +
                     precision + "; an artifact is machine code: running it is running a program");
   if (std::string mesh = facts["mesh"]; !mesh.empty())
-    line("Ranks", mesh + "; bytes, kernels and times are of the first rank");
+    line("Ranks", mesh + whereRanksAre(facts) + "; bytes, kernels and times are of the first rank");
   std::string configs;
   for (const auto &[name, value] : facts["configs"].items())
     configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();

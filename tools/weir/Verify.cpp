@@ -152,8 +152,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.memory = gradients ? 0 : options.memory; // outputs of a step's size are kept to its end
   verify.threads = options.threads ? options.threads : cpu::availableCores();
   verify.offload = {options.offload, options.offloadsActivations};
-  verify.mesh = options.mesh;
-  verify.zero = options.zero;
+  verify.mesh = ranksOf(options).mesh;
+  verify.zero = ranksOf(options).zero;
   verify.sequenceParallel = options.sequenceParallel;
   verify.device = work.how.device;
   verify.seed = work.how.seed;

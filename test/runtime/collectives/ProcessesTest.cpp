@@ -10,8 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Processes.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/base/Text.h"
 #include "runtime/collectives/Agree.h"
+#include "runtime/collectives/LocalRanks.h"
 #include "runtime/collectives/Plugin.h"
 #include <arpa/inet.h>
 #include <atomic>
@@ -86,6 +88,24 @@ const std::vector<std::string> none(4);
 /// Ranks 0 and 1 give each other a number.
 void swap(Group &group, const std::string &what) { fromAll(group, what, group.rank()); }
 
+/// What a rank gives each member along the axis, and gets of each: numbers that say who and whom.
+void exchangeNumbers(Transport &transport, const Mesh &mesh, int64_t rank, unsigned axis,
+                     size_t count) {
+  std::vector<int64_t> members = mesh.along(rank, axis), given(members.size() * count),
+                       got(members.size() * count);
+  std::vector<std::span<const std::byte>> to;
+  std::vector<std::span<std::byte>> from;
+  for (size_t i = 0; i < members.size(); ++i) {
+    std::span part(given.data() + i * count, count);
+    std::ranges::fill(part, 100 * rank + members[i]);
+    to.push_back(std::as_bytes(part));
+    from.push_back(std::as_writable_bytes(std::span(got.data() + i * count, count)));
+  }
+  transport.exchange(axis, "a sum", to, from);
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(got[i], 100 * members[i / count] + rank);
+}
+
 } // namespace
 
 TEST(Processes, EachMemberGetsWhatIsForIt) {
@@ -93,28 +113,55 @@ TEST(Processes, EachMemberGetsWhatIsForIt) {
   auto failures = onAll(4, [&](Processes &group) {
     EXPECT_EQ(group.neighbours(), 4);
     ProcessTransport transport(group, four);
-    int64_t rank = group.rank();
     for (int64_t turn = 0; turn < 20; ++turn) {
       group.at(turn);
-      unsigned axis = turn % 2;
-      size_t count = size_t(1) << turn;
-      std::vector<int64_t> members = four.along(rank, axis), given(2 * count), got(2 * count);
-      std::vector<std::span<const std::byte>> to;
-      std::vector<std::span<std::byte>> from;
-      for (size_t i = 0; i < 2; ++i) {
-        std::span part(given.data() + i * count, count);
-        std::ranges::fill(part, 100 * rank + members[i]);
-        to.push_back(std::as_bytes(part));
-        from.push_back(std::as_writable_bytes(std::span(got.data() + i * count, count)));
-      }
-      transport.exchange(axis, "a sum", to, from);
-      for (size_t i = 0; i < 2; ++i) {
-        EXPECT_EQ(got[i * count], 100 * members[i] + rank);
-        EXPECT_EQ(got[i * count + count - 1], 100 * members[i] + rank);
-      }
+      exchangeNumbers(transport, four, group.rank(), turn % 2, size_t(1) << turn);
     }
   });
   EXPECT_EQ(failures, none);
+}
+
+TEST(Processes, HaveSeveralRanksEach) {
+  const Mesh ranks = std::get<Mesh>(Mesh::parse("dp=4,tp=4"));
+  for (const char *text : {"dp=2,tp=2", "tp=2,dp=2", "dp=4", "tp=4"}) {
+    const Mesh hosts = std::get<Mesh>(Mesh::parse(text));
+    auto failures = onAll(4, [&](Processes &group) {
+      LocalRanks local(ranks, hosts, group);
+      std::vector<std::jthread> threads;
+      for (int64_t rank : hostedBy(hosts, ranks, group.rank()))
+        threads.emplace_back([&, rank] {
+          for (size_t turn = 0; turn < 12; ++turn)
+            exchangeNumbers(local.of(rank), ranks, rank, turn % 2, 1 + 100 * turn);
+        });
+    });
+    EXPECT_EQ(failures, none) << text;
+  }
+}
+
+TEST(Processes, RanksOfOneAreAtTheSame) {
+  const Mesh ranks = std::get<Mesh>(Mesh::parse("dp=2,tp=2")),
+             hosts = std::get<Mesh>(Mesh::parse("dp=2"));
+  auto failures = onAll(2, [&](Processes &group) {
+    LocalRanks local(ranks, hosts, group);
+    std::vector<std::string> said(4);
+    std::vector<std::jthread> threads;
+    for (int64_t rank : hostedBy(hosts, ranks, group.rank()))
+      threads.emplace_back([&, rank] {
+        try {
+          std::vector<std::span<const std::byte>> to(2);
+          std::vector<std::span<std::byte>> from(2);
+          local.of(rank).exchange(0, rank % 2 ? "the norm" : "the loss", to, from);
+        } catch (const Failure &failure) {
+          said[size_t(rank)] = failure.what();
+          local.end();
+        }
+      });
+    threads.clear();
+    std::string first = concat("rank ", 2 * group.rank(), " is in the loss, and rank ",
+                               2 * group.rank() + 1, " in the norm");
+    EXPECT_TRUE(std::ranges::count(said, first)) << said[0] << said[1] << said[2] << said[3];
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
 TEST(Processes, Agree) {
