@@ -184,6 +184,11 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
+def VerifySizes : Pass<"weir-verify-sizes", "::mlir::ModuleOp"> {
+  let summary = "checks that one device has at most 2147483647 elements of each tensor";
+  let description = "Kernels count in 32 bits. A whole batch, or what several ranks have together, may be larger: so behind what cuts these.";
+}
+
 def NumberCollectives : Pass<"weir-number-collectives", "::mlir::func::FuncOp"> {
   let summary = "gives each collective the number that it has on all ranks";
   let description = [{

@@ -108,6 +108,7 @@ static constexpr PipelinePass partitionPasses[] = {
        if (!options.mesh.empty())
          pm.addPass(createPartition({options.rank}));
      }},
+    {"verify-sizes", false, onModule<createVerifySizes>},
 };
 
 static constexpr PipelinePass simplifyPasses[] = {

@@ -171,9 +171,10 @@ bool fitsFloat(double number);
 bool sameSizes(const Dims &a, const Dims &b);
 std::vector<int64_t> sizes(const Dims &dims);
 Dim unnamed(int64_t size);
-/// Whether so many tensors of that shape have no more elements together than an i32 counts.
+/// Whether so many tensors of that shape have no more elements together than one may have. What a
+/// device has of it is known later (weir-verify-sizes).
 bool fits(const Dims &dims, int64_t times = 1);
-inline constexpr char tooLarge[] = " is too large: a tensor has at most 2147483647 elements";
+inline constexpr char tooLarge[] = " is too large: a tensor has at most 1099511627776 elements";
 
 } // namespace weir::elab
 

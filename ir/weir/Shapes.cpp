@@ -8,17 +8,18 @@
 #include "ir/weir/Shapes.h"
 
 #include "ir/weir/ElementTypes.h"
+#include "runtime/base/Text.h"
 
 using namespace mlir;
 
 namespace weir {
 
-bool fits(ArrayRef<int64_t> shape) {
+bool fits(ArrayRef<int64_t> shape, int64_t most) {
   int64_t elements = 1;
   for (int64_t size : shape)
     if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
       return false;
-  return elements <= INT32_MAX;
+  return elements <= most;
 }
 
 /// A tensor of no elements is nothing to compute, and would be divided by.
@@ -40,7 +41,7 @@ std::string missingOfTensor(Type type) {
   Type element = tensor.getElementType();
   if (!elementOf(element))
     return "elements of type " + elementTypes(type.getContext());
-  return hasElements(tensor.getShape()) ? "" : "from 1 to 2147483647 elements";
+  return hasElements(tensor.getShape()) ? "" : concat("from 1 to ", mostElements, " elements");
 }
 
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape) {

@@ -18,9 +18,13 @@ namespace weir {
 
 using Shape = llvm::SmallVector<int64_t>;
 
-/// Whether a tensor of that shape has at most 2147483647 elements, as one of the dialect must. A
-/// size of 0 counts as 1, so that the product of any of the sizes fits too.
-bool fits(llvm::ArrayRef<int64_t> shape);
+/// The most elements of a tensor of the dialect, and of what one device has of it: kernels count
+/// these in 32 bits.
+inline constexpr int64_t mostElements = int64_t(1) << 40, mostOnDevice = INT32_MAX;
+
+/// Whether a tensor of that shape has at most so many elements. A size of 0 counts as 1, so that
+/// the product of any of the sizes fits too.
+bool fits(llvm::ArrayRef<int64_t> shape, int64_t most = mostElements);
 
 /// Whether the type is a tensor of static shape that fits.
 bool isWhole(mlir::Type type);

@@ -14,6 +14,7 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/Schedule.h"
+#include "runtime/base/Limits.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -41,6 +42,8 @@ public:
   int64_t threadScratch = 0;
 
 private:
+  LogicalResult take(KernelOp kernel, int64_t scratch);
+
   ModuleOp module;
   SymbolTable symbols;
   Target &target;
@@ -85,7 +88,8 @@ FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
     if (!mapping.contains(input))
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
   Operation *meaning = builder.clone(*kernel.getOperation(), mapping);
-  threadScratch = std::max(threadScratch, schedule->threadScratch);
+  if (failed(take(kernel, schedule->threadScratch)))
+    return failure();
   return entries.try_emplace(meaning, std::move(owned)).first->second.get();
 }
 
@@ -93,8 +97,17 @@ LogicalResult KernelTable::call(OpBuilder &builder, KernelOp kernel, const CallB
   FailureOr<int64_t> scratch = target.planCall(builder, kernel, buffers);
   if (failed(scratch))
     return failure();
-  threadScratch = std::max(threadScratch, *scratch);
-  return success();
+  return take(kernel, *scratch);
+}
+
+LogicalResult KernelTable::take(KernelOp kernel, int64_t scratch) {
+  threadScratch = std::max(threadScratch, scratch);
+  if (uint64_t(scratch) <= limits::threadScratch)
+    return success();
+  return emitError(kernel.getLoc())
+         << "what is computed here takes " << scratch
+         << " bytes of scratch for each thread, and at most " << limits::threadScratch
+         << " are given: cut it over more ranks (--mesh), or make it smaller (--set)";
 }
 
 /// Lowers one entry.

@@ -64,8 +64,9 @@ Value Reshard::places(Location loc, const Layout &layout, ArrayRef<int64_t> stri
       if (!piece.axes.empty())
         place =
             AddOp::create(builder, loc, place, broadcast(builder, loc, begin(loc, piece), split));
-      Value scaled =
-          MulOp::create(builder, loc, place, ConstantOp::create(builder, loc, type, double(inner)));
+      // Modulo 2^32, as what is added up.
+      Value scaled = MulOp::create(builder, loc, place,
+                                   ConstantOp::create(builder, loc, type, double(int32_t(inner))));
       all = all ? AddOp::create(builder, loc, all, scaled).getResult() : scaled;
     }
   }

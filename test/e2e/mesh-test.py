@@ -4,7 +4,7 @@ import json
 import unittest
 
 import weirtest
-from weirtest import MODELS, data
+from weirtest import MODELS, data, npy
 
 
 class Mesh(weirtest.Test):
@@ -152,6 +152,30 @@ class Mesh(weirtest.Test):
     def test_ranks_have_the_same_collectives(self):
         """Also where the rows of some, and not of others, are many enough to add up in parts."""
         self.compiled("gpt-char", "--mesh", "dp=8,tp=8", name="a.weirx")
+
+    def test_tensors_larger_than_a_device_counts(self):
+        """3.2e9 elements on four ranks are what they are in four microbatches."""
+        model = """config batch = 4, rounds = 1
+model m(x: [b, r]) -> [b, r] {
+  param scale: [40000] = normal(std = 1.0)
+  return mean(abs(x[:, :, new] * scale), axes = [2])
+}
+train {
+  input x: [batch, 20000]
+  accumulate rounds
+  steps 2
+  loss mse(m(x), 2.0 * x)
+  update sgd(lr = 1e-1)
+}
+"""
+        self.write("large.weir", model)
+        numbers = [((i * 7919) % 1000) / 500 - 1 for i in range(8 * 20000)]
+        fed = data(x=npy(self.folder / "x.npy", "f", (8, 20000), numbers))
+        together = self.compiled(self.folder / "large", "--mesh", "dp=4", name="together.weirx")
+        parts = self.compiled(self.folder / "large", "--set", "batch=1", "--set", "rounds=4", name="parts.weirx")
+        self.agree(self.losses(together, *fed, steps=2), self.losses(parts, *fed, steps=2))
+        self.fails(3, "large.weir:4:19: error: a tensor of 4x20000x40000 elements is too large for a device", "weir", "compile",
+                   self.folder / "large.weir", "-o", self.folder / "no.weirx")  # fmt: skip
 
     def test_a_mesh_of_one(self):
         """It is one device."""

@@ -146,10 +146,10 @@ LogicalResult KernelOp::verify() {
                                     << ", and has " << (getDomainAttr() ? "another" : "none");
   // C4
   if (rows && (rows.getRows() < 1 || rows.getColumns() < 1 ||
-               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()})))
+               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()}, mostOnDevice)))
     return emitOpError("has a domain of ")
            << rows.getRows() << " rows and " << rows.getColumns()
-           << " columns: expected at least one of each, and at most 2147483647 places";
+           << " columns: expected at least one of each, and at most " << mostOnDevice << " places";
   if (rows)
     for (Type type : getResultTypes())
       if (int64_t elements = cast<RankedTensorType>(type).getNumElements();

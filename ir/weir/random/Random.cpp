@@ -103,6 +103,11 @@ LogicalResult RandomOp::verify() {
            << int64_t(*word) << " of a " << stringifyDistribution(getDistribution()) << " one";
   if (bool(getPlaces()) != bool(getElements()))
     return emitOpError("C2: `places` and `elements` are there together");
+  constexpr uint64_t mostPlaces = uint64_t(1) << 32;
+  if (getElements().value_or(1) > mostPlaces)
+    return emitOpError("C3: has a part of ")
+           << *getElements() << " random elements, of which " << mostPlaces
+           << " at most are drawn over several ranks: make it smaller (--set, --microbatches)";
   if (getPlaces())
     return expectShape(*this, "places", getPlaces(), shapeOf(getResult()));
   return success();

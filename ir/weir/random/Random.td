@@ -25,6 +25,7 @@ def Weir_RandomOp : Weir_TensorOp<"random", [Lowered, Localized]> {
     That makes four words. A uniform number is made of the first, or of that which `word` says: draws that differ in it alone
     share their work. A normal number is made of the first two.
     C1: `word` is 1, 2 or 3, and of a uniform draw.  C2: there are `places`, of the result's shape, where there are `elements`.
+    C3: `elements` is at most 4294967296: places have 32 bits, without a sign.
   }];
   let arguments = (ins Weir_IntScalar:$seed, Weir_IntScalar:$step, Weir_IntScalar:$round, Weir_Distribution:$distribution,
                        Optional<Weir_IntTensor>:$places, OptionalAttr<I64Attr>:$elements, I64Attr:$key, OptionalAttr<I64Attr>:$word);

@@ -53,3 +53,11 @@ func.func @random_c2(%seed: tensor<i32>, %at: tensor<3xi32>) -> tensor<4xf32> {
   %r = weir.random uniform seed %seed step %seed round %seed at %at of 12 {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<3xi32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @random_c3(%seed: tensor<i32>, %at: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-error @below {{C3: has a part of 4294967297 random elements, of which 4294967296 at most are drawn over several ranks}}
+  %r = weir.random uniform seed %seed step %seed round %seed at %at of 4294967297 {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4xi32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -208,4 +208,4 @@ func.func @yield_c1(%x: tensor<4xf32>) {
 // -----
 
 // expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor}}
-weir.variable parameter @w : tensor<200000x200000xf32>
+weir.variable parameter @w : tensor<2000000x2000000xf32>
