@@ -104,6 +104,8 @@ private:
     if (failed(copyAll(function.front())))
       return failure();
     moved.pop_back();
+    OpBuilder::InsertionGuard guard(builder);
+    reshard.make();
     function.erase();
     return success();
   }

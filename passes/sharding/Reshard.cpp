@@ -133,6 +133,19 @@ static const Piece &pieceOf(const Layout &layout, const Step &step) {
   return layout.dimensions[step.dimension][step.piece];
 }
 
+/// What stays apart is textbook's: what a layer's ranks tell each other over other axes is large,
+/// and each has its place. Members that have as many rows have equal columns of several values.
+bool Reshard::isPutOff(const Piece &piece, unsigned axis) const {
+  return mesh.axes[axis].name == dataAxis && piece.size % piece.parts(mesh) == 0;
+}
+
+/// Until make(); the result has so many rows.
+Value Reshard::putOff(Location loc, Value value, Later::Kind kind, const Layout &layout,
+                      unsigned axis, int64_t rows) {
+  return buckets.put(builder, loc, value, withRows(value, rows),
+                     {kind, axis, elementsOf(layout, mesh, 0), again});
+}
+
 Value Reshard::allGather(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows) {
   return AllGatherOp::create(builder, loc, typeLike(value, withRows(value, all(rows))), value,
                              mesh.axes[axis].name, rows, again);
@@ -144,9 +157,13 @@ Value Reshard::stack(Location loc, Value value, unsigned axis) {
 }
 
 Value Reshard::gather(Location loc, Value value, const Layout &layout, const Step &step) {
-  SmallVector<int64_t> members = rows(pieceOf(layout, step), step.axis);
-  return inFront(loc, value, layout, step,
-                 [&](Value front) { return allGather(loc, front, step.axis, members); });
+  const Piece &piece = pieceOf(layout, step);
+  SmallVector<int64_t> members = rows(piece, step.axis);
+  return inFront(loc, value, layout, step, [&](Value front) {
+    return isPutOff(piece, step.axis)
+               ? putOff(loc, front, Later::gather, layout, step.axis, all(members))
+               : allGather(loc, front, step.axis, members);
+  });
 }
 
 Value Reshard::slice(Location loc, Value value, const Layout &layout, const Step &step) {
@@ -222,10 +239,10 @@ Value Reshard::sum(Location loc, Value parts) {
   return isLow ? CastOp::create(builder, loc, type.clone(shapeOf(sum)), sum).getResult() : sum;
 }
 
-/// The sum of all members' values, for all of them.
-Value Reshard::addUp(Location loc, Value value, const Layout &layout, unsigned axis) {
+/// The sum of all members' values, for all of them; the first rank has so many elements.
+Value Reshard::addUp(Location loc, Value value, unsigned axis, int64_t ofFirst) {
   int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
-  if (elementsOf(layout, mesh, 0) < fewElements * members)
+  if (ofFirst < fewElements * members)
     return sum(loc, stack(loc, value, axis));
   Shape shape(shapeOf(value));
   Value flat = value;
@@ -236,10 +253,7 @@ Value Reshard::addUp(Location loc, Value value, const Layout &layout, unsigned a
   const int64_t zero[] = {0}, one[] = {1};
   if (share * members != elements)
     flat = PadOp::create(builder, loc, typeLike(flat, {share * members}), flat, zero, one);
-  Value parts =
-      AllToAllOp::create(builder, loc, flat.getType(), flat, mesh.axes[axis].name, shares);
-  parts = SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{members, share});
-  flat = allGather(loc, sum(loc, parts), axis, shares);
+  flat = allGather(loc, sumOfShares(loc, flat, axis, shares, share), axis, shares);
   if (share * members != elements)
     flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
   return shape.size() > 1 ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
@@ -251,13 +265,21 @@ Value Reshard::addUpTo(Location loc, Value value, const Layout &layout, const St
   Piece cut = pieceOf(layout, step);
   cut.axes.push_back(step.axis);
   SmallVector<int64_t> members = rows(cut, step.axis);
-  int64_t count = members.size(), share = cut.share(mesh, rank).size;
+  int64_t share = cut.share(mesh, rank).size;
   return inFront(loc, value, layout, step, [&](Value front) {
-    Value parts = AllToAllOp::create(builder, loc, typeLike(front, withRows(front, count * share)),
-                                     front, mesh.axes[step.axis].name, members);
-    return sum(
-        loc, SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{count, share}));
+    return isPutOff(cut, step.axis) ? putOff(loc, front, Later::scatter, layout, step.axis, share)
+                                    : sumOfShares(loc, front, step.axis, members, share);
   });
+}
+
+/// Of what each member has for each, as so many rows.
+Value Reshard::sumOfShares(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows,
+                           int64_t share) {
+  int64_t count = rows.size();
+  Value parts = AllToAllOp::create(builder, loc, typeLike(value, withRows(value, count * share)),
+                                   value, mesh.axes[axis].name, rows);
+  return sum(loc,
+             SplitDimOp::create(builder, loc, parts, int64_t(0), ArrayRef<int64_t>{count, share}));
 }
 
 void apply(Layout &layout, const Step &step) {
@@ -352,6 +374,19 @@ bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh) {
   });
 }
 
+void Reshard::make() { buckets.make(builder, *this); }
+
+Value Reshard::move(Location loc, Value value, const Later &how) {
+  llvm::SaveAndRestore restored(again, how.again);
+  if (how.kind == Later::sum)
+    return addUp(loc, value, how.axis, how.elements);
+  int64_t count = members(how.axis), rows = shapeOf(value)[0];
+  bool isGathered = how.kind == Later::gather;
+  SmallVector<int64_t> each(count, isGathered ? rows : rows / count);
+  return isGathered ? allGather(loc, value, how.axis, each)
+                    : sumOfShares(loc, value, how.axis, each, each[0]);
+}
+
 Value Reshard::move(Location loc, Value value, const Layout &from, const Layout &to, bool again) {
   llvm::SaveAndRestore restored(this->again, again);
   Layout now = from;
@@ -370,7 +405,8 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
       value = addUpTo(loc, value, now, step);
       break;
     case Step::sum:
-      value = addUp(loc, value, now, step.axis);
+      value = buckets.put(builder, loc, value, shapeOf(value),
+                          {Later::sum, step.axis, elementsOf(now, mesh, 0), false});
       break;
     case Step::regroup:
       break;

@@ -15,6 +15,7 @@
 #define WEIR_PASSES_SHARDING_RESHARD_H
 
 #include "ir/weir/WeirDialect.h"
+#include "passes/sharding/Buckets.h"
 #include "runtime/base/Layout.h"
 
 namespace weir {
@@ -56,15 +57,19 @@ void apply(Layout &layout, const Step &step);
 /// it.
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh);
 
-class Reshard {
+class Reshard : private Mover {
 public:
   /// `builder` stands where ops are to be made.
   Reshard(mlir::OpBuilder &builder, mlir::ModuleOp module, const Mesh &mesh, int64_t rank)
       : builder(builder), module(module), mesh(mesh), rank(rank) {}
 
-  /// `again`: what is gathered has been so before, and is not to be kept from there.
+  /// Some of what moves is made by make(). `again`: what is gathered has been so before, and is not
+  /// to be kept from there.
   mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to,
                    bool again = false);
+
+  /// Makes what was put off (Buckets.h).
+  void make();
 
   /// The values of all members along the axis, one after the other: a leading dimension.
   mlir::Value stack(mlir::Location loc, mlir::Value value, unsigned axis);
@@ -77,6 +82,12 @@ public:
   mlir::Value places(mlir::Location loc, const Layout &layout, llvm::ArrayRef<int64_t> strides);
 
 private:
+  int64_t members(unsigned axis) const override { return mesh.axes[axis].size; }
+  mlir::Value move(mlir::Location loc, mlir::Value value, const Later &how) override;
+
+  bool isPutOff(const Piece &piece, unsigned axis) const;
+  mlir::Value putOff(mlir::Location loc, mlir::Value value, Later::Kind kind, const Layout &layout,
+                     unsigned axis, int64_t rows);
   mlir::Value inFront(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step,
                       llvm::function_ref<mlir::Value(mlir::Value)> change);
   llvm::SmallVector<int64_t> rows(const Piece &piece, unsigned axis) const;
@@ -86,7 +97,9 @@ private:
   mlir::Value slice(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value sum(mlir::Location loc, mlir::Value parts);
-  mlir::Value addUp(mlir::Location loc, mlir::Value value, const Layout &layout, unsigned axis);
+  mlir::Value addUp(mlir::Location loc, mlir::Value value, unsigned axis, int64_t ofFirst);
+  mlir::Value sumOfShares(mlir::Location loc, mlir::Value value, unsigned axis,
+                          llvm::ArrayRef<int64_t> rows, int64_t share);
   mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,
                       const Step &step);
 
@@ -95,6 +108,7 @@ private:
   const Mesh &mesh;
   const int64_t rank;
   bool again = false; ///< of gathers that are made
+  Buckets buckets;
 };
 
 } // namespace weir::sharding

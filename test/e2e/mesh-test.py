@@ -70,6 +70,13 @@ class Mesh(weirtest.Test):
                     together = self.compiled("gpt-char", *options, "--precision", *low, "--mesh", *mesh, name="together.weirx")
                     self.agree(self.losses(together, *text), alone, delta=1e-3)
 
+    def test_small_things_are_moved_together(self):
+        """A step has collectives of a model's size in bytes, and not one for each of its 52 parameters."""
+        for options in (["dp=2"], ["dp=2", "--zero", 1], ["dp=2,tp=2", "--zero", 2]):
+            artifact = self.compiled("gpt-char", "--mesh", *options, name="a.weirx")
+            totals = json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["totals"]
+            self.assertLessEqual(totals["dp"]["times"], 12, options)
+
     def test_microbatches(self):
         options, rows = ["--set", "hidden=24", "--set", "batch=8", "--microbatches", 2], self.digits(64)
         alone = self.losses(self.compiled("mnist-mlp", *options, name="alone.weirx"), *rows)

@@ -1,0 +1,220 @@
+//===- Buckets.cpp - What ranks tell each other, small things together -----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/sharding/Buckets.h"
+#include "ir/weir/Collectives.h"
+#include "ir/weir/Shapes.h"
+#include "passes/sharding/Reshard.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace weir::sharding {
+namespace {
+
+/// More is not short to send, and would be copied together for nothing.
+constexpr int64_t mostTogether = 1 << 18;
+/// Ops that are looked at for what a value takes.
+constexpr size_t mostAhead = 64;
+
+bool isPlace(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
+
+/// What a value takes that stands behind `where` in its block, in order; nothing where not all of
+/// that can be done there.
+std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where) {
+  llvm::SetVector<Operation *> ops;
+  auto take = [&](auto &&self, Value one) -> bool {
+    Operation *op = one.getDefiningOp();
+    if (!op || op->getBlock() != where->getBlock() || op->isBeforeInBlock(where) ||
+        ops.contains(op))
+      return true;
+    if (op == where || isPlace(op) || isCollective(op) || op->getNumRegions() ||
+        !isMemoryEffectFree(op) || ops.size() > mostAhead ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); }))
+      return false;
+    ops.insert(op);
+    return true;
+  };
+  if (!take(take, value))
+    return std::nullopt;
+  return ops;
+}
+
+/// Whether it is a variable as it stands.
+bool isRead(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (op && isa<TransposeOp, SplitDimOp, MergeDimsOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op && isa<ReadOp>(op);
+}
+
+/// Whether it may be moved with others. Parameters are gathered for a layer at a time: ahead of
+/// that there is memory for biases and the like alone.
+bool isSmall(const Later &one) {
+  if (one.elements > mostTogether)
+    return false;
+  return one.kind != Later::gather || tensorType(one.value()).getRank() == 1 ||
+         !isRead(one.value());
+}
+
+bool goTogether(const Later &one, const Later &other) {
+  return one.kind == other.kind && one.axis == other.axis && one.again == other.again &&
+         one.place->getBlock() == other.place->getBlock() &&
+         getElementTypeOrSelf(one.value().getType()) ==
+             getElementTypeOrSelf(other.value().getType());
+}
+
+Value merged(OpBuilder &builder, Location loc, Value value, int64_t first) {
+  int64_t count = tensorType(value).getRank() - first;
+  return count == 1 ? value : MergeDimsOp::create(builder, loc, value, first, count).getResult();
+}
+
+Value split(OpBuilder &builder, Location loc, Value value, int64_t dimension,
+            ArrayRef<int64_t> sizes) {
+  return sizes.size() == 1 ? value
+                           : SplitDimOp::create(builder, loc, value, dimension, sizes).getResult();
+}
+
+/// Several as one: as columns, of which a member has or gets all.
+class Bucket {
+public:
+  Bucket(OpBuilder &builder, Mover &mover, ArrayRef<Later> parts)
+      : builder(builder), parts(parts), members(mover.members(parts[0].axis)) {
+    SmallVector<Location> lines;
+    for (const Later &part : parts)
+      lines.push_back(part.place->getLoc());
+    loc = builder.getFusedLoc(lines);
+    Later whole = parts[0];
+    whole.elements = 0;
+    SmallVector<Value> columns;
+    for (const Later &part : parts) {
+      whole.elements += part.elements;
+      columns.push_back(columnsOf(part));
+      widths.push_back(shapeOf(columns.back()).back());
+    }
+    Value together = ConcatOp::create(builder, *loc, columns, int64_t(isScattered() ? 1 : 0));
+    result = mover.move(*loc, merged(builder, *loc, together, 0), whole);
+    if (whole.kind == Later::gather)
+      result = split(builder, *loc, result, 0, {members, shapeOf(together)[0]});
+  }
+
+  /// The results of the parts.
+  SmallVector<Value> results() {
+    SmallVector<Value> all;
+    int64_t first = 0;
+    for (auto [part, width] : llvm::zip_equal(parts, widths)) {
+      Location line = part.place->getLoc();
+      bool isGathered = part.kind == Later::gather;
+      SmallVector<int64_t> offsets = {first}, ones = {1}, sizes = {width};
+      if (isGathered) {
+        offsets.insert(offsets.begin(), 0);
+        ones.push_back(1);
+        sizes.insert(sizes.begin(), members);
+      }
+      Value one = SliceOp::create(builder, line, typeLike(result, sizes), result, offsets, ones);
+      first += width;
+      Shape shape(shapeOf(part.place->getResult(0)));
+      if (isGathered) {
+        Shape share(shapeOf(part.value()));
+        one = split(builder, line, one, 1, share);
+        one = MergeDimsOp::create(builder, line, one, int64_t(0), int64_t(2));
+      } else {
+        one = split(builder, line, one, 0, shape);
+      }
+      all.push_back(one);
+    }
+    return all;
+  }
+
+private:
+  bool isScattered() const { return parts[0].kind == Later::scatter; }
+
+  /// What of the part is for each member a row; of what is for all alike, it is one.
+  Value columnsOf(const Later &part) {
+    Location line = part.place->getLoc();
+    Value value = part.value();
+    if (!isScattered())
+      return merged(builder, line, value, 0);
+    int64_t rows = shapeOf(value)[0];
+    value = SplitDimOp::create(builder, line, value, int64_t(0),
+                               ArrayRef<int64_t>{members, rows / members});
+    return merged(builder, line, value, 1);
+  }
+
+  OpBuilder &builder;
+  ArrayRef<Later> parts;
+  const int64_t members;
+  std::optional<Location> loc;
+  SmallVector<int64_t> widths;
+  Value result;
+};
+
+void replace(const Later &one, Value made) {
+  if (Attribute lies = one.place->getAttr(liesAttrName))
+    made.getDefiningOp()->setAttr(liesAttrName, lies);
+  one.place->getResult(0).replaceAllUsesWith(made);
+  one.place->erase();
+}
+
+/// With the first, those that can be moved where it is, as they are ready.
+SmallVector<Later> bucketOf(ArrayRef<Later> all) {
+  const Later first = all.front();
+  SmallVector<Later> some = {first};
+  if (!isSmall(first))
+    return some;
+  int64_t elements = first.elements;
+  for (const Later &one : all.drop_front()) {
+    if (!goTogether(one, first) || !isSmall(one) || elements + one.elements > mostTogether)
+      continue;
+    auto ahead = takenAhead(one.value(), first.place);
+    if (!ahead)
+      continue;
+    for (Operation *op : *ahead)
+      op->moveBefore(first.place);
+    elements += one.elements;
+    some.push_back(one);
+  }
+  auto madeHere = [](const Later &one) -> Operation * {
+    Operation *made = one.value().getDefiningOp();
+    return made && made->getBlock() == one.place->getBlock() ? made : nullptr;
+  };
+  llvm::stable_sort(some, [&](const Later &a, const Later &b) {
+    Operation *one = madeHere(a), *other = madeHere(b);
+    return other && (!one || (one != other && one->isBeforeInBlock(other)));
+  });
+  return some;
+}
+
+} // namespace
+
+Value Buckets::put(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape,
+                   Later later) {
+  later.place = UnrealizedConversionCastOp::create(builder, loc, typeLike(value, shape), value);
+  all.push_back(later);
+  return later.place->getResult(0);
+}
+
+void Buckets::make(OpBuilder &builder, Mover &mover) {
+  while (!all.empty()) {
+    Operation *place = all.front().place;
+    SmallVector<Later> some = bucketOf(all);
+    llvm::erase_if(all, [&](const Later &one) {
+      return llvm::any_of(some, [&](const Later &taken) { return taken.place == one.place; });
+    });
+    builder.setInsertionPoint(place);
+    if (some.size() == 1) {
+      replace(some[0], mover.move(place->getLoc(), some[0].value(), some[0]));
+      continue;
+    }
+    SmallVector<Value> results = Bucket(builder, mover, some).results();
+    // The builder stands at one of them.
+    for (auto [one, made] : llvm::zip_equal(some, results))
+      replace(one, made);
+  }
+}
+
+} // namespace weir::sharding
