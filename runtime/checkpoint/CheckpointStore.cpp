@@ -26,6 +26,9 @@ std::string_view textOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
+constexpr const char *oneFolder =
+    " all ranks are given one directory, on a file system that they share";
+
 /// The run's counters stand in both files. Other tensors of these names are not the run's.
 void compareCounters(const Manifest &manifest, const SafeTensors &state) {
   for (auto [name, stated] : {std::pair("step", manifest.step), std::pair("seed", manifest.seed),
@@ -44,8 +47,8 @@ void compareCounters(const Manifest &manifest, const SafeTensors &state) {
 
 } // namespace
 
-CheckpointStore::CheckpointStore(std::string directory, int keep, Disk &disk)
-    : directory(std::move(directory)), keep(keep), disk(disk) {}
+CheckpointStore::CheckpointStore(std::string directory, int keep, Disk &disk, const Ranks &ranks)
+    : directory(std::move(directory)), keep(keep), disk(disk), ranks(ranks) {}
 
 std::string CheckpointStore::pathOf(int64_t step) const {
   char name[40];
@@ -66,12 +69,66 @@ std::vector<int64_t> CheckpointStore::steps() const {
   return found;
 }
 
+/// What the first process sees; with `allSeeThem` it is an error where another does not.
+std::vector<int64_t> CheckpointStore::stepsOfFirst(bool allSeeThem) const {
+  std::vector<int64_t> own;
+  ranks.allOrNone("looking for checkpoints", [&] { own = steps(); });
+  std::string text(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(int64_t));
+  text = ranks.ofFirst("looking for checkpoints", text);
+  std::vector<int64_t> there(text.size() / sizeof(int64_t));
+  std::ranges::copy(text, reinterpret_cast<char *>(there.data()));
+  ranks.allOrNone("looking for checkpoints", [&] {
+    for (int64_t step : there)
+      if (allSeeThem && !std::ranges::count(own, step))
+        throw Failure(Exit::usage,
+                      pathOf(step) + ": is not there, and rank 0 sees it;" + oneFolder);
+  });
+  return there;
+}
+
 void CheckpointStore::lock() {
-  if (std::error_code none; !locked && fs::is_directory(directory, none))
+  if (std::error_code none; ranks.isFirst() && !locked && fs::is_directory(directory, none))
     locked.emplace(directory);
 }
 
 void CheckpointStore::prepare(size_t bytes) {
+  const char *what = "looking at the checkpoint directory";
+  std::string probe;
+  ranks.allOrNone(what, [&] {
+    if (!ranks.isFirst())
+      return;
+    makeDirectories();
+    probe = makeProbe();
+  });
+  struct Remove {
+    CheckpointStore &store;
+    const std::string &probe;
+    ~Remove() {
+      if (store.ranks.isFirst())
+        store.disk.removeFile(probe);
+    }
+  };
+  {
+    Remove remove{*this, probe};
+    std::string name = ranks.ofFirst(what, fs::path(probe).filename().string());
+    ranks.allOrNone(what, [&] {
+      if (!ranks.isFirst())
+        findProbe((fs::path(directory) / name).string());
+    });
+  }
+  ranks.allOrNone(what, [&] {
+    lock();
+    struct statvfs space;
+    if (ranks.isFirst() && statvfs(directory.c_str(), &space) == 0 &&
+        uint64_t{space.f_bavail} * space.f_frsize < bytes)
+      throw Failure(Exit::storage,
+                    concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10,
+                           " KiB, but ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
+                           " KiB are free"));
+  });
+}
+
+void CheckpointStore::makeDirectories() {
   std::string sofar;
   std::error_code none; // a path that cannot be followed is no directory
   for (const fs::path &part : fs::path(directory)) {
@@ -81,6 +138,10 @@ void CheckpointStore::prepare(size_t bytes) {
   }
   if (!fs::is_directory(directory, none))
     throw Failure(Exit::storage, directory + ": is no directory; --checkpoint takes one");
+}
+
+/// A file as a save would write it. Returns its path.
+std::string CheckpointStore::makeProbe() {
   std::string probe = temporaryName((fs::path(directory) / concat("probe-", getpid())).string());
   bool made = false;
   try {
@@ -94,94 +155,133 @@ void CheckpointStore::prepare(size_t bytes) {
     throw Failure(failure.exit,
                   concat("the checkpoint directory cannot be written: ", failure.what()));
   }
-  disk.removeFile(probe);
-  lock();
-  struct statvfs space;
-  if (statvfs(directory.c_str(), &space) == 0 && uint64_t{space.f_bavail} * space.f_frsize < bytes)
-    throw Failure(Exit::storage,
-                  concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10,
-                         " KiB, but ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
-                         " KiB are free"));
+  return probe;
 }
 
-std::string CheckpointStore::save(Manifest manifest, const std::vector<StoredTensor> &model,
+/// That a file which the first process has made can be written by this one too.
+void CheckpointStore::findProbe(const std::string &probe) {
+  int file = disk.open(probe);
+  if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
+    throw Failure(Exit::usage,
+                  directory + ": is not the directory that rank 0 has there;" + oneFolder);
+  if (file < 0)
+    failStorage(probe, "write the checkpoint directory");
+  disk.close(file);
+}
+
+std::string CheckpointStore::save(const Manifest &manifest, const std::vector<StoredTensor> &model,
                                   const std::vector<StoredTensor> &state) {
-  std::string target = pathOf(manifest.step);
-  clearTemporary();
-  if (isTaken(target)) {
-    if (isWhole(manifest.step))
-      return target;
-    // It is broken and stands in the way of one that is not.
-    if (disk.rename(target, temporaryName(target + ".broken")) != 0)
-      failStorage(target, "move the broken checkpoint away");
+  if (std::unique_ptr<Saving> saving = begin(manifest, model, state)) {
+    saving->write();
+    finish(*saving);
   }
-  std::string building = temporaryName(target);
-  if (disk.makeDirectory(building) != 0)
-    failStorage(building, "create");
-  auto writeFile = [&](const char *name, auto &&content) {
-    FileWriter writer(disk, (fs::path(building) / name).string());
-    content(writer);
-    writer.finish();
-    return Manifest::File{writer.size(), hexText(writer.hash())};
-  };
-  try {
-    manifest.files[modelFile] =
-        writeFile(modelFile, [&](FileWriter &file) { writeSafeTensors(file, model); });
-    manifest.files[stateFile] =
-        writeFile(stateFile, [&](FileWriter &file) { writeSafeTensors(file, state); });
-    std::string text = manifest.write();
-    writeFile(manifestFile, [&](FileWriter &file) { file.write(text.data(), text.size()); });
-    if (disk.syncDirectory(building) != 0)
-      failStorage(building, "sync");
-    if (disk.rename(building, target) != 0)
-      failStorage(target, "rename into place");
-  } catch (...) {
-    removeCheckpoint(disk, building);
-    throw;
-  }
-  if (disk.syncDirectory(directory) != 0)
-    failStorage(directory, "sync");
-  whole[manifest.step] = true;
-  prune();
-  return target;
+  return pathOf(manifest.step);
 }
 
-Checkpoint CheckpointStore::open(const std::string &path) {
+std::unique_ptr<Saving> CheckpointStore::begin(const Manifest &manifest,
+                                               const std::vector<StoredTensor> &model,
+                                               const std::vector<StoredTensor> &state) {
+  const char *what = "the beginning of a checkpoint";
+  std::string target = pathOf(manifest.step), building;
+  bool isThere = !ranks.ofFirst(what, isTaken(target) ? "taken" : "").empty();
+  if (isThere && isWhole(manifest.step))
+    return nullptr;
+  ranks.allOrNone(what, [&] {
+    if (!ranks.isFirst())
+      return;
+    clearTemporary();
+    // It is broken and stands in the way of one that is not.
+    if (isThere && disk.rename(target, temporaryName(target + ".broken")) != 0)
+      failStorage(target, "move the broken checkpoint away");
+    building = temporaryName(target);
+  });
+  building = ranks.ofFirst(what, fs::path(building).filename().string());
+  auto saving = std::make_unique<Saving>(
+      disk, ranks.isFirst(), (fs::path(directory) / building).string(), manifest, model, state);
+  ranks.allOrNone(what, [&] {
+    if (ranks.isFirst())
+      saving->create();
+  });
+  ranks.allOrNone(what, [&] { saving->open(); });
+  return saving;
+}
+
+void CheckpointStore::finish(Saving &saving) {
+  const char *what = "the end of a checkpoint";
+  ranks.allOrNone(what, [&] { saving.requireWritten(); });
+  std::map<std::string, uint64_t> sums;
+  for (const char *name : {modelFile, stateFile})
+    sums[name] = ranks.added(what, saving.sumOf(name));
+  ranks.allOrNone(what, [&] {
+    if (!ranks.isFirst())
+      return;
+    saving.finish(sums, pathOf(saving.step()));
+    if (disk.syncDirectory(directory) != 0)
+      failStorage(directory, "sync");
+  });
+  whole[saving.step()] = true;
+  prune();
+}
+
+/// What this process can tell of a checkpoint alone, and the sums of its bytes of the files.
+static Checkpoint openAlone(const std::string &path, const Ranks &ranks,
+                            std::map<std::string, uint64_t> &sums) {
   auto inside = [&](const char *name) { return (fs::path(path) / name).string(); };
-  try {
-    auto text = MappedFile::open(inside(manifestFile), Exit::storage);
-    Manifest manifest = [&] {
-      try {
-        return Manifest::read(textOf(text->bytes()));
-      } catch (const std::runtime_error &) {
-        text->requireIntact();
-        throw;
-      }
-    }();
-    auto open = [&](const char *name) {
-      SafeTensors file(inside(name), Exit::storage);
-      const Manifest::File &stated = manifest.files[name];
-      std::string hash = hexText(hashOf(file.bytes().data(), file.bytes().size()));
-      file.requireIntact();
-      if (file.bytes().size() != stated.size)
-        throw std::runtime_error(
-            concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
-      if (hash != stated.xxh3)
-        throw std::runtime_error(concat(name, " does not have the hash that manifest.json states"));
-      return file;
-    };
-    SafeTensors model = open(modelFile), state = open(stateFile);
-    compareCounters(manifest, state);
-    return {path, std::move(manifest), std::move(model), std::move(state)};
-  } catch (const Unreadable &) {
-    throw;
-  } catch (const std::runtime_error &error) {
-    throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
-  }
+  auto text = MappedFile::open(inside(manifestFile), Exit::storage);
+  Manifest manifest = [&] {
+    try {
+      return Manifest::read(textOf(text->bytes()));
+    } catch (const std::runtime_error &) {
+      text->requireIntact();
+      throw;
+    }
+  }();
+  auto open = [&](const char *name) {
+    SafeTensors file(inside(name), Exit::storage);
+    const Manifest::File &stated = manifest.files[name];
+    if (!stated.sum.empty())
+      sums[name] =
+          sumOfOwned(file.bytes(), file.tensors(), std::string_view(name) == modelFile, ranks);
+    else if (ranks.isFirst()) // format 1, whose hash is of the whole: 0 where it is right
+      sums[name] = hexText(hashOf(file.bytes().data(), file.bytes().size())) != stated.xxh3;
+    file.requireIntact();
+    if (file.bytes().size() != stated.size)
+      throw std::runtime_error(
+          concat(name, " has ", file.bytes().size(), " bytes, ", stated.size, " expected"));
+    return file;
+  };
+  SafeTensors model = open(modelFile), state = open(stateFile);
+  return {path, std::move(manifest), std::move(model), std::move(state)};
+}
+
+Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
+  const char *what = "loading a checkpoint";
+  auto asNotWhole = [&](auto &&body) {
+    try {
+      body();
+    } catch (const Unreadable &) {
+      throw;
+    } catch (const std::runtime_error &error) {
+      throw Failure(Exit::storage, concat(path, " is not whole: ", error.what()));
+    }
+  };
+  std::optional<Checkpoint> found;
+  std::map<std::string, uint64_t> sums{{modelFile, 0}, {stateFile, 0}};
+  ranks.allOrNone(what, [&] { asNotWhole([&] { found.emplace(openAlone(path, ranks, sums)); }); });
+  for (auto &[name, sum] : sums)
+    sum = ranks.added(what, sum);
+  asNotWhole([&] {
+    for (const auto &[name, sum] : sums)
+      if (const Manifest::File &stated = found->manifest.files[name];
+          stated.sum.empty() ? sum != 0 : hexText(sum) != stated.sum)
+        throw std::runtime_error(name + " does not have the hash that manifest.json states");
+    compareCounters(found->manifest, found->state);
+  });
+  return std::move(*found);
 }
 
 Checkpoint CheckpointStore::load(int64_t step) const {
-  Checkpoint checkpoint = open(pathOf(step));
+  Checkpoint checkpoint = open(pathOf(step), ranks);
   if (checkpoint.manifest.step != step)
     throw Failure(Exit::storage, concat(checkpoint.path, " is not whole: manifest.json is of step ",
                                         checkpoint.manifest.step));
@@ -190,7 +290,7 @@ Checkpoint CheckpointStore::load(int64_t step) const {
 
 std::optional<Checkpoint>
 CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say, int64_t last) {
-  std::vector<int64_t> there = steps();
+  std::vector<int64_t> there = stepsOfFirst(/*allSeeThem=*/true);
   std::erase_if(there, [&](int64_t step) { return step > last; });
   std::vector<std::string> reasons;
   for (int64_t step : there) {
@@ -212,8 +312,6 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say,
                                         joinFew(reasons, "\n  ")));
   return std::nullopt;
 }
-
-bool CheckpointStore::hasWhole(int64_t step) { return isTaken(pathOf(step)) && isWhole(step); }
 
 bool CheckpointStore::isWhole(int64_t step) {
   auto known = whole.find(step);
@@ -243,7 +341,7 @@ void CheckpointStore::clearTemporary() {
 
 void CheckpointStore::prune() {
   int kept = 0;
-  for (int64_t step : steps()) {
+  for (int64_t step : stepsOfFirst(/*allSeeThem=*/false)) {
     if (kept < keep) {
       try {
         kept += isWhole(step);
@@ -252,13 +350,14 @@ void CheckpointStore::prune() {
       }
       continue;
     }
+    whole.erase(step);
+    if (!ranks.isFirst())
+      continue;
     // Renamed first, so that a half-removed one is never taken for a checkpoint. What fails here is
     // tried again at the next save.
     std::string path = pathOf(step), away = temporaryName(path);
-    if (isRealFolder(path) && disk.rename(path, away) == 0) {
+    if (isRealFolder(path) && disk.rename(path, away) == 0)
       removeCheckpoint(disk, away);
-      whole.erase(step);
-    }
   }
 }
 

@@ -11,6 +11,10 @@
 // checkpoint is either the old one or the new one. What ends in .tmp is never read. Leftovers.h
 // says what is removed, and what never. DIR/.lock keeps a second run out.
 //
+// Where ranks are several processes, all of them see the directory, and each writes and verifies
+// its own bytes (Ranks.h). What is no file of tensors the first does. All make the same calls in
+// the same order, find the same, and what fails on one fails on all: see collectives::allOrNone.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_CHECKPOINT_CHECKPOINTSTORE_H
@@ -18,7 +22,8 @@
 
 #include "runtime/checkpoint/DirectoryLock.h"
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/checkpoint/SafeTensors.h"
+#include "runtime/checkpoint/Ranks.h"
+#include "runtime/checkpoint/Saving.h"
 #include <functional>
 #include <limits>
 #include <optional>
@@ -35,25 +40,33 @@ struct Checkpoint {
 class CheckpointStore {
 public:
   /// `keep` newest whole checkpoints stay after a save. `disk` has to outlive the store.
-  CheckpointStore(std::string directory, int keep, Disk &disk);
+  CheckpointStore(std::string directory, int keep, Disk &disk, const Ranks &ranks = {});
 
-  /// The steps of the checkpoints there, whole or not, newest first. Empty where the directory does
-  /// not exist.
+  /// The steps of the checkpoints there, whole or not, newest first, as this process sees them.
+  /// Empty where the directory does not exist.
   std::vector<int64_t> steps() const;
 
-  /// Keeps other runs out of the directory, where it exists, as long as the store lives. Throws
-  /// Failure(Exit::usage) where another run is in it.
+  /// Keeps other runs out of the directory, where it exists, as long as the store lives. The first
+  /// process does. Throws Failure(Exit::usage) where another run is in it.
   void lock();
 
   /// Creates the directory if need be, locks it and makes sure that a checkpoint of `bytes` could
-  /// be written now. Throws Failure(Exit::storage).
+  /// be written now. Throws Failure: Exit::storage, and Exit::usage where a process does not see
+  /// the directory that the first one sees.
   void prepare(size_t bytes);
 
   /// Saves; `manifest.files` is filled in. Returns the checkpoint's path. Throws
   /// Failure(Exit::storage); what was saved before is unharmed then. Throws Unreadable where a
   /// checkpoint of this step is there and cannot be read.
-  std::string save(Manifest manifest, const std::vector<StoredTensor> &model,
+  std::string save(const Manifest &manifest, const std::vector<StoredTensor> &model,
                    const std::vector<StoredTensor> &state);
+
+  /// The beginning of a save, of which Saving::write() is the middle and finish() the end. Null
+  /// where a whole checkpoint of the step is there already. The tensors' bytes are those that they
+  /// have in the middle. What is not finished was not saved.
+  std::unique_ptr<Saving> begin(const Manifest &manifest, const std::vector<StoredTensor> &model,
+                                const std::vector<StoredTensor> &state);
+  void finish(Saving &saving);
 
   /// The newest whole checkpoint of the step `last` or an earlier one, or nothing where there is
   /// none at all. `say` is told of each that is passed over, and why. Throws Failure(Exit::storage)
@@ -64,16 +77,16 @@ public:
 
   std::string pathOf(int64_t step) const;
 
-  /// Whether a checkpoint of the step is there and whole, which save() leaves as it is. Throws
-  /// Unreadable where that cannot be told.
-  bool hasWhole(int64_t step);
-
   /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole,
   /// Unreadable where that cannot be told.
-  static Checkpoint open(const std::string &path);
+  static Checkpoint open(const std::string &path, const Ranks &ranks = {});
 
 private:
   Checkpoint load(int64_t step) const;
+  std::vector<int64_t> stepsOfFirst(bool allSeeThem) const;
+  void makeDirectories();
+  std::string makeProbe();
+  void findProbe(const std::string &probe);
   bool isWhole(int64_t step);
   void clearTemporary();
   void prune();
@@ -81,6 +94,7 @@ private:
   std::string directory;
   int keep;
   Disk &disk;
+  const Ranks ranks;
   std::optional<DirectoryLock> locked;
   std::map<int64_t, bool> whole; // what is already known of each step
 };

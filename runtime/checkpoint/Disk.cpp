@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -25,6 +26,13 @@ namespace weir {
 int Disk::create(const std::string &path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
+int Disk::open(const std::string &path) {
+  return ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+ssize_t Disk::writeAt(int file, const void *data, size_t size, uint64_t at) {
+  return ::pwrite(file, data, size, static_cast<off_t>(at));
+}
+int Disk::truncate(int file, uint64_t size) { return ::ftruncate(file, static_cast<off_t>(size)); }
 ssize_t Disk::write(int file, const void *data, size_t size) { return ::write(file, data, size); }
 int Disk::sync(int file) { return ::fsync(file); }
 int Disk::close(int file) { return ::close(file); }
@@ -44,29 +52,14 @@ int Disk::rename(const std::string &from, const std::string &to) {
 int Disk::removeFile(const std::string &path) { return ::unlink(path.c_str()); }
 int Disk::removeDirectory(const std::string &path) { return ::rmdir(path.c_str()); }
 
-FileWriter::FileWriter(Disk &disk, std::string name)
-    : disk(disk), path(std::move(name)), state(XXH3_createState()) {
-  XXH3_64bits_reset(static_cast<XXH3_state_t *>(state));
-  file = disk.create(path);
-  if (file < 0) {
-    XXH3_freeState(static_cast<XXH3_state_t *>(state));
-    failStorage(path, "create");
-  }
-}
+namespace {
 
-FileWriter::~FileWriter() {
-  if (file >= 0)
-    disk.close(file);
-  XXH3_freeState(static_cast<XXH3_state_t *>(state));
-}
-
-void FileWriter::write(const void *data, size_t size) {
-  assert(file >= 0);
-  XXH3_64bits_update(static_cast<XXH3_state_t *>(state), data, size);
-  written += size;
-  for (auto *from = static_cast<const char *>(data); size > 0;) {
+/// Calls `write` with what is left until nothing is.
+template <class Write>
+void writeAll(const std::string &path, std::span<const std::byte> bytes, Write write) {
+  while (!bytes.empty()) {
     // Linux writes at most 2 GiB - 4 KiB at once.
-    ssize_t done = disk.write(file, from, std::min<size_t>(size, size_t{1} << 30));
+    ssize_t done = write(bytes.first(std::min<size_t>(bytes.size(), size_t{1} << 30)));
     if (done < 0 && errno == EINTR)
       continue;
     if (done <= 0) {
@@ -74,23 +67,84 @@ void FileWriter::write(const void *data, size_t size) {
         errno = ENOSPC;
       failStorage(path, "write");
     }
-    from += done;
-    size -= done;
+    bytes = bytes.subspan(static_cast<size_t>(done));
   }
 }
 
-void FileWriter::finish() {
+void syncAndClose(Disk &disk, const std::string &path, int &file) {
   // After a failed fsync the pages count as clean, so the file is given up, never synced again
   // (Rebello et al., "Can applications recover from fsync failures?", ATC 2020).
   if (disk.sync(file) != 0)
     failStorage(path, "sync");
-  int closing = file;
-  file = -1;
-  if (disk.close(closing) != 0)
+  if (disk.close(std::exchange(file, -1)) != 0)
     failStorage(path, "close");
 }
 
-uint64_t FileWriter::hash() const { return XXH3_64bits_digest(static_cast<XXH3_state_t *>(state)); }
+} // namespace
+
+FileWriter::FileWriter(Disk &disk, std::string name)
+    : disk(disk), path(std::move(name)), file(disk.create(path)) {
+  if (file < 0)
+    failStorage(path, "create");
+}
+
+FileWriter::~FileWriter() {
+  if (file >= 0)
+    disk.close(file);
+}
+
+void FileWriter::write(const void *data, size_t size) {
+  assert(file >= 0);
+  writeAll(path, {static_cast<const std::byte *>(data), size},
+           [&](auto some) { return disk.write(file, some.data(), some.size()); });
+}
+
+void FileWriter::finish() { syncAndClose(disk, path, file); }
+
+void createSized(Disk &disk, const std::string &path, uint64_t size) {
+  int file = disk.create(path);
+  if (file < 0)
+    failStorage(path, "create");
+  if (disk.truncate(file, size) != 0) {
+    int reason = errno;
+    disk.close(file);
+    errno = reason;
+    failStorage(path, "set the size");
+  }
+  // What writes the parts makes them durable, and the size with them.
+  if (disk.close(file) != 0)
+    failStorage(path, "close");
+}
+
+PartWriter::PartWriter(Disk &disk, std::string name, uint64_t size)
+    : disk(disk), path(std::move(name)), file(disk.open(path)) {
+  if (file < 0)
+    failStorage(path, "open");
+  struct stat info;
+  if (fstat(file, &info) == 0 && static_cast<uint64_t>(info.st_size) == size)
+    return;
+  disk.close(file);
+  throw Failure(Exit::storage, concat(path, ": is not the file of ", size,
+                                      " bytes that was made for all: all ranks save in one folder, "
+                                      "on a file system that they share"));
+}
+
+PartWriter::~PartWriter() {
+  if (file >= 0)
+    disk.close(file);
+}
+
+void PartWriter::write(uint64_t at, std::span<const std::byte> bytes) {
+  assert(file >= 0);
+  added.add(at, bytes);
+  writeAll(path, bytes, [&](auto some) {
+    ssize_t done = disk.writeAt(file, some.data(), some.size(), at);
+    at += done > 0 ? static_cast<uint64_t>(done) : 0;
+    return done;
+  });
+}
+
+void PartWriter::finish() { syncAndClose(disk, path, file); }
 
 uint64_t hashOf(const void *data, size_t size) { return XXH3_64bits(data, size); }
 

@@ -13,7 +13,10 @@
 #ifndef WEIR_RUNTIME_CHECKPOINT_DISK_H
 #define WEIR_RUNTIME_CHECKPOINT_DISK_H
 
+#include "runtime/checkpoint/FileSum.h"
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <sys/types.h>
 
@@ -23,8 +26,11 @@ class Disk {
 public:
   virtual ~Disk() = default;
   virtual int create(const std::string &path); ///< open for writing; the file must not exist
+  virtual int open(const std::string &path);   ///< for writing; a plain file that is there
   virtual ssize_t write(int file, const void *data, size_t size);
-  virtual int sync(int file); ///< fsync
+  virtual ssize_t writeAt(int file, const void *data, size_t size, uint64_t at); ///< pwrite
+  virtual int truncate(int file, uint64_t size);                                 ///< ftruncate
+  virtual int sync(int file);                                                    ///< fsync
   virtual int close(int file);
   virtual int makeDirectory(const std::string &path);
   virtual int syncDirectory(const std::string &path); ///< open, fsync, close
@@ -33,8 +39,8 @@ public:
   virtual int removeDirectory(const std::string &path); ///< an empty one
 };
 
-/// Writes one file through a Disk and hashes what is written. Failures are Failure(Exit::storage)
-/// naming the path.
+/// Writes one file through a Disk, from its beginning to its end. Failures are
+/// Failure(Exit::storage) naming the path.
 class FileWriter {
 public:
   FileWriter(Disk &disk, std::string path);
@@ -42,16 +48,34 @@ public:
   void write(const void *data, size_t size);
   /// Makes it durable and closes it.
   void finish();
-  size_t size() const { return written; }
-  /// XXH3_64 of the bytes so far.
-  uint64_t hash() const;
 
 private:
   Disk &disk;
   std::string path;
   int file = -1;
-  size_t written = 0;
-  void *state; // XXH3_state_t
+};
+
+/// Makes an empty file of so many bytes, which others write parts of.
+void createSized(Disk &disk, const std::string &path, uint64_t size);
+
+/// Writes parts of a file that createSized() made, in any order, and adds them up. Failures are as
+/// FileWriter's.
+class PartWriter {
+public:
+  /// Opens the file, which has `size` bytes if it is the one that was made.
+  PartWriter(Disk &disk, std::string path, uint64_t size);
+  ~PartWriter();
+  void write(uint64_t at, std::span<const std::byte> bytes);
+  /// Makes its parts durable and closes it.
+  void finish();
+  /// Of what it wrote.
+  uint64_t sum() const { return added.value(); }
+
+private:
+  Disk &disk;
+  std::string path;
+  int file = -1;
+  FileSum added;
 };
 
 /// XXH3_64 of `size` bytes.

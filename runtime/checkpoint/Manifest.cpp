@@ -10,6 +10,7 @@
 #include "runtime/checkpoint/Disk.h"
 #include "runtime/checkpoint/Fields.h"
 #include "runtime/checkpoint/Leftovers.h"
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -18,7 +19,8 @@ namespace weir {
 using Json = nlohmann::json;
 
 namespace {
-constexpr int64_t formatVersion = 1;
+/// Format 1 has other hashes of the files.
+constexpr int64_t formatVersion = 2;
 constexpr int64_t most32 = std::numeric_limits<int32_t>::max(),
                   most64 = std::numeric_limits<int64_t>::max();
 
@@ -30,7 +32,8 @@ std::string selfHash(const Json &json) {
 } // namespace
 
 std::string Manifest::write() const {
-  Json json = {{"format", formatVersion},
+  bool isOld = std::ranges::any_of(files, [](const auto &file) { return file.second.sum.empty(); });
+  Json json = {{"format", isOld ? 1 : formatVersion},
                {"step", step},
                {"total_steps", totalSteps},
                {"seed", seed},
@@ -67,7 +70,8 @@ std::string Manifest::write() const {
       json["data"][input]["vocabulary"] = vocabulary->second.text();
   }
   for (const auto &[name, file] : files)
-    json["files"][name] = {{"size", file.size}, {"xxh3", file.xxh3}};
+    json["files"][name] = {{"size", file.size},
+                           isOld ? Json{"xxh3", file.xxh3} : Json{"sum", file.sum}};
   // A path is bytes, not always UTF-8.
   json = Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::replace));
   json["xxh3"] = selfHash(json);
@@ -87,9 +91,10 @@ static Vocabulary readVocabulary(const Fields &source) {
 Manifest Manifest::read(std::string_view text) {
   Json json = parseManifest(text);
   Fields all(json);
-  if (int64_t format = all.whole("format", 0, most64); format != formatVersion)
+  int64_t format = all.whole("format", 0, most64);
+  if (format < 1 || format > formatVersion)
     throw std::runtime_error(
-        concat("manifest.json is of format ", format, ", this program reads ", formatVersion));
+        concat("manifest.json is of format ", format, ", this program reads 1 to ", formatVersion));
   std::string hash = all.hash("xxh3");
   json.erase("xxh3");
   if (hash != selfHash(json))
@@ -137,8 +142,9 @@ Manifest Manifest::read(std::string_view text) {
   }
   for (const char *name : {modelFile, stateFile}) {
     Fields file = files.object(name);
-    manifest.files[name] = {static_cast<uint64_t>(file.whole("size", 0, most64)),
-                            file.hash("xxh3")};
+    Manifest::File &facts = manifest.files[name];
+    facts.size = static_cast<uint64_t>(file.whole("size", 0, most64));
+    (format == 1 ? facts.xxh3 : facts.sum) = file.hash(format == 1 ? "xxh3" : "sum");
   }
   return manifest;
 }

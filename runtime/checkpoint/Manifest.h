@@ -29,7 +29,8 @@ struct Manifest {
   };
   struct File {
     uint64_t size = 0;
-    std::string xxh3; ///< 16 hexadecimal digits
+    std::string sum = {};  ///< FileSum.h, 16 hexadecimal digits; or, of format 1:
+    std::string xxh3 = {}; ///< of the whole file
   };
 
   int64_t step = 0;       ///< steps done

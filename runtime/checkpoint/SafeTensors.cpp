@@ -131,28 +131,7 @@ private:
 
 std::string describe(const StoredTensor &tensor) { return tensor.dtype + shapeText(tensor.shape); }
 
-/// Bytes of a tensor on a device that are in this process at a time.
-static constexpr size_t mostStaged = 4 << 20;
-
-/// Calls `visit` for the bytes of all of them, a block after the other.
-static void forEachBlock(const std::vector<StoredTensor> &tensors,
-                         const std::function<void(std::span<const std::byte>)> &visit) {
-  std::vector<std::byte> staged;
-  for (const StoredTensor &tensor : tensors) {
-    if (!tensor.read) {
-      visit({tensor.data, tensor.size});
-      continue;
-    }
-    staged.resize(std::min(tensor.size, mostStaged));
-    for (size_t from = 0; from < tensor.size; from += staged.size()) {
-      std::span<std::byte> some(staged.data(), std::min(staged.size(), tensor.size - from));
-      tensor.read(from, some);
-      visit(some);
-    }
-  }
-}
-
-void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors) {
+std::string safeTensorsHeader(const std::vector<StoredTensor> &tensors) {
   // transformers wants to know which framework's conventions the tensors follow.
   Json header = {{"__metadata__", {{"format", "pt"}}}};
   size_t at = 0;
@@ -165,14 +144,14 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
   uint64_t length = text.size();
-  file.write(&length, sizeof length);
-  file.write(text.data(), text.size());
-  forEachBlock(tensors,
-               [&](std::span<const std::byte> block) { file.write(block.data(), block.size()); });
+  return std::string(reinterpret_cast<const char *>(&length), sizeof length) + text;
 }
 
-void readThrough(const std::vector<StoredTensor> &tensors) {
-  forEachBlock(tensors, [](std::span<const std::byte>) {});
+void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors) {
+  std::string header = safeTensorsHeader(tensors);
+  file.write(header.data(), header.size());
+  for (const StoredTensor &tensor : tensors)
+    file.write(tensor.data, tensor.size);
 }
 
 std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,

@@ -36,20 +36,21 @@ struct StoredTensor {
   std::string name;
   std::string dtype; ///< as the format spells it: F32, I32, U8, BOOL, ...
   std::vector<int64_t> shape;
-  const std::byte *data = nullptr; ///< null where `read` has them
+  const std::byte *data = nullptr; ///< null where `owned` has them
   size_t size = 0;                 ///< bytes
-  /// Copies bytes from number `from` on, of a tensor that does not lie in this process's memory.
-  std::function<void(size_t from, std::span<std::byte> to)> read = {};
+  /// Calls `visit` for those that this process is to save, of a tensor that does not lie here.
+  using Visit = std::function<void(uint64_t from, std::span<const std::byte> bytes)>;
+  std::function<void(const Visit &visit)> owned = {};
 };
 
 /// "F32[128, 64]".
 std::string describe(const StoredTensor &tensor);
 
-/// Writes `tensors` in their order. Names are distinct.
-void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors);
+/// What a file begins with that has `tensors` behind it in their order. Names are distinct.
+std::string safeTensorsHeader(const std::vector<StoredTensor> &tensors);
 
-/// Reads all that writeSafeTensors() would, in its order: for who has to take part in the reading.
-void readThrough(const std::vector<StoredTensor> &tensors);
+/// Writes such a file of tensors that all lie here.
+void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors);
 
 class SafeTensors {
 public:

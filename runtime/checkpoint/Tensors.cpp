@@ -13,6 +13,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <set>
 
 namespace weir {
@@ -20,7 +21,7 @@ namespace weir {
 StoredTensor stored(const TensorView &variable) {
   StoredTensor tensor{variable.name, rowOf(variable.element).safetensors, variable.shape, nullptr,
                       variable.size};
-  tensor.read = [variable](size_t from, std::span<std::byte> to) { variable.read(from, to); };
+  tensor.owned = [variable](const StoredTensor::Visit &visit) { variable.readOwned(visit); };
   return tensor;
 }
 
@@ -71,21 +72,24 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
     variable.write(0, {tensor.data, tensor.size});
     return;
   }
-  constexpr size_t most = 1 << 16;
   size_t count = tensor.size / from.bytes, to = sizeOf(variable.element);
   assert(areMasters(tensor, stored(variable)) && count * to == variable.size);
-  std::vector<double> some(std::min(count, most));
-  std::vector<std::byte> bytes(some.size() * to);
-  for (size_t at = 0; at < count; at += some.size()) {
-    some.resize(std::min(some.size(), count - at));
-    loadNumbers(from.element, tensor.data + at * from.bytes, some);
-    if (variable.element == Element::bf16)
-      for (double &number : some)
-        if (std::isfinite(number))
-          number = std::clamp(number, -largestBf16, largestBf16);
-    storeNumbers(variable.element, some, bytes.data());
-    variable.write(at * to, std::span(bytes).first(some.size() * to));
-  }
+  // As large as the variable, and touched only where this process keeps it.
+  auto converted = std::make_unique_for_overwrite<std::byte[]>(variable.size);
+  std::vector<double> some;
+  variable.forEachKept([&](uint64_t first, uint64_t size) {
+    constexpr size_t most = 1 << 16;
+    for (size_t at = first / to, end = (first + size) / to; at < end; at += some.size()) {
+      some.resize(std::min(end - at, most));
+      loadNumbers(from.element, tensor.data + at * from.bytes, some);
+      if (variable.element == Element::bf16)
+        for (double &number : some)
+          if (std::isfinite(number))
+            number = std::clamp(number, -largestBf16, largestBf16);
+      storeNumbers(variable.element, some, converted.get() + at * to);
+    }
+  });
+  variable.write(0, {converted.get(), variable.size});
 }
 
 std::string mismatch(const StoredTensor &one, const StoredTensor &other, Masters masters) {

@@ -27,7 +27,7 @@ bool isWeight(const TensorView &variable) {
 
 } // namespace
 
-Weights::Weights(const std::string &path, const Say &say) : place(path) {
+Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : place(path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
     files.emplace_back(path, Exit::data);
@@ -35,10 +35,10 @@ Weights::Weights(const std::string &path, const Say &say) : place(path) {
   }
   std::optional<Checkpoint> checkpoint;
   if (std::filesystem::exists(path + "/manifest.json", error)) {
-    checkpoint = CheckpointStore::open(path);
+    checkpoint = CheckpointStore::open(path, ranks);
   } else {
     Disk disk;
-    checkpoint = CheckpointStore(path, 1, disk).loadNewest(say);
+    checkpoint = CheckpointStore(path, 1, disk, ranks).loadNewest(say);
   }
   if (!checkpoint)
     throw Failure(Exit::storage, concat(path, ": holds no checkpoint; expected a checkpoint, the "

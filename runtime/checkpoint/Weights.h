@@ -26,7 +26,7 @@ public:
   /// Opens and checks what is at `path`; `say` is told of checkpoints that are passed over. Throws
   /// Failure: Exit::data for what is no safetensors file, Exit::storage for a directory without a
   /// whole checkpoint.
-  Weights(const std::string &path, const Say &say);
+  Weights(const std::string &path, const Say &say, const Ranks &ranks = {});
 
   /// The file or the checkpoint.
   const std::string &path() const { return place; }

@@ -9,6 +9,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
+#include <exception>
 #include <numeric>
 
 namespace weir::collectives {
@@ -22,13 +23,22 @@ std::vector<int64_t> everybody(const Group &group) {
 
 } // namespace
 
-std::vector<int64_t> fromAll(Group &group, const std::string &what, int64_t own) {
-  std::vector<int64_t> got(static_cast<size_t>(group.size()));
-  std::vector<std::span<const std::byte>> to(got.size(), std::as_bytes(std::span(&own, 1)));
+std::vector<std::vector<int64_t>> listsFromAll(Group &group, const std::string &what,
+                                               std::span<const int64_t> own) {
+  std::vector<std::vector<int64_t>> got(static_cast<size_t>(group.size()),
+                                        std::vector<int64_t>(own.size()));
+  std::vector<std::span<const std::byte>> to(got.size(), std::as_bytes(own));
   std::vector<std::span<std::byte>> from;
-  for (int64_t &one : got)
-    from.push_back(std::as_writable_bytes(std::span(&one, 1)));
+  for (std::vector<int64_t> &one : got)
+    from.push_back(std::as_writable_bytes(std::span(one)));
   group.exchange(everybody(group), what, to, from);
+  return got;
+}
+
+std::vector<int64_t> fromAll(Group &group, const std::string &what, int64_t own) {
+  std::vector<int64_t> got;
+  for (const std::vector<int64_t> &one : listsFromAll(group, what, {&own, 1}))
+    got.push_back(one[0]);
   return got;
 }
 
@@ -36,18 +46,24 @@ int64_t mostOf(Group &group, const std::string &what, int64_t own) {
   return std::ranges::max(fromAll(group, what, own));
 }
 
-void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes) {
-  size_t size = static_cast<size_t>(fromAll(group, what, int64_t(bytes.size()))[0]);
-  bool isFirst = group.rank() == 0;
-  if (!isFirst)
+void fromRank(Group &group, const std::string &what, int64_t rank, std::vector<std::byte> &bytes) {
+  auto source = static_cast<size_t>(rank);
+  auto size = static_cast<size_t>(fromAll(group, what, int64_t(bytes.size()))[source]);
+  bool isSource = group.rank() == rank;
+  if (!isSource)
     bytes.assign(size, std::byte{});
   std::vector<std::span<const std::byte>> to(size_t(group.size()));
   std::vector<std::span<std::byte>> from(size_t(group.size()));
-  for (size_t i = 1; isFirst && i < to.size(); ++i)
-    to[i] = bytes;
-  if (!isFirst)
-    from[0] = bytes;
+  for (size_t i = 0; isSource && i < to.size(); ++i)
+    if (i != source)
+      to[i] = bytes;
+  if (!isSource)
+    from[source] = bytes;
   group.exchange(everybody(group), what, to, from);
+}
+
+void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes) {
+  fromRank(group, what, 0, bytes);
 }
 
 void requireSame(Group &group, const std::string &what, uint64_t own) {
@@ -56,6 +72,42 @@ void requireSame(Group &group, const std::string &what, uint64_t own) {
     if (all[rank] != all[0])
       throw Failure(Exit::usage, concat("rank ", rank, " has another ", what,
                                         " than rank 0: all ranks are given the same"));
+}
+
+void allOrNone(Group *group, const std::string &what, const std::function<void()> &body) {
+  if (!group)
+    return body();
+  constexpr int64_t unreadable = 1 << 16; // above all statuses
+  int64_t status = 0;
+  std::string message;
+  std::exception_ptr own;
+  auto keep = [&](const Failure &failure, int64_t kind) {
+    status = kind + int64_t(failure.exit);
+    message = failure.what();
+    own = std::current_exception();
+  };
+  try {
+    body();
+  } catch (const Unreadable &failure) {
+    keep(failure, unreadable);
+  } catch (const Failure &failure) {
+    keep(failure, 0);
+  }
+  std::vector<int64_t> all = fromAll(*group, what, status);
+  int64_t rank = std::ranges::find_if(all, [](int64_t one) { return one != 0; }) - all.begin();
+  if (rank == group->size())
+    return;
+  auto *text = reinterpret_cast<const std::byte *>(message.data());
+  std::vector<std::byte> bytes(text, text + message.size());
+  fromRank(*group, what, rank, bytes);
+  if (rank == group->rank())
+    std::rethrow_exception(own);
+  message = concat("rank ", rank, " says: ",
+                   std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  auto exit = static_cast<Exit>(all[size_t(rank)] % unreadable);
+  if (all[size_t(rank)] >= unreadable)
+    throw Unreadable(exit, message);
+  throw Failure(exit, message);
 }
 
 } // namespace weir::collectives

@@ -14,6 +14,7 @@
 
 #include "runtime/core/Group.h"
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace weir::collectives {
@@ -21,8 +22,15 @@ namespace weir::collectives {
 /// What each has, in the order of ranks.
 std::vector<int64_t> fromAll(Group &group, const std::string &what, int64_t own);
 
+/// The same of several numbers, of which all have as many.
+std::vector<std::vector<int64_t>> listsFromAll(Group &group, const std::string &what,
+                                               std::span<const int64_t> own);
+
 /// The largest that one has.
 int64_t mostOf(Group &group, const std::string &what, int64_t own);
+
+/// What that rank has; the others' is replaced.
+void fromRank(Group &group, const std::string &what, int64_t rank, std::vector<std::byte> &bytes);
 
 /// What rank 0 has; the others' is replaced.
 void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes);
@@ -30,6 +38,11 @@ void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &by
 /// Throws Failure(Exit::usage), the same for all, where one has another than rank 0: "rank 1 has
 /// another ARTIFACT than rank 0".
 void requireSame(Group &group, const std::string &what, uint64_t own);
+
+/// Calls `body` on each, which exchanges nothing, and waits for all: at once where the group is
+/// null. Where it throws a Failure on some, all throw that of the first of them; the others say
+/// whose it is: "rank 1 says: PATH: cannot write: No space left on device".
+void allOrNone(Group *group, const std::string &what, const std::function<void()> &body);
 
 } // namespace weir::collectives
 

@@ -58,7 +58,11 @@ struct DeviceFacts {
   size_t threadScratch = 0; ///< bytes that each thread holds besides the arena
   bool computes = true;     ///< else nothing but copies changes the arena
   int ahead = 0;            ///< how many runs may be asked for while another is not waited for yet
+  uint64_t hostMemory = 0;  ///< bytes of the host's that it holds, and other processes with it
 };
+
+/// Bytes of a device that are in this process at a time, where they are read one after the other.
+inline constexpr size_t mostStaged = 4 << 20;
 
 class Device {
 public:
@@ -71,6 +75,25 @@ public:
 
   /// Copies from the arena; `to` is filled when the ticket is done.
   virtual Ticket read(Address from, std::span<std::byte> to) = 0;
+
+  /// Where bytes are: how many, from number `from` on of those that are asked about.
+  using Range = std::function<void(uint64_t from, uint64_t size)>;
+  using Bytes = std::function<void(uint64_t from, std::span<const std::byte> bytes)>;
+
+  /// Of `size` bytes of a tensor at the address, calls `visit` for those that are this process's to
+  /// save: where several processes keep the tensor, each byte is one's. By any thread, at any time.
+  virtual void forEachOwned(Address address, uint64_t size, const Range &visit) const {
+    visit(0, size);
+  }
+
+  /// Calls `visit` with these bytes, in the same order. No other process takes part.
+  virtual void readOwned(Address address, uint64_t size, const Bytes &visit);
+
+  /// As forEachOwned(), for the bytes that this process keeps, of which others may be keepers too:
+  /// write() looks at no other.
+  virtual void forEachKept(Address address, uint64_t size, const Range &visit) const {
+    visit(0, size);
+  }
 
   /// Executes all actions of the entry of that number.
   virtual Ticket run(uint32_t entry) = 0;

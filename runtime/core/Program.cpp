@@ -43,6 +43,18 @@ void TensorView::write(size_t from, std::span<const std::byte> bytes) const {
   device->wait(device->write(address + from, bytes));
 }
 
+void TensorView::forEachOwned(const Device::Range &visit) const {
+  device->forEachOwned(address, size, visit);
+}
+
+void TensorView::readOwned(const Device::Bytes &visit) const {
+  device->readOwned(address, size, visit);
+}
+
+void TensorView::forEachKept(const Device::Range &visit) const {
+  device->forEachKept(address, size, visit);
+}
+
 Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
                  const ProgramOptions &options)
     : impl(std::make_unique<Impl>()) {

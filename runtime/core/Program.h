@@ -39,6 +39,11 @@ struct TensorView {
   /// Bytes from number `from` on. They return when it is done.
   void read(size_t from, std::span<std::byte> to) const;
   void write(size_t from, std::span<const std::byte> bytes) const;
+
+  /// As Device's, of all bytes of the tensor.
+  void forEachOwned(const Device::Range &visit) const;
+  void readOwned(const Device::Bytes &visit) const;
+  void forEachKept(const Device::Range &visit) const;
 };
 
 class Program {

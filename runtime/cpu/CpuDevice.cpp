@@ -62,7 +62,8 @@ public:
   DeviceFacts facts() const override {
     int threads = pool->size();
     return {.name = std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-            .threadScratch = machine.scratchStride};
+            .threadScratch = machine.scratchStride,
+            .hostMemory = arena->size() + scratch->size() + hostInMemory};
   }
 
   Ticket run(uint32_t entry) override;
@@ -93,6 +94,7 @@ private:
   std::optional<Loader> code;
   std::optional<Arena> arena, scratch;
   std::unique_ptr<HostStore> host;
+  uint64_t hostInMemory = 0; ///< bytes of it
   std::unique_ptr<ThreadPool> pool;
   std::vector<KernelFunction> kernels;
   Calls<spec::Product, Product> products;
@@ -129,6 +131,7 @@ void CpuDevice::startEngines(const DeviceOptions &options) {
                       std::to_string(all) + " bytes are needed, there are " +
                       std::to_string(there) + "; --offload-dir DIR puts the latter into a file");
   host = makeHostStore(device.host(), options.offloadFolder);
+  hostInMemory = options.offloadFolder.empty() ? device.host() : 0;
   machine.host = host.get();
   machine.hostBegin = arena->size();
   if (!host)

@@ -54,7 +54,10 @@ public:
 
   DeviceFacts facts() const override {
     // Who looks at each action waits for it.
-    return {.name = session.name, .ahead = observer || traced ? 0 : int(slots.size()) - 1};
+    const artifact::Device &device = artifact::deviceOf(program);
+    return {.name = session.name,
+            .ahead = observer || traced ? 0 : int(slots.size()) - 1,
+            .hostMemory = device.host() + slots.size() * device.pinned()};
   }
   Ticket write(Address to, std::span<const std::byte> from) override;
   Ticket read(Address from, std::span<std::byte> to) override;

@@ -109,6 +109,10 @@ public:
                      here.size() > 1 ? " with " + ranks : "");
     facts.name = concat(ranks, " of ", facts.name);
     facts.ahead = 0;
+    facts.hostMemory = 0;
+    for (const auto &device : devices)
+      facts.hostMemory += device->facts().hostMemory;
+    facts.hostMemory *= group ? uint64_t(group->neighbours()) : 1;
     return facts;
   }
 
@@ -136,6 +140,46 @@ public:
               devices[i]->read(tensor.places[i] + part.own, to.subspan(part.whole, part.size)));
         });
     return 0;
+  }
+
+  void forEachOwned(Address address, uint64_t size, const Range &visit) const override {
+    if (!group)
+      return Device::forEachOwned(address, size, visit);
+    for (size_t i = 0; i < here.size(); ++i)
+      forEachOwnedPart(i, address, size, [&](const Part &part) { visit(part.whole, part.size); });
+  }
+
+  /// What a rank owns of a tensor lies together on its device: blocks of it are read, and the parts
+  /// in a block visited.
+  void readOwned(Address address, uint64_t size, const Bytes &visit) override {
+    if (!group)
+      return Device::readOwned(address, size, visit);
+    for (size_t i = 0; i < here.size(); ++i) {
+      uint64_t end = 0, first = 0; // of all; of the block
+      forEachOwnedPart(i, address, size, [&](const Part &part) { end = part.own + part.size; });
+      std::vector<std::byte> block;
+      forEachOwnedPart(i, address, size, [&](const Part &part) {
+        for (uint64_t done = 0; done < part.size;) {
+          uint64_t own = part.own + done;
+          if (own >= first + block.size()) {
+            first = own;
+            block.resize(std::min<uint64_t>(mostStaged, end - own));
+            devices[i]->wait(devices[i]->read(at(address).places[i] + own, block));
+          }
+          uint64_t count = std::min(part.size - done, first + block.size() - own);
+          visit(part.whole + done, std::span(block).subspan(own - first, count));
+          done += count;
+        }
+      });
+    }
+  }
+
+  void forEachKept(Address address, uint64_t size, const Range &visit) const override {
+    if (!group)
+      return Device::forEachKept(address, size, visit);
+    for (int64_t rank : here)
+      forEachPart(at(address), rank, address, size,
+                  [&](const Part &part) { visit(part.whole, part.size); });
   }
 
   Ticket run(uint32_t entry) override {
@@ -308,6 +352,28 @@ private:
       if (begin < last)
         visit(Part{begin - first, own * tensor.elementSize + (begin - whole * tensor.elementSize),
                    last - begin});
+    });
+  }
+
+  /// Calls `visit` for what a rank that is here has to save of bytes of a tensor, in the order in
+  /// which it has them. Ranks that have the same share save an equal part of it each.
+  template <class Visit>
+  void forEachOwnedPart(size_t number, Address address, uint64_t size, Visit visit) const {
+    const WholeTensor &tensor = at(address);
+    int64_t rank = here[number], same = 1, place = 0, elements = 1;
+    for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+      if (!tensor.layout.isCutOver(axis)) {
+        same *= mesh.axes[axis].size;
+        place = place * mesh.axes[axis].size + mesh.coordinate(rank, axis);
+      }
+    for (int64_t dimension : tensor.layout.shape(mesh, rank))
+      elements *= dimension;
+    uint64_t begin = uint64_t(firstOfPart(elements, place, same)) * tensor.elementSize,
+             end = uint64_t(firstOfPart(elements, place + 1, same)) * tensor.elementSize;
+    forEachPart(tensor, rank, address, size, [&](const Part &part) {
+      uint64_t first = std::max(part.own, begin), last = std::min(part.own + part.size, end);
+      if (first < last)
+        visit(Part{part.whole + first - part.own, first, last - first});
     });
   }
 

@@ -97,7 +97,7 @@ void Beginning::openWeights(const Program &program) {
                " is not read: the weights are the checkpoint's"));
     return;
   }
-  weights.emplace(path, say);
+  weights.emplace(path, say, Ranks{options.device.group, &program.variables()});
   const char *begun = "not there, begin with their initialiser";
   if (!partial) {
     weights->requireAll(program.variables(), /*states=*/false);

@@ -9,11 +9,15 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
+#include "runtime/collectives/Agree.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
+#include <cstring>
+#include <iterator>
+#include <limits>
 #include <span>
+#include <tuple>
 
 namespace weir {
 namespace {
@@ -23,20 +27,17 @@ float valueOf(float number) { return number; }
 float valueOf(BFloat16 number) { return std::bit_cast<float>(uint32_t(number.bits) << 16); }
 
 template <class Number, class Visit> void forEachOf(const TensorView &variable, Visit visit) {
-  constexpr size_t most = 1 << 20;
-  size_t count = variable.size / sizeof(Number);
-  std::vector<Number> some(std::min(count, most));
-  for (size_t from = 0; from < count; from += some.size()) {
-    some.resize(std::min(some.size(), count - from));
-    variable.read(from * sizeof(Number), std::as_writable_bytes(std::span(some)));
-    for (size_t i = 0; i < some.size(); ++i)
-      if (!visit(from + i, valueOf(some[i])))
-        return;
-  }
+  variable.readOwned([&](uint64_t from, std::span<const std::byte> bytes) {
+    for (size_t at = 0; at < bytes.size(); at += sizeof(Number)) {
+      Number number;
+      std::memcpy(&number, bytes.data() + at, sizeof number);
+      visit(int64_t((from + at) / sizeof number), valueOf(number));
+    }
+  });
 }
 
-/// Calls `visit(index, value)` for the elements in order until it says false; not at all where they
-/// are no floats that variables are of. A part of a large tensor is in this process at a time.
+/// Calls `visit(index, value)` for the elements that this process owns; not at all where they are
+/// no floats that variables are of. A part of a large tensor is in this process at a time.
 template <class Visit> void forEachFloat(const TensorView &variable, Visit visit) {
   if (variable.element == Element::f32)
     forEachOf<float>(variable, visit);
@@ -52,19 +53,35 @@ std::string placeOf(const TensorView &variable, int64_t index) {
   return place.empty() ? "" : " at " + shapeText(place);
 }
 
-/// "'w' is nan at [3, 4]", or nothing.
-std::optional<std::string> wordsFor(const TensorView &variable) {
-  std::optional<std::string> words;
-  forEachFloat(variable, [&](size_t index, float value) {
-    if (!std::isfinite(value))
-      words = concat("'", variable.name, "' is ",
-                     std::isnan(value) ? "nan"
-                     : value > 0       ? "inf"
-                                       : "-inf",
-                     placeOf(variable, index));
-    return !words;
-  });
-  return words;
+/// Of each variable the first value that is not finite: its index and what it is as one number,
+/// which orders them by index; or none.
+constexpr int64_t none = std::numeric_limits<int64_t>::max();
+constexpr const char *kinds[] = {"nan", "inf", "-inf"};
+
+std::vector<int64_t> firstNotFinite(const std::vector<TensorView> &variables, Group *group) {
+  std::vector<int64_t> first;
+  for (const TensorView &variable : variables) {
+    int64_t found = none;
+    forEachFloat(variable, [&](int64_t index, float value) {
+      if (!std::isfinite(value))
+        found = std::min<int64_t>(found, index * std::size(kinds) + (std::isnan(value) ? 0
+                                                                     : value > 0       ? 1
+                                                                                       : 2));
+    });
+    first.push_back(found);
+  }
+  if (group)
+    for (const auto &theirs : collectives::listsFromAll(*group, "what is not finite", first))
+      for (size_t i = 0; i < first.size(); ++i)
+        first[i] = std::min(first[i], theirs[i]);
+  return first;
+}
+
+/// "'w' is nan at [3, 4]".
+std::string wordsFor(const TensorView &variable, int64_t found) {
+  constexpr int64_t count = std::size(kinds);
+  return concat("'", variable.name, "' is ", kinds[found % count],
+                placeOf(variable, found / count));
 }
 
 } // namespace
@@ -83,49 +100,58 @@ std::set<std::string> writtenVariables(const artifact::Program &program,
   return names;
 }
 
-std::string largestValue(const std::vector<TensorView> &variables) {
-  const TensorView *where = nullptr;
-  size_t index = 0;
-  float most = -1, value = 0;
-  for (const TensorView &variable : variables) {
-    if (variable.name == amaxName)
-      continue; // it follows what others are
-    forEachFloat(variable, [&](size_t i, float found) {
-      if (float size = std::fabs(found); std::isfinite(size) && size > most) {
-        where = &variable;
-        index = i;
-        most = size;
-        value = found;
-      }
-      return true;
-    });
+std::string largestValue(const std::vector<TensorView> &variables, Group *group) {
+  // Bits of floats that are not negative order them. The first of equal ones is taken.
+  struct Place {
+    int64_t bits = -1, variable = 0, index = 0, isNegative = 0;
+    bool operator<(const Place &other) const {
+      return std::tie(other.bits, variable, index) < std::tie(bits, other.variable, other.index);
+    }
+  } most;
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (variables[i].name != amaxName) // it follows what others are
+      forEachFloat(variables[i], [&](int64_t index, float value) {
+        if (!std::isfinite(value))
+          return;
+        most = std::min(most, Place{std::bit_cast<int32_t>(std::fabs(value)), int64_t(i), index,
+                                    std::signbit(value)});
+      });
+  if (group) {
+    int64_t own[] = {most.bits, most.variable, most.index, most.isNegative};
+    for (const auto &theirs : collectives::listsFromAll(*group, "the largest value", own))
+      most = std::min(most, Place{theirs[0], theirs[1], theirs[2], theirs[3]});
   }
-  if (!where)
+  if (most.bits < 0)
     return "no value is finite";
-  return concat("the largest value there is: ", value, ", of '", where->name, "'",
-                placeOf(*where, index));
+  float value = std::bit_cast<float>(static_cast<int32_t>(most.bits));
+  const TensorView &where = variables[static_cast<size_t>(most.variable)];
+  return concat("the largest value there is: ", most.isNegative ? -value : value, ", of '",
+                where.name, "'", placeOf(where, most.index));
 }
 
 Finite::Given Finite::begin(const std::vector<TensorView> &variables,
                             const std::set<std::string> &written) {
   Given first;
-  for (const TensorView &variable : variables)
-    if (auto words = wordsFor(variable)) {
-      given.insert(variable.name);
-      if (variable.name == amaxName)
-        continue; // a step reads it as no size, and none is left out for it
-      auto &which = written.contains(variable.name) ? first.updated : first.kept;
-      if (!which)
-        which = words;
-    }
+  std::vector<int64_t> found = firstNotFinite(variables, group);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const TensorView &variable = variables[i];
+    if (found[i] == none)
+      continue;
+    given.insert(variable.name);
+    if (variable.name == amaxName)
+      continue; // a step reads it as no size, and none is left out for it
+    auto &which = written.contains(variable.name) ? first.updated : first.kept;
+    if (!which)
+      which = wordsFor(variable, found[i]);
+  }
   return first;
 }
 
 std::optional<std::string> Finite::broken(const std::vector<TensorView> &variables) const {
-  for (const TensorView &variable : variables)
-    if (!given.contains(variable.name))
-      if (auto words = wordsFor(variable))
-        return words;
+  std::vector<int64_t> found = firstNotFinite(variables, group);
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (found[i] != none && !given.contains(variables[i].name))
+      return wordsFor(variables[i], found[i]);
   return std::nullopt;
 }
 

@@ -10,11 +10,15 @@
 // that can still be used out of the directory. What was given so, by --init or a checkpoint, may
 // stay as it is.
 //
+// Where ranks are several processes, each looks at what it saves and all find the same: they call
+// these together.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_RUN_FINITE_H
 #define WEIR_RUNTIME_RUN_FINITE_H
 
+#include "runtime/core/Group.h"
 #include "runtime/core/Program.h"
 #include <optional>
 #include <set>
@@ -27,10 +31,13 @@ std::set<std::string> writtenVariables(const artifact::Program &program,
 
 /// "the largest value there is: 1e+20, of 'w' at [3, 4]". Where an update overflows, what it begins
 /// with is not far from it.
-std::string largestValue(const std::vector<TensorView> &variables);
+std::string largestValue(const std::vector<TensorView> &variables, Group *group);
 
 class Finite {
 public:
+  /// `group` is null where this process is alone; it outlives this.
+  explicit Finite(Group *group) : group(group) {}
+
   /// In words, the first value that is not finite of what no step writes, and of the rest.
   struct Given {
     std::optional<std::string> kept, updated;
@@ -43,6 +50,7 @@ public:
   std::optional<std::string> broken(const std::vector<TensorView> &variables) const;
 
 private:
+  Group *const group;
   std::set<std::string> given;
 };
 

@@ -167,6 +167,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                    ->transform(integerWithin(1, 1000000))
                    ->needs(checkpoint)
                    ->group(keeping);
+  auto *async =
+      app.add_flag("--async-checkpoint", options.asyncCheckpoint,
+                   "write checkpoints while the next steps run; takes memory for a copy of the "
+                   "weights and the optimizer's state")
+          ->needs(checkpoint)
+          ->group(keeping);
   auto *resume =
       app.add_flag("--resume", options.resume,
                    "go on from the newest whole checkpoint, or start where there is none")
@@ -184,7 +190,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("STEP")
       ->transform(integerWithin(1, mostSteps))
       ->needs(checkpoint)
-      ->excludes(resume, extend, every, keep, steps, epochs, init, partial, evalEvery, nan,
+      ->excludes(resume, extend, every, keep, async, steps, epochs, init, partial, evalEvery, nan,
                  nanLimit)
       ->group(keeping);
   // Split here: CLI11 would pass over an empty name.

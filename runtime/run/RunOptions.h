@@ -44,6 +44,7 @@ struct RunOptions {
   std::string checkpoint;          ///< a directory; "": weights are not kept
   int64_t every = 500;             ///< steps
   int keep = 3;
+  bool asyncCheckpoint = false; ///< checkpoints are written while steps go on
   bool resume = false, extend = false;
   int64_t replay = 0;              ///< a step to run again from a checkpoint before it; 0: none
   std::vector<std::string> change; ///< what may differ from the run that is resumed (SameRun.h)

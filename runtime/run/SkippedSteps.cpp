@@ -71,7 +71,7 @@ std::string SkippedSteps::add(const StepRecord &record, const std::string &newes
     found += concat(", learning rate ", rate, ": not finite");
   else
     found += concat(", learning rate ", rate, ": the update is not finite (",
-                    largestValue(program.variables()), ")");
+                    largestValue(program.variables(), options.device.group), ")");
   std::optional<std::string> data = inData();
   advice = data ? concat(" Look at the data: ", *data, "; mend them, unless the model expects that")
            : overflowed ? scaleAdvice(isDynamic(program))

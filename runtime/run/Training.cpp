@@ -32,6 +32,12 @@ size_t bytesOf(const std::vector<TensorView> &variables) {
   return bytes;
 }
 
+bool isFinite(const StepRecord &record) {
+  return valueOf(record.values, "skipped", 0) == 0 &&
+         std::isfinite(valueOf(record.values, "loss", 0)) &&
+         std::isfinite(valueOf(record.values, "grad_norm", 0));
+}
+
 /// That there is a checkpoint to replay the step from.
 void requireBefore(const RunOptions &options, const CheckpointStore &store) {
   std::vector<int64_t> steps = store.steps();
@@ -49,15 +55,16 @@ void requireBefore(const RunOptions &options, const CheckpointStore &store) {
 
 /// Null without --checkpoint. Nobody else is in the directory from now on, and only who resumes
 /// finds checkpoints there.
-std::unique_ptr<CheckpointStore> openStore(const RunOptions &options, Disk &disk) {
+std::unique_ptr<CheckpointStore> openStore(const Program &program, const RunOptions &options,
+                                           Disk &disk) {
   if (options.checkpoint.empty()) {
     if (options.resume)
       throw Failure(Exit::usage, "--resume: from where? give --checkpoint DIR");
     return nullptr;
   }
-  auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk);
-  if (isFirst(options))
-    store->lock();
+  auto store = std::make_unique<CheckpointStore>(options.checkpoint, options.keep, disk,
+                                                 Ranks{options.device.group, &program.variables()});
+  store->lock();
   if (options.replay)
     requireBefore(options, *store);
   else if (!options.resume && !store->steps().empty())
@@ -75,12 +82,12 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
       program(std::move(artifact), openDevice, {.device = options.device}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
-      outputs(program, stepEntry), store(openStore(options, disk)),
+      outputs(program, stepEntry), store(openStore(program, options, disk)),
       beginning(std::in_place, program, options, store.get()),
       data(stepEntry, options, *beginning, store != nullptr),
       sampler(beginning->seed(), !options.noShuffle, data.trainedOn().units(),
               data.trainedOn().window(), stepRows),
-      skips(program, options), reports(program, stepEntry, options),
+      finite(group), skips(program, options), reports(program, stepEntry, options),
       utilization(program.plan(), stepEntry, options), seed(beginning->seed()) {
   if ((options.nan == "trace" || options.replay) &&
       !Actions(program.plan(), stepEntry).knowTensors())
@@ -97,8 +104,12 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
   const Checkpoint *resumed = beginning->checkpoint();
+  if (store)
+    saver.emplace(*store, program, options);
   if (resumed) {
-    done = saved = resumed->manifest.step;
+    done = resumed->manifest.step;
+    if (saver)
+      saver->found(done);
     skips.resume(resumed->manifest);
   }
   total = totalSteps(program.plan(), options, sampler.stepsPerEpoch(),
@@ -173,22 +184,21 @@ Exit Training::run(const Signals &signals) {
   announce();
   agreeOnBeginning();
   initialize();
-  if (store && isFirst(options))
+  if (store)
     store->prepare(bytesOf(program.variables()));
   reports.open(data.unit(), done, total);
   try {
     int signal = train(signals);
     if (store)
-      save();
+      save(/*stepsFollow=*/false);
     bool reported = reports.writeLast(); // of the steps alone, before the evaluation
     if (!signal)
       signal = evaluate(signals);
     return signal ? stop(signal) : finish(reported);
   } catch (const Failure &failure) {
     // Data that cannot be read any more are no reason to lose what was learnt from them.
-    if (failure.exit != Exit::data)
-      throw;
-    throw Failure(failure.exit, failure.what() + savedAsItStands());
+    throw Failure(failure.exit, failure.what() + (failure.exit == Exit::data ? savedAsItStands()
+                                                                             : savedBefore()));
   }
 }
 
@@ -200,6 +210,7 @@ void Training::agreeOnBeginning() {
   for (auto &[name, source] : facts.data)
     source.path.clear(); // hosts may keep them in other places
   std::string text = facts.write();
+  collectives::requireSame(*group, "--async-checkpoint", options.asyncCheckpoint);
   collectives::requireSame(*group, "checkpoint to go on from (do all see one folder?)",
                            uint64_t(done));
   collectives::requireSame(*group, "data or options of the run", hashOf(text.data(), text.size()));
@@ -262,6 +273,8 @@ int Training::train(const Signals &signals) {
                   (store && step % options.every == 0);
     while (started.size() > (pauses ? 0 : ahead))
       finishStep();
+    if (saver)
+      saver->poll();
     // Who asks for the end waits for a step, not for an evaluation. Several processes agree on it
     // ahead of the next step.
     int signal = group ? 0 : received(signals);
@@ -276,7 +289,7 @@ int Training::train(const Signals &signals) {
     if (signal)
       return signal;
     if (store && done % options.every == 0)
-      save();
+      save(/*stepsFollow=*/true);
   }
   return 0;
 }
@@ -287,10 +300,33 @@ std::string Training::savedAsItStands() {
     return "";
   try {
     finishSteps();
-    save();
+    save(/*stepsFollow=*/false);
+    awaitAll();
     return concat("; the run is saved after step ", done, " in ", store->pathOf(done));
   } catch (const Failure &failure) {
     return concat("; and the run cannot be saved: ", failure.what());
+  }
+}
+
+/// Who ends now would be a failure to those that are not as far. Who is not heard of any more here
+/// has ended, and so has heard of all.
+void Training::awaitAll() {
+  try {
+    if (group)
+      collectives::mostOf(*group, "the end of the run", 0);
+  } catch (const Failure &) {
+  }
+}
+
+/// What is still being written was saved before the run failed. Several processes are elsewhere:
+/// those that fail together have waited for it already.
+std::string Training::savedBefore() {
+  try {
+    if (saver && !group)
+      saver->wait();
+    return "";
+  } catch (const Failure &failure) {
+    return concat("; and the last checkpoint cannot be written: ", failure.what());
   }
 }
 
@@ -347,7 +383,9 @@ Values Training::readOutputs() {
 }
 
 std::string Training::newestCheckpoint() const {
-  return saved >= 0 ? concat(" The newest checkpoint is ", store->pathOf(saved), ".") : "";
+  return saver && saver->saved() >= 0
+             ? concat(" The newest checkpoint is ", store->pathOf(saver->saved()), ".")
+             : "";
 }
 
 void Training::checkFinite(const StepRecord &record) {
@@ -358,6 +396,9 @@ void Training::checkFinite(const StepRecord &record) {
           return found;
       return std::nullopt;
     };
+    // A step that is not finite may end the run, and what it says names the newest checkpoint.
+    if (saver && !isFinite(record))
+      saver->wait();
     if (std::string told = skips.add(record, newestCheckpoint(), inData); !told.empty())
       reports.say(told);
   } catch (const Failure &) {
@@ -418,8 +459,9 @@ Manifest Training::manifest() const {
   return manifest;
 }
 
-void Training::save() {
-  if (saved == done)
+void Training::save(bool stepsFollow) {
+  saver->wait();
+  if (saver->saved() == done)
     return;
   if (auto words = finite.broken(program.variables()))
     throw Failure(Exit::numeric,
@@ -427,20 +469,7 @@ void Training::save() {
                          " and was finite when the run began; it is not saved.", newestCheckpoint(),
                          " No step writes such values: if the machine's memory is sound, this is a "
                          "fault of Weir's own, please report it"));
-  std::vector<StoredTensor> parameters = storedParameters(program.variables()),
-                            state = storedState(program.variables());
-  // The first process writes what it reads of all of them.
-  bool isThere = group && isFirst(options) && store->hasWhole(done);
-  if (group)
-    isThere = collectives::mostOf(*group, "a checkpoint", isThere);
-  if (isFirst(options))
-    store->save(manifest(), parameters, state);
-  else if (!isThere)
-    for (const auto *tensors : {&parameters, &state})
-      readThrough(*tensors);
-  if (group)
-    collectives::mostOf(*group, "the end of a checkpoint", 0);
-  saved = done;
+  saver->save(manifest(), stepsFollow);
 }
 
 Exit Training::stop(int signal) {

@@ -20,6 +20,7 @@
 #include "runtime/run/Finite.h"
 #include "runtime/run/Reports.h"
 #include "runtime/run/RunOptions.h"
+#include "runtime/run/Saver.h"
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
 #include "runtime/run/TrainingData.h"
@@ -59,9 +60,11 @@ private:
   void tellOrigin(const Flow &flow, const Values &bad);
   int evaluate(const Signals &signals);
   Manifest manifest() const;
-  void save();
+  void save(bool stepsFollow);
   std::string newestCheckpoint() const;
   std::string savedAsItStands();
+  std::string savedBefore();
+  void awaitAll();
   Exit stop(int signal);
   Exit finish(bool reported);
   double secondsSince(Clock::time_point start) const;
@@ -76,6 +79,7 @@ private:
   Outputs outputs;
   Disk disk;
   const std::unique_ptr<CheckpointStore> store; // null without --checkpoint
+  std::optional<Saver> saver;                   // as well
   std::optional<Beginning> beginning;           // until it is in the program
   const TrainingData data;
   Sampler sampler;
@@ -93,7 +97,6 @@ private:
   };
   std::deque<Started> started; // steps behind those that are done, whose results are read later
   Clock::time_point told;      // when all was said of the last step
-  int64_t saved = -1;          // the step of the newest checkpoint that is known to be whole
   int64_t evaluated = -1;      // the step that `held` is of
   int agreed = 0;            // the signal that ends the run, where several processes have to agree
   bool endsTogether = false; // that all processes leave it, for want of data

@@ -57,6 +57,20 @@ TEST_F(CheckpointStoreTest, RoundTrip) {
   EXPECT_EQ(said, "");
 }
 
+TEST_F(CheckpointStoreTest, Format1IsRead) {
+  save({1, 2});
+  Manifest manifest = Manifest::read(readAll(file(2, "manifest.json")));
+  for (auto &[name, facts] : manifest.files) {
+    std::string content = readAll(file(2, name));
+    facts = {.size = content.size(), .xxh3 = hexText(hashOf(content.data(), content.size()))};
+  }
+  std::ofstream(file(2, "manifest.json")) << manifest.write();
+  EXPECT_EQ(checkedStep(*load()), 2);
+  flip(file(2, "model.safetensors"), readAll(file(2, "model.safetensors")).size() - 1);
+  EXPECT_EQ(checkedStep(*load()), 1);
+  EXPECT_TRUE(says(said, {"model.safetensors does not have the hash that manifest.json states"}));
+}
+
 TEST_F(CheckpointStoreTest, NothingThere) { EXPECT_FALSE(load()); }
 
 TEST_F(CheckpointStoreTest, KeepsTheNewest) {

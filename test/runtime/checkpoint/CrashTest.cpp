@@ -10,85 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/runtime/checkpoint/FaultyDisk.h"
 #include "test/runtime/checkpoint/TestState.h"
-#include <cerrno>
-#include <map>
-#include <unistd.h>
 
 namespace weir {
 namespace {
-
-class FaultyDisk : public Disk {
-public:
-  enum Kind { none, fails, full, half, dies };
-  /// The `at`-th call, counted from 0, goes wrong.
-  FaultyDisk(Kind kind, int at) : kind(kind), at(at) {}
-  int calls = 0;
-
-  int create(const std::string &path) override {
-    if (wrong())
-      return -1;
-    int file = Disk::create(path);
-    open[file] = {path, false};
-    return file;
-  }
-  ssize_t write(int file, const void *data, size_t size) override {
-    if (kind == half && calls == at && size > 1) {
-      ++calls;
-      return Disk::write(file, data, size / 2);
-    }
-    return wrong() ? -1 : Disk::write(file, data, size);
-  }
-  int sync(int file) override {
-    if (wrong())
-      return -1;
-    open[file].synced = true;
-    return Disk::sync(file);
-  }
-  int close(int file) override {
-    bool bad = wrong();
-    if (!open[file].synced)
-      unsynced.push_back(open[file].path);
-    Disk::close(file);
-    return bad ? -1 : 0;
-  }
-  int makeDirectory(const std::string &path) override {
-    return wrong() ? -1 : Disk::makeDirectory(path);
-  }
-  int syncDirectory(const std::string &path) override {
-    return wrong() ? -1 : Disk::syncDirectory(path);
-  }
-  int rename(const std::string &from, const std::string &to) override {
-    return wrong() ? -1 : Disk::rename(from, to);
-  }
-  int removeFile(const std::string &path) override { return wrong() ? -1 : Disk::removeFile(path); }
-  int removeDirectory(const std::string &path) override {
-    return wrong() ? -1 : Disk::removeDirectory(path);
-  }
-
-  /// What a power failure leaves of files that were never made durable.
-  void loseUnsynced() {
-    for (const std::string &path : unsynced)
-      if (std::filesystem::exists(path))
-        std::filesystem::resize_file(path, 0);
-  }
-
-private:
-  bool wrong() {
-    int call = calls++;
-    bool now = kind != none && kind != half && (call == at || (kind == dies && call > at));
-    errno = kind == full ? ENOSPC : EIO;
-    return now;
-  }
-  struct File {
-    std::string path;
-    bool synced;
-  };
-  const Kind kind;
-  const int at;
-  std::map<int, File> open;
-  std::vector<std::string> unsynced;
-};
 
 /// With checkpoints 1 and 2 there and 2 kept, saves 3 so that call `at` goes wrong. Returns the
 /// number of calls made.

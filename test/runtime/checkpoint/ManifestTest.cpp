@@ -72,9 +72,10 @@ TEST(Manifest, EveryFieldIsChecked) {
       {"/data/window/vocabulary", "3", "expected a text, found 3"},
       {"/files", "3", "'files': expected an object"},
       {"/files/model.safetensors/size", "-1", "'files.model.safetensors.size'"},
-      {"/files/model.safetensors/xxh3", "\"0123456789ABCDEF\"", "expected 16 hexadecimal digits"},
-      {"/files/state.safetensors/xxh3", "\"\"", "'files.state.safetensors.xxh3'"},
-      {"/format", "2", "of format 2, this program reads 1"},
+      {"/files/model.safetensors/sum", "\"0123456789ABCDEF\"", "expected 16 hexadecimal digits"},
+      {"/files/state.safetensors/sum", "\"\"", "'files.state.safetensors.sum'"},
+      {"/format", "3", "of format 3, this program reads 1 to 2"},
+      {"/format", "0", "of format 0, this program reads 1 to 2"},
       {"/format", "1.0", "'format'"},
   };
   for (const Wrong &wrong : all) {
@@ -90,7 +91,7 @@ TEST(Manifest, EveryFieldIsNeeded) {
        {"/step", "/total_steps", "/seed", "/model", "/target", "/configs", "/data", "/files",
         "/data/window/path", "/data/window/format", "/data/window/vocabulary",
         "/files/model.safetensors", "/files/state.safetensors", "/files/model.safetensors/size",
-        "/files/state.safetensors/xxh3"}) {
+        "/files/state.safetensors/sum"}) {
     Json json = whole();
     Path path(field);
     json[path.parent_pointer()].erase(path.back());
@@ -100,6 +101,19 @@ TEST(Manifest, EveryFieldIsNeeded) {
   tokens[Path("/data/window/format")] = "nanogpt";
   tokens[Path("/data/window")].erase("vocabulary");
   EXPECT_EQ(refused(hashed(tokens)), "");
+}
+
+TEST(Manifest, Format1HasOtherHashes) {
+  Manifest manifest = TestState(100).manifest;
+  for (const char *name : {"model.safetensors", "state.safetensors"})
+    manifest.files[name] = {.size = 80, .xxh3 = "0123456789abcdef"};
+  Json json = Json::parse(manifest.write());
+  EXPECT_EQ(json["format"], 1);
+  Manifest again = Manifest::read(hashed(json));
+  EXPECT_EQ(again.files["model.safetensors"].xxh3, "0123456789abcdef");
+  EXPECT_EQ(again.write(), manifest.write());
+  json["format"] = 2;
+  EXPECT_TRUE(says(refused(hashed(json)), {"'files.model.safetensors.sum'", "found nothing"}));
 }
 
 TEST(Manifest, TextThatIsNoManifest) {

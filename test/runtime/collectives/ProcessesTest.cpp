@@ -186,6 +186,30 @@ TEST(Processes, Agree) {
   }
 }
 
+TEST(Processes, WhatFailsOnOneFailsOnAll) {
+  auto failures = onAll(3, [](Processes &group) {
+    allOrNone(&group, "a save", [] {});
+    bool fell = false;
+    try {
+      allOrNone(&group, "a load", [&] {
+        if (group.rank() > 0)
+          throw Unreadable(Exit::device, concat("no file is left for ", group.rank()));
+      });
+    } catch (const Unreadable &failure) {
+      EXPECT_EQ(failure.exit, Exit::device);
+      EXPECT_EQ(failure.what(),
+                concat(group.rank() == 1 ? "" : "rank 1 says: ", "no file is left for 1"));
+      fell = true;
+    }
+    EXPECT_TRUE(fell);
+    fromAll(group, "what comes next", 0); // all are at the same place
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+  bool alone = false;
+  allOrNone(nullptr, "a save", [&] { alone = true; });
+  EXPECT_TRUE(alone);
+}
+
 TEST(Processes, WhoIsAtSomethingElseIsRefused) {
   auto failures = onAll(2, [](Processes &group) {
     swap(group, "the loss (m.weir:3)");
