@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cassert>
 #include <condition_variable>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -135,7 +134,7 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
   for (const Parcel &parcel : parcels) {
     const std::byte *next = parcel.in.data();
     for (std::span<std::byte> part : parcel.parts) {
-      std::memcpy(part.data(), next, part.size());
+      std::copy_n(next, part.size(), part.begin());
       next += part.size();
     }
   }
@@ -213,7 +212,7 @@ private:
       if (bytes.size() != from[i].size())
         return concat("rank ", rank, " expects ", from[i].size(), " bytes of rank ", members[i],
                       " in ", what, ", which has ", bytes.size());
-      std::memcpy(from[i].data(), bytes.data(), bytes.size());
+      std::ranges::copy(bytes, from[i].begin());
     }
     return "";
   }

@@ -104,6 +104,13 @@ void Program::read(const artifact::Entry &entry, const artifact::Port &port,
   impl->device->wait(impl->device->read(impl->addressOf(entry, port), to));
 }
 
+void Program::forEachKept(const artifact::Entry &entry, const artifact::Port &port,
+                          const Device::Range &visit) const {
+  uint64_t size = 0;
+  artifact::tensorSize(port.dtype(), *port.shape(), size);
+  impl->device->forEachKept(impl->addressOf(entry, port), size, visit);
+}
+
 Ticket Program::start(const artifact::Entry &entry) {
   const auto &entries = *impl->plan->entries();
   uint32_t number = 0;

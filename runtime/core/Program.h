@@ -69,6 +69,10 @@ public:
   void read(const artifact::Entry &entry, const artifact::Port &port,
             std::span<std::byte> to) const;
 
+  /// The bytes of an input that write() keeps: of several processes' ranks, what those here read.
+  void forEachKept(const artifact::Entry &entry, const artifact::Port &port,
+                   const Device::Range &visit) const;
+
   /// Asks for the entry's actions, with the inputs as they are written. Others may be asked for
   /// before this is waited for: as many as DeviceFacts::ahead says, where all inputs and outputs
   /// are in pinned memory.

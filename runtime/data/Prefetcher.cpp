@@ -20,9 +20,14 @@ Batch makeBatch(const Dataset &dataset, int64_t rows) {
   return batch;
 }
 
+void readRow(const Dataset &dataset, int64_t position, Batch &batch, int64_t row) {
+  for (size_t input = 0; input < batch.size(); ++input)
+    dataset.write(input, position, batch[input].data() + row * dataset.inputs()[input].rowBytes());
+}
+
 Prefetcher::Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows,
-                       int64_t first, int64_t last, size_t depth)
-    : dataset(dataset), sampler(sampler), stepRows(stepRows), first(first), last(last),
+                       std::vector<int64_t> rows, int64_t first, int64_t last, size_t depth)
+    : dataset(dataset), sampler(sampler), rows(std::move(rows)), first(first), last(last),
       ring(depth, makeBatch(dataset, stepRows)), filled(first), taken(first) {
   assert(depth >= 2 && first <= last);
   // Signals are the training loop's: the thread starts with all of them blocked but those of its
@@ -61,12 +66,8 @@ void Prefetcher::read() {
     std::exception_ptr thrown;
     try {
       Batch &batch = ring[(step - first) % ring.size()];
-      for (int64_t row = 0; row < stepRows; ++row) {
-        int64_t position = sampler.at(step, row);
-        for (size_t input = 0; input < batch.size(); ++input)
-          dataset.write(input, position,
-                        batch[input].data() + row * dataset.inputs()[input].rowBytes());
-      }
+      for (int64_t row : rows)
+        readRow(dataset, sampler.at(step, row), batch, row);
       dataset.requireIntact();
     } catch (...) {
       thrown = std::current_exception();

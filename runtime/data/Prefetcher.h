@@ -28,12 +28,15 @@ using Batch = std::vector<std::vector<std::byte>>;
 /// A batch of `rows` rows for each input.
 Batch makeBatch(const Dataset &dataset, int64_t rows);
 
+/// Reads what is at a position of the data into a row of a batch.
+void readRow(const Dataset &dataset, int64_t position, Batch &batch, int64_t row);
+
 class Prefetcher {
 public:
-  /// Reads the batches of steps [first, last), `depth` ahead. The dataset has to outlive it. Throws
-  /// Failure(Exit::device) where there is no thread to be had.
-  Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows, int64_t first,
-             int64_t last, size_t depth = batchesAhead);
+  /// Reads the batches of steps [first, last), `depth` ahead, and of their rows these. The dataset
+  /// has to outlive it. Throws Failure(Exit::device) where there is no thread to be had.
+  Prefetcher(const Dataset &dataset, const Sampler &sampler, int64_t stepRows,
+             std::vector<int64_t> rows, int64_t first, int64_t last, size_t depth = batchesAhead);
   ~Prefetcher();
 
   /// The next step's batch, valid until the next call. Blocks until it is read; throws what reading
@@ -45,7 +48,8 @@ private:
 
   const Dataset &dataset;
   const Sampler sampler;
-  const int64_t stepRows, first, last;
+  const std::vector<int64_t> rows;
+  const int64_t first, last;
   std::vector<Batch> ring;
   std::mutex mutex;
   std::condition_variable changed;

@@ -222,9 +222,7 @@ Exit runPrediction(std::vector<std::byte> artifact, const EvaluateOptions &optio
   std::vector<std::byte> values;
   for (int64_t run = 0; run < runs; ++run) {
     for (int64_t row = 0; row < batch; ++row)
-      for (size_t input = 0; input < inputs.size(); ++input)
-        dataset.write(input, (run * batch + row) * width,
-                      inputs[input].data() + row * dataset.inputs()[input].rowBytes());
+      readRow(dataset, (run * batch + row) * width, inputs, row);
     dataset.requireIntact();
     writeInputs(program, entry, dataset, inputs);
     program.run(entry);

@@ -39,13 +39,9 @@ std::string Evaluator::notice() const {
 }
 
 void Evaluator::runRows(Part &part, int64_t first) {
-  for (int64_t row = 0; row < part.rows; ++row) {
-    int64_t window = dataset.window();
-    int64_t position = window ? consecutiveStart(first + row, window) : first + row;
-    for (size_t input = 0; input < part.batch.size(); ++input)
-      dataset.write(input, position,
-                    part.batch[input].data() + row * dataset.inputs()[input].rowBytes());
-  }
+  int64_t window = dataset.window();
+  for (int64_t row : part.kept)
+    readRow(dataset, window ? consecutiveStart(first + row, window) : first + row, part.batch, row);
   dataset.requireIntact();
   writeInputs(program, part.entry, dataset, part.batch);
   program.run(part.entry);

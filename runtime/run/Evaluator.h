@@ -35,10 +35,11 @@ public:
 private:
   struct Part {
     Part(Program &program, const artifact::Entry &entry, const Dataset &dataset)
-        : entry(entry), rows(entryRows(entry)), batch(makeBatch(dataset, rows)),
-          outputs(program, entry) {}
+        : entry(entry), rows(entryRows(entry)), kept(keptRows(program, entry)),
+          batch(makeBatch(dataset, rows)), outputs(program, entry) {}
     const artifact::Entry &entry;
     int64_t rows;
+    std::vector<int64_t> kept; // of them, those that are read here
     Batch batch;
     Outputs outputs;
   };

@@ -74,6 +74,25 @@ int64_t entryRows(const artifact::Entry &entry) {
   return rows;
 }
 
+std::vector<int64_t> keptRows(const Program &program, const artifact::Entry &entry) {
+  int64_t count = entryRows(entry);
+  std::vector<bool> kept(static_cast<size_t>(count));
+  for (const artifact::Port *port : *entry.inputs()) {
+    uint64_t bytes = 0;
+    artifact::tensorSize(port->dtype(), *port->shape(), bytes);
+    uint64_t row = bytes / uint64_t(count);
+    program.forEachKept(entry, *port, [&](uint64_t from, uint64_t size) {
+      for (uint64_t at = from / row; at * row < from + size; ++at)
+        kept[at] = true;
+    });
+  }
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < count; ++row)
+    if (kept[size_t(row)])
+      rows.push_back(row);
+  return rows;
+}
+
 void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset,
                  const Batch &batch) {
   for (const artifact::Port *port : *entry.inputs())

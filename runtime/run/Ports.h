@@ -29,6 +29,10 @@ std::vector<InputSpec> inputSpecs(const artifact::Entry &entry);
 /// The rows that an entry takes: the first dimension of its inputs.
 int64_t entryRows(const artifact::Entry &entry);
 
+/// Those of them that this process has to have, in ascending order: all, unless there are others,
+/// whose ranks have the rest.
+std::vector<int64_t> keptRows(const Program &program, const artifact::Entry &entry);
+
 /// Copies a batch of `dataset` into the entry's input ports.
 void writeInputs(Program &program, const artifact::Entry &entry, const Dataset &dataset,
                  const Batch &batch);

@@ -90,7 +90,8 @@ void Training::rewind(const Values &bad) {
   writeRunScalar(program, "step", static_cast<int32_t>(done - 1));
   if (double scale = valueOf(bad, lossScaleOutput, 0); scale >= 1)
     writeRunScalar(program, "loss_scale", static_cast<int32_t>(scale));
-  Prefetcher again(data.trainedOn(), sampler, stepRows, done - 1, done);
+  Prefetcher again(data.trainedOn(), sampler, stepRows, keptRows(program, stepEntry), done - 1,
+                   done);
   writeInputs(program, stepEntry, data.trainedOn(), again.next());
 }
 
@@ -137,7 +138,8 @@ Exit Training::replay(const Signals &signals) {
   announce();
   initialize();
   reports.open(data.unit(), done, options.replay);
-  Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, options.replay);
+  Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, keptRows(program, stepEntry), done,
+                        options.replay);
   while (done < options.replay - 1) {
     Clock::time_point begun = Clock::now();
     writeInputs(program, stepEntry, data.trainedOn(), prefetcher.next());

@@ -245,7 +245,8 @@ int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &
 
 /// Returns the signal that ended it, or 0.
 int Training::train(const Signals &signals) {
-  Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, done, std::max(done, total));
+  Prefetcher prefetcher(data.trainedOn(), sampler, stepRows, keptRows(program, stepEntry), done,
+                        std::max(done, total));
   // A step that is to be run again is the last that was run.
   size_t ahead = options.nan == "trace" ? 0 : program.facts().ahead;
   while (done < total) {

@@ -28,7 +28,7 @@ protected:
 TEST_F(PrefetcherTest, GivesTheSteps) {
   Dataset dataset = numbers(100);
   Sampler sampler(1, true, dataset.units(), dataset.window(), 4);
-  Prefetcher prefetcher(dataset, sampler, 4, 5, 50);
+  Prefetcher prefetcher(dataset, sampler, 4, {0, 1, 2, 3}, 5, 50);
   for (int64_t step = 5; step < 50; ++step) {
     const Batch &batch = prefetcher.next();
     for (int64_t row = 0; row < 4; ++row) {
@@ -39,13 +39,27 @@ TEST_F(PrefetcherTest, GivesTheSteps) {
   }
 }
 
+TEST_F(PrefetcherTest, ReadsTheRowsThatAreKept) {
+  Dataset dataset = numbers(100);
+  Sampler sampler(1, true, dataset.units(), dataset.window(), 4);
+  Prefetcher prefetcher(dataset, sampler, 4, {1, 3}, 5, 50);
+  for (int64_t step = 5; step < 50; ++step) {
+    const Batch &batch = prefetcher.next();
+    for (int64_t row = 0; row < 4; ++row) {
+      int32_t value;
+      std::memcpy(&value, batch[0].data() + 4 * row, 4);
+      EXPECT_EQ(value, row % 2 ? sampler.at(step, row) : 0);
+    }
+  }
+}
+
 TEST_F(PrefetcherTest, EndsBeforeItsSteps) {
   Dataset dataset = numbers(100);
   Sampler sampler(1, true, dataset.units(), dataset.window(), 4);
-  Prefetcher untouched(dataset, sampler, 4, 0, 1000000);
-  Prefetcher started(dataset, sampler, 4, 0, 1000000);
+  Prefetcher untouched(dataset, sampler, 4, {0, 1, 2, 3}, 0, 1000000);
+  Prefetcher started(dataset, sampler, 4, {0, 1, 2, 3}, 0, 1000000);
   started.next();
-  Prefetcher empty(dataset, sampler, 4, 7, 7);
+  Prefetcher empty(dataset, sampler, 4, {0, 1, 2, 3}, 7, 7);
 }
 
 } // namespace
