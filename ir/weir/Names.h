@@ -43,10 +43,9 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      keepingAttrName = "weir.keeping",
                                      shardsAttrName = "weir.shards";
 /// Of a module: the ranks that run it together ("dp=2,tp=2"), the processes that have them where
-/// one has several (runtime/base/Hosts.h), and the rank whose sizes it has. Of a
-/// variable and of an entry's argument: how it lies on them. Of an op: how its factors are cut over
-/// them, each as a dimension; of microbatches: how the arguments of their body lie
-/// (runtime/base/Layout.h).
+/// one has several (runtime/base/Hosts.h), and the rank whose sizes it has. Of a variable and of an
+/// entry's argument: how it lies on them. Of an op: how its factors are cut over them, each as a
+/// dimension; of microbatches: how the arguments of their body lie (runtime/base/Layout.h).
 inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName = "weir.hosts",
                                      rankAttrName = "weir.rank", layoutAttrName = "weir.layout",
                                      cutsAttrName = "weir.cuts", insideAttrName = "weir.inside";

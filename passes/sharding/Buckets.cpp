@@ -27,13 +27,14 @@ bool isPlace(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
 /// that can be done there.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where) {
   llvm::SetVector<Operation *> ops;
+  size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
     Operation *op = one.getDefiningOp();
     if (!op || op->getBlock() != where->getBlock() || op->isBeforeInBlock(where) ||
         ops.contains(op))
       return true;
     if (op == where || isPlace(op) || isCollective(op) || op->getNumRegions() ||
-        !isMemoryEffectFree(op) || ops.size() > mostAhead ||
+        !isMemoryEffectFree(op) || ++looked > mostAhead ||
         !llvm::all_of(op->getOperands(), [&](Value operand) { return self(self, operand); }))
       return false;
     ops.insert(op);

@@ -28,8 +28,9 @@ struct Later {
   };
   Kind kind;
   unsigned axis;
-  int64_t elements; ///< of the value, of the first rank: all ranks put the same together
-  bool again;       ///< AllGatherOp::again
+  int64_t
+      elements; ///< of what is sent and got at most, of the first rank: all put the same together
+  bool again;   ///< AllGatherOp::again
   mlir::Operation *place = nullptr; ///< stands for its result, with the value as its operand
 
   mlir::Value value() const { return place->getOperand(0); }

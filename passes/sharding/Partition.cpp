@@ -105,7 +105,8 @@ private:
       return failure();
     moved.pop_back();
     OpBuilder::InsertionGuard guard(builder);
-    reshard.make();
+    if (failed(reshard.make()))
+      return failure();
     function.erase();
     return success();
   }

@@ -28,6 +28,11 @@ static int64_t elementsOf(const Layout &layout, const Mesh &mesh, int64_t rank) 
 }
 
 Value Reshard::begin(Location loc, const Piece &piece) {
+  if (piece.size > mostOnDevice) {
+    emitError(loc) << "a dimension of " << piece.size << " places is cut over ranks, and at most "
+                   << mostOnDevice << " are counted: make it smaller (--set)";
+    isTooLong = true;
+  }
   std::string name = runBeginPrefix + Layout{{{piece}}}.text(mesh);
   auto type = RankedTensorType::get({}, builder.getI32Type());
   if (!module.lookupSymbol(name)) {
@@ -142,8 +147,10 @@ bool Reshard::isPutOff(const Piece &piece, unsigned axis) const {
 /// Until make(); the result has so many rows.
 Value Reshard::putOff(Location loc, Value value, Later::Kind kind, const Layout &layout,
                       unsigned axis, int64_t rows) {
-  return buckets.put(builder, loc, value, withRows(value, rows),
-                     {kind, axis, elementsOf(layout, mesh, 0), again});
+  int64_t elements = elementsOf(layout, mesh, 0);
+  if (kind == Later::gather)
+    elements *= members(axis);
+  return buckets.put(builder, loc, value, withRows(value, rows), {kind, axis, elements, again});
 }
 
 Value Reshard::allGather(Location loc, Value value, unsigned axis, ArrayRef<int64_t> rows) {
@@ -374,7 +381,10 @@ bool isOnlyGathered(const Layout &from, const Layout &to, const Mesh &mesh) {
   });
 }
 
-void Reshard::make() { buckets.make(builder, *this); }
+LogicalResult Reshard::make() {
+  buckets.make(builder, *this);
+  return failure(isTooLong);
+}
 
 Value Reshard::move(Location loc, Value value, const Later &how) {
   llvm::SaveAndRestore restored(again, how.again);

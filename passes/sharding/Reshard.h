@@ -68,8 +68,9 @@ public:
   mlir::Value move(mlir::Location loc, mlir::Value value, const Layout &from, const Layout &to,
                    bool again = false);
 
-  /// Makes what was put off (Buckets.h).
-  void make();
+  /// Makes what was put off (Buckets.h). Failure, with a diagnostic, where something before was
+  /// too long to be cut.
+  llvm::LogicalResult make();
 
   /// The values of all members along the axis, one after the other: a leading dimension.
   mlir::Value stack(mlir::Location loc, mlir::Value value, unsigned axis);
@@ -108,6 +109,7 @@ private:
   const Mesh &mesh;
   const int64_t rank;
   bool again = false; ///< of gathers that are made
+  bool isTooLong = false;
   Buckets buckets;
 };
 

@@ -270,13 +270,15 @@ Checkpoint CheckpointStore::open(const std::string &path, const Ranks &ranks) {
   ranks.allOrNone(what, [&] { asNotWhole([&] { found.emplace(openAlone(path, ranks, sums)); }); });
   for (auto &[name, sum] : sums)
     sum = ranks.added(what, sum);
-  asNotWhole([&] {
+  auto compare = [&] {
     for (const auto &[name, sum] : sums)
       if (const Manifest::File &stated = found->manifest.files[name];
           stated.sum.empty() ? sum != 0 : hexText(sum) != stated.sum)
         throw std::runtime_error(name + " does not have the hash that manifest.json states");
     compareCounters(found->manifest, found->state);
-  });
+    found->state.requireIntact(); // the counters may be another rank's to sum up
+  };
+  ranks.allOrNone(what, [&] { asNotWhole(compare); });
   return std::move(*found);
 }
 

@@ -13,7 +13,6 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <set>
 
 namespace weir {
@@ -74,9 +73,8 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
   }
   size_t count = tensor.size / from.bytes, to = sizeOf(variable.element);
   assert(areMasters(tensor, stored(variable)) && count * to == variable.size);
-  // As large as the variable, and touched only where this process keeps it.
-  auto converted = std::make_unique_for_overwrite<std::byte[]>(variable.size);
   std::vector<double> some;
+  std::vector<std::byte> converted;
   variable.forEachKept([&](uint64_t first, uint64_t size) {
     constexpr size_t most = 1 << 16;
     for (size_t at = first / to, end = (first + size) / to; at < end; at += some.size()) {
@@ -86,10 +84,11 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
         for (double &number : some)
           if (std::isfinite(number))
             number = std::clamp(number, -largestBf16, largestBf16);
-      storeNumbers(variable.element, some, converted.get() + at * to);
+      converted.resize(some.size() * to);
+      storeNumbers(variable.element, some, converted.data());
+      variable.write(at * to, converted);
     }
   });
-  variable.write(0, {converted.get(), variable.size});
 }
 
 std::string mismatch(const StoredTensor &one, const StoredTensor &other, Masters masters) {

@@ -46,10 +46,8 @@ public:
                 std::span<const std::span<std::byte>> from) override;
   void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
+  void fail(Exit exit, const std::string &text) override;
   void finish() override;
-
-  /// This process has failed: tells the others, unless they know.
-  void fail(Exit exit, const std::string &text);
 
   /// What recordWith() was given says.
   std::string lastActions();

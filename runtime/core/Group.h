@@ -14,6 +14,7 @@
 #ifndef WEIR_RUNTIME_CORE_GROUP_H
 #define WEIR_RUNTIME_CORE_GROUP_H
 
+#include "runtime/base/Error.h"
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,6 +47,10 @@ public:
   /// file where the run fails. With null what it says now is kept. It may be called by another
   /// thread while actions go on.
   virtual void recordWith(std::function<std::string()> lastActions) = 0;
+
+  /// This process has failed: the others, which may wait for it, are told at once, unless they know
+  /// of a failure.
+  virtual void fail(Exit exit, const std::string &text) = 0;
 
   /// Nothing comes next, and nobody is missed from now on. Waits for the others.
   virtual void finish() = 0;

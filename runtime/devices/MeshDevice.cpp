@@ -68,7 +68,7 @@ public:
     assert(!group || group->size() == hosts.ranks());
     if (!group)
       local.emplace(mesh);
-    else if (here.size() > 1)
+    else if (hosts != mesh) // more than one each, or numbered in another order
       local.emplace(mesh, hosts, *group);
     else
       remote.emplace(*group, mesh);
@@ -204,7 +204,7 @@ public:
       throw Failure(
           Exit::usage,
           concat("what actions read and write is looked at on one device, and this program is of ",
-                 mesh.ranks(), " ranks: compile it without --mesh"));
+                 mesh.ranks(), " ranks: compile it without --mesh and --deterministic"));
   }
 
 private:
@@ -232,8 +232,10 @@ private:
       throw Failure(Exit::device,
                     concat("not enough memory for the model's tensors of the ", ranks,
                            " ranks on this machine: ", all, " bytes are needed, there are ", there,
-                           "; compile with a --memory SIZE, which is one rank's, or run ranks on "
-                           "more machines"));
+                           hosts == mesh
+                               ? "; compile with a --memory SIZE, which is one rank's, or "
+                               : "; compile without --deterministic, or ",
+                           "run ranks on more machines"));
   }
 
   /// Of each rank's device.
@@ -412,7 +414,7 @@ private:
   Group *const group;                                  ///< null: all ranks are here
   const std::vector<int64_t> here;                     ///< ranks
   std::optional<collectives::LocalRanks> local;        ///< or
-  std::optional<collectives::ProcessTransport> remote; ///< of the only one that is here
+  std::optional<collectives::ProcessTransport> remote; ///< where each process is a rank
   std::vector<std::unique_ptr<Device>> devices;        ///< as `here`
   std::vector<WholeTensor> tensors;
   const artifact::Program &ofFirst;        ///< what the first rank that is here runs

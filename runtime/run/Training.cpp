@@ -99,7 +99,8 @@ Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
                   concat(options.replay ? "--replay" : "--nan trace",
                          " looks at one device, and this program is of several ranks, ",
                          program.plan().mesh()->str(),
-                         ": compile it without --mesh, the run goes on with --resume"));
+                         ": compile it without --mesh and --deterministic, the run goes on with "
+                         "--resume"));
   if (data.heldOut() && !options.replay)
     evaluator.emplace(program, *data.heldOut(),
                       options.evalData.empty() ? "--holdout" : "--eval-data");
@@ -196,6 +197,9 @@ Exit Training::run(const Signals &signals) {
       signal = evaluate(signals);
     return signal ? stop(signal) : finish(reported);
   } catch (const Failure &failure) {
+    // What this process still writes takes its time, and the others wait for it.
+    if (group && !endsTogether)
+      group->fail(failure.exit, failure.what());
     // Data that cannot be read any more are no reason to lose what was learnt from them.
     throw Failure(failure.exit, failure.what() + (failure.exit == Exit::data ? savedAsItStands()
                                                                              : savedBefore()));

@@ -61,6 +61,7 @@ private:
     }
     void at(int64_t) override {}
     void recordWith(std::function<std::string()>) override {}
+    void fail(Exit, const std::string &) override {}
     void finish() override {}
 
   private:

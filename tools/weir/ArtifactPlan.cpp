@@ -97,7 +97,9 @@ void refuseCheckEveryOp(const std::string &mesh) {
   throw Failure(Exit::usage,
                 concat("--check-every-op looks at one device, and this program is of several "
                        "ranks, ",
-                       mesh, ": compile it without --mesh, or see weir verify --mesh"));
+                       mesh,
+                       ": compile it without --mesh and --deterministic, or see weir verify "
+                       "--mesh"));
 }
 
 void checkEveryOp(const std::vector<std::byte> &artifact, RunOptions &options) {

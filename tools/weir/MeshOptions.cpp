@@ -39,9 +39,8 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
       app.add_option_function<std::string>(
              "--sequence-parallel",
              [&options](const std::string &word) { options.sequenceParallel = word == "on"; },
-             "Whether what stands between the matrices is cut over tp too, along the positions of "
-             "a "
-             "sequence (default: on)")
+             "Whether what stands between the matrices is cut over tp too, along the positions "
+             "of a sequence (default: on)")
           ->type_name("on|off")
           ->check(CLI::IsMember({"on", "off"}));
   app.add_flag("--deterministic", options.deterministic,

@@ -152,8 +152,12 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.memory = gradients ? 0 : options.memory; // outputs of a step's size are kept to its end
   verify.threads = options.threads ? options.threads : cpu::availableCores();
   verify.offload = {options.offload, options.offloadsActivations};
-  verify.mesh = ranksOf(options).mesh;
-  verify.zero = ranksOf(options).zero;
+  RankOptions ranks = ranksOf(options);
+  verify.mesh = ranks.mesh;
+  verify.zero = ranks.zero;
+  if (!ranks.hosts.empty())
+    (*elaborated.module)
+        ->setAttr(hostsAttrName, StringAttr::get(elaborated.module->getContext(), ranks.hosts));
   verify.sequenceParallel = options.sequenceParallel;
   verify.device = work.how.device;
   verify.seed = work.how.seed;

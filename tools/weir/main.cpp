@@ -215,8 +215,8 @@ Command addTrain(CLI::App &app, State &state) {
     if (state.compile.memoryIsHere)
       state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
     checkTargetOptions(state.compile);
-    if (state.checkEveryOp && !state.compile.mesh.empty())
-      refuseCheckEveryOp(state.compile.mesh);
+    if (std::string ranks = ranksOf(state.compile).mesh; state.checkEveryOp && !ranks.empty())
+      refuseCheckEveryOp(ranks);
     state.compile.gradients = !state.run.gradients.empty();
     state.compile.threads = state.run.device.threads;
     state.run.alsoRead = readByCompiler(state.compile);

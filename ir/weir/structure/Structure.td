@@ -37,7 +37,7 @@ def Weir_ConstantOp : Weir_StructureOp<"constant", [ConstantLike]> {
 
 def Weir_IotaOp : Weir_StructureOp<"iota", [Localized]> {
   let summary = "the index along one dimension";
-  let description = "C1: dimension is one of the result's.";
+  let description = "C1: dimension is one of the result's.  C2: it has at most 2147483648 places.";
   let arguments = (ins I64Attr:$dimension);
   let results = (outs Weir_IntTensor:$result);
   let assemblyFormat = "attr-dict `->` type($result)";

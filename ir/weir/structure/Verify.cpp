@@ -32,7 +32,13 @@ static LogicalResult expectDimension(Operation *op, Value value, int64_t dimensi
 
 LogicalResult IotaOp::verify() {
   // C1
-  return expectDimension(*this, getResult(), getDimension());
+  if (failed(expectDimension(*this, getResult(), getDimension())))
+    return failure();
+  // C2
+  constexpr int64_t mostPlaces = int64_t(1) << 31;
+  if (int64_t size = shapeOf(getResult())[getDimension()]; size > mostPlaces)
+    return emitOpError() << "counts to " << size << ", and at most to " << mostPlaces << " in i32";
+  return success();
 }
 
 LogicalResult BroadcastOp::verify() {

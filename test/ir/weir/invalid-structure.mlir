@@ -16,6 +16,15 @@ func.func @iota_c1() {
 
 // -----
 
+func.func @iota_c2() {
+  weir.iota {dimension = 0 : i64} -> tensor<2147483648xi32>
+  // expected-error @below {{counts to 2147483649, and at most to 2147483648 in i32}}
+  weir.iota {dimension = 0 : i64} -> tensor<2147483649xi32>
+  return
+}
+
+// -----
+
 func.func @broadcast_c1_count(%x: tensor<2x6xf32>) {
   // expected-error @below {{needs 2 dimensions, one for each of the input's, but has 1}}
   weir.broadcast %x {dimensions = array<i64: 0>} : tensor<2x6xf32> -> tensor<2x6xf32>

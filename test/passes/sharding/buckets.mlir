@@ -81,3 +81,107 @@ func.func @kept_in_parts(%x: tensor<2x4xf32>, %z: tensor<2x6xf32>) {
   weir.write @v, %b : tensor<6xf32>
   return
 }
+
+// -----
+
+// What takes many ops is not done ahead for it.
+// CHECK-LABEL: func @far_away
+func.func @far_away(%x: tensor<4x3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  // CHECK-NOT: weir.concat
+  // CHECK: return
+  %a = weir.reduce sum %x {axes = array<i64: 0>} : tensor<4x3xf32> -> tensor<3xf32>
+  %used = weir.exp %a : tensor<3xf32>
+  %c0 = weir.exp %x : tensor<4x3xf32>
+  %c1 = weir.exp %c0 : tensor<4x3xf32>
+  %c2 = weir.exp %c1 : tensor<4x3xf32>
+  %c3 = weir.exp %c2 : tensor<4x3xf32>
+  %c4 = weir.exp %c3 : tensor<4x3xf32>
+  %c5 = weir.exp %c4 : tensor<4x3xf32>
+  %c6 = weir.exp %c5 : tensor<4x3xf32>
+  %c7 = weir.exp %c6 : tensor<4x3xf32>
+  %c8 = weir.exp %c7 : tensor<4x3xf32>
+  %c9 = weir.exp %c8 : tensor<4x3xf32>
+  %c10 = weir.exp %c9 : tensor<4x3xf32>
+  %c11 = weir.exp %c10 : tensor<4x3xf32>
+  %c12 = weir.exp %c11 : tensor<4x3xf32>
+  %c13 = weir.exp %c12 : tensor<4x3xf32>
+  %c14 = weir.exp %c13 : tensor<4x3xf32>
+  %c15 = weir.exp %c14 : tensor<4x3xf32>
+  %c16 = weir.exp %c15 : tensor<4x3xf32>
+  %c17 = weir.exp %c16 : tensor<4x3xf32>
+  %c18 = weir.exp %c17 : tensor<4x3xf32>
+  %c19 = weir.exp %c18 : tensor<4x3xf32>
+  %c20 = weir.exp %c19 : tensor<4x3xf32>
+  %c21 = weir.exp %c20 : tensor<4x3xf32>
+  %c22 = weir.exp %c21 : tensor<4x3xf32>
+  %c23 = weir.exp %c22 : tensor<4x3xf32>
+  %c24 = weir.exp %c23 : tensor<4x3xf32>
+  %c25 = weir.exp %c24 : tensor<4x3xf32>
+  %c26 = weir.exp %c25 : tensor<4x3xf32>
+  %c27 = weir.exp %c26 : tensor<4x3xf32>
+  %c28 = weir.exp %c27 : tensor<4x3xf32>
+  %c29 = weir.exp %c28 : tensor<4x3xf32>
+  %c30 = weir.exp %c29 : tensor<4x3xf32>
+  %c31 = weir.exp %c30 : tensor<4x3xf32>
+  %c32 = weir.exp %c31 : tensor<4x3xf32>
+  %c33 = weir.exp %c32 : tensor<4x3xf32>
+  %c34 = weir.exp %c33 : tensor<4x3xf32>
+  %c35 = weir.exp %c34 : tensor<4x3xf32>
+  %c36 = weir.exp %c35 : tensor<4x3xf32>
+  %c37 = weir.exp %c36 : tensor<4x3xf32>
+  %c38 = weir.exp %c37 : tensor<4x3xf32>
+  %c39 = weir.exp %c38 : tensor<4x3xf32>
+  %c40 = weir.exp %c39 : tensor<4x3xf32>
+  %c41 = weir.exp %c40 : tensor<4x3xf32>
+  %c42 = weir.exp %c41 : tensor<4x3xf32>
+  %c43 = weir.exp %c42 : tensor<4x3xf32>
+  %c44 = weir.exp %c43 : tensor<4x3xf32>
+  %c45 = weir.exp %c44 : tensor<4x3xf32>
+  %c46 = weir.exp %c45 : tensor<4x3xf32>
+  %c47 = weir.exp %c46 : tensor<4x3xf32>
+  %c48 = weir.exp %c47 : tensor<4x3xf32>
+  %c49 = weir.exp %c48 : tensor<4x3xf32>
+  %c50 = weir.exp %c49 : tensor<4x3xf32>
+  %c51 = weir.exp %c50 : tensor<4x3xf32>
+  %c52 = weir.exp %c51 : tensor<4x3xf32>
+  %c53 = weir.exp %c52 : tensor<4x3xf32>
+  %c54 = weir.exp %c53 : tensor<4x3xf32>
+  %c55 = weir.exp %c54 : tensor<4x3xf32>
+  %c56 = weir.exp %c55 : tensor<4x3xf32>
+  %c57 = weir.exp %c56 : tensor<4x3xf32>
+  %c58 = weir.exp %c57 : tensor<4x3xf32>
+  %c59 = weir.exp %c58 : tensor<4x3xf32>
+  %c60 = weir.exp %c59 : tensor<4x3xf32>
+  %c61 = weir.exp %c60 : tensor<4x3xf32>
+  %c62 = weir.exp %c61 : tensor<4x3xf32>
+  %c63 = weir.exp %c62 : tensor<4x3xf32>
+  %c64 = weir.exp %c63 : tensor<4x3xf32>
+  %b = weir.reduce sum %c64 {axes = array<i64: 0>} : tensor<4x3xf32> -> tensor<3xf32>
+  return %used, %b : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+weir.variable parameter @w : tensor<131072xf32>
+weir.variable parameter @v : tensor<131072xf32>
+weir.variable parameter @u : tensor<2xf32>
+
+// What is gathered counts, not what each gives for it: the first two fill a bucket.
+// CHECK-LABEL: func @gathered
+func.func @gathered(%x: tensor<2x131072xf32>, %z: tensor<2x2xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  // CHECK: weir.all_gather {{.*}} rows [131072, 131072] : tensor<131072xf32> -> tensor<262144xf32>
+  // CHECK: weir.all_gather {{.*}} rows [1, 1] : tensor<1xf32> -> tensor<2xf32>
+  %w = weir.read @w : tensor<131072xf32>
+  %v = weir.read @v : tensor<131072xf32>
+  %u = weir.read @u : tensor<2xf32>
+  %wide = weir.broadcast %w {dimensions = array<i64: 1>} : tensor<131072xf32> -> tensor<2x131072xf32>
+  %a = weir.mul %x, %wide : tensor<2x131072xf32>
+  %broad = weir.broadcast %v {dimensions = array<i64: 1>} : tensor<131072xf32> -> tensor<2x131072xf32>
+  %b = weir.mul %x, %broad : tensor<2x131072xf32>
+  %other = weir.broadcast %u {dimensions = array<i64: 1>} : tensor<2xf32> -> tensor<2x2xf32>
+  %c = weir.mul %z, %other : tensor<2x2xf32>
+  %sa = weir.reduce sum %a {axes = array<i64: 0, 1>} : tensor<2x131072xf32> -> tensor<f32>
+  %sb = weir.reduce sum %b {axes = array<i64: 0, 1>} : tensor<2x131072xf32> -> tensor<f32>
+  %sc = weir.reduce sum %c {axes = array<i64: 0, 1>} : tensor<2x2xf32> -> tensor<f32>
+  return %sa, %sb, %sc : tensor<f32>, tensor<f32>, tensor<f32>
+}

@@ -24,9 +24,22 @@ struct MeshVariable {
   artifact::DType dtype = artifact::DType::f32;
 };
 
+/// The ranks and the processes of "dp=4,tp=2 on dp=2", or of "dp=4,tp=2", where each is one.
+inline std::pair<std::string, std::string> meshAndHosts(const std::string &text) {
+  size_t at = text.find(" on ");
+  return at == std::string::npos ? std::pair(text, std::string())
+                                 : std::pair(text.substr(0, at), text.substr(at + 4));
+}
+
+inline int64_t processesOf(const std::string &text) {
+  auto [mesh, hosts] = meshAndHosts(text);
+  return std::get<Mesh>(Mesh::parse(hosts.empty() ? mesh : hosts)).ranks();
+}
+
 /// A program that computes nothing, of ranks that have their shares of the variables.
-inline std::vector<std::byte> meshProgram(const std::string &mesh,
+inline std::vector<std::byte> meshProgram(const std::string &text,
                                           const std::vector<MeshVariable> &variables) {
+  auto [mesh, hosts] = meshAndHosts(text);
   if (mesh.empty()) {
     TestProgram test;
     for (const MeshVariable &variable : variables)
@@ -40,6 +53,7 @@ inline std::vector<std::byte> meshProgram(const std::string &mesh,
   for (int64_t rank = 0; rank < parsed.ranks(); ++rank) {
     TestProgram test;
     test.program.mesh = mesh;
+    test.program.hosts = hosts;
     test.program.rank = uint64_t(rank);
     std::vector<uint64_t> own;
     for (const MeshVariable &variable : variables) {

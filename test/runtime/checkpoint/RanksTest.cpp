@@ -52,7 +52,9 @@ std::vector<Placed> onMeshes() {
           placed("dp=2,tp=2", "6@tp 8", "5 8@tp", "3*4@tp 3", "7", "6@tp@dp 8"),
           placed("dp=2,tp=2", "6@dp 8@tp", "5 8@dp@tp", "3*4@tp 3@dp", "7@dp@tp"),
           placed("tp=4", "6@tp 8", "5 8@tp", "3*4@tp 3", "7@tp"),
-          placed("dp=4,tp=2", "6@dp 8@tp", "5 8@tp@dp", "3*4@dp 3@tp", "7@tp", "6 8@tp@dp")};
+          placed("dp=4,tp=2", "6@dp 8@tp", "5 8@tp@dp", "3*4@dp 3@tp", "7@tp", "6 8@tp@dp"),
+          placed("dp=4,tp=2 on dp=2", "6@dp 8@tp", "5 8@tp@dp", "3*4@dp 3@tp", "7@tp", "6 8@tp@dp"),
+          placed("dp=2,tp=4 on tp=2,dp=2", "6@tp 8", "5 8@dp@tp", "3*4@dp 3", "7@dp", "6 8@tp@dp")};
 }
 
 class RanksTest : public ::testing::Test {
@@ -117,7 +119,7 @@ TEST_F(RanksTest, EveryMeshSavesTheSameFiles) {
     move(mesh, nullptr, last, "virtual", disk);
     EXPECT_EQ(content("virtual"), first) << mesh.mesh;
     if (!mesh.mesh.empty()) {
-      LocalGroups groups(std::get<Mesh>(Mesh::parse(mesh.mesh)).ranks());
+      LocalGroups groups(processesOf(mesh.mesh));
       auto failures = groups.run([&](Group &group) {
         Disk own;
         move(mesh, &group, last, name, own);
@@ -134,7 +136,7 @@ TEST_F(RanksTest, EachByteIsOnesToSave) {
   for (const Placed &mesh : onMeshes()) {
     if (mesh.mesh.empty())
       continue;
-    int64_t ranks = std::get<Mesh>(Mesh::parse(mesh.mesh)).ranks();
+    int64_t ranks = processesOf(mesh.mesh);
     LocalGroups groups(ranks);
     std::vector<std::vector<int>> owners;
     std::vector<uint64_t> bytes(size_t(ranks), 0);

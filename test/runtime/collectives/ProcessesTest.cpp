@@ -122,9 +122,13 @@ TEST(Processes, EachMemberGetsWhatIsForIt) {
 }
 
 TEST(Processes, HaveSeveralRanksEach) {
-  const Mesh ranks = std::get<Mesh>(Mesh::parse("dp=4,tp=4"));
-  for (const char *text : {"dp=2,tp=2", "tp=2,dp=2", "dp=4", "tp=4"}) {
-    const Mesh hosts = std::get<Mesh>(Mesh::parse(text));
+  for (auto [all, text] : {std::pair("dp=4,tp=4", "dp=2,tp=2"),
+                           {"dp=4,tp=4", "tp=2,dp=2"},
+                           {"dp=4,tp=4", "dp=4"},
+                           {"dp=4,tp=4", "tp=4"},
+                           // One each, numbered in another order.
+                           {"dp=2,tp=2", "tp=2,dp=2"}}) {
+    const Mesh ranks = std::get<Mesh>(Mesh::parse(all)), hosts = std::get<Mesh>(Mesh::parse(text));
     auto failures = onAll(4, [&](Processes &group) {
       LocalRanks local(ranks, hosts, group);
       std::vector<std::jthread> threads;
