@@ -132,6 +132,26 @@ class Checkpoints(ranks.Ranks):
         self.weir(*words[:-1], self.folder / "whole")
         self.assertEqual(self.files_of("kept"), self.files_of("whole"))
 
+    def test_who_fails_behind_a_save_says_so_at_once(self):
+        """The other does not wait for its disk, and knows why."""
+        artifact, port, processes = self.compiled(*ranks.GPT, "--mesh", "dp=2"), ranks.free_port(), []
+        held_out = [self.folder / f"{rank}.bin" for rank in (0, 1)]
+        slow = {"LD_PRELOAD": os.environ["WEIR_SLOW_WRITES"], "WEIR_WRITE_MS": "7000"}
+        for rank, file in enumerate(held_out):
+            file.write_bytes(bytes(at % 7 * (1 - at % 2) for at in range(400)))
+            words = [*data(window=self.text()), *weirtest.eval_data(window=file), "--eval-every", 1, "--steps", 10000000, "--every", 3]
+            processes.append(weirtest.start("weir", "run", artifact, *words, "--async-checkpoint", "--collective-timeout", 3, "--checkpoint",
+                                            self.folder / "kept", env=self.environment(rank, 2, port) | slow))  # fmt: skip
+            self.addCleanup(self.put_away, processes[-1])
+        end = time.monotonic() + 60
+        while not list((self.folder / "kept").glob("step-*.tmp")):
+            self.assertLess(time.monotonic(), end, "nothing is saved")
+            time.sleep(0.01)
+        held_out[1].write_bytes(b"")
+        (_, first), (_, other) = self.all_end(processes, status=4, within=60)
+        self.assertRegex(other, r"error: rank 1: .*1\.bin: was .*while it was in use")
+        self.assertRegex(first, r"rank 1 has ended with status 4: .*1\.bin")
+
     def test_a_disk_that_fails_one_rank(self):
         """All end with what it says, and what was saved is as it was."""
         artifact, rows = self.compiled(*ranks.MLP, "--mesh", "dp=2", "--zero", 3), self.digits(64)
