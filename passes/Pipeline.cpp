@@ -108,13 +108,14 @@ static constexpr PipelinePass partitionPasses[] = {
        if (!options.mesh.empty())
          pm.addPass(createPartition({options.rank}));
      }},
-    {"verify-sizes", false, onModule<createVerifySizes>},
 };
 
 static constexpr PipelinePass simplifyPasses[] = {
     // Before simplification, so that a sum's zero and its additions are simplified too.
     {"carry-sums", false, onEntries<createCarrySums>},
     {"simplify", true, onEntries<createSimplify>},
+    // What nothing uses is gone.
+    {"verify-sizes", false, onModule<createVerifySizes>},
     // Of what is used, once, and before anything is computed twice: behind simplification, ahead of
     // fusion.
     {"count-flops", true,

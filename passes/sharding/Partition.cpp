@@ -311,6 +311,7 @@ private:
     if (isUniform(value)) {
       Operation *made = builder.insert(local.value.getDefiningOp()->clone());
       made->getResult(0).setType(typeOf(value, layout));
+      made->removeAttr(liesAttrName); // of the one that is whole
       return made->getResult(0);
     }
     // What gradients alone read is gathered once.

@@ -28,7 +28,7 @@ static int64_t elementsOf(const Layout &layout, const Mesh &mesh, int64_t rank) 
 }
 
 Value Reshard::begin(Location loc, const Piece &piece) {
-  if (piece.size > mostOnDevice) {
+  if (piece.size > mostOnDevice && !isTooLong) {
     emitError(loc) << "a dimension of " << piece.size << " places is cut over ranks, and at most "
                    << mostOnDevice << " are counted: make it smaller (--set)";
     isTooLong = true;

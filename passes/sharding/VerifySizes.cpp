@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "passes/Passes.h"
@@ -20,31 +21,34 @@ using namespace weir;
 namespace {
 
 struct VerifySizes : weir::impl::VerifySizesBase<VerifySizes> {
-  /// The first is told: what follows from it has its size, most likely.
+  /// One is told: what follows from it has its size, most likely. The first of which the model has
+  /// a line.
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    auto first = [&](auto &&values) {
-      return llvm::any_of(values, [&](Value value) { return failed(check(value)); });
+    Value first;
+    auto look = [&](auto &&values) {
+      for (Value value : values)
+        if (isTooLarge(value) && (!first || !modelLine(first.getLoc())))
+          first = first && !modelLine(value.getLoc()) ? first : value;
     };
-    WalkResult all = getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      auto function = dyn_cast<func::FuncOp>(op);
-      bool found = function ? first(function.getArguments()) : first(op->getResults());
-      return found ? WalkResult::interrupt() : WalkResult::advance();
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        look(function.getArguments());
+      look(op->getResults());
     });
-    if (all.wasInterrupted())
-      signalPassFailure();
+    if (!first)
+      return;
+    emitError(first.getLoc()) << "a tensor of " << printed(shapeOf(first)) << " elements"
+                              << (getOperation()->hasAttr(rankAttrName) ? ", one rank's," : "")
+                              << " is too large for a device: expected at most " << mostOnDevice
+                              << " elements; cut it over more ranks (--mesh), or make it smaller "
+                                 "(--set)";
+    signalPassFailure();
   }
 
-  LogicalResult check(Value value) {
+  static bool isTooLarge(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || fits(type.getShape(), mostOnDevice))
-      return success();
-    bool isShare = getOperation()->hasAttr(rankAttrName);
-    return emitError(value.getLoc())
-           << "a tensor of " << printed(type.getShape()) << " elements"
-           << (isShare ? ", one rank's," : "") << " is too large for a device: expected at most "
-           << mostOnDevice
-           << " elements; cut it over more ranks (--mesh), or make it smaller (--set)";
+    return type && !fits(type.getShape(), mostOnDevice);
   }
 };
 

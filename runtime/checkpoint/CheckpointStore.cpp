@@ -124,7 +124,7 @@ void CheckpointStore::prepare(size_t bytes) {
       throw Failure(Exit::storage,
                     concat(directory, ": no space for a checkpoint: it takes ", bytes >> 10,
                            " KiB, but ", uint64_t{space.f_bavail} * space.f_frsize >> 10,
-                           " KiB are free"));
+                           " KiB are free; free some, or give another directory"));
   });
 }
 
@@ -304,6 +304,8 @@ CheckpointStore::loadNewest(const std::function<void(const std::string &)> &say,
       return checkpoint;
     } catch (const Unreadable &) {
       throw; // it may well be whole
+    } catch (const GroupFailure &) {
+      throw;
     } catch (const Failure &failure) {
       whole[step] = false;
       reasons.push_back(failure.what());
@@ -322,6 +324,8 @@ bool CheckpointStore::isWhole(int64_t step) {
     try {
       load(step);
     } catch (const Unreadable &) {
+      throw;
+    } catch (const GroupFailure &) {
       throw;
     } catch (const Failure &) {
       good = false;

@@ -93,13 +93,23 @@ void allOrNone(Group *group, const std::string &what, const std::function<void()
   } catch (const Failure &failure) {
     keep(failure, 0);
   }
-  std::vector<int64_t> all = fromAll(*group, what, status);
+  auto exchange = [&](auto &&with) {
+    try {
+      with();
+    } catch (const GroupFailure &) {
+      if (own) // which is why the others have ended, most likely
+        std::rethrow_exception(own);
+      throw;
+    }
+  };
+  std::vector<int64_t> all;
+  exchange([&] { all = fromAll(*group, what, status); });
   int64_t rank = std::ranges::find_if(all, [](int64_t one) { return one != 0; }) - all.begin();
   if (rank == group->size())
     return;
   auto *text = reinterpret_cast<const std::byte *>(message.data());
   std::vector<std::byte> bytes(text, text + message.size());
-  fromRank(*group, what, rank, bytes);
+  exchange([&] { fromRank(*group, what, rank, bytes); });
   if (rank == group->rank())
     std::rethrow_exception(own);
   message = concat("rank ", rank, " says: ",

@@ -154,19 +154,19 @@ void Processes::compare(int64_t peer, const Header &expected, const Header &foun
   wanted.bytes = bytes;
   if (wanted.isSameTag(found))
     return;
-  throw Failure(Exit::peer,
-                concat("rank ", own, " is in ", describe(wanted), ", and rank ", peer, " in ",
-                       describe(found),
-                       ": the ranks do not do the same; are they given the same options, and the "
-                       "same build of Weir?"));
+  throw GroupFailure(
+      Exit::peer, concat("rank ", own, " is in ", describe(wanted), ", and rank ", peer, " in ",
+                         describe(found),
+                         ": the ranks do not do the same; are they given the same options, and the "
+                         "same build of Weir?"));
 }
 
 void Processes::give(const std::string &what, int64_t peer, const std::string &broken) const {
   // Who knows why comes right behind.
   auto verdict = control->over(milliseconds(broken.empty() ? 0 : 2000));
   if (verdict)
-    throw Failure(verdict->exit, concat(words(what, peer), ": ", verdict->words));
-  throw Failure(Exit::peer, concat(words(what, peer), ": the connection is broken: ", broken));
+    throw GroupFailure(verdict->exit, concat(words(what, peer), ": ", verdict->words));
+  throw GroupFailure(Exit::peer, concat(words(what, peer), ": the connection is broken: ", broken));
 }
 
 void Processes::exchange(std::span<const int64_t> members, const std::string &what,

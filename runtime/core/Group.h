@@ -23,6 +23,12 @@
 
 namespace weir {
 
+/// The group has failed, and what was asked of the others is not known.
+class GroupFailure : public Failure {
+public:
+  using Failure::Failure;
+};
+
 class Group {
 public:
   virtual ~Group() = default;
@@ -34,8 +40,8 @@ public:
 
   /// Gives each of `members`, ranks in ascending order with this one among them, what is in `to`
   /// for it and gets what they give this one, as Transport::exchange does. One thread at a time.
-  /// Throws Failure{Exit::peer} where a member is lost or at something else, and with the status of
-  /// one that has failed.
+  /// Throws GroupFailure: Exit::peer where a member is lost or at something else, and with the
+  /// status of one that has failed.
   virtual void exchange(std::span<const int64_t> members, const std::string &what,
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;

@@ -30,7 +30,8 @@ void requireMesh(const Launch &launch, const std::string &mesh) {
   if (ranks != launch.size)
     throw Failure(Exit::usage, concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ",
                                       mesh, " is of ", ranks, ranks == 1 ? " rank" : " ranks",
-                                      ": start as many processes as the mesh has ranks, one each"));
+                                      ": start as many processes as the mesh has ranks, one each",
+                                      ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
 
 /// What the file has that WEIR_JOB_SECRET_FILE names, without the line's end; "" without it.

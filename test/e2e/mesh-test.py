@@ -181,6 +181,23 @@ train {
         together = self.compiled(self.folder / "large", "--mesh", "dp=4", name="together.weirx")
         parts = self.compiled(self.folder / "large", "--set", "batch=1", "--set", "rounds=4", name="parts.weirx")
         self.agree(self.losses(together, *fed, steps=2), self.losses(parts, *fed, steps=2))
+        # Nor is a parameter whole anywhere, or what its initialiser is computed of.
+        parameter = """model m(x: [b, 65536]) -> [b, 32768] {
+  param w: [65536, 32768] = normal(std = 0.02)
+  return x @ w
+}
+train {
+  input x: [8, 65536]
+  input y: [8, 32768]
+  steps 2
+  loss mse(m(x), y)
+  update sgd(lr = 1e-1)
+}
+"""
+        self.write("parameter.weir", parameter)
+        self.compiled(self.folder / "parameter", "--mesh", "tp=8", name="parameter.weirx")
+        self.fails(3, r"parameter.weir:2:\d+: error: a tensor of 65536x32768 elements is too large", "weir", "compile", self.folder / "parameter.weir",
+                   "-o", self.folder / "no.weirx")  # fmt: skip
         self.fails(3, "large.weir:4:19: error: a tensor of 4x20000x40000 elements is too large for a device", "weir", "compile",
                    self.folder / "large.weir", "-o", self.folder / "no.weirx")  # fmt: skip
 

@@ -85,7 +85,7 @@ private:
     given[rank].clear();
     meet(lock);
     if (!isSame)
-      throw Failure(Exit::peer, "one is in " + words + " and one in " + what);
+      throw GroupFailure(Exit::peer, "one is in " + words + " and one in " + what);
   }
 
   void meet(std::unique_lock<std::mutex> &lock) {
@@ -97,7 +97,7 @@ private:
     }
     changed.wait(lock, [&] { return turn != now || ended; });
     if (turn == now)
-      throw Failure(Exit::peer, "another rank has ended");
+      throw GroupFailure(Exit::peer, "another rank has ended");
   }
 
   std::mutex mutex;

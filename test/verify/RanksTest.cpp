@@ -27,6 +27,7 @@ struct Fault {
   const char *op;
   const char *words; ///< of the message
   std::function<bool(ModuleOp)> plant;
+  int64_t zero = 0;
 };
 
 void PrintTo(const Fault &fault, std::ostream *out) { *out << fault.name; }
@@ -64,7 +65,7 @@ bool moveBehindNext(AllGatherOp one) {
 }
 
 const Fault faults[] = {
-    {"a_sum_over_ranks_that_is_none", "partition", true, "weir.reduce",
+    {"a_sum_over_ranks_that_is_none", "partition", true, "weir.",
      "nothing before the pass computes what the ranks have together; weir.all_",
      [](ModuleOp module) {
        ReduceOp sum = sumOverRanks(module);
@@ -127,7 +128,8 @@ const Fault faults[] = {
      "other order of collectives than another member",
      [](ModuleOp module) {
        return bool(first<AllGatherOp>(module, [](AllGatherOp op) { return moveBehindNext(op); }));
-     }},
+     },
+     /*zero=*/3},
     {"a_size_that_is_not_a_members", "assign-offsets", false, "plan.collective",
      "other size than another member",
      [](ModuleOp plan) {
@@ -154,7 +156,7 @@ TEST_P(OfRanks, FaultsAreCaughtAndNamed) {
         if (pass == fault.pass && (fault.everywhere || seen++ == 1))
           planted |= fault.plant(module);
       },
-      nullptr, smallModel, "dp=4");
+      nullptr, smallModel, "dp=4", fault.zero);
   ASSERT_TRUE(succeeded(report));
   ASSERT_TRUE(planted) << "the test found no place for its fault";
   ASSERT_TRUE(report->fault) << "the fault was not noticed";
