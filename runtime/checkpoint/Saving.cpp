@@ -49,12 +49,14 @@ void Saving::open() {
     file.writer.emplace(disk, inside(file.name), file.size);
 }
 
-void Saving::File::write() {
+void Saving::File::write(const std::atomic<bool> &stopping) {
   if (isFirst)
     writer->write(0, std::as_bytes(std::span(header)));
   uint64_t begin = header.size();
   for (const StoredTensor &tensor : tensors) {
     auto add = [&](uint64_t from, std::span<const std::byte> bytes) {
+      if (stopping)
+        throw Failure(Exit::storage, "the checkpoint is given up");
       writer->write(begin + from, bytes);
     };
     if (tensor.owned)
@@ -69,7 +71,7 @@ void Saving::File::write() {
 void Saving::write() noexcept {
   try {
     for (File &file : files)
-      file.write();
+      file.write(stopping);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -38,6 +38,8 @@ public:
   /// reads nothing but isWritten().
   void write() noexcept;
   bool isWritten() const { return written; }
+  /// Nobody wants it any more: write() ends as soon as it can.
+  void stop() { stopping = true; }
   /// Throws what went wrong in write().
   void requireWritten() const;
 
@@ -57,7 +59,7 @@ private:
     std::string header = safeTensorsHeader(tensors);
     uint64_t size = 0;
     std::optional<PartWriter> writer = {};
-    void write();
+    void write(const std::atomic<bool> &stopping);
   };
   std::string inside(const char *name) const;
 
@@ -67,7 +69,7 @@ private:
   Manifest manifest;
   File files[2];
   bool made = false;
-  std::atomic<bool> written = false;
+  std::atomic<bool> written = false, stopping = false;
   std::exception_ptr failure;
 };
 

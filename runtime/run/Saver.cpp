@@ -32,6 +32,8 @@ Saver::Saver(CheckpointStore &store, const Program &program, const RunOptions &o
 }
 
 Saver::~Saver() {
+  if (pending)
+    pending->stop();
   if (writer.joinable())
     writer.join();
 }
