@@ -221,16 +221,10 @@ private:
   const int64_t rank;
 };
 
-std::vector<int64_t> allOf(const Mesh &mesh) {
-  std::vector<int64_t> ranks(size_t(mesh.ranks()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
-
 } // namespace
 
 LocalRanks::LocalRanks(const Mesh &mesh)
-    : impl(new Impl{.mesh = mesh, .hosts = {}, .group = nullptr, .here = allOf(mesh)}) {
+    : impl(new Impl{.mesh = mesh, .hosts = {}, .group = nullptr, .here = hostedBy({}, mesh, 0)}) {
   open();
 }
 
