@@ -30,6 +30,7 @@ void Propagation::fix(Value value, const Layout &layout) {
   now.layout = layout;
   now.fixed = Axes(mesh().axes.size());
   std::iota(now.fixed.begin(), now.fixed.end(), 0);
+  touch(value);
 }
 
 void Propagation::fix(Value value, unsigned axis) { about(value).fixed.push_back(axis); }
@@ -59,7 +60,16 @@ bool Propagation::add(Value value, const Layout &layout) {
       now.rounds[axis] = round();
       return true;
     });
+  if (changed)
+    touch(value);
   return changed;
+}
+
+void Propagation::touch(Value value) {
+  auto add = [&](Operation *op) { unsettled.insert(isa<YieldOp>(op) ? op->getParentOp() : op); };
+  Operation *maker = value.getDefiningOp();
+  add(maker ? maker : cast<BlockArgument>(value).getOwner()->getParentOp());
+  llvm::for_each(value.getUsers(), add);
 }
 
 namespace {
@@ -183,14 +193,17 @@ void Propagation::run(func::FuncOp entry, std::string why) {
       if (auto [first, isNew] = reads.try_emplace(read.getVariable(), read); !isNew)
         same.push_back({first->second, read});
   });
+  if (reasons.empty()) // None has spread yet, and some have no values that could change.
+    unsettled.insert(ops.begin(), ops.end());
+  auto settle = [&](Operation *op) { return unsettled.erase(op) && spread(op); };
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [one, other] : same)
       changed |= tie(one, other);
     for (Operation *op : ops)
-      changed |= spread(op);
+      changed |= settle(op);
     for (Operation *op : llvm::reverse(ops))
-      changed |= spread(op);
+      changed |= settle(op);
   }
   reasons.push_back(std::move(why));
 }

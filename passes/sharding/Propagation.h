@@ -62,6 +62,8 @@ private:
     Axes fixed = {};
   };
 
+  /// Has what is tied to a value that has changed looked at again.
+  void touch(mlir::Value value);
   bool spread(mlir::Operation *op);
   bool spread(MicrobatchesOp loop);
   bool tie(mlir::Value a, mlir::Value b);
@@ -77,7 +79,8 @@ private:
   /// Copies of a propagation are of one entry.
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
-  std::vector<std::string> reasons; ///< of each round that is over
+  std::vector<std::string> reasons;            ///< of each round that is over
+  llvm::DenseSet<mlir::Operation *> unsettled; ///< a value of theirs has changed since they spread
 };
 
 } // namespace weir::sharding
