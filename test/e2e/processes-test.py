@@ -402,7 +402,9 @@ class Deterministic(Ranks):
     def test_what_it_does_not_go_with(self):
         words = ["weir", "compile", *MLP, "-o", self.folder / "no.weirx", "--deterministic"]
         self.fails(2, "dp=3 does not divide dp=8,tp=8; expected 1, 2, 4 or 8", *words, "--mesh", "dp=3")
-        self.fails(2, "--memory is not kept with --deterministic", *words, "--memory", "1GB")
+        self.fails(2, "--memory does not go with --deterministic", *words, "--memory", "1GB")
+        for fits in (["--offload", "activations"], ["--offload", "auto"], ["--microbatches", "auto"]):
+            self.fails(2, f"{' '.join(fits)} does not go with --deterministic", *words, *fits)
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")

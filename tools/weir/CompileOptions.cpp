@@ -151,12 +151,12 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
 }
 
 void checkTargetOptions(const CompileOptions &options) {
+  checkMeshOptions(options);
   if (options.choosesMicrobatches && !options.memory)
     throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
   if (options.memoryIsHere && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage, "--memory here is this machine's memory, not that of " +
                                    options.target + ": give a size");
-  checkMeshOptions(options);
   bool offloads = options.choosesOffload || options.offloadsActivations || !options.offload.empty();
   if (options.memoryIsHere && offloads && options.offloadFolder.empty())
     throw Failure(Exit::usage,

@@ -57,14 +57,22 @@ static void checkDeterministic(const CompileOptions &options) {
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
                                    wrong + "; expected 1, 2, 4 or 8");
-  if (options.memory)
-    throw Failure(Exit::usage, "--memory is not kept with --deterministic, which has several parts "
-                               "of a step on a device: leave one of them out");
+  const char *fits = options.memory                ? "--memory"
+                     : options.choosesOffload      ? "--offload auto"
+                     : options.offloadsActivations ? "--offload activations"
+                     : options.choosesMicrobatches ? "--microbatches auto"
+                                                   : nullptr;
+  if (fits)
+    throw Failure(Exit::usage,
+                  concat(fits,
+                         " does not go with --deterministic: memory is known of one part of a "
+                         "step, and a device has several; leave one of the two out"));
 }
 
 void checkMeshOptions(const CompileOptions &options) {
   const std::string ranks = ranksOf(options).mesh;
-  if (!ranks.empty() && !options.target.starts_with("cpu"))
+  if (!ranks.empty() && std::get<Mesh>(Mesh::parse(ranks)).ranks() > 1 &&
+      !options.target.starts_with("cpu"))
     throw Failure(Exit::usage,
                   (options.deterministic ? "--deterministic" : "--mesh " + options.mesh) +
                       ": ranks are CPUs yet, and this is for " + options.target +
