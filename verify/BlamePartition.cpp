@@ -90,7 +90,8 @@ std::optional<Blame> blamePartition(mlir::ModuleOp before, Ranks &after, const M
       continue;
     auto texts = first.op->getAttrOfType<mlir::ArrayAttr>(liesAttrName);
     for (auto [i, text] : llvm::enumerate(texts)) {
-      auto layout = Layout::parse(llvm::cast<mlir::StringAttr>(text).getValue(), mesh);
+      auto said = llvm::cast<mlir::StringAttr>(text).getValue();
+      auto layout = said.empty() ? std::nullopt : Layout::parse(said, mesh);
       std::vector<const Tensor *> shares;
       for (const std::vector<Seen> &one : seen)
         if (number < one.size() && one[number].op->getName() == first.op->getName())

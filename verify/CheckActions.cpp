@@ -234,7 +234,7 @@ std::vector<CheckActions::Expected> CheckActions::expectLaunch(plan::LaunchOp la
     return {};
   mlir::Block &body = meaning.getBody().front();
   llvm::SmallVector<mlir::Location> lines =
-      plan::locationsOfOps(launch.getLoc(), body.getOperations().size() - 1);
+      locationsOfAll(launch.getLoc(), body.getOperations().size() - 1);
   std::vector<Expected> expected;
   for (size_t i = 0; i < results; ++i) {
     mlir::Operation *maker = makerOf(body.getTerminator()->getOperand(i));

@@ -195,7 +195,7 @@ public:
       return std::nullopt;
     mlir::Block &body = meaning.getBody().front();
     llvm::SmallVector<mlir::Location> lines =
-        plan::locationsOfOps(launch.getLoc(), body.getOperations().size() - 1);
+        locationsOfAll(launch.getLoc(), body.getOperations().size() - 1);
     mlir::FileLineColLoc line =
         modelLine(lines[std::distance(body.begin(), origin->getIterator())]);
     return FoundOp{

@@ -11,6 +11,7 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Keeping.h"
+#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
 #include "mlir/IR/Verifier.h"
@@ -255,8 +256,7 @@ LogicalResult PlanReader::readMeanings() {
     for (Block *block : {&op.getBody().front(), &body})
       for (BlockArgument argument : block->getArguments())
         argument.setLoc(loc);
-    for (auto [inner, line] :
-         llvm::zip(body, plan::locationsOfOps(loc, body.getOperations().size() - 1)))
+    for (auto [inner, line] : llvm::zip(body, locationsOfAll(loc, body.getOperations().size() - 1)))
       inner.setLoc(line);
     body.getTerminator()->setLoc(loc);
   }
@@ -351,7 +351,7 @@ Location PlanReader::locate(const fb::Action &action) {
   SmallVector<Location> ops;
   for (uint16_t line : *action.lines())
     ops.push_back(line == fb::noLine ? unknown : locate(action.locations()->Get(line)));
-  return plan::locationOfOps(builder.getContext(), ops);
+  return locationOfAll(builder.getContext(), ops);
 }
 
 void PlanReader::readAction(const fb::Action &action) {

@@ -447,7 +447,7 @@ private:
 
   void writeLines(fb::ActionT &action, Location loc, size_t count) {
     if (auto fused = dyn_cast<FusedLoc>(loc); fused && fused.getMetadata())
-      for (Location line : plan::locationsOfOps(fused, count))
+      for (Location line : locationsOfAll(fused, count))
         action.lines.push_back(placeIn(action.locations, line));
   }
 

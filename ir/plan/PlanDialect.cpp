@@ -140,38 +140,6 @@ void UseOp::build(OpBuilder &builder, OperationState &state, VariableOp variable
 }
 
 //===----------------------------------------------------------------------===//
-// Locations
-//===----------------------------------------------------------------------===//
-
-Location locationOfOps(MLIRContext *context, ArrayRef<Location> ops) {
-  llvm::SmallSetVector<Location, 8> distinct;
-  SmallVector<int64_t> indices;
-  for (Location op : ops) {
-    if (isa<UnknownLoc>(op)) { // A fused location does not keep them.
-      indices.push_back(-1);
-      continue;
-    }
-    distinct.insert(op);
-    indices.push_back(std::distance(distinct.begin(), llvm::find(distinct, op)));
-  }
-  return FusedLoc::get(distinct.getArrayRef(), DenseI64ArrayAttr::get(context, indices), context);
-}
-
-SmallVector<Location> locationsOfOps(Location loc, size_t count) {
-  auto fused = dyn_cast<FusedLoc>(loc);
-  auto indices = fused ? dyn_cast_or_null<DenseI64ArrayAttr>(fused.getMetadata()) : nullptr;
-  if (!indices || size_t(indices.size()) != count)
-    return SmallVector<Location>(count, loc);
-  ArrayRef<Location> parts = fused.getLocations();
-  SmallVector<Location> ops;
-  for (int64_t index : indices.asArrayRef())
-    ops.push_back(index >= 0 && size_t(index) < parts.size()
-                      ? parts[index]
-                      : Location(UnknownLoc::get(loc.getContext())));
-  return ops;
-}
-
-//===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
 

@@ -83,15 +83,6 @@ KernelOp kernelOf(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 /// The kernel's operands as launches touch them.
 llvm::SmallVector<spec::Footprint> footprintsOf(KernelOp kernel);
 
-/// A launch's location: those of the ops of its kernel's meaning, in order. Equal ones are kept
-/// once; which op has which, -1 for an unknown one, is the fused location's metadata, so that it
-/// survives printing.
-mlir::Location locationOfOps(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> ops);
-
-/// The inverse, for a location that locationOfOps() made of `count` ops; else `loc` for each of
-/// them.
-llvm::SmallVector<mlir::Location> locationsOfOps(mlir::Location loc, size_t count);
-
 /// Adds the code of a plan's kernels, which has none yet.
 void setCode(mlir::ModuleOp plan, CodeFormat format, llvm::ArrayRef<char> code);
 

@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral numberAttrName = "weir.number";
 
 inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllGatherOp, AllToAllOp>(op); }
 
+/// Whether it puts values together for a collective, or takes them apart behind one.
+inline bool isPacking(mlir::Operation *op) { return llvm::isa<PackOp, UnpackOp>(op); }
+
 /// What a collective says, whichever it is.
 struct CollectiveFacts {
   bool gathers; ///< or has something for each member

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/Locations.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -66,6 +67,9 @@ StringRef resultLabel(Value value) {
 }
 
 Location resultLocation(Value value) {
+  if (auto unpacked = value.getDefiningOp<UnpackOp>())
+    return locationsOfAll(unpacked.getLoc(),
+                          unpacked->getNumResults())[cast<OpResult>(value).getResultNumber()];
   Value yielded = yieldedFor(value);
   return (yielded ? yielded : value).getLoc();
 }

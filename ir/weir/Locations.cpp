@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Locations.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
 
 namespace weir {
 
@@ -51,6 +55,34 @@ std::string describe(mlir::Location loc) {
     return "an unknown place";
   return line.getFilename().str() + ":" + std::to_string(line.getLine()) + ":" +
          std::to_string(line.getColumn());
+}
+
+Location locationOfAll(MLIRContext *context, ArrayRef<Location> all) {
+  llvm::SmallSetVector<Location, 8> distinct;
+  SmallVector<int64_t> indices;
+  for (Location one : all) {
+    if (isa<UnknownLoc>(one)) { // A fused location does not keep them.
+      indices.push_back(-1);
+      continue;
+    }
+    distinct.insert(one);
+    indices.push_back(std::distance(distinct.begin(), llvm::find(distinct, one)));
+  }
+  return FusedLoc::get(distinct.getArrayRef(), DenseI64ArrayAttr::get(context, indices), context);
+}
+
+SmallVector<Location> locationsOfAll(Location loc, size_t count) {
+  auto fused = dyn_cast<FusedLoc>(loc);
+  auto indices = fused ? dyn_cast_or_null<DenseI64ArrayAttr>(fused.getMetadata()) : nullptr;
+  if (!indices || size_t(indices.size()) != count)
+    return SmallVector<Location>(count, loc);
+  ArrayRef<Location> parts = fused.getLocations();
+  SmallVector<Location> all;
+  for (int64_t index : indices.asArrayRef())
+    all.push_back(index >= 0 && size_t(index) < parts.size()
+                      ? parts[index]
+                      : Location(UnknownLoc::get(loc.getContext())));
+  return all;
 }
 
 } // namespace weir

@@ -30,6 +30,14 @@ bool isGradient(mlir::Location loc);
 /// The path of the block's instance that an op stands in, "h.0.attn"; "" in the model itself.
 llvm::StringRef instancePath(mlir::Location loc);
 
+/// One location for several ops or values, in order, such as those of a launch's kernel. Equal ones
+/// are kept once; which has which, -1 for an unknown one, is the fused location's metadata, so that
+/// it survives printing.
+mlir::Location locationOfAll(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> all);
+
+/// The inverse, for a location that locationOfAll() made of `count`; else `loc` for each of them.
+llvm::SmallVector<mlir::Location> locationsOfAll(mlir::Location loc, size_t count);
+
 } // namespace weir
 
 #endif

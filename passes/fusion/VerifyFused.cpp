@@ -66,7 +66,7 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
           checkPut(put);
         if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, PutOp, WriteOp, MicrobatchesOp,
                  YieldOp>(op) &&
-            !isCollective(op) && !isAlias(op)) {
+            !isCollective(op) && !isPacking(op) && !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();
         }

@@ -7,6 +7,7 @@
 
 #include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
@@ -126,6 +127,7 @@ private:
   LogicalResult lowerKernel(KernelOp kernel);
   LogicalResult lowerMicrobatches(MicrobatchesOp op);
   void lowerCollective(Operation *op);
+  void lowerPacked(Operation *op);
   Value use(StringRef variable, Location loc);
   Value allocate(Value tensor, StringRef label);
   Value allocateOnHost(Value tensor);
@@ -148,8 +150,14 @@ private:
   llvm::DenseMap<Operation *, const KernelTable::Entry *> entries; ///< of kernels of this function
   llvm::DenseMap<Value, Value> bufferOf;                           ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
-  llvm::DenseMap<Value, Value> targetOf; ///< a kernel's result -> the buffer it goes to directly
+  llvm::DenseMap<Value, Value> targetOf; ///< a result -> the buffer it goes to directly
 };
+
+/// What lies together of a value of one dimension or two.
+int64_t bytesOfRow(Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  return storageBytes(value.getType()) / (shape.size() == 1 ? 1 : shape[0]);
+}
 
 /// The op of `block` that contains the user.
 Operation *ancestorIn(Block &block, Operation *user) { return block.findAncestorOpInBlock(*user); }
@@ -201,19 +209,20 @@ void EntryLowering::copy(Value from, Value to, Type tensor, Location loc) {
   plan::CopyOp::create(builder, loc, from, to, builder.getI64IntegerAttr(storageBytes(tensor)));
 }
 
-/// Whether a kernel's result may be stored where the old values are: whoever else reads those has
-/// done so, and the kernel itself reads each element before it writes it.
+/// Whether a kernel's result, or what is unpacked, may be stored where the old values are: whoever
+/// else reads those has done so, and the kernel itself reads each element before it writes it.
 bool EntryLowering::mayWriteDirectly(Value value, ArrayRef<Value> oldValues, Block &block) {
-  auto kernel = value.getDefiningOp<KernelOp>();
-  if (!kernel || kernel->getBlock() != &block)
+  Operation *maker = value.getDefiningOp();
+  if (!isa_and_nonnull<KernelOp, UnpackOp>(maker) || maker->getBlock() != &block)
     return false;
+  auto kernel = dyn_cast<KernelOp>(maker);
   return llvm::all_of(oldValues, [&](Value old) {
     return everyUse(old, [&](OpOperand &use) {
       Operation *user = ancestorIn(block, use.getOwner());
       // Another variable gets the old value, by a copy at the entry's end.
       if (isLate(use.getOwner()))
         return false;
-      if (!user || user->isBeforeInBlock(kernel))
+      if (!user || user->isBeforeInBlock(maker))
         return true;
       if (user != kernel || kernels.isCall(kernel))
         return false;
@@ -320,6 +329,8 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
       copy(bufferOf.lookup(memoryOf(put.getValue())), buffer, put.getType(), put.getLoc());
     } else if (isCollective(&op)) {
       lowerCollective(&op);
+    } else if (isPacking(&op)) {
+      lowerPacked(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write))
         copy(bufferOf.lookup(memoryOf(write.getValue())), use(write.getVariable(), write.getLoc()),
@@ -344,6 +355,44 @@ void EntryLowering::lowerCollective(Operation *op) {
                                            : plan::CollectiveKind::all_to_all,
                              facts.axis, bufferOf.lookup(memoryOf(input)), buffer, bytes,
                              facts.own * row, tensorType(input).getElementType(), facts.number);
+}
+
+/// A copy for each part, in each row.
+void EntryLowering::lowerPacked(Operation *op) {
+  bool packs = isa<PackOp>(op);
+  Value whole = packs ? op->getResult(0) : op->getOperand(0);
+  for (Value made : op->getResults()) {
+    Value &buffer = bufferOf[made] = targetOf.lookup(made);
+    if (!buffer)
+      buffer = allocate(made, packs ? "packed" : "unpacked");
+  }
+  Location loc = op->getLoc();
+  SmallVector<Value> indices;
+  OpBuilder::InsertionGuard guard(builder);
+  if (ArrayRef<int64_t> shape = shapeOf(whole); shape.size() == 2) {
+    auto loop = plan::LoopOp::create(builder, loc, shape[0],
+                                     plan::AllocOp::create(builder, loc, 4, "round"));
+    builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
+    indices.push_back(loop.index());
+  }
+  auto rowOf = [&](Value value, int64_t first) -> Value {
+    Value buffer = bufferOf.lookup(memoryOf(value));
+    if (indices.empty() && !first)
+      return buffer;
+    SmallVector<int64_t> strides(indices.size(), bytesOfRow(value)), moduli(indices.size(), 0);
+    return plan::PartOp::create(builder, loc, buffer, first, indices, strides, moduli);
+  };
+  int64_t first = 0;
+  ValueRange parts = packs ? ValueRange(op->getOperands()) : ValueRange(op->getResults());
+  SmallVector<Location> lines = locationsOfAll(loc, parts.size());
+  const Location *line = lines.begin();
+  for (Value part : parts) {
+    int64_t bytes = bytesOfRow(part);
+    Value own = rowOf(part, 0), inWhole = rowOf(whole, first);
+    plan::CopyOp::create(builder, *line++, packs ? own : inWhole, packs ? inWhole : own,
+                         builder.getI64IntegerAttr(bytes));
+    first += bytes;
+  }
 }
 
 LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
@@ -397,7 +446,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   SmallVector<Location> locations;
   for (Operation &op : kernel.getBody().front().without_terminator())
     locations.push_back(op.getLoc());
-  Location loc = plan::locationOfOps(builder.getContext(), locations);
+  Location loc = locationOfAll(builder.getContext(), locations);
   plan::KernelOp planned = (*entry)->op;
   for (size_t part = 0; part < (*entry)->schedule.launches.size(); ++part)
     plan::LaunchOp::create(builder, loc, planned.getSymName(), part, operands);

@@ -112,7 +112,10 @@ std::string Explainer::whyNot(int tensor) const {
     return "one launch makes many";
   if (!maker)
     return "the loop over microbatches has it";
-  return isCollective(maker) ? "gathered from all ranks" : "fetched from the host";
+  if (isa<PackOp>(maker))
+    return "put together for all ranks";
+  return isCollective(maker) || isa<UnpackOp>(maker) ? "gathered from all ranks"
+                                                     : "fetched from the host";
 }
 
 void Explainer::addKept(int tensor) {

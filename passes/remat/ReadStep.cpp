@@ -55,7 +55,9 @@ private:
   LogicalResult readKernel(KernelOp kernel);
   void readFetch(FetchOp fetch);
   void readPut(PutOp put);
-  void readCollective(Operation *op);
+  /// A collective, a pack or an unpack: each result has memory of its own, and is never made again,
+  /// since its collective has one place among all.
+  void readMoved(Operation *op);
   LogicalResult readMicrobatches(MicrobatchesOp op);
   int tensor(Value value, int64_t bytes, bool lends);
   /// The tensor that a value shows; a loop that uses it from outside is noted.
@@ -163,12 +165,23 @@ void StepReader::readPut(PutOp put) {
   result.step.actions[at].cost = facts.transferSeconds(double(storageBytes(put.getType())));
 }
 
-void StepReader::readCollective(Operation *op) {
-  int64_t bytes = storageBytes(op->getResult(0).getType());
-  int from = use(op->getOperand(0));
-  int at = copy(from, tensor(op->getResult(0), bytes, true));
-  result.makers[at] = op;
-  result.step.actions[at].cost = facts.transferSeconds(double(bytes));
+void StepReader::readMoved(Operation *op) {
+  int at = action(op);
+  for (Value operand : op->getOperands())
+    result.step.actions[at].reads.push_back(use(operand));
+  int64_t bytes = 0;
+  for (Value made : op->getResults()) {
+    write(at, tensor(made, storageBytes(made.getType()), true));
+    bytes += storageBytes(made.getType());
+  }
+  Action &action = result.step.actions[at];
+  action.cost = facts.transferSeconds(double(bytes));
+  if (isPacking(op)) {
+    action.writesDirectly = isa<UnpackOp>(op);
+    // Rows are copied in a loop, which counts its rounds.
+    bool hasRows = shapeOf(op->getResult(0)).size() > 1;
+    action.workspace = hasRows ? aligned(4) : 0;
+  }
 }
 
 LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
@@ -249,8 +262,8 @@ LogicalResult StepReader::readBlock(Block &block) {
       readFetch(fetch);
     } else if (auto put = dyn_cast<PutOp>(op)) {
       readPut(put);
-    } else if (isCollective(&op)) {
-      readCollective(&op);
+    } else if (isCollective(&op) || isPacking(&op)) {
+      readMoved(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write)) {
         int at = copy(use(write.getValue()), -1);

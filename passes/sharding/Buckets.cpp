@@ -7,6 +7,7 @@
 
 #include "passes/sharding/Buckets.h"
 #include "ir/weir/Collectives.h"
+#include "ir/weir/Locations.h"
 #include "ir/weir/Shapes.h"
 #include "passes/sharding/Reshard.h"
 #include "llvm/ADT/SetVector.h"
@@ -84,61 +85,63 @@ Value split(OpBuilder &builder, Location loc, Value value, int64_t dimension,
 class Bucket {
 public:
   Bucket(OpBuilder &builder, Mover &mover, ArrayRef<Later> parts)
-      : builder(builder), parts(parts), members(mover.members(parts[0].axis)) {
-    SmallVector<Location> lines;
-    for (const Later &part : parts)
-      lines.push_back(part.place->getLoc());
-    loc = builder.getFusedLoc(lines);
-    Later whole = parts[0];
-    whole.elements = 0;
-    SmallVector<Value> columns;
-    for (const Later &part : parts) {
-      whole.elements += part.elements;
-      columns.push_back(columnsOf(part));
-      widths.push_back(shapeOf(columns.back()).back());
-    }
-    Value together = ConcatOp::create(builder, *loc, columns, int64_t(isScattered() ? 1 : 0));
-    result = mover.move(*loc, merged(builder, *loc, together, 0), whole);
-    if (whole.kind == Later::gather)
-      result = split(builder, *loc, result, 0, {members, shapeOf(together)[0]});
-  }
+      : builder(builder), mover(mover), parts(parts), kind(parts[0].kind),
+        members(mover.members(parts[0].axis)) {}
 
   /// The results of the parts.
-  SmallVector<Value> results() {
-    SmallVector<Value> all;
-    int64_t first = 0;
-    for (auto [part, width] : llvm::zip_equal(parts, widths)) {
-      Location line = part.place->getLoc();
-      bool isGathered = part.kind == Later::gather;
-      SmallVector<int64_t> offsets = {first}, ones = {1}, sizes = {width};
-      if (isGathered) {
-        offsets.insert(offsets.begin(), 0);
-        ones.push_back(1);
-        sizes.insert(sizes.begin(), members);
-      }
-      Value one = SliceOp::create(builder, line, typeLike(result, sizes), result, offsets, ones);
-      first += width;
-      Shape shape(shapeOf(part.place->getResult(0)));
-      if (isGathered) {
-        Shape share(shapeOf(part.value()));
-        one = split(builder, line, one, 1, share);
-        one = MergeDimsOp::create(builder, line, one, int64_t(0), int64_t(2));
-      } else {
-        one = split(builder, line, one, 0, shape);
-      }
-      all.push_back(one);
+  SmallVector<Value> move() {
+    SmallVector<Location> lines;
+    SmallVector<Value> columns;
+    Later whole = parts[0];
+    whole.elements = 0;
+    for (const Later &part : parts) {
+      lines.push_back(part.place->getLoc());
+      columns.push_back(columnsOf(part));
+      whole.elements += part.elements;
     }
-    return all;
+    Location loc = builder.getFusedLoc(lines);
+    Location each = locationOfAll(builder.getContext(), lines);
+    Value packed = PackOp::create(builder, each, typeOfAll(columns, rowsSent()), columns);
+    Value moved = mover.move(loc, merged(builder, loc, packed, 0), whole);
+    if (kind == Later::gather)
+      moved = split(builder, loc, moved, 0, {members, shapeOf(packed)[0]});
+    SmallVector<Type> types;
+    for (Value column : columns)
+      types.push_back(typeOfAll(column, rowsGot()));
+    SmallVector<Value> results;
+    auto unpacked = UnpackOp::create(builder, each, types, moved);
+    SmallVector<Attribute> lies;
+    for (auto [part, got] : llvm::zip_equal(parts, unpacked.getParts())) {
+      results.push_back(resultOf(part, got));
+      auto said = part.place->getAttrOfType<ArrayAttr>(liesAttrName);
+      lies.push_back(said && results.back() == got ? said[0] : builder.getStringAttr(""));
+    }
+    unpacked->setAttr(liesAttrName, builder.getArrayAttr(lies));
+    return results;
   }
 
 private:
-  bool isScattered() const { return parts[0].kind == Later::scatter; }
+  /// Of what is for all alike, or of all, there is one row.
+  std::optional<int64_t> rowsSent() const { return rowsWhere(kind == Later::scatter); }
+  std::optional<int64_t> rowsGot() const { return rowsWhere(kind == Later::gather); }
+  std::optional<int64_t> rowsWhere(bool isByMember) const {
+    return isByMember ? std::optional(members) : std::nullopt;
+  }
 
-  /// What of the part is for each member a row; of what is for all alike, it is one.
+  static Type typeOfAll(ValueRange columns, std::optional<int64_t> rows) {
+    Shape shape;
+    if (rows)
+      shape.push_back(*rows);
+    shape.push_back(0);
+    for (Value column : columns)
+      shape.back() += shapeOf(column).back();
+    return typeLike(columns.front(), shape);
+  }
+
   Value columnsOf(const Later &part) {
     Location line = part.place->getLoc();
     Value value = part.value();
-    if (!isScattered())
+    if (!rowsSent())
       return merged(builder, line, value, 0);
     int64_t rows = shapeOf(value)[0];
     value = SplitDimOp::create(builder, line, value, int64_t(0),
@@ -146,16 +149,24 @@ private:
     return merged(builder, line, value, 1);
   }
 
+  Value resultOf(const Later &part, Value got) {
+    Location line = part.place->getLoc();
+    if (!rowsGot())
+      return split(builder, line, got, 0, shapeOf(part.place->getResult(0)));
+    got = split(builder, line, got, 1, shapeOf(part.value()));
+    return MergeDimsOp::create(builder, line, got, int64_t(0), int64_t(2));
+  }
+
   OpBuilder &builder;
+  Mover &mover;
   ArrayRef<Later> parts;
+  const Later::Kind kind;
   const int64_t members;
-  std::optional<Location> loc;
-  SmallVector<int64_t> widths;
-  Value result;
 };
 
 void replace(const Later &one, Value made) {
-  if (Attribute lies = one.place->getAttr(liesAttrName))
+  if (Attribute lies = one.place->getAttr(liesAttrName);
+      lies && !made.getDefiningOp<UnpackOp>()) // which says it of all its parts
     made.getDefiningOp()->setAttr(liesAttrName, lies);
   one.place->getResult(0).replaceAllUsesWith(made);
   one.place->erase();
@@ -211,7 +222,7 @@ void Buckets::make(OpBuilder &builder, Mover &mover) {
       replace(some[0], mover.move(place->getLoc(), some[0].value(), some[0]));
       continue;
     }
-    SmallVector<Value> results = Bucket(builder, mover, some).results();
+    SmallVector<Value> results = Bucket(builder, mover, some).move();
     // The builder stands at one of them.
     for (auto [one, made] : llvm::zip_equal(some, results))
       replace(one, made);

@@ -25,7 +25,7 @@ namespace {
 class EveryOp : public testing::Test {
 protected:
   /// A situation has one device: what these do, test/passes/sharding says.
-  const llvm::StringSet<> ofSeveralRanks = {"all_gather", "all_to_all"};
+  const llvm::StringSet<> ofSeveralRanks = {"all_gather", "all_to_all", "pack", "unpack"};
 
   EveryOp() { context.loadDialect<WeirDialect, check::CheckDialect, mlir::func::FuncDialect>(); }
 

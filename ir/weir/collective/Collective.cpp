@@ -53,4 +53,38 @@ LogicalResult AllToAllOp::verify() {
   return expectShape(*this, "the result", getResult(), shape);
 }
 
+/// C1 of a pack, and what its C2 says of the result.
+static FailureOr<RankedTensorType> typeOfPacked(Operation *op, ValueRange values) {
+  if (values.empty())
+    return op->emitOpError("needs at least one part");
+  RankedTensorType first = tensorType(values.front());
+  if (first.getRank() != 1 && first.getRank() != 2)
+    return op->emitOpError("has parts of one dimension or two, and one has ") << first.getRank();
+  Shape shape(first.getShape());
+  shape.back() = 0;
+  for (Value value : values) {
+    RankedTensorType one = tensorType(value);
+    if (one.getElementType() != first.getElementType() || one.getRank() != first.getRank() ||
+        one.getShape().drop_back() != first.getShape().drop_back())
+      return op->emitOpError("has parts of one element type with equally many rows, and ")
+             << one << " is with " << first;
+    shape.back() += one.getShape().back();
+  }
+  return first.clone(shape);
+}
+
+static LogicalResult verifyPacked(Operation *op, Value whole, ValueRange parts) {
+  auto type = typeOfPacked(op, parts);
+  if (failed(type))
+    return failure();
+  // C2
+  if (*type != whole.getType())
+    return op->emitOpError("has ")
+           << whole.getType() << ": expected " << *type << ", its parts side by side";
+  return success();
+}
+
+LogicalResult PackOp::verify() { return verifyPacked(*this, getResult(), getInputs()); }
+LogicalResult UnpackOp::verify() { return verifyPacked(*this, getInput(), getParts()); }
+
 } // namespace weir

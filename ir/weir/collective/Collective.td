@@ -41,4 +41,29 @@ def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {
   let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
 }
 
+def Weir_PackOp : Weir_Op<"pack", [Pure]> {
+  let summary = "small values side by side in one memory, for one collective";
+  let description = [{
+    A kernel that joined many would compare each element's place with all of theirs, and each bucket would have its own: these are
+    copies, and no kernel has a part in them.
+    C1: at least one input, all of one dimension, or of two with equally many rows, and of one element type.  C2: the result has the
+    columns of all of them, one input's after the other's.
+  }];
+  let arguments = (ins Variadic<Weir_Tensor>:$inputs);
+  let results = (outs Weir_Tensor:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
+}
+
+def Weir_UnpackOp : Weir_Op<"unpack", [Pure]> {
+  let summary = "what was packed, each a value of its own again";
+  let description = [{
+    C1: at least one result, and they could be packed.  C2: the input is what they would be together.
+  }];
+  let arguments = (ins Weir_Tensor:$input);
+  let results = (outs Variadic<Weir_Tensor>:$parts);
+  let hasVerifier = 1;
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($parts)";
+}
+
 #endif

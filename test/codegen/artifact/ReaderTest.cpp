@@ -95,7 +95,7 @@ TEST(ArtifactReader, ReadsTheModelsBack) {
       if (llvm::all_of(meaning.getBody().front().without_terminator(),
                        [](Operation &op) { return isa<ConstantOp>(op); }))
         return;
-      EXPECT_TRUE(llvm::any_of(plan::locationsOfOps(launch.getLoc(), ops),
+      EXPECT_TRUE(llvm::any_of(locationsOfAll(launch.getLoc(), ops),
                                [](Location loc) {
                                  return modelLine(loc) &&
                                         modelLine(loc).getFilename().getValue().ends_with(".weir");

@@ -55,6 +55,24 @@ TEST_F(Reference, integersWrapAround) {
   EXPECT_EQ((*result)[2].values, (std::vector<double>{0, -1}));
 }
 
+TEST_F(Reference, packedRowsStandSideBySide) {
+  auto result = run(
+      R"(func.func @f(%a: tensor<2xf32>, %b: tensor<3xf32>) -> (tensor<2x2xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %p = weir.pack %a, %b : tensor<2xf32>, tensor<3xf32> -> tensor<5xf32>
+    %x, %one, %y = weir.unpack %p : tensor<5xf32> -> tensor<2xf32>, tensor<1xf32>, tensor<2xf32>
+    %c = weir.split_dim %x {dimension = 0 : i64, sizes = array<i64: 2, 1>} : tensor<2xf32> -> tensor<2x1xf32>
+    %d = weir.split_dim %y {dimension = 0 : i64, sizes = array<i64: 2, 1>} : tensor<2xf32> -> tensor<2x1xf32>
+    %q = weir.pack %c, %d : tensor<2x1xf32>, tensor<2x1xf32> -> tensor<2x2xf32>
+    %e, %f = weir.unpack %q : tensor<2x2xf32> -> tensor<2x1xf32>, tensor<2x1xf32>
+    return %q, %e, %f : tensor<2x2xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  })",
+      {vector({1, 2}), vector({3, 4, 5})});
+  ASSERT_TRUE(mlir::succeeded(result));
+  EXPECT_EQ((*result)[0].values, (std::vector<double>{1, 4, 2, 5}));
+  EXPECT_EQ((*result)[1].values, (std::vector<double>{1, 2}));
+  EXPECT_EQ((*result)[2].values, (std::vector<double>{4, 5}));
+}
+
 TEST_F(Reference, whatIsMadeOfAnUnknownIntegerIsUnknown) {
   auto result = run(
       R"(func.func @f(%a: tensor<2xi32>, %b: tensor<2xi1>, %c: tensor<2xf32>) -> (tensor<2xi32>, tensor<2xi1>, tensor<2xi1>, tensor<2xi1>, tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi1>, tensor<2xi32>) {

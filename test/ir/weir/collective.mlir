@@ -9,6 +9,10 @@ module attributes {weir.mesh = "dp=2,tp=3"} {
     %anew = weir.all_gather %x over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
     // CHECK: weir.all_to_all %{{.*}} over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
     %mine = weir.all_to_all %all over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
+    // CHECK: weir.pack %{{.*}}, %{{.*}} : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
+    %together = weir.pack %mine, %mine : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
+    // CHECK: %{{.*}}:2 = weir.unpack %{{.*}} : tensor<4x10xf32> -> tensor<4x5xf32>, tensor<4x5xf32>
+    %parts:2 = weir.unpack %together : tensor<4x10xf32> -> tensor<4x5xf32>, tensor<4x5xf32>
     // CHECK: weir.random normal seed %{{.*}} step %{{.*}} round %{{.*}} at %{{.*}} of 12 {key = 3 : i64}
     %seed = weir.constant 1 : i32 -> tensor<i32>
     %places = weir.iota {dimension = 0 : i64} -> tensor<4x5xi32>

@@ -61,3 +61,67 @@ func.func @random_c3(%seed: tensor<i32>, %at: tensor<4xi32>) -> tensor<4xf32> {
   %r = weir.random uniform seed %seed step %seed round %seed at %at of 4294967297 {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4xi32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @pack_c1() {
+  // expected-error @below {{needs at least one part}}
+  %p = "weir.pack"() : () -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @pack_c1_dimensions(%x: tensor<f32>) -> tensor<1xf32> {
+  // expected-error @below {{has parts of one dimension or two, and one has 0}}
+  %p = weir.pack %x : tensor<f32> -> tensor<1xf32>
+  return %p : tensor<1xf32>
+}
+
+// -----
+
+func.func @pack_c1_rows(%x: tensor<2x3xf32>, %y: tensor<3x3xf32>) -> tensor<2x6xf32> {
+  // expected-error @below {{has parts of one element type with equally many rows, and 'tensor<3x3xf32>' is with 'tensor<2x3xf32>'}}
+  %p = weir.pack %x, %y : tensor<2x3xf32>, tensor<3x3xf32> -> tensor<2x6xf32>
+  return %p : tensor<2x6xf32>
+}
+
+// -----
+
+func.func @pack_c1_types(%x: tensor<3xf32>, %y: tensor<3xi32>) -> tensor<6xf32> {
+  // expected-error @below {{has parts of one element type with equally many rows, and 'tensor<3xi32>' is with 'tensor<3xf32>'}}
+  %p = weir.pack %x, %y : tensor<3xf32>, tensor<3xi32> -> tensor<6xf32>
+  return %p : tensor<6xf32>
+}
+
+// -----
+
+func.func @pack_c2(%x: tensor<3xf32>, %y: tensor<4xf32>) -> tensor<6xf32> {
+  // expected-error @below {{has 'tensor<6xf32>': expected 'tensor<7xf32>', its parts side by side}}
+  %p = weir.pack %x, %y : tensor<3xf32>, tensor<4xf32> -> tensor<6xf32>
+  return %p : tensor<6xf32>
+}
+
+// -----
+
+func.func @unpack_c1(%x: tensor<4x3xf32>) {
+  // expected-error @below {{has parts of one element type with equally many rows, and 'tensor<2x1xf32>' is with 'tensor<4x2xf32>'}}
+  %a, %b = weir.unpack %x : tensor<4x3xf32> -> tensor<4x2xf32>, tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @unpack_c2(%x: tensor<8xf32>) {
+  // expected-error @below {{has 'tensor<8xf32>': expected 'tensor<7xf32>', its parts side by side}}
+  %a, %b = weir.unpack %x : tensor<8xf32> -> tensor<3xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unpack_c1_none(%x: tensor<8xf32>) {
+  // expected-error @below {{needs at least one part}}
+  "weir.unpack"(%x) : (tensor<8xf32>) -> ()
+  return
+}

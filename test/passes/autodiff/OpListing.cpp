@@ -22,9 +22,10 @@ struct Exemption {
   std::set<std::string> ops;
 };
 
-const std::set<std::string> program = {
-    "variable", "read",         "fetch", "put",    "all_gather", "all_to_all", "write",
-    "gradient", "microbatches", "yield", "kernel", "loss",       "clip",       "all_finite"};
+const std::set<std::string> program = {"variable",   "read",       "fetch",        "put",
+                                       "all_gather", "all_to_all", "pack",         "unpack",
+                                       "write",      "gradient",   "microbatches", "yield",
+                                       "kernel",     "loss",       "clip",         "all_finite"};
 
 const Exemption exemptions[] = {
     {"Costed", "a part of the program, which computes no tensor by itself", program},

@@ -155,3 +155,69 @@ module {
     return %y : tensor<1x8x1024x1024xf32>
   }
 }
+
+// -----
+
+// What is packed is copied: rows of several in one loop, and what is one row of each one by one.
+module attributes {weir.mesh = "dp=2"} {
+  // CHECK: plan.entry @step
+  func.func @step(%x: tensor<2x3xf32> {weir.input = "x"}, %y: tensor<2x5xf32> {weir.input = "y"})
+      -> (tensor<6xf32> {weir.output = "a", weir.part = "tensor"}, tensor<10xf32> {weir.output = "b", weir.part = "tensor"}) {
+    // CHECK-DAG: %[[X:.*]] = plan.alloc 24 "input"
+    // CHECK-DAG: %[[Y:.*]] = plan.alloc 40 "input"
+    // CHECK: %[[ALL:.*]] = plan.alloc 64 "packed"
+    // CHECK: plan.loop 2 round
+    // CHECK: ^bb0(%[[ROW:.*]]: !plan.index
+    // CHECK: %[[FROM:.*]] = plan.part %[[X]] at 0 moving with %[[ROW]] {moduli = array<i64: 0>, strides = array<i64: 12>}
+    // CHECK: %[[TO:.*]] = plan.part %[[ALL]] at 0 moving with %[[ROW]] {moduli = array<i64: 0>, strides = array<i64: 32>}
+    // CHECK: plan.copy %[[FROM]] to %[[TO]] 12
+    // CHECK: %[[FROM:.*]] = plan.part %[[Y]] at 0 moving with %[[ROW]] {moduli = array<i64: 0>, strides = array<i64: 20>}
+    // CHECK: %[[TO:.*]] = plan.part %[[ALL]] at 12 moving with %[[ROW]] {moduli = array<i64: 0>, strides = array<i64: 32>}
+    // CHECK: plan.copy %[[FROM]] to %[[TO]] 20
+    // CHECK: }
+    // CHECK: %[[A:.*]] = plan.alloc 24 "unpacked"
+    // CHECK: %[[B:.*]] = plan.alloc 40 "unpacked"
+    // CHECK: plan.copy %[[ALL]] to %[[A]] 24
+    // CHECK: %[[PART:.*]] = plan.part %[[ALL]] at 24
+    // CHECK: plan.copy %[[PART]] to %[[B]] 40
+    // CHECK-NOT: plan.launch
+    %p = weir.pack %x, %y : tensor<2x3xf32>, tensor<2x5xf32> -> tensor<2x8xf32>
+    %flat = weir.merge_dims %p {first = 0 : i64, count = 2 : i64} : tensor<2x8xf32> -> tensor<16xf32>
+    %a, %b = weir.unpack %flat : tensor<16xf32> -> tensor<6xf32>, tensor<10xf32>
+    return %a, %b : tensor<6xf32>, tensor<10xf32>
+  }
+}
+
+// -----
+
+// The new value of a variable is unpacked to where the old one is, unless that is read later.
+module attributes {weir.mesh = "dp=2"} {
+  weir.variable parameter @v : tensor<3x1xf32>
+  weir.variable parameter @w : tensor<3x1xf32>
+  // CHECK: plan.entry @step
+  func.func @step(%x: tensor<3xf32> {weir.input = "x"}) -> (tensor<3x1xf32> {weir.output = "old", weir.part = "tensor"}) {
+    // CHECK-DAG: %[[V:.*]] = plan.use @v
+    // CHECK-DAG: %[[W:.*]] = plan.use @w
+    // CHECK: plan.copy %{{.*}} to %[[ALL:.*]] 12
+    // CHECK: %[[SECOND:.*]] = plan.part %[[ALL]] at 12
+    // CHECK: plan.copy %{{.*}} to %[[SECOND]] 12
+    // CHECK: %[[NEW:.*]] = plan.alloc 12 "unpacked"
+    // CHECK: plan.loop 3 round
+    // CHECK: %[[TO:.*]] = plan.part %[[V]] at 0 moving
+    // CHECK: plan.copy %{{.*}} to %[[TO]] 4
+    // CHECK: %[[TO:.*]] = plan.part %[[NEW]] at 0 moving
+    // CHECK: %[[FROM:.*]] = plan.part %[[ALL]] at 4 moving with %{{.*}} {moduli = array<i64: 0>, strides = array<i64: 8>}
+    // CHECK: plan.copy %[[FROM]] to %[[TO]] 4
+    // CHECK: }
+    // CHECK: plan.copy %[[W]] to %[[OLD:.*]] 12
+    // CHECK: plan.copy %[[NEW]] to %[[W]] 12
+    // CHECK: plan.port tensor "old" %[[OLD]]
+    %w = weir.read @w : tensor<3x1xf32>
+    %p = weir.pack %x, %x : tensor<3xf32>, tensor<3xf32> -> tensor<6xf32>
+    %rows = weir.split_dim %p {dimension = 0 : i64, sizes = array<i64: 3, 2>} : tensor<6xf32> -> tensor<3x2xf32>
+    %a, %b = weir.unpack %rows : tensor<3x2xf32> -> tensor<3x1xf32>, tensor<3x1xf32>
+    weir.write @v, %a : tensor<3x1xf32>
+    weir.write @w, %b : tensor<3x1xf32>
+    return %w : tensor<3x1xf32>
+  }
+}

@@ -25,11 +25,13 @@ struct Case {
   int64_t microbatches = 0;
   Offloaded offload = {};
   std::string folder = WEIR_MODELS;
+  std::string mesh = "";
+  int64_t zero = 0;
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
   *out << one.model << " for " << one.target << " " << one.offload.variables
-       << (one.offload.activations ? " activations" : "");
+       << (one.offload.activations ? " activations" : "") << " " << one.mesh << " " << one.zero;
 }
 
 std::vector<Case> cases() {
@@ -63,6 +65,9 @@ std::vector<Case> cases() {
     for (const char *target : {"cpu:x86-64-v4", "cuda:sm_90"})
       all.push_back({model, target, {}, 0, {"", true}});
   all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, 4, {"parameters", true}});
+  for (int64_t zero : {0, 1, 3})
+    for (const char *mesh : {"dp=2", "dp=2,tp=2"})
+      all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, 0, {}, WEIR_MODELS, mesh, zero});
   for (int64_t microbatches : {1, 2, 8}) // of one row each, at last
     all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, microbatches});
   return all;
@@ -88,6 +93,8 @@ struct Fused {
                 .memoryReport = &report,
                 .memory = memory,
                 .offload = one.offload,
+                .mesh = one.mesh,
+                .zero = one.zero,
                 .without = withoutOverlap} {
     mlir::DialectRegistry registry;
     registerTargetDialects(registry);

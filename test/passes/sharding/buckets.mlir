@@ -6,14 +6,13 @@ func.func @sums(%x: tensor<4x3xf32>, %z: tensor<4x5x2xf32>) -> (tensor<3xf32>, t
   // CHECK-DAG: %[[A:.*]] = weir.reduce sum %arg0
   // CHECK-DAG: %[[B:.*]] = weir.reduce sum %arg1
   // CHECK: %[[FLAT:.*]] = weir.merge_dims %[[B]] {{.*}} : tensor<5x2xf32> -> tensor<10xf32>
-  // CHECK: weir.concat %[[A]], %[[FLAT]] {{.*}} -> tensor<13xf32>
+  // CHECK: weir.pack %[[A]], %[[FLAT]] {{.*}} -> tensor<13xf32>
   // CHECK: %[[ALL:.*]] = weir.all_gather {{.*}} over "dp"
   // CHECK-NOT: weir.all
   // CHECK: %[[SUM:.*]] = weir.reduce sum %[[ALL]] {axes = array<i64: 0>} : tensor<2x13xf32> -> tensor<13xf32>
-  // CHECK: %[[ONE:.*]] = weir.slice %[[SUM]] {offsets = array<i64: 0>, strides = array<i64: 1>}
-  // CHECK: %[[PART:.*]] = weir.slice %[[SUM]] {offsets = array<i64: 3>, strides = array<i64: 1>}
-  // CHECK: %[[OTHER:.*]] = weir.split_dim %[[PART]] {{.*}} -> tensor<5x2xf32>
-  // CHECK: return %[[ONE]], %[[OTHER]]
+  // CHECK: %[[PARTS:.*]]:2 = weir.unpack %[[SUM]] {{.*}} -> tensor<3xf32>, tensor<10xf32>
+  // CHECK: %[[OTHER:.*]] = weir.split_dim %[[PARTS]]#1 {{.*}} -> tensor<5x2xf32>
+  // CHECK: return %[[PARTS]]#0, %[[OTHER]]
   %a = weir.reduce sum %x {axes = array<i64: 0>} : tensor<4x3xf32> -> tensor<3xf32>
   %b = weir.reduce sum %z {axes = array<i64: 0>} : tensor<4x5x2xf32> -> tensor<5x2xf32>
   return %a, %b : tensor<3xf32>, tensor<5x2xf32>
@@ -39,7 +38,7 @@ func.func @one_after_the_other(%x: tensor<4x3xf32>) -> tensor<f32> {
 // What is large is moved alone.
 // CHECK-LABEL: func @large
 func.func @large(%x: tensor<4x3xf32>, %z: tensor<4x262145xf32>) -> (tensor<3xf32>, tensor<262145xf32>) {
-  // CHECK-NOT: weir.concat
+  // CHECK-NOT: weir.pack
   // CHECK: return
   %a = weir.reduce sum %x {axes = array<i64: 0>} : tensor<4x3xf32> -> tensor<3xf32>
   %b = weir.reduce sum %z {axes = array<i64: 0>} : tensor<4x262145xf32> -> tensor<262145xf32>
@@ -54,21 +53,19 @@ weir.variable parameter @v : tensor<6xf32>
 // Of what is kept in parts, the parts of several are gathered together, and gradients cut together.
 // CHECK-LABEL: func @kept_in_parts
 func.func @kept_in_parts(%x: tensor<2x4xf32>, %z: tensor<2x6xf32>) {
-  // CHECK: %[[SHARES:.*]] = weir.concat {{.*}} : tensor<2xf32>, tensor<3xf32> -> tensor<5xf32>
+  // CHECK: %[[SHARES:.*]] = weir.pack {{.*}} : tensor<2xf32>, tensor<3xf32> -> tensor<5xf32>
   // CHECK: %[[ALL:.*]] = weir.all_gather %[[SHARES]] over "dp" rows [5, 5]
   // CHECK: %[[MEMBERS:.*]] = weir.split_dim %[[ALL]] {{.*}} -> tensor<2x5xf32>
-  // CHECK: %[[W:.*]] = weir.slice %[[MEMBERS]] {offsets = array<i64: 0, 0>, {{.*}} -> tensor<2x2xf32>
-  // CHECK: weir.merge_dims %[[W]] {{.*}} -> tensor<4xf32>
-  // CHECK: %[[V:.*]] = weir.slice %[[MEMBERS]] {offsets = array<i64: 0, 2>, {{.*}} -> tensor<2x3xf32>
-  // CHECK: weir.merge_dims %[[V]] {{.*}} -> tensor<6xf32>
-  // CHECK: weir.concat {{.*}} {dimension = 1 : i64} : tensor<2x2xf32>, tensor<2x3xf32> -> tensor<2x5xf32>
+  // CHECK: %[[GOT:.*]]:2 = weir.unpack %[[MEMBERS]] {{.*}} -> tensor<2x2xf32>, tensor<2x3xf32>
+  // CHECK: weir.merge_dims %[[GOT]]#0 {{.*}} -> tensor<4xf32>
+  // CHECK: weir.merge_dims %[[GOT]]#1 {{.*}} -> tensor<6xf32>
+  // CHECK: weir.pack {{.*}} : tensor<2x2xf32>, tensor<2x3xf32> -> tensor<2x5xf32>
   // CHECK: weir.all_to_all {{.*}} over "dp" rows [5, 5]
   // CHECK-NOT: weir.all
   // CHECK: %[[SUM:.*]] = weir.reduce sum {{.*}} : tensor<2x5xf32> -> tensor<5xf32>
-  // CHECK: %[[NEWW:.*]] = weir.slice %[[SUM]] {offsets = array<i64: 0>
-  // CHECK: %[[NEWV:.*]] = weir.slice %[[SUM]] {offsets = array<i64: 2>
-  // CHECK: weir.write @w, %[[NEWW]]
-  // CHECK: weir.write @v, %[[NEWV]]
+  // CHECK: %[[NEW:.*]]:2 = weir.unpack %[[SUM]] {{.*}} -> tensor<2xf32>, tensor<3xf32>
+  // CHECK: weir.write @w, %[[NEW]]#0
+  // CHECK: weir.write @v, %[[NEW]]#1
   %w = weir.read @w : tensor<4xf32>
   %v = weir.read @v : tensor<6xf32>
   %wide = weir.broadcast %w {dimensions = array<i64: 1>} : tensor<4xf32> -> tensor<2x4xf32>
@@ -87,7 +84,7 @@ func.func @kept_in_parts(%x: tensor<2x4xf32>, %z: tensor<2x6xf32>) {
 // What takes many ops is not done ahead for it.
 // CHECK-LABEL: func @far_away
 func.func @far_away(%x: tensor<4x3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
-  // CHECK-NOT: weir.concat
+  // CHECK-NOT: weir.pack
   // CHECK: return
   %a = weir.reduce sum %x {axes = array<i64: 0>} : tensor<4x3xf32> -> tensor<3xf32>
   %used = weir.exp %a : tensor<3xf32>
