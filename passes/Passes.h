@@ -39,9 +39,12 @@ std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, 
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target, int64_t budget,
                                                    int64_t threads);
-/// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null.
+/// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null. `others`
+/// are plans for the same target that get the same code, with the kernels of all: theirs take other
+/// names.
 std::unique_ptr<mlir::Pass> createCompileKernels(std::shared_ptr<Target> target, DumpKernels dump,
-                                                 mlir::TimingScope *time);
+                                                 mlir::TimingScope *time,
+                                                 llvm::ArrayRef<mlir::ModuleOp> others = {});
 
 /// Makes every pass known to command lines and textual pipelines.
 inline void registerPasses() { registerWeirPasses(); }

@@ -293,8 +293,9 @@ def LowerToPlan : Pass<"weir-lower-to-plan", "::mlir::ModuleOp"> {
 def CompileKernels : Pass<"weir-compile-kernels", "::mlir::ModuleOp"> {
   let summary = "compiles the kernels of a plan to code";
   let description = [{
-    Where there are kernels, adds the plan.blob that holds every launch. The plan stays as it is: that its kernels are planned
-    for another target, or one with other launches, operands or scratch than its code has, is an error.
+    Where there are kernels, adds the plan.blob that holds every launch. The plan stays as it is, but for the names of kernels where
+    several ranks' plans share their code: that its kernels are planned for another target, or one with other launches, operands or
+    scratch than its code has, is an error.
   }];
   let options = [Weir_TargetOption];
   let dependentDialects = ["::weir::plan::PlanDialect"];

@@ -196,7 +196,8 @@ static constexpr PipelinePass generatePasses[] = {
     // Last, since it is most of the time: nothing before it is refused after it.
     {"compile-kernels", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createCompileKernels(options.target, options.dumpKernels, options.time));
+       pm.addPass(
+           createCompileKernels(options.target, options.dumpKernels, options.time, options.others));
      }},
 };
 
@@ -285,20 +286,21 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   std::vector<ModuleOp> modules = {module};
   for (size_t i = 1; i < programs.firstRank.size(); ++i)
     modules.push_back(*clones.emplace_back(module.clone()));
-  // All of them are proven together before any of them gets its code, which takes longest.
-  for (auto [first, to] :
-       {std::pair("partition", StringRef("plan")), std::pair("generate", last)}) {
-    for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
-      options.rank = rank;
-      if (failed(runPhases(program, options, to, first)))
-        return failure();
-    }
-    if (to != "plan")
-      continue;
+  for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
+    options.rank = rank;
+    if (failed(runPhases(program, options, "plan", "partition")))
+      return failure();
+  }
+  // All of them are proven together before they get their code, which takes longest.
+  {
     TimingScope time = options.time ? options.time->nest("verify-ranks") : TimingScope();
     if (failed(verifyRanks(modules, programs.programOf)))
       return failure();
   }
+  options.others = ArrayRef(modules).drop_front();
+  if (failed(runPhases(module, options, last, last)) ||
+      !llvm::all_of(options.others, [](ModuleOp other) { return succeeded(verify(other)); }))
+    return failure();
   TimingScope time = options.time ? options.time->nest("artifact") : TimingScope();
   return writeArtifact(modules, programs.programOf);
 }

@@ -461,14 +461,39 @@ private:
 
 } // namespace
 
+/// Has the other programs' tables point to the first one's code: tables are written from the end of
+/// a file on, in the order of their fields, so that it lies behind all of them, as it must.
+static void shareCode(uint8_t *file) {
+  const auto *first = flatbuffers::GetRoot<fb::Program>(file);
+  if (!first->others() || !first->blobs())
+    return;
+  auto mutableAt = [&](const void *place) {
+    return file + (static_cast<const uint8_t *>(place) - file);
+  };
+  uint8_t *code = mutableAt(first->blobs());
+  for (const fb::Program *other : *first->others()) {
+    uint8_t *table = mutableAt(other);
+    assert(table < code && "offsets are forward");
+    bool isSet =
+        reinterpret_cast<flatbuffers::Table *>(table)->SetPointer(fb::Program::VT_BLOBS, code);
+    assert(isSet && "it has code of its own, which is empty");
+    (void)isSet;
+  }
+}
+
 std::vector<std::byte> writeArtifact(ArrayRef<ModuleOp> plans, ArrayRef<uint32_t> programOf) {
   std::unique_ptr<fb::ProgramT> program = Writer(plans.front()).write();
-  for (ModuleOp other : plans.drop_front())
+  for (ModuleOp other : plans.drop_front()) {
+    assert(plan::codeOf(other) == plan::codeOf(plans.front()) && "ranks share their code");
     program->others.push_back(Writer(other).write());
+    for (auto &blob : program->others.back()->blobs)
+      blob->bytes.clear();
+  }
   if (plans.size() > 1)
     program->program_of.assign(programOf.begin(), programOf.end());
   flatbuffers::FlatBufferBuilder builder(1 << 20);
   builder.Finish(fb::Program::Pack(builder, program.get()), fb::ProgramIdentifier());
+  shareCode(builder.GetBufferPointer());
   auto bytes = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return artifact::wrap({bytes, builder.GetSize()});
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Writer.h"
+#include "codegen/targets/Targets.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Locations.h"
@@ -39,16 +40,20 @@ static OwningOpRef<ModuleOp> planned(OwningOpRef<ModuleOp> module) {
   return module;
 }
 
-static OwningOpRef<ModuleOp>
-plannedModel(const char *model, std::map<std::string, std::string> sets, MLIRContext &context) {
+static OwningOpRef<ModuleOp> elaborated(const char *model, std::map<std::string, std::string> sets,
+                                        MLIRContext &context) {
   SourceManager sources;
   Diagnostics diagnostics;
-  ElaborateResult result =
-      elaborate(std::string(MODELS "/") + model, sets, sources, context, diagnostics);
-  if (!result.module)
+  return elaborate(std::string(MODELS "/") + model, sets, sources, context, diagnostics).module;
+}
+
+static OwningOpRef<ModuleOp>
+plannedModel(const char *model, std::map<std::string, std::string> sets, MLIRContext &context) {
+  OwningOpRef<ModuleOp> module = elaborated(model, sets, context);
+  if (!module)
     return {};
-  setDigests(*result.module);
-  return planned(std::move(result.module));
+  setDigests(*module);
+  return planned(std::move(module));
 }
 
 static OwningOpRef<ModuleOp> plannedText(const std::string &text, MLIRContext &context) {
@@ -62,6 +67,36 @@ constexpr char attributes[] =
     R"(, weir.tied = {eval = "small.weir:1:1: rows meet other rows"}, weir.precision = "bf16", weir.master = bf16)"
     R"(, weir.choices = [[loc("small.weir":2:3), "matmul", 2, bf16, f32, "it is pinned"]])"
     R"(, weir.keeping = [1.5e-3, 4096, 2048, [[loc("small.weir":2:3), "matmul", 64, 2, 1.0e-6, "away", ""]]])";
+
+// A layer of 3 heads over two ranks: one has two of them.
+TEST(ArtifactWriter, RanksShareTheirCode) {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module = elaborated(
+      "gpt-char.weir",
+      {{"layers", "1"}, {"width", "24"}, {"heads", "3"}, {"context", "8"}, {"vocab", "16"}},
+      context);
+  ASSERT_TRUE(module);
+  PipelineOptions options;
+  options.target = makeTarget("cpu:x86-64-v3");
+  options.mesh = "tp=2";
+  auto bytes = compile(*module, options);
+  ASSERT_TRUE(succeeded(bytes));
+  const artifact::Program &program = artifact::verify(*bytes);
+  ASSERT_TRUE(program.others());
+  ASSERT_EQ(program.others()->size(), 1u);
+  const artifact::Program &other = *program.others()->Get(0);
+  EXPECT_EQ(other.blobs(), program.blobs()) << "the same place in the file";
+  std::set<std::string> names, otherNames;
+  for (const artifact::Kernel *kernel : *program.kernels())
+    names.insert(kernel->symbol()->str());
+  size_t common = 0;
+  for (const artifact::Kernel *kernel : *other.kernels()) {
+    otherNames.insert(kernel->symbol()->str());
+    common += names.count(kernel->symbol()->str());
+  }
+  EXPECT_GT(common, names.size() / 2);
+  EXPECT_NE(names, otherNames) << "one computes two heads";
+}
 
 TEST(ArtifactReader, ReadsTheModelsBack) {
   for (auto [model, sets] : {std::pair("gpt-char.weir",
