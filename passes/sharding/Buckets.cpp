@@ -110,13 +110,19 @@ public:
       types.push_back(typeOfAll(column, rowsGot()));
     SmallVector<Value> results;
     auto unpacked = UnpackOp::create(builder, each, types, moved);
-    SmallVector<Attribute> lies;
-    for (auto [part, got] : llvm::zip_equal(parts, unpacked.getParts())) {
+    SmallVector<Attribute> lies(parts.size(), builder.getStringAttr(""));
+    bool isSaid = false; // of any
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Value got = unpacked.getParts()[i];
       results.push_back(resultOf(part, got));
-      auto said = part.place->getAttrOfType<ArrayAttr>(liesAttrName);
-      lies.push_back(said && results.back() == got ? said[0] : builder.getStringAttr(""));
+      if (auto said = part.place->getAttrOfType<ArrayAttr>(liesAttrName);
+          said && results.back() == got) {
+        lies[i] = said[0];
+        isSaid = true;
+      }
     }
-    unpacked->setAttr(liesAttrName, builder.getArrayAttr(lies));
+    if (isSaid)
+      unpacked->setAttr(liesAttrName, builder.getArrayAttr(lies));
     return results;
   }
 

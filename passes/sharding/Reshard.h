@@ -20,7 +20,8 @@
 
 namespace weir {
 
-/// Of an op that weir-partition has made, if it is asked to say so: how its results lie.
+/// Of an op that weir-partition has made, if it is asked to say so: how its results lie, "" where
+/// that is not said.
 inline constexpr llvm::StringLiteral liesAttrName = "weir.lies";
 
 } // namespace weir
