@@ -24,14 +24,46 @@ constexpr size_t mostAhead = 64;
 
 bool isPlace(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
 
+/// Where ops stand in their blocks. A block that is asked counts all its ops again behind each
+/// move, and most of what is put off is moved.
+class Places {
+public:
+  explicit Places(ArrayRef<Later> all) {
+    llvm::DenseSet<Block *> blocks;
+    for (const Later &one : all)
+      if (Block *block = one.place->getBlock(); blocks.insert(block).second)
+        for (auto [i, op] : llvm::enumerate(*block))
+          numbers[&op] = 2 * int64_t(i);
+  }
+
+  /// Of ops of one block. What has been made since stands where something is moved together, and
+  /// that is done from the front of a block on.
+  bool isBefore(Operation *op, Operation *where) const {
+    auto found = numbers.find(op);
+    return found == numbers.end() || found->second < numbers.at(where);
+  }
+
+  void moveBefore(Operation *op, Operation *where) {
+    op->moveBefore(where);
+    numbers[op] = numbers.at(where) - 1;
+  }
+
+  /// Of what is erased: another op may be made where it was in memory.
+  void forget(Operation *op) { numbers.erase(op); }
+
+private:
+  llvm::DenseMap<Operation *, int64_t> numbers; ///< even, of what has not been moved
+};
+
 /// What a value takes that stands behind `where` in its block, in order; nothing where not all of
 /// that can be done there.
-std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where) {
+std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
+                                                       const Places &places) {
   llvm::SetVector<Operation *> ops;
   size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
     Operation *op = one.getDefiningOp();
-    if (!op || op->getBlock() != where->getBlock() || op->isBeforeInBlock(where) ||
+    if (!op || op->getBlock() != where->getBlock() || places.isBefore(op, where) ||
         ops.contains(op))
       return true;
     if (op == where || isPlace(op) || isCollective(op) || op->getNumRegions() ||
@@ -170,16 +202,17 @@ private:
   const int64_t members;
 };
 
-void replace(const Later &one, Value made) {
+void replace(const Later &one, Value made, Places &places) {
   if (Attribute lies = one.place->getAttr(liesAttrName);
       lies && !made.getDefiningOp<UnpackOp>()) // which says it of all its parts
     made.getDefiningOp()->setAttr(liesAttrName, lies);
   one.place->getResult(0).replaceAllUsesWith(made);
+  places.forget(one.place);
   one.place->erase();
 }
 
 /// With the first, those that can be moved where it is, as they are ready.
-SmallVector<Later> bucketOf(ArrayRef<Later> all) {
+SmallVector<Later> bucketOf(ArrayRef<Later> all, Places &places) {
   const Later first = all.front();
   SmallVector<Later> some = {first};
   if (!isSmall(first))
@@ -188,11 +221,11 @@ SmallVector<Later> bucketOf(ArrayRef<Later> all) {
   for (const Later &one : all.drop_front()) {
     if (!goTogether(one, first) || !isSmall(one) || elements + one.elements > mostTogether)
       continue;
-    auto ahead = takenAhead(one.value(), first.place);
+    auto ahead = takenAhead(one.value(), first.place, places);
     if (!ahead)
       continue;
     for (Operation *op : *ahead)
-      op->moveBefore(first.place);
+      places.moveBefore(op, first.place);
     elements += one.elements;
     some.push_back(one);
   }
@@ -217,21 +250,22 @@ Value Buckets::put(OpBuilder &builder, Location loc, Value value, ArrayRef<int64
 }
 
 void Buckets::make(OpBuilder &builder, Mover &mover) {
+  Places places(all);
   while (!all.empty()) {
     Operation *place = all.front().place;
-    SmallVector<Later> some = bucketOf(all);
+    SmallVector<Later> some = bucketOf(all, places);
     llvm::erase_if(all, [&](const Later &one) {
       return llvm::any_of(some, [&](const Later &taken) { return taken.place == one.place; });
     });
     builder.setInsertionPoint(place);
     if (some.size() == 1) {
-      replace(some[0], mover.move(place->getLoc(), some[0].value(), some[0]));
+      replace(some[0], mover.move(place->getLoc(), some[0].value(), some[0]), places);
       continue;
     }
     SmallVector<Value> results = Bucket(builder, mover, some).move();
     // The builder stands at one of them.
     for (auto [one, made] : llvm::zip_equal(some, results))
-      replace(one, made);
+      replace(one, made, places);
   }
 }
 
