@@ -39,6 +39,7 @@ NOT_RUN = {
     ("README.md", "export PATH"): "the scratch folder's PATH is this one",
     ("docs/benchmarks.md", "python3 test/bench/step-time.py"): "needs PyTorch and an idle machine",
     ("docs/benchmarks.md", "python3 test/bench/products.py"): "needs PyTorch and an idle machine",
+    ("docs/benchmarks.md", "python3 test/bench/mesh-time.py"): "needs real text and an idle machine",
     ("docs/benchmarks.md", "tools/dev/gpu-kit"): "needs NVRTC and takes minutes",
     ("docs/testing.md", "weir-smith failures/"): "needs a failure that was kept",
     ("docs/testing.md", "tools/dev/misspell --sample"): "takes minutes",
