@@ -25,37 +25,30 @@ template <class Op> mlir::FailureOr<Tensors> exchange(Op op, Inputs in, Interpre
   return Tensors{std::move(*result)};
 }
 
-/// Where a row of a part begins in the whole.
-int64_t placeInWhole(const Tensor &whole, int64_t firstColumn, int64_t row) {
-  return row * whole.shape.back() + firstColumn;
+/// Runs `fn(row of a part, the same in the whole, width)` for each row of each part.
+template <class Whole, class Parts, class Fn> void forEachRow(Whole &whole, Parts &parts, Fn &&fn) {
+  int64_t column = 0, total = whole.shape.back(), rows = int64_t(whole.values.size()) / total;
+  for (auto &part : parts) {
+    int64_t width = part.shape.back();
+    for (int64_t row = 0; row < rows; ++row)
+      fn(part.values.begin() + row * width, whole.values.begin() + row * total + column, width);
+    column += width;
+  }
 }
-
-int64_t rowsOf(const Tensor &one) { return one.shape.size() == 1 ? 1 : one.shape.front(); }
 
 Tensors pack(PackOp op, Inputs in) {
   Tensor whole(shapeOf(op.getResult()));
-  int64_t column = 0;
-  for (const Tensor &part : in) {
-    int64_t width = part.shape.back();
-    for (int64_t row = 0; row < rowsOf(part); ++row)
-      std::copy_n(part.values.begin() + row * width, width,
-                  whole.values.begin() + placeInWhole(whole, column, row));
-    column += width;
-  }
+  forEachRow(whole, in,
+             [](auto part, auto place, int64_t width) { std::copy_n(part, width, place); });
   return {whole};
 }
 
 Tensors unpack(UnpackOp op, Inputs in) {
   Tensors parts;
-  int64_t column = 0;
-  for (mlir::Value value : op.getParts()) {
-    Tensor &part = parts.emplace_back(shapeOf(value));
-    int64_t width = part.shape.back();
-    for (int64_t row = 0; row < rowsOf(part); ++row)
-      std::copy_n(in[0].values.begin() + placeInWhole(in[0], column, row), width,
-                  part.values.begin() + row * width);
-    column += width;
-  }
+  for (mlir::Value value : op.getParts())
+    parts.emplace_back(shapeOf(value));
+  forEachRow(in[0], parts,
+             [](auto part, auto place, int64_t width) { std::copy_n(place, width, part); });
   return parts;
 }
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/OpPlaces.h"
 #include "ir/weir/Program.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -30,46 +31,6 @@ namespace {
 int64_t bytesOf(Value value) {
   return int64_t(llvm::alignTo(storageBytes(value.getType()), plan::alignment));
 }
-
-/// The order of a block's ops, some of which are moved: behind each move MLIR numbers all of them
-/// anew.
-class Places {
-public:
-  explicit Places(Block &block) : block(block) { number(); }
-
-  bool isBefore(Operation *one, Operation *other) const {
-    return places.lookup(one) < places.lookup(other);
-  }
-  void moveBefore(Operation *op, Operation *other) {
-    op->moveBefore(other);
-    put(op);
-  }
-  void moveAfter(Operation *op, Operation *other) {
-    op->moveAfter(other);
-    put(op);
-  }
-
-private:
-  static constexpr int64_t gap = int64_t(1) << 32;
-
-  void number() {
-    int64_t place = 0;
-    for (Operation &op : block)
-      places[&op] = place += gap;
-  }
-  /// Half way between its neighbours. There is always one behind it.
-  void put(Operation *op) {
-    Operation *before = op->getPrevNode();
-    int64_t behind = places.lookup(op->getNextNode());
-    int64_t ahead = before ? places.lookup(before) : behind - 2 * gap;
-    if (behind - ahead < 2)
-      return number();
-    places[op] = ahead + (behind - ahead) / 2;
-  }
-
-  Block &block;
-  llvm::DenseMap<Operation *, int64_t> places;
-};
 
 /// Moves the kernels of a block.
 class Orderer {
@@ -120,7 +81,7 @@ private:
   void moveAliasesBehind(Operation *op);
 
   Block &block;
-  Places places;
+  OpPlaces places;
   std::vector<Operation *> order; ///< that there was
   std::vector<KernelOp> kernels;
 };

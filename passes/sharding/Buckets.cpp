@@ -8,8 +8,10 @@
 #include "passes/sharding/Buckets.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/OpPlaces.h"
 #include "ir/weir/Shapes.h"
 #include "passes/sharding/Reshard.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -24,41 +26,10 @@ constexpr size_t mostAhead = 64;
 
 bool isPlace(Operation *op) { return isa<UnrealizedConversionCastOp>(op); }
 
-/// Where ops stand in their blocks. A block that is asked counts all its ops again behind each
-/// move, and most of what is put off is moved.
-class Places {
-public:
-  explicit Places(ArrayRef<Later> all) {
-    llvm::DenseSet<Block *> blocks;
-    for (const Later &one : all)
-      if (Block *block = one.place->getBlock(); blocks.insert(block).second)
-        for (auto [i, op] : llvm::enumerate(*block))
-          numbers[&op] = 2 * int64_t(i);
-  }
-
-  /// Of ops of one block. What has been made since stands where something is moved together, and
-  /// that is done from the front of a block on.
-  bool isBefore(Operation *op, Operation *where) const {
-    auto found = numbers.find(op);
-    return found == numbers.end() || found->second < numbers.at(where);
-  }
-
-  void moveBefore(Operation *op, Operation *where) {
-    op->moveBefore(where);
-    numbers[op] = numbers.at(where) - 1;
-  }
-
-  /// Of what is erased: another op may be made where it was in memory.
-  void forget(Operation *op) { numbers.erase(op); }
-
-private:
-  llvm::DenseMap<Operation *, int64_t> numbers; ///< even, of what has not been moved
-};
-
 /// What a value takes that stands behind `where` in its block, in order; nothing where not all of
 /// that can be done there.
 std::optional<llvm::SetVector<Operation *>> takenAhead(Value value, Operation *where,
-                                                       const Places &places) {
+                                                       const OpPlaces &places) {
   llvm::SetVector<Operation *> ops;
   size_t looked = 0;
   auto take = [&](auto &&self, Value one) -> bool {
@@ -202,17 +173,16 @@ private:
   const int64_t members;
 };
 
-void replace(const Later &one, Value made, Places &places) {
+void replace(const Later &one, Value made, OpPlaces &places) {
   if (Attribute lies = one.place->getAttr(liesAttrName);
       lies && !made.getDefiningOp<UnpackOp>()) // which says it of all its parts
     made.getDefiningOp()->setAttr(liesAttrName, lies);
   one.place->getResult(0).replaceAllUsesWith(made);
-  places.forget(one.place);
-  one.place->erase();
+  places.erase(one.place);
 }
 
 /// With the first, those that can be moved where it is, as they are ready.
-SmallVector<Later> bucketOf(ArrayRef<Later> all, Places &places) {
+SmallVector<Later> bucketOf(ArrayRef<Later> all, OpPlaces &places) {
   const Later first = all.front();
   SmallVector<Later> some = {first};
   if (!isSmall(first))
@@ -250,9 +220,10 @@ Value Buckets::put(OpBuilder &builder, Location loc, Value value, ArrayRef<int64
 }
 
 void Buckets::make(OpBuilder &builder, Mover &mover) {
-  Places places(all);
+  llvm::MapVector<Block *, OpPlaces> blocks;
   while (!all.empty()) {
     Operation *place = all.front().place;
+    OpPlaces &places = blocks.try_emplace(place->getBlock(), *place->getBlock()).first->second;
     SmallVector<Later> some = bucketOf(all, places);
     llvm::erase_if(all, [&](const Later &one) {
       return llvm::any_of(some, [&](const Later &taken) { return taken.place == one.place; });

@@ -28,8 +28,9 @@ struct VerifySizes : weir::impl::VerifySizesBase<VerifySizes> {
     Value first;
     auto look = [&](auto &&values) {
       for (Value value : values)
-        if (isTooLarge(value) && (!first || !modelLine(first.getLoc())))
-          first = first && !modelLine(value.getLoc()) ? first : value;
+        if (isTooLarge(value) &&
+            (!first || (!modelLine(first.getLoc()) && modelLine(value.getLoc()))))
+          first = value;
     };
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto function = dyn_cast<func::FuncOp>(op))

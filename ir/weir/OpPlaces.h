@@ -1,0 +1,66 @@
+//===- OpPlaces.h - Where ops stand while many of them move ----------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_OPPLACES_H
+#define WEIR_IR_WEIR_OPPLACES_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace weir {
+
+/// The order of a block's ops, some of which are moved: behind each move MLIR numbers all of them
+/// anew.
+class OpPlaces {
+public:
+  explicit OpPlaces(mlir::Block &block) : block(block) { number(); }
+
+  /// What was made since is before all that was there.
+  bool isBefore(mlir::Operation *one, mlir::Operation *other) const {
+    return places.lookup(one) < places.lookup(other);
+  }
+  void moveBefore(mlir::Operation *op, mlir::Operation *other) {
+    op->moveBefore(other);
+    put(op);
+  }
+  void moveAfter(mlir::Operation *op, mlir::Operation *other) {
+    op->moveAfter(other);
+    put(op);
+  }
+
+  /// Another op may be made where it was in memory.
+  void erase(mlir::Operation *op) {
+    places.erase(op);
+    op->erase();
+  }
+
+private:
+  static constexpr int64_t gap = int64_t(1) << 32;
+
+  void number() {
+    int64_t place = 0;
+    for (mlir::Operation &op : block)
+      places[&op] = place += gap;
+  }
+  /// Half way between its neighbours. There is always one behind it.
+  void put(mlir::Operation *op) {
+    mlir::Operation *before = op->getPrevNode();
+    int64_t behind = places.lookup(op->getNextNode());
+    int64_t ahead = before ? places.lookup(before) : behind - 2 * gap;
+    if (behind - ahead < 2)
+      return number();
+    places[op] = ahead + (behind - ahead) / 2;
+  }
+
+  mlir::Block &block;
+  llvm::DenseMap<mlir::Operation *, int64_t> places;
+};
+
+} // namespace weir
+
+#endif
