@@ -50,7 +50,7 @@ void compareCounters(const Manifest &manifest, const SafeTensors &state) {
 CheckpointStore::CheckpointStore(std::string directory, int keep, Disk &disk, const Ranks &ranks)
     : directory(std::move(directory)), keep(keep), disk(disk), ranks(ranks) {}
 
-std::string CheckpointStore::pathOf(int64_t step) const {
+std::string CheckpointStore::pathOf(const std::string &directory, int64_t step) {
   char name[40];
   std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
   return (fs::path(directory) / name).string();

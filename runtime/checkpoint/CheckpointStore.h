@@ -75,7 +75,8 @@ public:
   std::optional<Checkpoint> loadNewest(const std::function<void(const std::string &)> &say,
                                        int64_t last = std::numeric_limits<int64_t>::max());
 
-  std::string pathOf(int64_t step) const;
+  std::string pathOf(int64_t step) const { return pathOf(directory, step); }
+  static std::string pathOf(const std::string &directory, int64_t step);
 
   /// One checkpoint, wherever it is. Throws Failure(Exit::storage) where it is not whole,
   /// Unreadable where that cannot be told.

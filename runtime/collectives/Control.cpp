@@ -129,16 +129,6 @@ void Control::run() {
 }
 
 void Control::turn(Clock::time_point now) {
-  if (door) {
-    for (auto &[other, channel] : door->admit())
-      peers[other] = {std::move(channel), now};
-    if (door->areAllHere())
-      door.reset();
-    else if (now - begun > settings.meeting.patience)
-      decide({Exit::peer, -1,
-              concat(rankList(door->missing()), " not come to ", where, " for ",
-                     secondsOf(settings.meeting.patience), " s")});
-  }
   for (auto &[other, peer] : peers) {
     if (!peer.channel)
       continue;
@@ -156,6 +146,18 @@ void Control::turn(Clock::time_point now) {
                          " s: stopped, or its machine or the network is gone"));
       peer.channel.reset(); // nobody waits for it to read last words
     }
+  }
+  if (verdict || hasEnded || hasLeft)
+    door.reset(); // who comes now comes for what is next
+  if (door) {
+    for (auto &[other, channel] : door->admit())
+      peers[other] = {std::move(channel), now};
+    for (int64_t other : door->cameAgain())
+      lose(other, "has left, and comes again");
+    if (!door->areAllHere() && now - begun > settings.meeting.patience)
+      decide({Exit::peer, -1,
+              concat(rankList(door->missing()), " not come to ", where, " for ",
+                     secondsOf(settings.meeting.patience), " s")});
   }
   if (deadline && now > *deadline && !verdict) {
     deadline.reset();
@@ -181,7 +183,7 @@ void Control::hear(int64_t from, const Message &message) {
     Exit exit =
         isKnown && message.status != uint32_t(Exit::internal) ? Exit(message.status) : Exit::peer;
     // Who told rank 0 of itself tells nobody else.
-    int64_t whose = rank == 0 ? from : int64_t(message.rank);
+    int64_t whose = rank == 0 ? from : int64_t(int32_t(message.rank)); // or -1
     std::string words = message.kind == Kind::lost
                             ? message.text
                             : concat("rank ", whose, " has ended with status ", message.status,
@@ -256,9 +258,19 @@ std::vector<std::string> Control::allToAll(const std::string &what,
     peers[0].channel->put(message);
   wake();
   changed.wait(lock, [&] { return given || verdict; });
-  if (!given)
-    throw Failure(verdict->exit, concat("rank ", rank, " waits in ", what, ": ", verdict->words));
+  if (!given) {
+    std::string words = concat("rank ", rank, " waits in ", what, ": ", verdict->words);
+    if (verdict->rank < 0)
+      throw NotMet(verdict->exit, words);
+    throw Failure(verdict->exit, words);
+  }
   return *std::exchange(given, std::nullopt);
+}
+
+void Control::holds(int64_t generation) {
+  std::lock_guard lock(mutex);
+  if (door)
+    door->holds(generation);
 }
 
 std::optional<Verdict> Control::over(milliseconds wait) const {

@@ -48,8 +48,12 @@ public:
   /// As if it had been killed, unless it has left.
   ~Control();
 
+  /// All have met, and that is the number of their generation.
+  void holds(int64_t generation);
+
   /// Gives each rank what is at its number, and returns what each has for this one. Every rank
-  /// calls it, with the same `what`. Throws Failure with the verdict.
+  /// calls it, with the same `what`. Throws Failure with the verdict; NotMet where it is that some
+  /// have not come.
   std::vector<std::string> allToAll(const std::string &what, std::vector<std::string> parts);
 
   /// Why it is over, if it is; waits so long for it.
@@ -89,7 +93,7 @@ private:
 
   const Settings settings;
   const int64_t rank, size;
-  std::unique_ptr<Door> door; ///< rank 0's, until all are here
+  std::unique_ptr<Door> door; ///< rank 0's, until it is over
   std::string where, interface;
   int waker = -1;
   std::thread thread;

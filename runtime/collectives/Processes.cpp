@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <sched.h>
+#include <sstream>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -38,18 +39,22 @@ struct Processes::Header {
 
 namespace {
 
+std::string hostName() {
+  char name[128] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
 /// What two processes have alike that share their cores: a machine, a container on it, and the
 /// cores that they are bound to.
 std::string cores() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(boot, id);
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
-  std::string all = concat(name, " ", id);
+  std::string all = concat(hostName(), " ", id);
   all.append(reinterpret_cast<const char *>(&set), sizeof set);
   return concat(XXH3_64bits(all.data(), all.size()));
 }
@@ -76,10 +81,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   };
   control = std::make_unique<Control>(controls, plugin);
   try {
-    std::string here = cores();
-    std::vector<std::string> others =
-        control->allToAll("the beginning", std::vector<std::string>(size_t(all), here));
-    beside = std::ranges::count(others, here);
+    begin(settings.meeting.last);
     links = plugin.make(own, all, control->address());
     links->connect(control->allToAll("connecting", links->addresses()));
     isConnected = true;
@@ -94,6 +96,26 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
     control->fail(failure.exit, failure.what());
     throw failure;
   }
+}
+
+/// Finds out about the others: whose cores they share, where they are, and the newest generation
+/// that one was of.
+void Processes::begin(int64_t last) {
+  std::string here = cores();
+  std::string facts = concat(here, " ", last, " ", hostName());
+  std::vector<std::string> others =
+      control->allToAll("the beginning", std::vector<std::string>(size_t(all), facts));
+  beside = 0;
+  for (const std::string &other : others) {
+    std::istringstream words(other);
+    std::string where, host;
+    int64_t was = 0;
+    words >> where >> was >> host;
+    beside += where == here;
+    met = std::max(met, was + 1);
+    hosts.push_back(host);
+  }
+  control->holds(met);
 }
 
 void Processes::stop() {
@@ -182,6 +204,7 @@ void Processes::exchange(std::span<const int64_t> members, const std::string &wh
     return underway.back().get();
   };
   std::atomic<int64_t> peer = own; // that is waited for
+  const auto asked = Channel::Clock::now();
   try {
     {
       std::lock_guard lock(mutex);
@@ -255,6 +278,7 @@ void Processes::exchange(std::span<const int64_t> members, const std::string &wh
   }
   control->endAt(std::nullopt);
   clear();
+  waits += std::chrono::nanoseconds(Channel::Clock::now() - asked).count();
 }
 
 } // namespace weir::collectives

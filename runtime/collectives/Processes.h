@@ -41,6 +41,9 @@ public:
   int64_t rank() const override { return own; }
   int64_t size() const override { return all; }
   int64_t neighbours() const override { return beside; }
+  int64_t generation() const override { return met; }
+  std::string host(int64_t rank) const override { return hosts[size_t(rank)]; }
+  double waited() const override { return 1e-9 * double(waits.load()); }
   void exchange(std::span<const int64_t> members, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override;
@@ -58,6 +61,7 @@ public:
 private:
   struct Header;
 
+  void begin(int64_t last);
   Header headerFor(int64_t peer, const std::string &what, size_t bytes) const;
   std::string describe(const Header &header) const;
   void compare(int64_t peer, const Header &expected, const Header &found, size_t bytes) const;
@@ -69,8 +73,10 @@ private:
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
   int64_t step = -1; ///< -1: before the first
-  int64_t beside = 1;
-  std::vector<uint64_t> counts; ///< of exchanges, by peer
+  int64_t beside = 1, met = 1;
+  std::vector<std::string> hosts;
+  std::atomic<int64_t> waits = 0; ///< nanoseconds
+  std::vector<uint64_t> counts;   ///< of exchanges, by peer
   std::unique_ptr<Links> links;
   std::atomic<bool> isConnected = false;
 

@@ -10,6 +10,7 @@
 #include "runtime/base/Text.h"
 #include <arpa/inet.h>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -24,10 +25,12 @@ using Kind = Message::Kind;
 using std::chrono::seconds;
 
 /// Grows with every change of what is said.
-constexpr uint32_t protocol = 1;
+constexpr uint32_t protocol = 2;
 /// For a stranger to say who it is.
 constexpr seconds toProve(5);
 constexpr size_t mostVisitors = 128;
+/// To who may be taken when it comes again.
+constexpr Exit later = Exit::requeue;
 
 struct Address {
   sockaddr_storage storage{};
@@ -96,13 +99,22 @@ bool isSame(const std::string &one, const std::string &other) {
   return difference == 0;
 }
 
+/// The generation that who says hello was of.
+int64_t lastOf(const Message &hello) {
+  int64_t last = 0;
+  if (hello.parts.size() == 1)
+    std::from_chars(hello.parts[0].data(), hello.parts[0].data() + hello.parts[0].size(), last);
+  return last;
+}
+
 /// What proves that who comes knows the secret; "" where there is none.
 std::string proof(const Meeting &meeting, const LinksPlugin &crypto, const Message &hello,
                   const std::string &challenge) {
   return meeting.secret.empty()
              ? ""
-             : crypto.hmac(meeting.secret, concat("weir rank ", hello.rank, " of ", hello.size, " ",
-                                                  hello.nonce, challenge, hello.text));
+             : crypto.hmac(meeting.secret,
+                           concat("weir rank ", hello.rank, " of ", hello.size, " ", hello.nonce,
+                                  challenge, lastOf(hello), " ", hello.text));
 }
 
 std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const Message &hello,
@@ -153,9 +165,8 @@ std::vector<int64_t> Door::missing() const {
 }
 
 void Door::await(std::vector<pollfd> &files) const {
-  if (areAllHere())
-    return;
-  files.push_back({listening, POLLIN, 0});
+  if (visitors.size() < mostVisitors)
+    files.push_back({listening, POLLIN, 0});
   for (const Visitor &visitor : visitors)
     files.push_back({visitor.channel->socket(), POLLIN, 0});
 }
@@ -173,9 +184,11 @@ bool Door::hear(Visitor &visitor, const Message &hello,
   if (hello.size != meeting.size || hello.rank == 0 || hello.rank >= meeting.size)
     return refuse(Exit::usage, concat("this is rank ", hello.rank, " of ", hello.size,
                                       ", and rank 0 is one of ", meeting.size));
-  if (here.contains(hello.rank))
-    return refuse(Exit::usage,
-                  concat("there is another rank ", hello.rank, " of this run already"));
+  newest = std::max(newest, lastOf(hello));
+  if (here.contains(hello.rank)) {
+    visitor.channel->put(answerAgain(hello.rank, lastOf(hello)));
+    return true;
+  }
   visitor.channel->trust();
   visitor.channel->put(
       {.kind = Kind::welcome, .code = proofOfDoor(meeting, crypto, hello, visitor.nonce)});
@@ -184,9 +197,26 @@ bool Door::hear(Visitor &visitor, const Message &hello,
   return true;
 }
 
+/// To who comes as a rank that is here.
+Message Door::answerAgain(int64_t rank, int64_t last) {
+  auto refusal = [](Exit exit, const std::string &why) {
+    return Message{.kind = Kind::refused, .status = uint32_t(exit), .text = why};
+  };
+  if (!generation && !newest)
+    return refusal(Exit::usage, concat("there is another rank ", rank, " of this run already"));
+  if (generation && last >= generation) {
+    again.push_back(rank);
+    return refusal(later, concat("generation ", generation, " ends"));
+  }
+  if (generation && last)
+    return refusal(Exit::peer, concat("generation ", last, " is over, and generation ", generation,
+                                      " has another rank ", rank));
+  return refusal(later, concat("there is a rank ", rank, " that is alive"));
+}
+
 std::map<int64_t, std::unique_ptr<Channel>> Door::admit() {
   std::map<int64_t, std::unique_ptr<Channel>> admitted;
-  while (!areAllHere() && visitors.size() < mostVisitors) {
+  while (visitors.size() < mostVisitors) {
     int socket = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0)
       break;
@@ -225,9 +255,9 @@ int connectTo(Address &address, Clock::time_point until) {
   return -1;
 }
 
-/// Whether rank 0 of this run is at the other end.
+/// Whether rank 0 of this run is at the other end, and takes this one; `said` is why not yet.
 bool introduce(Channel &channel, const Meeting &meeting, const LinksPlugin &crypto,
-               const std::string &place) {
+               const std::string &place, std::string &said) {
   auto challenge = channel.next(Clock::now() + toProve);
   if (!challenge || challenge->kind != Kind::challenge)
     return false;
@@ -236,15 +266,24 @@ bool introduce(Channel &channel, const Meeting &meeting, const LinksPlugin &cryp
                 .size = uint32_t(meeting.size),
                 .status = protocol,
                 .text = meeting.job,
-                .nonce = crypto.random(Message::mostNonce)};
+                .nonce = crypto.random(Message::mostNonce),
+                .parts = {std::to_string(meeting.last)}};
   hello.code = proof(meeting, crypto, hello, challenge->nonce);
   channel.put(hello);
   auto answer = channel.next(Clock::now() + toProve);
   if (!answer)
     return false;
-  if (answer->kind == Kind::refused && answer->status != uint32_t(Exit::ok))
-    throw Failure(Exit::usage,
-                  concat("rank 0 at ", place, " refuses rank ", meeting.rank, ": ", answer->text));
+  if (answer->kind == Kind::refused && answer->status == uint32_t(later)) {
+    said = concat(", which says at ", place, ": ", answer->text);
+    return false;
+  }
+  if (answer->kind == Kind::refused && answer->status != uint32_t(Exit::ok)) {
+    std::string words =
+        concat("rank 0 at ", place, " refuses rank ", meeting.rank, ": ", answer->text);
+    if (answer->status == uint32_t(Exit::peer))
+      throw NotMet(Exit::peer, words);
+    throw Failure(Exit::usage, words);
+  }
   if (answer->kind != Kind::welcome)
     return false;
   if (!isSame(answer->code, proofOfDoor(meeting, crypto, hello, challenge->nonce)))
@@ -257,8 +296,22 @@ bool introduce(Channel &channel, const Meeting &meeting, const LinksPlugin &cryp
 
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
   const auto until = Clock::now() + meeting.patience;
-  Address address = resolve(meeting);
+  std::optional<Address> found;
+  std::string said;
   do {
+    try {
+      if (!found || meeting.last)
+        found = resolve(meeting);
+    } catch (const Failure &) {
+      if (!meeting.last)
+        throw;
+      found.reset(); // the name of a host that is not there again yet
+    }
+    if (!found) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      continue;
+    }
+    Address &address = *found;
     for (int port = meeting.port; port < meeting.port + rendezvousPorts && port < 1 << 16; ++port) {
       address.setPort(uint16_t(port));
       // Where nothing answers at all, each port takes that long.
@@ -267,7 +320,7 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
         continue;
       Entered entered{std::make_unique<Channel>(socket), placeText(address.text(), uint16_t(port)),
                       ""};
-      if (!introduce(*entered.channel, meeting, crypto, entered.place))
+      if (!introduce(*entered.channel, meeting, crypto, entered.place, said))
         continue;
       entered.channel->trust();
       Address own;
@@ -278,13 +331,15 @@ Entered enter(const Meeting &meeting, const LinksPlugin &crypto) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   } while (Clock::now() < until);
-  throw Failure(Exit::peer,
-                concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
-                       placeText(address.text(), meeting.port), " or the ", rendezvousPorts - 1,
-                       " ports behind it for ",
-                       std::chrono::duration_cast<seconds>(meeting.patience).count(),
-                       " s: was it started, with the same address, and does nothing keep "
-                       "connections out?"));
+  if (!said.empty())
+    throw NotMet(Exit::peer, concat("rank ", meeting.rank, " is not taken by rank 0", said));
+  throw NotMet(Exit::peer,
+               concat("rank ", meeting.rank, " has found no rank 0 of this job at ",
+                      placeText(found ? found->text() : meeting.host, meeting.port), " or the ",
+                      rendezvousPorts - 1, " ports behind it for ",
+                      std::chrono::duration_cast<seconds>(meeting.patience).count(),
+                      " s: was it started, with the same address, and does nothing keep "
+                      "connections out?"));
 }
 
 } // namespace weir::collectives

@@ -10,17 +10,24 @@
 // the job's secret, where there is one, and neither sends it. Other addresses than this machine's
 // own want one, or the word that everybody on the network may be trusted.
 //
+// Each time that all have met is a generation of the run. Who comes says of which one it was last.
+// The door stays as long as a generation does, for those who come again: who was of this one has
+// left it, and so ends it; who was of an older one, and has another in its place, is refused; who
+// is new looks on until there is a place for it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define WEIR_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
+#include "runtime/base/Error.h"
 #include "runtime/collectives/Channel.h"
 #include "runtime/collectives/Links.h"
 #include <map>
 #include <memory>
 #include <poll.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace weir::collectives {
 
@@ -35,7 +42,15 @@ struct Meeting {
   std::string job = {};    ///< the same for all ranks of a run, and no other run's
   std::string secret = {}; ///< "": there is none
   bool trustsNetwork = false;
+  int64_t last = 0; ///< the generation that this process, or the one before it, was of; 0: none
   std::chrono::milliseconds patience = std::chrono::minutes(5); ///< with who has not come yet
+};
+
+/// That the others are not met, which trying again does not mend: some have not come in the time
+/// that there is for it, or will not have this one.
+class NotMet : public Failure {
+public:
+  using Failure::Failure;
 };
 
 /// Rank 0's. The caller polls.
@@ -50,6 +65,11 @@ public:
   void await(std::vector<pollfd> &files) const;
   /// Hears who comes. Returns who has proved to be of the run since, by rank.
   std::map<int64_t, std::unique_ptr<Channel>> admit();
+
+  /// All are here, and that is the number of their generation.
+  void holds(int64_t generation) { this->generation = generation; }
+  /// Who was of this generation, and has come again since.
+  std::vector<int64_t> cameAgain() { return std::exchange(again, {}); }
 
   /// "127.0.0.1:29501".
   std::string place() const;
@@ -68,6 +88,7 @@ private:
   /// Whether it is done with, as one of the run or as a stranger.
   bool hear(Visitor &visitor, const Message &hello,
             std::map<int64_t, std::unique_ptr<Channel>> &admitted);
+  Message answerAgain(int64_t rank, int64_t last);
 
   const Meeting meeting;
   const LinksPlugin &crypto;
@@ -76,6 +97,9 @@ private:
   std::string numeric;
   std::vector<Visitor> visitors;
   std::map<int64_t, bool> here;
+  int64_t generation = 0; ///< 0: they are still meeting
+  int64_t newest = 0;     ///< of all who have come, the generation that they were of
+  std::vector<int64_t> again;
 };
 
 /// What another rank has found.
@@ -85,8 +109,8 @@ struct Entered {
   std::string address;              ///< this process's own, towards rank 0
 };
 
-/// Looks for rank 0. Throws Failure: Exit::usage as above, and where rank 0 will not have this one,
-/// Exit::peer where it does not answer in time.
+/// Looks for rank 0. Throws Failure: Exit::usage as above, and where rank 0 will not have this one;
+/// NotMet where it does not answer in time, or goes on without this one.
 Entered enter(const Meeting &meeting, const LinksPlugin &crypto);
 
 } // namespace weir::collectives

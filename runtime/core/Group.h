@@ -46,6 +46,13 @@ public:
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;
 
+  /// How often the processes have met for this run, others in place of lost ones included; from 1.
+  virtual int64_t generation() const { return 1; }
+  /// The name of a rank's machine.
+  virtual std::string host(int64_t) const { return ""; }
+  /// Seconds that exchanges have taken so far: the others were waited for.
+  virtual double waited() const { return 0; }
+
   /// What comes next is of that step: for messages, and so that nobody is a step ahead unnoticed.
   virtual void at(int64_t step) = 0;
 

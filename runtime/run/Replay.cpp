@@ -143,7 +143,7 @@ Exit Training::replay(const Signals &signals) {
   while (done < options.replay - 1) {
     Clock::time_point begun = Clock::now();
     writeInputs(program, stepEntry, data.trainedOn(), prefetcher.next());
-    startStep(begun, 0);
+    startStep(begun, 0, 0);
     finishStep();
     if (int signal = signals.received()) {
       reports.say(concat(Signals::name(signal), ": stopped after step ", done));
@@ -156,7 +156,7 @@ Exit Training::replay(const Signals &signals) {
   Largest largest;
   flow.onWritten = [&](const ActionPlace &place, const Touched &tensor,
                        const Statistics &statistics) { largest.add(place, tensor, statistics); };
-  started.push_back({program.start(stepEntry), Clock::now(), Clock::now(), 0});
+  started.push_back({program.start(stepEntry), Clock::now(), Clock::now(), 0, 0});
   try {
     finishStep();
   } catch (const Failure &failure) {

@@ -82,6 +82,13 @@ void Reports::evaluation(int64_t step, const Values &figures, double seconds) {
   attempt(tensorboard, [&](TensorBoard &file) { file.scalars(step, figures); });
 }
 
+void Reports::slowRank(int64_t step, const SlowRanks::Change &change) {
+  attempt(metrics, [&](MetricsFile &file) {
+    file.event(change.isSlow ? "slow_rank" : "usual_rank", step,
+               {{"rank", double(change.rank)}, {"median", change.median}}, change.seconds);
+  });
+}
+
 void Reports::end(const std::string &event, int64_t step, const Values &results, double seconds) {
   attempt(metrics, [&](MetricsFile &file) { file.event(event, step, results, seconds); });
 }

@@ -236,6 +236,15 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->transform(integerWithin(1, 1000000))
       ->group(processes);
 
+  app.add_option("--restarts", options.restarts,
+                 "go on from the last checkpoint, up to N times, where this process is killed, a "
+                 "rank of several is lost, or a device fails")
+      ->type_name("N")
+      ->transform(integerWithin(0, 1000000))
+      ->needs(checkpoint)
+      ->excludes("--replay")
+      ->group(processes);
+
   app.add_option("--metrics", options.metrics, "write one JSON object per step")
       ->type_name("FILE.jsonl")
       ->group(reports);

@@ -26,6 +26,7 @@ namespace weir {
 
 class OpFinder;
 class Program;
+struct Standing;
 
 /// The run options of `weir run`, `weir train` and `weir-run`, as given.
 struct RunOptions {
@@ -53,6 +54,9 @@ struct RunOptions {
   std::string rendezvous;          ///< HOST:PORT of rank 0; "": as the launcher says
   bool trustNetwork = false;       ///< whoever reaches the ranks may join them
   int64_t collectiveTimeout = 300; ///< seconds for a rank that is alive and late
+  int64_t restarts = 0;            ///< how often it is started again at most (Restarts.h)
+  Standing *standing = nullptr;    ///< where to say how far it is; null: nowhere
+  int parent = 0;                  ///< the process that starts it again; 0: none
   DeviceOptions device;
   bool profile = false;
   std::string peakFlops; ///< as readPeak takes it (Utilization.h); "": none

@@ -11,11 +11,14 @@
 #include "runtime/base/Thread.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
+#include "runtime/run/Standing.h"
 
 namespace weir {
 
 Saver::Saver(CheckpointStore &store, const Program &program, const RunOptions &options)
-    : store(store), program(program), group(options.device.group) {
+    : store(store), program(program), group(options.device.group), standing(options.standing) {
+  if (standing && standing->saved < newest)
+    standing->saved = newest;
   if (!options.asyncCheckpoint)
     return;
   // A process that uses more than there is would be ended at the first save, without a word.
@@ -38,6 +41,12 @@ Saver::~Saver() {
     writer.join();
 }
 
+void Saver::found(int64_t step) {
+  newest = step;
+  if (standing)
+    standing->saved = step;
+}
+
 void Saver::save(const Manifest &manifest, bool stepsFollow) {
   wait();
   if (newest == manifest.step)
@@ -48,7 +57,7 @@ void Saver::save(const Manifest &manifest, bool stepsFollow) {
       isBehind ? store.begin(manifest, snapshot->parameters(), snapshot->state())
                : store.begin(manifest, storedParameters(variables), storedState(variables));
   if (!begun) { // a whole one is there
-    newest = manifest.step;
+    found(manifest.step);
     return;
   }
   if (isBehind) {
@@ -80,7 +89,7 @@ void Saver::wait() {
   // Where it cannot be finished, it is nothing that is waited for.
   std::unique_ptr<Saving> written = std::move(pending);
   store.finish(*written);
-  newest = written->step();
+  found(written->step());
 }
 
 } // namespace weir

@@ -33,7 +33,7 @@ public:
   /// The step of the newest checkpoint that is known to be whole; -1: none.
   int64_t saved() const { return newest; }
   /// That a checkpoint of the step was found.
-  void found(int64_t step) { newest = step; }
+  void found(int64_t step);
 
   /// Saves the program as it is, which is of manifest.step; with `stepsFollow`, behind them where
   /// that is asked for. Throws as CheckpointStore::save().
@@ -49,6 +49,7 @@ private:
   CheckpointStore &store;
   const Program &program;
   Group *const group;
+  Standing *const standing; // may be null
   std::optional<Snapshot> snapshot;
   std::unique_ptr<Saving> pending;
   std::thread writer; // of it

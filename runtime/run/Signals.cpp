@@ -7,43 +7,48 @@
 
 #include "runtime/run/Signals.h"
 #include "runtime/base/Thread.h"
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 
 namespace weir {
 namespace {
 
-std::atomic<int> flag = 0, urgent = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "else no handler may use it");
+std::atomic<int> flag = 0, urgent = 0, urgentPassedOn = 0;
+std::atomic<pid_t> passer = 0;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
+              "else no handler may use it");
 
-void handle(int signal) {
+void handle(int signal, siginfo_t *info, void *) {
   flag = signal;
   if (signal != SIGTERM && signal != SIGINT)
     return;
-  if (urgent)
+  bool isPassedOn = info->si_code == SI_USER && passer && info->si_pid == passer;
+  std::atomic<int> &first = isPassedOn ? urgentPassedOn : urgent;
+  if (first)
     Signals::die(signal);
-  urgent = signal;
+  first = signal;
 }
 
 } // namespace
 
-Signals::Signals() {
+Signals::Signals(pid_t passedOnBy) {
   flag = 0;
-  urgent = 0;
+  urgent = urgentPassedOn = 0;
+  passer = passedOnBy;
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
   struct sigaction action = {};
-  action.sa_handler = handle;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   sigemptyset(&action.sa_mask);
-  sigset_t set;
-  sigemptyset(&set);
+  const sigset_t set = all();
   for (size_t i = 0; i < std::size(handled); ++i) {
     sigaction(handled[i], nullptr, &previous[i]);
     if (previous[i].sa_handler != SIG_IGN)
       sigaction(handled[i], &action, nullptr);
-    sigaddset(&set, handled[i]);
   }
   waiter = startThread([this, set] {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
@@ -60,12 +65,22 @@ Signals::~Signals() {
   }
   changed.notify_one();
   waiter.join();
-  for (size_t i = 0; i < std::size(handled); ++i)
+  for (size_t i = 0; i < std::size(handled) && !std::uncaught_exceptions(); ++i)
     sigaction(handled[i], &previous[i], nullptr);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
 int Signals::received() const { return flag; }
+
+sigset_t Signals::all() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : handled)
+    sigaddset(&set, signal);
+  return set;
+}
+
+bool Signals::isOne(int signal) { return std::ranges::count(handled, signal) > 0; }
 
 std::string Signals::name(int signal) { return std::string("SIG") + sigabbrev_np(signal); }
 

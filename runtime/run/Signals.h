@@ -12,6 +12,9 @@
 // who is in a hurry. Signals that were ignored when the process began (nohup, a shell's background
 // job) stay ignored.
 //
+// Where another process stands between who sends signals and this one (Restarts.h), one that is
+// sent to both, as a terminal does, comes twice: what it passes on is counted apart.
+//
 // They come to a thread of their own, which does nothing else: what is interrupted in the middle of
 // a library's products of AMX tiles may find its memory spoilt afterwards (oneDNN 2.6 of Debian 12,
 // on a machine with AMX: one run in a hundred that got SIGTERM).
@@ -29,21 +32,28 @@
 #include <iterator>
 #include <mutex>
 #include <string>
+#include <sys/types.h>
 #include <thread>
 
 namespace weir {
 
-/// Handles the signals as long as it lives, in threads that are there before it and in none that is
-/// started later. One at a time. Throws as startThread does.
+/// Handles the signals as long as it lives, and, where it ends by an exception, to the end of the
+/// process: what has failed ends with its own status, whatever signal comes then. They are handled
+/// in threads that are there before it and in none that is started later. One at a time. Throws as
+/// startThread does.
 class Signals {
 public:
-  Signals();
+  /// `passedOnBy`: the process that passes on what it gets; 0: none.
+  explicit Signals(pid_t passedOnBy = 0);
   ~Signals();
   Signals(const Signals &) = delete;
   Signals &operator=(const Signals &) = delete;
 
   /// The signal that came, or 0.
   int received() const;
+  /// All of them.
+  static sigset_t all();
+  static bool isOne(int signal);
   /// "SIGTERM".
   static std::string name(int signal);
   /// Ends the process by the signal, as if it had not been handled.

@@ -13,6 +13,8 @@
 #include "runtime/collectives/Processes.h"
 #include "runtime/report/Say.h"
 #include "runtime/run/Launcher.h"
+#include "runtime/run/Restarts.h"
+#include "runtime/run/Standing.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -67,6 +69,7 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
                       .job = launch.job,
                       .secret = readSecret(),
                       .trustsNetwork = options.trustNetwork,
+                      .last = options.standing->generation,
                       .patience = std::chrono::seconds(options.collectiveTimeout)};
   settings.timeout = settings.meeting.patience;
   return settings;
@@ -90,6 +93,15 @@ std::string writeLastActions(const std::string &actions, int64_t rank, const std
   return file ? concat("; its last actions are in ", path.string()) : "";
 }
 
+collectives::Processes meet(const collectives::Processes::Settings &settings, Standing &standing) {
+  try {
+    return collectives::Processes(settings, collectives::linksPlugin());
+  } catch (const collectives::NotMet &) {
+    standing.isNotMet = true;
+    throw;
+  }
+}
+
 } // namespace
 
 bool isFirst(const RunOptions &options) {
@@ -102,23 +114,29 @@ Exit runTogether(const RunOptions &options, const std::string &mesh,
   if (!launch)
     return body(options);
   requireMesh(*launch, mesh);
-  collectives::Processes::Settings settings = settingsOf(*launch, options);
+  Standing alone;
+  RunOptions own = options;
+  if (!own.standing)
+    own.standing = &alone;
+  collectives::Processes::Settings settings = settingsOf(*launch, own);
   std::atomic<collectives::Processes *> there = nullptr;
   auto told = [&](Exit exit, const std::string &why) {
-    std::string text = concat("rank ", launch->rank, ": ", why);
-    if (exit != Exit::peer && exit != Exit::internal)
-      return text;
-    return text +
-           writeLastActions(there ? there.load()->lastActions() : "", launch->rank, text, options);
+    std::string text = concat("rank ", launch->rank, ": ", why), more;
+    if (exit == Exit::peer || exit == Exit::internal)
+      more = writeLastActions(there ? there.load()->lastActions() : "", launch->rank, text, own);
+    if (exit == Exit::peer || exit == Exit::device)
+      more += lastCheckpoint(own);
+    return text + more;
   };
   settings.onStuck = [&](const collectives::Verdict &verdict) {
     sayAlways(concat("error: ", told(verdict.exit, verdict.words)));
     _exit(static_cast<int>(verdict.exit));
   };
-  collectives::Processes group(settings, collectives::linksPlugin());
+  collectives::Processes group = meet(settings, *own.standing);
   there = &group;
-  RunOptions own = options;
   own.device.group = &group;
+  own.standing->generation = group.generation();
+  own.resume |= group.generation() > 1; // others have saved, maybe
   sayNothing = launch->rank != 0;
   if (sayNothing) {
     own.metrics = own.tensorboard = own.trace = "";
@@ -126,7 +144,8 @@ Exit runTogether(const RunOptions &options, const std::string &mesh,
   }
   say(concat("rank ", launch->rank, " of ", launch->size, ", as ", launch->rankWords, " and ",
              launch->sizeWords, " say (", launch->launcher, "); ranks meet at ", group.place(),
-             " (", launch->hostWords, ")"));
+             " (", launch->hostWords, ")",
+             group.generation() > 1 ? concat(", generation ", group.generation()) : ""));
   try {
     Exit exit = body(own);
     if (exit == Exit::ok || exit == Exit::requeue)

@@ -11,12 +11,16 @@
 #include "runtime/artifact/Sharding.h"
 #include "runtime/collectives/Agree.h"
 #include "runtime/run/Launcher.h"
+#include "runtime/run/Restarts.h"
 #include "runtime/run/Together.h"
 #include "runtime/run/Training.h"
 
 namespace weir {
 
 Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
+  if (options.restarts && !options.parent)
+    return withRestarts(
+        options, [&](const RunOptions &own) { return runTraining(std::move(artifact), own); });
   if (!options.device.group && findLaunch(options.rendezvous)) {
     std::string processes = artifact::hostsOf(artifact::verify(artifact)).text();
     return runTogether(options, processes, [&](const RunOptions &own) {
@@ -33,7 +37,7 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     throw Failure(Exit::usage, "--change requires --resume or --replay");
   keepSources(options);
   // Before anything that takes long: a signal while loading counts after the first step.
-  Signals signals;
+  Signals signals(options.parent);
   Training training(std::move(artifact), options);
   return options.replay ? training.replay(signals) : training.run(signals);
 }

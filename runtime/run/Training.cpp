@@ -18,8 +18,10 @@
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
+#include "runtime/run/Standing.h"
 #include "runtime/run/Together.h"
 #include "runtime/run/TotalSteps.h"
+#include <algorithm>
 #include <cmath>
 
 namespace weir {
@@ -235,9 +237,11 @@ int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &
   if (!group)
     return 0;
   constexpr int64_t lacking = 1 << 16; // and the rank that lacks it: above all signals
-  int64_t most =
-      collectives::mostOf(*group, "the beginning of a step",
-                          noData ? lacking + group->rank() : int64_t(signals.received()));
+  const int64_t own[] = {noData ? lacking + group->rank() : int64_t(signals.received()),
+                         int64_t(1e9 * worked)};
+  auto all = collectives::listsFromAll(*group, "the beginning of a step", own);
+  tellSlowRanks(all);
+  int64_t most = std::ranges::max(all)[0];
   if (most < lacking)
     return agreed = int(most);
   endsTogether = true;
@@ -245,6 +249,25 @@ int Training::agreeOnStep(const Signals &signals, const std::optional<Failure> &
     throw *noData;
   throw Failure(Exit::data, concat("rank ", most - lacking, " has no data for step ",
                                    done + started.size() + 1, "; it says why"));
+}
+
+/// Of each rank, behind what it has besides: nanoseconds of its last step.
+void Training::tellSlowRanks(const std::vector<std::vector<int64_t>> &nanoseconds) {
+  std::vector<double> seconds;
+  for (const std::vector<int64_t> &one : nanoseconds)
+    seconds.push_back(1e-9 * double(one[1]));
+  if (std::ranges::min(seconds) <= 0) // none is done
+    return;
+  for (const SlowRanks::Change &change : slowRanks.add(seconds)) {
+    std::string times =
+        concat(formatted("%.3g", 1e3 * change.seconds), " ms a step besides waiting, ",
+               formatted("%.3g", 1e3 * change.median), " ms is the median");
+    std::string who = concat("rank ", change.rank, " (", group->host(change.rank), ") ");
+    reports.say(change.isSlow ? concat("warning: ", who, "is slow, and all wait for it: ", times,
+                                       " of the ranks, over ", SlowRanks::steps, " steps")
+                              : concat(who, "is not slow any more: ", times));
+    reports.slowRank(done, change);
+  }
 }
 
 /// Returns the signal that ended it, or 0.
@@ -255,6 +278,7 @@ int Training::train(const Signals &signals) {
   size_t ahead = options.nan == "trace" ? 0 : program.facts().ahead;
   while (done < total) {
     Clock::time_point asked = Clock::now(), begun = asked;
+    double exchanged = group ? group->waited() : 0;
     if (group)
       group->at(done + int64_t(started.size()) + 1);
     std::optional<Failure> noData;
@@ -272,7 +296,7 @@ int Training::train(const Signals &signals) {
       finishSteps();
       return signal;
     }
-    startStep(begun, waited);
+    startStep(begun, waited, exchanged);
     int64_t step = done + started.size();
     bool pauses = step == total || (options.evalEvery > 0 && step % options.evalEvery == 0) ||
                   (store && step % options.every == 0);
@@ -336,9 +360,9 @@ std::string Training::savedBefore() {
 }
 
 /// Its inputs, for which it was waited so many seconds until `begun`, are written.
-void Training::startStep(Clock::time_point begun, double waited) {
+void Training::startStep(Clock::time_point begun, double waited, double exchanged) {
   Clock::time_point ready = Clock::now();
-  started.push_back({program.start(stepEntry), begun, ready, waited});
+  started.push_back({program.start(stepEntry), begun, ready, waited, exchanged});
 }
 
 void Training::finishSteps() {
@@ -352,12 +376,16 @@ void Training::finishStep() {
   Started step = started.front();
   started.pop_front();
   program.finish(step.ticket);
+  if (group)
+    worked = secondsSince(step.begun) + step.waited - (group->waited() - step.exchanged);
   StepRecord record;
   Clock::time_point start = std::max(step.begun, told);
   record.ran = secondsSince(std::max(step.ready, told));
   record.values = readOutputs();
   reports.keepGradients();
   ++done;
+  if (options.standing)
+    ++options.standing->steps;
 
   record.step = done;
   record.seconds = secondsSince(start);

@@ -23,6 +23,7 @@
 #include "runtime/run/Saver.h"
 #include "runtime/run/Signals.h"
 #include "runtime/run/SkippedSteps.h"
+#include "runtime/run/SlowRanks.h"
 #include "runtime/run/TrainingData.h"
 #include "runtime/run/Utilization.h"
 #include <deque>
@@ -49,7 +50,8 @@ private:
   void initialize();
   void announce() const;
   int train(const Signals &signals);
-  void startStep(Clock::time_point begun, double waited);
+  void startStep(Clock::time_point begun, double waited, double exchanged);
+  void tellSlowRanks(const std::vector<std::vector<int64_t>> &nanoseconds);
   int agreeOnStep(const Signals &signals, const std::optional<Failure> &noData);
   void finishStep();
   void finishSteps();
@@ -94,13 +96,16 @@ private:
     Ticket ticket;
     Clock::time_point begun, ready; // its inputs were asked for, and written
     double waited;                  // seconds for its batch
+    double exchanged;               // seconds that exchanges of the group had taken before
   };
   std::deque<Started> started; // steps behind those that are done, whose results are read later
   Clock::time_point told;      // when all was said of the last step
   int64_t evaluated = -1;      // the step that `held` is of
   int agreed = 0;            // the signal that ends the run, where several processes have to agree
   bool endsTogether = false; // that all processes leave it, for want of data
-  Values last, held;         // of the last step, of the last evaluation
+  double worked = 0;         // seconds of the last step that this process did not wait for others
+  SlowRanks slowRanks;
+  Values last, held; // of the last step, of the last evaluation
 };
 
 } // namespace weir

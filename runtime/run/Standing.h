@@ -1,0 +1,28 @@
+//===- Standing.h - How far a process of a run is ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_RUN_STANDING_H
+#define WEIR_RUNTIME_RUN_STANDING_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace weir {
+
+/// What outlives a process where one stands behind it (Restarts.h): it is in memory of both.
+struct Standing {
+  std::atomic<int64_t> steps = 0; ///< that this process has done
+  std::atomic<int64_t> saved =
+      -2; ///< the step of the last complete checkpoint; -1: none, -2: not known
+  std::atomic<int64_t> generation = 0; ///< the newest that it was of (Group.h); 0: none
+  std::atomic<bool> isNotMet = false;  ///< it ended for want of others who could be met
+  int64_t starts = 1;                  ///< the process before it included
+};
+
+} // namespace weir
+
+#endif
