@@ -98,8 +98,14 @@ private:
         meeting.rounds = loop.getCount();
       else if (auto loop = dyn_cast<MicrobatchesOp>(op))
         meeting.rounds = loop.getCount();
+      else if (auto record = dyn_cast<plan::RecordOp>(op))
+        setOrder(meeting, planned::Meeting::Order::record, record.getEvent());
+      else if (auto wait = dyn_cast<plan::WaitOp>(op))
+        setOrder(meeting, planned::Meeting::Order::wait, wait.getEvent());
       else if (!isCollective(&op) && !isa<plan::CollectiveOp>(op))
         continue;
+      if (auto action = dyn_cast<plan::Action>(op))
+        meeting.queue = uint32_t(action.getQueue());
       actions.back().push_back(&op);
       if (meeting.rounds) {
         meeting.body = meetings(op.getRegion(0).front());
@@ -107,12 +113,17 @@ private:
           continue;
       } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
         describe(collective, meeting);
-      } else {
+      } else if (meeting.order == planned::Meeting::Order::none) {
         describe(&op, meeting);
       }
       all.push_back(std::move(meeting));
     }
     return all;
+  }
+
+  void setOrder(planned::Meeting &meeting, planned::Meeting::Order order, Value event) {
+    meeting.order = order;
+    meeting.event = events.try_emplace(event, events.size()).first->second;
   }
 
   void describe(plan::CollectiveOp op, planned::Meeting &meeting) {
@@ -142,6 +153,7 @@ private:
 
   ModuleOp module;
   const Mesh &mesh;
+  llvm::DenseMap<Value, uint32_t> events;
 };
 
 } // namespace

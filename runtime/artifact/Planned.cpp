@@ -138,12 +138,21 @@ meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<A
          uint32_t &number) {
   std::vector<planned::Meeting> all;
   for (const Action *action : actions) {
-    planned::Meeting meeting{.action = number++};
+    planned::Meeting meeting{.action = number++, .queue = action->queue()};
+    using Order = planned::Meeting::Order;
     if (const Loop *loop = action->work_as_Loop()) {
       meeting.rounds = loop->count();
       meeting.body = meetings(program, *loop->body(), number);
       if (!meeting.body.empty())
         all.push_back(std::move(meeting));
+    } else if (const Record *record = action->work_as_Record()) {
+      meeting.order = Order::record;
+      meeting.event = record->event();
+      all.push_back(std::move(meeting));
+    } else if (const Wait *wait = action->work_as_Wait()) {
+      meeting.order = Order::wait;
+      meeting.event = wait->event();
+      all.push_back(std::move(meeting));
     } else if (const Collective *collective = action->work_as_Collective()) {
       meeting.kind = EnumNameCollectiveKind(collective->kind());
       meeting.axis = collective->axis()->str();

@@ -31,7 +31,7 @@ std::vector<std::vector<int64_t>> listsFromAll(Group &group, const std::string &
   std::vector<std::span<std::byte>> from;
   for (std::vector<int64_t> &one : got)
     from.push_back(std::as_writable_bytes(std::span(one)));
-  group.exchange(everybody(group), what, to, from);
+  group.exchange(Group::hostLane, everybody(group), what, to, from);
   return got;
 }
 
@@ -59,7 +59,7 @@ void fromRank(Group &group, const std::string &what, int64_t rank, std::vector<s
       to[i] = bytes;
   if (!isSource)
     from[source] = bytes;
-  group.exchange(everybody(group), what, to, from);
+  group.exchange(Group::hostLane, everybody(group), what, to, from);
 }
 
 void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes) {

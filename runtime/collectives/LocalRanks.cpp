@@ -8,17 +8,35 @@
 #include "runtime/collectives/LocalRanks.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
+#include "runtime/base/Link.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 namespace weir::collectives {
 
 namespace {
+
+/// For tests and measurements: WEIR_SLOW_LINK=50MB/s,1ms.
+std::optional<Link> slowLink() {
+  const char *text = std::getenv("WEIR_SLOW_LINK");
+  if (!text || !*text)
+    return std::nullopt;
+  std::optional<Link> link = Link::parse(text);
+  if (!link)
+    throw Failure(Exit::usage, concat("WEIR_SLOW_LINK: ", text,
+                                      " is no link: expected such as 50MB/s or 50MB/s,1ms"));
+  return link;
+}
 
 /// What one rank has come with.
 struct Offer {
@@ -36,9 +54,10 @@ struct Meeting {
   const std::vector<int64_t> ranks; ///< ascending
   std::vector<Offer> offers;        ///< as those
   std::condition_variable changed;
-  size_t here = 0;    ///< that have come and not gone
-  bool all = false;   ///< have come, and not all gone
-  uint64_t ended = 0; ///< meetings
+  std::chrono::steady_clock::time_point met; ///< when all had come
+  size_t here = 0;                           ///< that have come and not gone
+  bool all = false;                          ///< have come, and not all gone
+  uint64_t ended = 0;                        ///< meetings
 
   /// Of a rank; null where it comes elsewhere.
   const Offer *of(int64_t rank) const {
@@ -52,11 +71,15 @@ struct Meeting {
 
 struct LocalRanks::Impl {
   const Mesh mesh, hosts;
-  Group *const group;              ///< null: all ranks are here
-  const std::vector<int64_t> here; ///< ranks
+  Group *const group;                          ///< null: all ranks are here
+  const std::vector<int64_t> here;             ///< ranks
+  const std::optional<Link> slow = slowLink(); ///< what exchanges take at least
   std::mutex mutex;
   bool over = false;
-  std::vector<bool> finished;                               ///< ranks
+  std::string why;              ///< it is, where members were at different things
+  size_t inside = 0;            ///< threads in an exchange
+  std::condition_variable left; ///< all of them
+  std::vector<bool> finished;   ///< ranks
   std::map<std::pair<unsigned, int64_t>, Meeting> meetings; ///< by axis and first member
   std::vector<std::unique_ptr<Transport>> ranks;            ///< as `here`
 
@@ -71,6 +94,14 @@ struct LocalRanks::Impl {
   void wake() {
     for (auto &[key, meeting] : meetings)
       meeting.changed.notify_all();
+  }
+
+  void end(const std::string &because) {
+    std::lock_guard lock(mutex);
+    if (!over)
+      why = because;
+    over = true;
+    wake();
   }
 
   std::string carry(const Meeting &meeting);
@@ -130,7 +161,7 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
     to.push_back(parcel.out);
     from.push_back(parcel.in);
   }
-  group->exchange(processes, *first.what, to, from);
+  group->exchange(Group::hostLane, processes, *first.what, to, from);
   for (const Parcel &parcel : parcels) {
     const std::byte *next = parcel.in.data();
     for (std::span<std::byte> part : parcel.parts) {
@@ -150,6 +181,27 @@ public:
   void exchange(unsigned axis, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
+    {
+      std::lock_guard lock(all.mutex);
+      ++all.inside;
+    }
+    std::exception_ptr failed;
+    try {
+      meet(axis, what, to, from);
+    } catch (...) {
+      failed = std::current_exception();
+      all.end(""); // what is under way along other axes too
+    }
+    std::lock_guard lock(all.mutex);
+    if (--all.inside == 0)
+      all.left.notify_all();
+    if (failed)
+      std::rethrow_exception(failed);
+  }
+
+private:
+  void meet(unsigned axis, const std::string &what, std::span<const std::span<const std::byte>> to,
+            std::span<const std::span<std::byte>> from) {
     std::unique_lock lock(all.mutex);
     Meeting &meeting = all.meetingOf(rank, axis);
     auto await = [&](auto holds) {
@@ -160,8 +212,9 @@ public:
       };
       meeting.changed.wait(lock, [&] { return holds() || misses(); });
       if (!holds())
-        throw Failure(Exit::peer,
-                      concat("rank ", rank, " waits in ", what, " for a rank that has ended"));
+        throw Failure(Exit::peer, all.why.empty() ? concat("rank ", rank, " waits in ", what,
+                                                           " for a rank that has ended")
+                                                  : all.why);
     };
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
@@ -175,6 +228,7 @@ public:
         lock.lock();
       }
       meeting.all = true;
+      meeting.met = std::chrono::steady_clock::now();
       meeting.changed.notify_all();
     }
     await([&] { return meeting.all; });
@@ -183,6 +237,8 @@ public:
     // The offers stay as they are until all have gone.
     if (wrong.empty())
       wrong = take(meeting, axis, what, from);
+    if (all.slow)
+      waitFor(meeting, axis, to, from);
     lock.lock();
     if (--meeting.here == 0) {
       meeting.all = false;
@@ -191,11 +247,29 @@ public:
     }
     // All have come, and nobody leaves while what it has given is read.
     meeting.changed.wait(lock, [&] { return meeting.ended != number; });
-    if (!wrong.empty())
+    lock.unlock();
+    if (!wrong.empty()) {
+      all.end(wrong);
       throw Failure(Exit::peer, wrong);
+    }
   }
 
-private:
+  /// Until a slow link would have moved what goes to others and comes from them.
+  void waitFor(const Meeting &meeting, unsigned axis,
+               std::span<const std::span<const std::byte>> to,
+               std::span<const std::span<std::byte>> from) const {
+    size_t own = size_t(all.mesh.coordinate(rank, axis));
+    uint64_t sent = 0, got = 0;
+    for (size_t i = 0; i < to.size(); ++i)
+      if (i != own) {
+        sent += to[i].size();
+        got += from[i].size();
+      }
+    std::chrono::duration<double> time(all.slow->secondsOf(sent, got));
+    std::this_thread::sleep_until(
+        meeting.met + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
+  }
+
   /// Copies what the members that meet here offer. What is wrong with it, or "".
   std::string take(const Meeting &meeting, unsigned axis, const std::string &what,
                    std::span<const std::span<std::byte>> from) const {
@@ -250,11 +324,7 @@ Transport &LocalRanks::of(int64_t rank) {
   return *impl->ranks[size_t(found - impl->here.begin())];
 }
 
-void LocalRanks::end() {
-  std::lock_guard lock(impl->mutex);
-  impl->over = true;
-  impl->wake();
-}
+void LocalRanks::end() { impl->end(""); }
 
 void LocalRanks::finish(int64_t rank) {
   std::lock_guard lock(impl->mutex);
@@ -263,8 +333,11 @@ void LocalRanks::finish(int64_t rank) {
 }
 
 void LocalRanks::begin() {
-  std::lock_guard lock(impl->mutex);
+  std::unique_lock lock(impl->mutex);
+  // A run that failed may have left threads that know of its end, and have not gone yet.
+  impl->left.wait(lock, [&] { return impl->inside == 0; });
   impl->over = false;
+  impl->why.clear();
   impl->finished.assign(impl->finished.size(), false);
   impl->meetings.clear();
 }

@@ -9,6 +9,7 @@
 #include "runtime/base/Text.h"
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstring>
 #include <fstream>
 #include <sched.h>
@@ -24,7 +25,7 @@ using std::chrono::milliseconds;
 
 /// The tag, and what is as short as itself: a message takes time, whatever its size.
 struct Processes::Header {
-  uint64_t count = 0; ///< exchanges of the two before
+  uint64_t count = 0; ///< exchanges of the two before, on the lane that its last bits say
   int64_t step = 0;
   uint64_t bytes = 0;
   uint64_t hash = 0;    ///< of all words
@@ -67,13 +68,15 @@ uint64_t slotOf(uint64_t count, uint64_t hash, uint64_t bytes) {
 
 uint64_t slotOfTag(uint64_t count) { return count << 1; }
 
+/// Exchanges are counted in steps of this, and each lane begins at its number.
+constexpr uint64_t lanes = 64;
+
 } // namespace
 
 Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
-    : own(settings.meeting.rank), all(settings.meeting.size), timeout(settings.timeout),
-      counts(size_t(all)) {
+    : own(settings.meeting.rank), all(settings.meeting.size), timeout(settings.timeout) {
   Control::Settings controls{.meeting = settings.meeting, .silence = settings.silence};
-  controls.onOver = [this] { stop(); };
+  controls.onOver = [this] { stop(std::nullopt); };
   controls.onStuck = [this, told = settings.onStuck](Verdict verdict) {
     if (!isConnected)
       verdict.words = concat("rank ", own, " waits in connecting: ", verdict.words);
@@ -81,7 +84,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   };
   control = std::make_unique<Control>(controls, plugin);
   try {
-    begin(settings.meeting.last);
+    introduce(settings.meeting.last);
     links = plugin.make(own, all, control->address());
     links->connect(control->allToAll("connecting", links->addresses()));
     isConnected = true;
@@ -100,7 +103,7 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
 
 /// Finds out about the others: whose cores they share, where they are, and the newest generation
 /// that one was of.
-void Processes::begin(int64_t last) {
+void Processes::introduce(int64_t last) {
   std::string here = cores();
   std::string facts = concat(here, " ", last, " ", hostName());
   std::vector<std::string> others =
@@ -118,16 +121,65 @@ void Processes::begin(int64_t last) {
   control->holds(met);
 }
 
-void Processes::stop() {
+void Processes::stop(std::optional<GroupFailure> why) {
   std::lock_guard lock(mutex);
+  if (!reason && why)
+    reason.emplace(*why);
   isOver = true;
-  for (auto &parcel : underway)
-    parcel->stop();
+  for (auto &[lane, exchange] : underway)
+    for (auto &parcel : exchange.parcels)
+      parcel->stop();
 }
 
-void Processes::clear() {
+Processes::Exchange &Processes::begin(unsigned lane) {
+  assert(lane < lanes);
+  Exchange *begun;
+  {
+    std::lock_guard lock(mutex);
+    auto [known, isNew] = counts.try_emplace(lane, size_t(all), lane);
+    begun = &underway[lane];
+    assert(begun->parcels.empty() && "a thread at a time");
+    begun->counts = &known->second;
+    begun->late = Channel::Clock::now() + timeout;
+    begun->peer = std::make_shared<std::atomic<int64_t>>(own);
+  }
+  setLate();
+  return *begun;
+}
+
+/// While the parcels' memory is still there.
+void Processes::letGo(Exchange &exchange) {
   std::lock_guard lock(mutex);
-  underway.clear();
+  exchange.parcels.clear();
+}
+
+void Processes::leave(unsigned lane) {
+  {
+    std::lock_guard lock(mutex);
+    underway.erase(lane);
+  }
+  setLate();
+}
+
+/// The run is over when the first of what is under way is late.
+void Processes::setLate() {
+  std::lock_guard only(lateMutex);
+  std::optional<Channel::Clock::time_point> late;
+  std::shared_ptr<std::atomic<int64_t>> peer;
+  {
+    std::lock_guard lock(mutex);
+    for (const auto &[lane, exchange] : underway)
+      if (!late || exchange.late < *late) {
+        late = exchange.late;
+        peer = exchange.peer;
+      }
+  }
+  control->endAt(late, [this, peer] {
+    return Verdict{Exit::peer, *peer,
+                   concat("rank ", peer->load(), " is alive, and has not come within ",
+                          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+                          " s (--collective-timeout)")};
+  });
 }
 
 void Processes::fail(Exit exit, const std::string &text) { control->fail(exit, text); }
@@ -146,9 +198,10 @@ std::string Processes::lastActions() {
 
 void Processes::finish() { control->finish(); }
 
-Processes::Header Processes::headerFor(int64_t peer, const std::string &what, size_t bytes) const {
+Processes::Header Processes::headerFor(uint64_t count, const std::string &what,
+                                       size_t bytes) const {
   Header header;
-  header.count = counts[size_t(peer)];
+  header.count = count;
   header.step = step;
   header.bytes = bytes;
   header.hash = XXH3_64bits(what.data(), what.size());
@@ -188,33 +241,55 @@ void Processes::give(const std::string &what, int64_t peer, const std::string &b
   auto verdict = control->over(milliseconds(broken.empty() ? 0 : 2000));
   if (verdict)
     throw GroupFailure(verdict->exit, concat(words(what, peer), ": ", verdict->words));
+  if (broken.empty()) {
+    std::lock_guard lock(mutex);
+    throw reason.value_or(
+        GroupFailure(Exit::peer, concat(words(what, peer), ": this rank has failed")));
+  }
   throw GroupFailure(Exit::peer, concat(words(what, peer), ": the connection is broken: ", broken));
 }
 
-void Processes::exchange(std::span<const int64_t> members, const std::string &what,
+void Processes::exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                          std::span<const std::span<const std::byte>> to,
                          std::span<const std::span<std::byte>> from) {
+  const auto asked = Channel::Clock::now();
+  Exchange &exchange = begin(lane);
+  try {
+    carry(exchange, members, what, to, from);
+  } catch (const GroupFailure &failure) {
+    leave(lane);
+    stop(failure); // what is under way on other lanes
+    throw;
+  }
+  leave(lane);
+  waits += std::chrono::nanoseconds(Channel::Clock::now() - asked).count();
+}
+
+void Processes::carry(Exchange &exchange, std::span<const int64_t> members, const std::string &what,
+                      std::span<const std::span<const std::byte>> to,
+                      std::span<const std::span<std::byte>> from) {
   struct Both {
     Header sent, got;
     Parcel *tagOut, *tagIn, *out = nullptr, *in = nullptr;
   };
   std::vector<Both> both(members.size());
+  std::atomic<int64_t> &peer = *exchange.peer;
   auto parcel = [&](const void *memory, size_t bytes) {
-    underway.push_back(links->parcel(const_cast<void *>(memory), bytes));
-    return underway.back().get();
+    exchange.parcels.push_back(links->parcel(const_cast<void *>(memory), bytes));
+    return exchange.parcels.back().get();
   };
-  std::atomic<int64_t> peer = own; // that is waited for
-  const auto asked = Channel::Clock::now();
   try {
     {
-      std::lock_guard lock(mutex);
-      if (isOver)
+      std::unique_lock lock(mutex);
+      if (isOver) {
+        lock.unlock();
         give(what, members[members[0] == own && members.size() > 1], "");
+      }
       for (size_t i = 0; i < members.size(); ++i) {
         if (members[i] == own)
           continue;
         Both &one = both[i];
-        one.sent = headerFor(members[i], what, to[i].size());
+        one.sent = headerFor((*exchange.counts)[size_t(members[i])], what, to[i].size());
         one.tagOut = parcel(&one.sent, sizeof one.sent);
         one.tagIn = parcel(&one.got, sizeof one.got);
         if (Header::isLittle(to[i].size()))
@@ -238,12 +313,6 @@ void Processes::exchange(std::span<const int64_t> members, const std::string &wh
       if (one.out)
         one.out->send(peer, slotOf(sent.count, sent.hash, to[i].size()));
     }
-    control->endAt(Channel::Clock::now() + timeout, [this, &peer] {
-      return Verdict{Exit::peer, peer,
-                     concat("rank ", peer.load(), " is alive, and has not come within ",
-                            std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
-                            " s (--collective-timeout)")};
-    });
     for (size_t i = 0; i < members.size(); ++i) {
       peer = members[i];
       if (peer == own) {
@@ -265,20 +334,16 @@ void Processes::exchange(std::span<const int64_t> members, const std::string &wh
         continue;
       if (!both[i].tagOut->waitSent() || (both[i].out && !both[i].out->waitSent()))
         give(what, peer, "");
-      ++counts[size_t(peer)];
+      (*exchange.counts)[size_t(peer)] += lanes;
     }
   } catch (const Failure &) {
-    control->endAt(std::nullopt);
-    clear();
+    letGo(exchange);
     throw;
   } catch (const std::exception &error) {
-    control->endAt(std::nullopt);
-    clear();
+    letGo(exchange);
     give(what, peer, error.what());
   }
-  control->endAt(std::nullopt);
-  clear();
-  waits += std::chrono::nanoseconds(Channel::Clock::now() - asked).count();
+  letGo(exchange);
 }
 
 } // namespace weir::collectives

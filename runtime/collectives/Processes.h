@@ -8,9 +8,10 @@
 // The group of a run's processes, one rank each: links between each two of them (Links.h) for what
 // ranks exchange, and a thread that knows who is alive (Control.h).
 //
-// Ahead of what is exchanged goes a tag: at which step, how many exchanges the two have had, how
-// many bytes and for what, in words. Nothing is received under another tag than that which is
-// expected, so ranks that are at different things find out, and do not take one for the other.
+// Ahead of what is exchanged goes a tag: at which step, how many exchanges the two have had on that
+// lane, how many bytes and for what, in words. Nothing is received under another tag than that
+// which is expected, so ranks that are at different things find out, and do not take one for the
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,8 @@
 #include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
 #include <atomic>
+#include <map>
+#include <optional>
 
 namespace weir::collectives {
 
@@ -44,9 +47,10 @@ public:
   int64_t generation() const override { return met; }
   std::string host(int64_t rank) const override { return hosts[size_t(rank)]; }
   double waited() const override { return 1e-9 * double(waits.load()); }
-  void exchange(std::span<const int64_t> members, const std::string &what,
+  void exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override;
+  void end() override { stop(std::nullopt); }
   void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
@@ -60,15 +64,28 @@ public:
 
 private:
   struct Header;
+  /// One that is under way.
+  struct Exchange {
+    std::vector<std::unique_ptr<Parcel>> parcels;
+    std::vector<uint64_t> *counts; ///< of the lane's exchanges before, by peer
+    Channel::Clock::time_point late;
+    std::shared_ptr<std::atomic<int64_t>> peer; ///< that is waited for
+  };
 
-  void begin(int64_t last);
-  Header headerFor(int64_t peer, const std::string &what, size_t bytes) const;
+  void introduce(int64_t last);
+  void carry(Exchange &exchange, std::span<const int64_t> members, const std::string &what,
+             std::span<const std::span<const std::byte>> to,
+             std::span<const std::span<std::byte>> from);
+  Exchange &begin(unsigned lane);
+  void letGo(Exchange &exchange);
+  void leave(unsigned lane);
+  void setLate();
+  Header headerFor(uint64_t count, const std::string &what, size_t bytes) const;
   std::string describe(const Header &header) const;
   void compare(int64_t peer, const Header &expected, const Header &found, size_t bytes) const;
   [[noreturn]] void give(const std::string &what, int64_t peer, const std::string &broken) const;
   std::string words(const std::string &what, int64_t peer) const;
-  void stop();
-  void clear();
+  void stop(std::optional<GroupFailure> why);
 
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
@@ -76,15 +93,18 @@ private:
   int64_t beside = 1, met = 1;
   std::vector<std::string> hosts;
   std::atomic<int64_t> waits = 0; ///< nanoseconds
-  std::vector<uint64_t> counts;   ///< of exchanges, by peer
   std::unique_ptr<Links> links;
   std::atomic<bool> isConnected = false;
 
-  std::mutex mutex;
+  mutable std::mutex mutex;
   bool isOver = false;
-  std::vector<std::unique_ptr<Parcel>> underway;
+  std::optional<GroupFailure> reason;               ///< why, where an exchange has failed here
+  std::map<unsigned, std::vector<uint64_t>> counts; ///< by lane, as Exchange::counts
+  std::map<unsigned, Exchange> underway;            ///< by lane
   std::function<std::string()> record;
   std::string recorded;
+
+  std::mutex lateMutex; ///< of who tells `control` when the first of them is late
 
   std::unique_ptr<Control> control; ///< its thread stops what is under way
 };
@@ -97,7 +117,7 @@ public:
   void exchange(unsigned axis, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
-    group.exchange(mesh.along(group.rank(), axis), what, to, from);
+    group.exchange(Group::laneOf(axis), mesh.along(group.rank(), axis), what, to, from);
   }
 
 private:

@@ -38,11 +38,16 @@ public:
   /// Processes that share this one's cores, itself included.
   virtual int64_t neighbours() const = 0;
 
+  /// What is exchanged on one lane never meets what is on another: the host program has one, and
+  /// each axis of a mesh.
+  static constexpr unsigned hostLane = 0;
+  static constexpr unsigned laneOf(unsigned axis) { return 1 + axis; }
+
   /// Gives each of `members`, ranks in ascending order with this one among them, what is in `to`
-  /// for it and gets what they give this one, as Transport::exchange does. One thread at a time.
-  /// Throws GroupFailure: Exit::peer where a member is lost or at something else, and with the
-  /// status of one that has failed.
-  virtual void exchange(std::span<const int64_t> members, const std::string &what,
+  /// for it and gets what they give this one, as Transport::exchange does. One thread at a time on
+  /// each lane. Throws GroupFailure: Exit::peer where a member is lost or at something else, and
+  /// with the status of one that has failed; nothing is exchanged any more then.
+  virtual void exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;
 
@@ -52,6 +57,9 @@ public:
   virtual std::string host(int64_t) const { return ""; }
   /// Seconds that exchanges have taken so far: the others were waited for.
   virtual double waited() const { return 0; }
+
+  /// Nothing is exchanged any more: whoever waits in an exchange throws. By any thread.
+  virtual void end() = 0;
 
   /// What comes next is of that step: for messages, and so that nobody is a step ahead unnoticed.
   virtual void at(int64_t step) = 0;

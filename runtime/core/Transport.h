@@ -22,7 +22,8 @@ public:
   /// Gives each member along an axis of the mesh, in its order, what is in `to` for it, and gets
   /// what they give this one; itself is one of them. Every member calls it with the same `what`, in
   /// words for messages, and with sizes that agree. Returns when `from` is filled and `to` is no
-  /// longer read. Throws Failure{Exit::peer} where a member has ended or is at something else.
+  /// longer read. Throws Failure{Exit::peer} where a member has ended or is at something else: this
+  /// rank has failed then. Several threads may call it at once, each along another axis.
   virtual void exchange(unsigned axis, const std::string &what,
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;

@@ -19,8 +19,10 @@
 #include "runtime/cpu/Product.h"
 #include "runtime/cpu/Works.h"
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -54,10 +56,7 @@ class CpuDevice : public HostDevice {
 public:
   CpuDevice(const artifact::Program &program, const DeviceOptions &options);
   /// A run that failed may have left engines at work.
-  ~CpuDevice() override {
-    for (const auto &engine : machine.engines)
-      engine->drain();
-  }
+  ~CpuDevice() override { drain(); }
 
   DeviceFacts facts() const override {
     int threads = pool->size();
@@ -74,14 +73,25 @@ public:
   void poison(uint32_t queue, Address from, uint64_t bytes) override {
     // An artifact may call dead what a transfer still reads.
     for (const auto &engine : machine.engines)
-      engine->wait(engine->now());
+      if (engine)
+        engine->wait(engine->now());
     HostDevice::poison(queue, from, bytes);
   }
+
+  int64_t mark(uint32_t queue) override;
+  void record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) override;
 
 private:
   std::unique_ptr<Work> make(const artifact::Action &action) override;
   std::unique_ptr<Work> makeInline(const artifact::Action &action);
-  void startEngines(const DeviceOptions &options);
+  void makeStore(const DeviceOptions &options);
+  void startEngines();
+  void recordEngines();
+  void drain() {
+    for (const auto &engine : machine.engines)
+      if (engine)
+        engine->drain();
+  }
   template <class Spec, class Made>
   std::unique_ptr<Work> make(Calls<Spec, Made> &known, const Spec &spec);
   std::unique_ptr<Work> make(const spec::Product &spec) { return make(products, spec); }
@@ -103,6 +113,17 @@ private:
   size_t callScratch = 0; ///< the most that one of them wants
   Machine machine;
   bool poisons;
+
+  /// What runs on engines, of the run that is traced: the marks of their queues are numbers of
+  /// stamps, below zero.
+  struct Traced {
+    ActionPlace place;
+    size_t begin, end;
+  };
+  std::deque<std::atomic<int64_t>> stamps;
+  size_t stamped = 0;
+  std::vector<Traced> onEngines;
+  Trace *traceOfEngines = nullptr;
 };
 
 CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &options)
@@ -116,13 +137,13 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   pool = std::make_unique<ThreadPool>(options.threads);
   machine.arena = arena->data();
   machine.pool = pool.get();
-  startEngines(options);
+  makeStore(options);
+  startEngines();
   prepare(program, arena->data(), host.get(), poisons);
   allocateScratch();
 }
 
-/// What lies with the host comes and goes beside the actions.
-void CpuDevice::startEngines(const DeviceOptions &options) {
+void CpuDevice::makeStore(const DeviceOptions &options) {
   const artifact::Device &device = artifact::deviceOf(program);
   uint64_t all = arena->size() + device.host(), there = machineMemory();
   if (device.host() && options.offloadFolder.empty() && there && all > there)
@@ -134,13 +155,42 @@ void CpuDevice::startEngines(const DeviceOptions &options) {
   hostInMemory = options.offloadFolder.empty() ? device.host() : 0;
   machine.host = host.get();
   machine.hostBegin = arena->size();
-  if (!host)
-    return;
-  for (uint32_t queue = 1; queue < device.queues(); ++queue)
-    machine.engines.push_back(std::make_unique<CopyEngine>());
+}
+
+/// Counts the actions of an entry by queue, rounds and all, and says whether there are collectives
+/// beside queue 0.
+static bool countJobs(const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
+                      uint64_t rounds, std::vector<uint64_t> &jobs) {
+  constexpr uint64_t mostRounds = 1 << 16; // which one of them has
+  bool any = false;
+  for (const artifact::Action *action : actions) {
+    jobs[action->queue()] += rounds;
+    any |= action->queue() > 0 && action->work_as_Collective();
+    if (const artifact::Loop *loop = action->work_as_Loop())
+      any |= countJobs(*loop->body(), std::min(rounds * loop->count(), mostRounds), jobs);
+  }
+  return any;
+}
+
+/// What lies with the host comes and goes beside the actions, and what other ranks have.
+void CpuDevice::startEngines() {
+  constexpr uint64_t fewest = 256, most = 1 << 16, jobsOfAction = 3; // itself between two stamps
+  std::vector<uint64_t> jobs(artifact::deviceOf(program).queues());
+  bool beside = host != nullptr;
   uint32_t events = 0;
-  for (const artifact::Entry *entry : *program.entries())
+  for (const artifact::Entry *entry : *program.entries()) {
+    std::vector<uint64_t> ofEntry(jobs.size());
+    beside |= countJobs(*entry->actions(), 1, ofEntry);
+    for (size_t queue = 0; queue < jobs.size(); ++queue)
+      jobs[queue] = std::max(jobs[queue], ofEntry[queue]);
     events = std::max(events, entry->events());
+  }
+  if (!beside)
+    return;
+  for (size_t queue = 1; queue < jobs.size(); ++queue)
+    machine.engines.push_back(
+        jobs[queue] ? std::make_unique<Engine>(std::clamp(jobsOfAction * jobs[queue], fewest, most))
+                    : nullptr);
   machine.events.resize(events);
 }
 
@@ -176,7 +226,9 @@ std::unique_ptr<Work> CpuDevice::make(const artifact::Action &action) {
   if (const artifact::Copy *copy = action.work_as_Copy(); copy && host)
     return std::make_unique<TransferWork>(machine, action.queue(), copy->size());
   std::unique_ptr<Work> work = makeInline(action);
-  CopyEngine *engine = machine.engineOf(action.queue());
+  Engine *engine = machine.engineOf(action.queue());
+  if (work && engine && action.work_as_Collective())
+    return std::make_unique<EngineWork>(*engine, std::move(work));
   if (work && engine)
     return std::make_unique<DrainedWork>(*engine, std::move(work));
   return work;
@@ -199,11 +251,49 @@ std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
 
 Ticket CpuDevice::run(uint32_t entry) {
   ComputeThread state;
+  drain(); // what a run that failed has left
   std::fill(machine.events.begin(), machine.events.end(), Machine::Reached());
   if (poisons)
     for (int worker = 0; worker < pool->size() && machine.scratchStride; ++worker)
       std::memset(machine.workerScratch(worker), 0xff, machine.scratchStride);
-  return HostDevice::run(entry);
+  stamped = 0;
+  onEngines.clear();
+  try {
+    HostDevice::run(entry);
+  } catch (...) {
+    recordEngines();
+    throw;
+  }
+  if (!onEngines.empty())
+    drain(); // the last stamps: queue 0 has waited for what they are of
+  recordEngines();
+  return 0;
+}
+
+/// Those that are done.
+void CpuDevice::recordEngines() {
+  for (const Traced &one : onEngines)
+    if (int64_t end = stamps[one.end])
+      traceOfEngines->record(
+          {one.place.entry, one.place.action, one.place.round, stamps[one.begin], end});
+}
+
+int64_t CpuDevice::mark(uint32_t queue) {
+  Engine *engine = machine.engineOf(queue);
+  if (!engine)
+    return HostDevice::mark(queue);
+  if (stamped == stamps.size())
+    stamps.emplace_back();
+  stamps[stamped] = 0;
+  engine->stamp(stamps[stamped]);
+  return -1 - int64_t(stamped++);
+}
+
+void CpuDevice::record(Trace &trace, const ActionPlace &place, int64_t begin, int64_t end) {
+  if (begin >= 0)
+    return HostDevice::record(trace, place, begin, end);
+  traceOfEngines = &trace;
+  onEngines.push_back({place, size_t(-1 - begin), size_t(-1 - end)});
 }
 
 } // namespace

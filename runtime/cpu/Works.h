@@ -13,8 +13,9 @@
 #define WEIR_RUNTIME_CPU_WORKS_H
 
 #include "runtime/core/Transport.h"
-#include "runtime/cpu/CopyEngine.h"
+#include "runtime/cpu/Engine.h"
 #include "runtime/cpu/ThreadPool.h"
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -32,19 +33,19 @@ struct Machine {
   ThreadPool *pool = nullptr;
   Address hostBegin = 0; ///< of what lies with the host
   HostStore *host = nullptr;
-  /// Of queues 1 and on, where something lies with the host; else all queues are the caller's
-  /// thread.
-  std::vector<std::unique_ptr<CopyEngine>> engines = {};
+  /// Of queues 1 and on, null where one has nothing to do; empty where all queues are the caller's
+  /// thread: nothing lies with the host, and no collective is on another queue than 0.
+  std::vector<std::unique_ptr<Engine>> engines = {};
   bool isWatched = false; ///< by an observer, while nothing else goes on
 
   /// Where and when an event of the entry that runs was recorded last.
   struct Reached {
-    CopyEngine *engine = nullptr; ///< null: by the caller's thread, or not yet
-    CopyEngine::Moment moment = 0;
+    Engine *engine = nullptr; ///< null: by the caller's thread, or not yet
+    Engine::Moment moment = 0;
   };
   std::vector<Reached> events = {};
 
-  CopyEngine *engineOf(uint32_t queue) const {
+  Engine *engineOf(uint32_t queue) const {
     return queue == 0 || engines.empty() ? nullptr : engines[queue - 1].get();
   }
 
@@ -161,7 +162,7 @@ public:
 
 private:
   Machine &machine;
-  CopyEngine *const engine;
+  Engine *const engine;
   const uint32_t event;
 };
 
@@ -183,16 +184,33 @@ public:
 
 private:
   Machine &machine;
-  CopyEngine *const engine;
+  Engine *const engine;
   const uint32_t event;
+};
+
+/// What an engine does: it alone uses the work, and the caller's thread says where operands lie.
+class EngineWork : public Work {
+public:
+  EngineWork(Engine &engine, std::unique_ptr<Work> work) : engine(engine), work(std::move(work)) {}
+
+  void bind(std::span<const Address> operands) override {
+    std::ranges::copy(operands, places.begin());
+    count = operands.size();
+  }
+  void run() override { engine.give(*work, std::span(places).first(count)); }
+
+private:
+  Engine &engine;
+  std::unique_ptr<Work> work;
+  std::array<Address, Engine::mostOperands> places = {};
+  size_t count = 0;
 };
 
 /// Work of another kind on an engine's queue is done by the caller's thread, when the engine has
 /// come so far.
 class DrainedWork : public Work {
 public:
-  DrainedWork(CopyEngine &engine, std::unique_ptr<Work> work)
-      : engine(engine), work(std::move(work)) {}
+  DrainedWork(Engine &engine, std::unique_ptr<Work> work) : engine(engine), work(std::move(work)) {}
 
   void bind(std::span<const Address> places) override { work->bind(places); }
   void run() override {
@@ -201,7 +219,7 @@ public:
   }
 
 private:
-  CopyEngine &engine;
+  Engine &engine;
   std::unique_ptr<Work> work;
 };
 
@@ -239,17 +257,19 @@ class TransferWork : public Work {
 public:
   TransferWork(Machine &machine, uint32_t queue, uint64_t size)
       : machine(machine), engine(machine.engineOf(queue)),
-        transfer(machine.arena, machine.hostBegin, machine.host, size), within(machine, size) {}
+        transfer(machine.arena, machine.hostBegin, machine.host, size), ofEngine(transfer),
+        within(machine, size) {}
 
-  void bind(std::span<const Address> places) override {
-    transfer.bind(places);
+  void bind(std::span<const Address> operands) override {
+    std::ranges::copy(operands, places.begin());
+    transfer.bind(operands);
     if (!transfer.isTransfer())
-      within.bind(places);
+      within.bind(operands);
   }
 
   void run() override {
     if (engine && transfer.isTransfer()) {
-      engine->give(transfer);
+      engine->give(ofEngine, places);
       if (machine.isWatched)
         engine->wait(engine->now());
       return;
@@ -264,8 +284,10 @@ public:
 
 private:
   Machine &machine;
-  CopyEngine *const engine;
+  Engine *const engine;
+  std::array<Address, Engine::mostOperands> places = {};
   HostCopy transfer;
+  HostCopy ofEngine; ///< the same, which the engine alone uses
   CopyWork within;
 };
 

@@ -47,6 +47,7 @@ constexpr size_t recentActions = 100;
 /// A line each, the oldest first, with the seconds from each to the last one's end.
 std::string lastActions(const Trace &trace, const artifact::Program &program) {
   std::vector<Trace::Event> events = trace.events();
+  std::ranges::stable_sort(events, {}, &Trace::Event::end); // those of other queues come last
   std::string lines;
   for (const Trace::Event &event : events) {
     const artifact::Entry &entry = *program.entries()->Get(event.entry);
@@ -268,7 +269,7 @@ private:
         });
     std::vector<std::span<const std::byte>> given(all.size(), own);
     std::vector<std::span<std::byte>> got(shares.begin(), shares.end());
-    group->exchange(all, "reading what is cut", given, got);
+    group->exchange(Group::hostLane, all, "reading what is cut", given, got);
     std::vector<uint64_t> taken(all.size());
     for (int64_t rank : tensor.owners)
       forEachPart(tensor, rank, address, to.size(), [&](const Part &part) {
@@ -404,6 +405,8 @@ private:
         failure = failed;
         if (local)
           local->end();
+        else
+          group->end(); // what is under way beside
       }
       if (--left == 0)
         changed.notify_all();

@@ -53,6 +53,7 @@ static constexpr std::string_view texts[] = {
     "shares overlap",
     "part of a tensor that no rank has",
     "unknown axis",
+    "collectives of one axis on two queues",
     "collective that another member does not have",
     "other order of collectives than another member",
     "other axis than another member",

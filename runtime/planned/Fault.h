@@ -66,6 +66,7 @@ enum class FaultKind : uint8_t {
   sharesOverlap,
   shareMissing,
   unknownAxis,
+  axisOnQueues,
   missingCollective,
   otherOrder,
   otherAxis,

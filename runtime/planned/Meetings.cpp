@@ -13,52 +13,6 @@
 namespace weir::planned {
 
 //===----------------------------------------------------------------------===//
-// A place in a program
-//===----------------------------------------------------------------------===//
-
-static bool holdsCollective(const Meeting &meeting) {
-  return meeting.rounds ? std::ranges::any_of(meeting.body, holdsCollective) : true;
-}
-
-void Place::settle() {
-  while (!frames.empty()) {
-    Frame &frame = frames.back();
-    if (frame.index == frame.list->size()) {
-      if (frame.loop && ++frame.round < frame.loop->rounds) {
-        frame.index = 0;
-        continue;
-      }
-      frames.pop_back();
-      if (!frames.empty())
-        ++frames.back().index;
-      continue;
-    }
-    const Meeting &meeting = (*frame.list)[frame.index];
-    if (!meeting.rounds)
-      return;
-    if (holdsCollective(meeting))
-      frames.push_back({&meeting.body, &meeting});
-    else
-      ++frame.index;
-  }
-}
-
-bool Place::isInRoundsOf(const Place &other) const {
-  return std::ranges::equal(frames, other.frames, [](const Frame &a, const Frame &b) {
-    return a.round == b.round && (a.loop ? a.loop->rounds : 0) == (b.loop ? b.loop->rounds : 0);
-  });
-}
-
-std::string Place::rounds() const {
-  std::string words;
-  for (const Frame &frame : frames)
-    if (frame.loop)
-      words +=
-          concat(words.empty() ? "in round " : ", ", frame.round + 1, " of ", frame.loop->rounds);
-  return words.empty() ? "in no loop" : words;
-}
-
-//===----------------------------------------------------------------------===//
 // Comparing
 //===----------------------------------------------------------------------===//
 
@@ -131,12 +85,14 @@ std::optional<RanksFault> Meetings::compare(int64_t rank, const Meeting &one, in
   return std::nullopt;
 }
 
-/// That each collective has a size for each member, and as its own that of the ranks who run it.
+/// That each collective has a size for each member, and as its own that of the ranks who run it,
+/// and is on the queue of its axis.
 std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
-                                               const std::vector<Meeting> &meetings) {
+                                               const std::vector<Meeting> &meetings,
+                                               std::map<std::string_view, uint32_t> &queueOf) {
   for (const Meeting &meeting : meetings) {
     if (meeting.rounds) {
-      if (auto wrong = checkSizes(program, meeting.body))
+      if (auto wrong = checkSizes(program, meeting.body, queueOf))
         return wrong;
       continue;
     }
@@ -144,6 +100,10 @@ std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
     int64_t some = std::ranges::find(ranks.programOf, program) - ranks.programOf.begin();
     if (axis < 0)
       return fault(FaultKind::unknownAxis, some, meeting, concat(", on ", mesh.text()));
+    if (uint32_t queue = queueOf.try_emplace(meeting.axis, meeting.queue).first->second;
+        queue != meeting.queue)
+      return fault(FaultKind::axisOnQueues, some, meeting,
+                   concat(" on queue ", meeting.queue, ", and others are on queue ", queue));
     size_t members = size_t(mesh.axes[size_t(axis)].size);
     if (meeting.bytes.size() != members)
       return fault(
@@ -185,7 +145,7 @@ std::optional<RanksFault> Meetings::comparePlaces() {
       if (one == other || !compared.insert({axis, one, other}).second)
         continue;
       auto wrong =
-          zip(meetingsOf(one), meetingsOf(other),
+          zip(collectives[one], collectives[other],
               [&](const Meeting &a, const Meeting &b) -> std::optional<RanksFault> {
                 return a.axis == mesh.axes[axis].name ? compare(member, a, rank, b) : std::nullopt;
               });
@@ -236,7 +196,7 @@ struct Group {
 };
 
 /// Each rank goes on as far as it can, one of a kind for all. Which goes first makes no difference:
-/// a rank does one thing next, and waiting takes nothing from another.
+/// each of its queues does one thing next, and waiting takes nothing from another.
 std::optional<RanksFault> Meetings::follow() {
   auto tooLong = [&] {
     return RanksFault{{FaultKind::tooLongToProve,
@@ -249,11 +209,11 @@ std::optional<RanksFault> Meetings::follow() {
     return tooLong();
   std::map<std::pair<unsigned, std::vector<uint32_t>>, Group> groups;
   std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
-  std::vector<Place> places;
+  std::vector<FollowedRank> followed;
   std::vector<uint32_t> moving;
   for (int64_t rank : first) {
-    moving.push_back(uint32_t(places.size()));
-    places.emplace_back(meetingsOf(programOf(rank)));
+    moving.push_back(uint32_t(followed.size()));
+    followed.emplace_back(meetingsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
       Group group;
@@ -269,78 +229,102 @@ std::optional<RanksFault> Meetings::follow() {
   while (!moving.empty()) {
     uint32_t kind = moving.back();
     moving.pop_back();
-    const Meeting *here = places[kind].at();
-    if (!here)
-      continue;
-    Group &group = *groupsOf[kind].at(here->axis);
-    if (++group.waiting < group.members.size())
-      continue;
-    group.waiting = 0;
-    if ((steps += group.members.size() * here->bytes.size()) > limits.steps)
+    std::vector<std::string_view> come;
+    steps += followed[kind].move(limits.steps - std::min(steps, limits.steps), come);
+    if (steps > limits.steps)
       return tooLong();
-    auto [firstKind, rank] = *group.members.begin();
-    const Place &place = places[firstKind];
-    for (auto [otherKind, member] : group.members) {
-      const Place &other = places[otherKind];
-      if (auto wrong = compare(rank, *place.at(), member, *other.at()))
-        return wrong;
-      if (!other.isInRoundsOf(place))
-        return fault(FaultKind::otherRounds, rank, *place.at(),
-                     concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
-    }
-    for (const auto &[met, member] : group.members) {
-      places[met].advance();
-      moving.push_back(met);
+    for (std::string_view axis : come) {
+      Group &group = *groupsOf[kind].at(axis);
+      if (++group.waiting < group.members.size())
+        continue;
+      group.waiting = 0;
+      auto [firstKind, rank] = *group.members.begin();
+      const Place &place = *followed[firstKind].hereAlong(axis);
+      if ((steps += group.members.size() * place.at()->bytes.size()) > limits.steps)
+        return tooLong();
+      for (auto [otherKind, member] : group.members) {
+        const Place &other = *followed[otherKind].hereAlong(axis);
+        if (auto wrong = compare(rank, *place.at(), member, *other.at()))
+          return wrong;
+        if (!other.isInRoundsOf(place))
+          return fault(FaultKind::otherRounds, rank, *place.at(),
+                       concat(" ", place.rounds(), ", and rank ", member, " ", other.rounds()));
+      }
+      for (const auto &[met, member] : group.members) {
+        followed[met].pass(axis);
+        moving.push_back(met);
+      }
     }
   }
-  for (const Place &place : places)
-    if (place.at())
-      return stuck(places);
+  for (const FollowedRank &one : followed)
+    if (one.waitsIn())
+      return stuck(followed);
   return std::nullopt;
 }
 
 /// Who waits for whom, from the first that waits until one has been named or has ended.
-RanksFault Meetings::stuck(const std::vector<Place> &places) const {
-  auto at = [&](int64_t rank) { return places[kindOf[size_t(rank)]].at(); };
+RanksFault Meetings::stuck(const std::vector<FollowedRank> &followed) const {
+  auto of = [&](int64_t rank) -> const FollowedRank & { return followed[kindOf[size_t(rank)]]; };
   int64_t rank = 0;
-  while (!at(rank))
+  while (!of(rank).waitsIn())
     ++rank;
   const int64_t begin = rank;
-  std::set<int64_t> named;
+  const Place *place = of(begin).waitsIn();
+  const Meeting &firstOfAll = *place->at();
+  std::set<std::pair<int64_t, const Meeting *>> named;
   std::string chain;
-  while (named.insert(rank).second) {
-    const Meeting &here = *at(rank);
+  while (named.insert({rank, place->at()}).second) {
+    const Meeting &here = *place->at();
     // One is elsewhere, or all would have gone on.
     int64_t other = -1;
     for (int64_t member : mesh.along(rank, unsigned(mesh.find(here.axis))))
-      if (other < 0 && (!at(member) || at(member)->axis != here.axis))
+      if (other < 0 && !of(member).hereAlong(here.axis))
         other = member;
+    if (other < 0)
+      break;
+    const Place *there = of(other).keptFrom(here.axis);
     if (!find(meetingsOf(programOf(other)), here.number))
       return fault(
           FaultKind::missingCollective, rank, here,
           concat(" and waits for rank ", other, ", which has no collective ", here.number));
-    if (!at(other))
-      return fault(FaultKind::otherRounds, rank, here,
-                   concat(" ", places[kindOf[size_t(rank)]].rounds(), " and waits for rank ", other,
-                          ", which has ended"));
-    if (here.number && at(other)->number == here.number)
+    if (!there)
+      return fault(
+          FaultKind::otherRounds, rank, here,
+          concat(" ", place->rounds(), " and waits for rank ", other, ", which has ended"));
+    if (here.number && there->at()->number == here.number)
       return fault(FaultKind::otherAxis, rank, here,
-                   concat(", and rank ", other, " in ", words(*at(other))));
+                   concat(", and rank ", other, " in ", words(*there->at())));
     chain += concat(chain.empty() ? " and waits for rank " : ", which waits for rank ", other,
-                    ", in ", words(*at(other)));
+                    ", in ", words(*there->at()));
     rank = other;
+    place = there;
   }
-  return fault(FaultKind::deadlock, begin, *at(begin), chain);
+  return fault(FaultKind::deadlock, begin, firstOfAll, chain);
+}
+
+/// Collectives and loops.
+static std::vector<Meeting> collectivesOf(const std::vector<Meeting> &meetings) {
+  std::vector<Meeting> some;
+  for (const Meeting &meeting : meetings) {
+    if (meeting.order != Meeting::Order::none)
+      continue;
+    some.push_back(meeting);
+    some.back().body = collectivesOf(meeting.body);
+  }
+  return some;
 }
 
 std::optional<RanksFault> Meetings::check() {
   bool same = true;
+  for (uint32_t program = 0; program < ranks.programs.size(); ++program)
+    collectives.push_back(collectivesOf(meetingsOf(program)));
   for (uint32_t program = 0; program < ranks.programs.size(); ++program) {
     if (!std::ranges::count(ranks.programOf, program))
       continue;
-    if (auto wrong = checkSizes(program, meetingsOf(program)))
+    std::map<std::string_view, uint32_t> queueOf;
+    if (auto wrong = checkSizes(program, collectives[program], queueOf))
       return wrong;
-    same &= sameWay(meetingsOf(programOf(0)), meetingsOf(program));
+    same &= sameWay(collectives[programOf(0)], collectives[program]);
   }
   return same ? comparePlaces() : follow();
 }

@@ -8,40 +8,9 @@
 #ifndef WEIR_RUNTIME_PLANNED_MEETINGS_H
 #define WEIR_RUNTIME_PLANNED_MEETINGS_H
 
-#include "runtime/planned/Ranks.h"
-#include <map>
+#include "runtime/planned/Following.h"
 
 namespace weir::planned {
-
-/// Where a rank is in its entry: at a collective, or at its end.
-class Place {
-public:
-  explicit Place(const std::vector<Meeting> &meetings) : frames{{&meetings}} { settle(); }
-
-  /// Null at the end.
-  const Meeting *at() const {
-    return frames.empty() ? nullptr : &(*frames.back().list)[frames.back().index];
-  }
-  void advance() {
-    ++frames.back().index;
-    settle();
-  }
-  /// Whether both are in the same rounds of loops with as many of them.
-  bool isInRoundsOf(const Place &other) const;
-  /// "in round 2 of 4", or "in no loop".
-  std::string rounds() const;
-
-private:
-  struct Frame {
-    const std::vector<Meeting> *list;
-    const Meeting *loop = nullptr; ///< null: the entry itself
-    size_t index = 0;
-    uint64_t round = 0;
-  };
-  void settle();
-
-  std::vector<Frame> frames; ///< the outermost first
-};
 
 /// Of one entry of all programs, which have as many and the same layouts.
 class Meetings {
@@ -57,19 +26,21 @@ private:
   }
   uint32_t programOf(int64_t rank) const { return ranks.programOf[size_t(rank)]; }
 
-  std::optional<RanksFault> checkSizes(uint32_t program, const std::vector<Meeting> &meetings);
+  std::optional<RanksFault> checkSizes(uint32_t program, const std::vector<Meeting> &meetings,
+                                       std::map<std::string_view, uint32_t> &queueOf);
   std::optional<RanksFault> comparePlaces();
   std::optional<RanksFault> follow();
   bool findKinds();
   std::optional<RanksFault> compare(int64_t rank, const Meeting &one, int64_t otherRank,
                                     const Meeting &other) const;
-  RanksFault stuck(const std::vector<Place> &places) const;
+  RanksFault stuck(const std::vector<FollowedRank> &followed) const;
   RanksFault fault(FaultKind kind, int64_t rank, const Meeting &at, const std::string &what) const;
 
   const MeshPrograms &ranks;
   const Mesh &mesh;
   const uint32_t entry;
   const Limits &limits;
+  std::vector<std::vector<Meeting>> collectives; ///< of each program, and its loops
   // Ranks that are always at the same place: of each rank its kind, and of each kind a rank.
   std::vector<uint32_t> kindOf;
   std::vector<int64_t> first;

@@ -12,14 +12,18 @@
 //     same rounds of the same loops, with sizes and a type that agree;
 //   - none of them ever waits for a rank that waits for it, or that has ended.
 //
-// A rank does its collectives in the order in which they are issued, one after the other. What
-// proceeds so does on any queues: they only ever wait for less.
+// The collectives along one axis are on one queue, which does them in the order in which they are
+// issued: so each finds the others' where it is.
 //
 // Where all programs issue theirs over the same axes in the same loops, as those of one model do
-// that differ in sizes, nothing can get stuck: all ranks are always at the same place. It is enough
-// to compare place by place. Where not, the ranks are followed. Ranks that run the same program and
-// meet ranks alike in the same way are always at the same place of it, so one of them is followed
-// for all: the time is that of the different programs, not of the ranks.
+// that differ in sizes, nothing can get stuck: one after the other they proceed, all ranks always
+// at the same place, and on several queues they only ever wait for less. It is enough to compare
+// place by place. Where not, the ranks are followed, each queue of them: one does next what it was
+// given when what it was told to wait for is done. Who does what is on queue 0 gives the others
+// what is theirs, as on a device that one thread drives; where all queues go by themselves, they
+// wait for less. Ranks that run the same program and meet ranks alike in the same way are always at
+// the same place of it, so one of them is followed for all: the time is that of the different
+// programs, not of the ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +38,18 @@
 
 namespace weir::planned {
 
-/// A collective, or a loop around some. Loops without any may be left out.
+/// A collective, a loop around some, or what orders the queues that they are on. Loops without any
+/// may be left out.
 struct Meeting {
   uint32_t action = 0; ///< its number in the entry
+  uint32_t queue = 0;  ///< of a loop nothing
   // A loop's.
-  uint64_t rounds = 0; ///< of a collective 0
+  uint64_t rounds = 0; ///< of all others 0
   std::vector<Meeting> body = {};
+  // Of what records an event or waits for it, as Action::Kind.
+  enum class Order : uint8_t { none, record, wait };
+  Order order = Order::none; ///< of a collective none
+  uint32_t event = 0;
   // A collective's.
   std::string kind = ""; ///< "all_gather"
   std::string axis = "";

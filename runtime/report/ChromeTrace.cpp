@@ -9,6 +9,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -57,14 +58,15 @@ std::string chromeTrace(const artifact::Program &program, const std::vector<Trac
               {"name", "process_name"},
               {"args", {{"name", program.model()->str()}}}}
              .dump(-1, ' ', false, Json::error_handler_t::replace);
-  int64_t origin = events.empty() ? 0 : events.front().start;
+  int64_t origin = events.empty() ? 0 : std::ranges::min(events, {}, &Trace::Event::start).start;
   for (const Trace::Event &event : events) {
-    Description text = descriptionOf(program, *actions.at(event.entry).at(event.action));
+    const artifact::Action &action = *actions.at(event.entry).at(event.action);
+    Description text = descriptionOf(program, action);
     if (event.round > 0)
       text.arguments["round"] = event.round;
     Json slice = {{"ph", "X"},
                   {"pid", 1},
-                  {"tid", 1},
+                  {"tid", 1 + action.queue()},
                   {"ts", static_cast<double>(event.start - origin) / 1e3},
                   {"dur", static_cast<double>(event.end - event.start) / 1e3},
                   {"cat", program.entries()->Get(event.entry)->name()->str()},

@@ -54,11 +54,12 @@ private:
     int64_t rank() const override { return own; }
     int64_t size() const override { return int64_t(all.given.size()); }
     int64_t neighbours() const override { return size(); }
-    void exchange(std::span<const int64_t>, const std::string &what,
+    void exchange(unsigned, std::span<const int64_t>, const std::string &what,
                   std::span<const std::span<const std::byte>> to,
                   std::span<const std::span<std::byte>> from) override {
       all.exchange(size_t(own), what, to, from);
     }
+    void end() override {}
     void at(int64_t) override {}
     void recordWith(std::function<std::string()>) override {}
     void fail(Exit, const std::string &) override {}

@@ -128,3 +128,42 @@ TEST(LocalRanks, NobodyMeetsWhoHasLeft) {
   first.join();
   EXPECT_NE(failureOf([&] { exchange(ranks.of(1), four, 1, 1, "a sum", 1); }), "none");
 }
+
+/// Engines of a rank meet those of others along their axes, at the same time.
+TEST(LocalRanks, AxesGoByThemselves) {
+  const Mesh six = mesh("dp=2,tp=3");
+  LocalRanks ranks(six);
+  onAll(six, [&](int rank) {
+    std::vector<std::jthread> engines;
+    for (unsigned axis : {0u, 1u})
+      engines.emplace_back([&, axis] {
+        std::vector<int64_t> members = six.along(rank, axis);
+        for (int time = 0; time < 200; ++time) {
+          std::vector<int> got = exchange(ranks.of(rank), six, rank, axis, "a sum", 1);
+          for (size_t i = 0; i < got.size(); ++i)
+            ASSERT_EQ(got[i], 100 * members[i] + six.coordinate(rank, axis));
+        }
+      });
+  });
+}
+
+/// Who is in an exchange along another axis knows at once, and why.
+TEST(LocalRanks, AFailureEndsAllAxes) {
+  const Mesh four = mesh("dp=2,tp=2");
+  LocalRanks ranks(four);
+  std::vector<std::string> failures(4);
+  onAll(four, [&](int rank) {
+    if (rank == 0) // beside what it fails in
+      failures[0] = failureOf([&] { exchange(ranks.of(0), four, 0, 0, "a sum", 1); });
+    else if (rank == 1)
+      failures[1] = failureOf([&] { exchange(ranks.of(1), four, 1, 1, "the norm", 1); });
+    else if (rank == 3)
+      failures[3] = failureOf([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        exchange(ranks.of(0), four, 0, 1, "the loss", 1);
+      });
+  });
+  EXPECT_EQ(failures[1], "rank 1 is in the norm, and rank 0 in the loss");
+  EXPECT_TRUE(failures[0].starts_with("rank ") && failures[0].find("the norm") != std::string::npos)
+      << failures[0];
+}

@@ -121,6 +121,52 @@ TEST(Processes, EachMemberGetsWhatIsForIt) {
   EXPECT_EQ(failures, none);
 }
 
+/// Engines of a rank exchange along their axes at the same time, little and much.
+TEST(Processes, AxesGoByThemselves) {
+  const Mesh four = std::get<Mesh>(Mesh::parse("dp=2,tp=2"));
+  auto failures = onAll(4, [&](Processes &group) {
+    ProcessTransport transport(group, four);
+    {
+      std::vector<std::jthread> engines;
+      for (unsigned axis : {0u, 1u})
+        engines.emplace_back([&, axis] {
+          for (size_t turn = 0; turn < 60; ++turn)
+            exchangeNumbers(transport, four, group.rank(), axis, 1 + 40 * (turn % 7) * (1 + axis));
+        });
+    }
+    exchangeNumbers(transport, four, group.rank(), 0, 3);
+  });
+  EXPECT_EQ(failures, none);
+}
+
+/// What waits along another axis ends with the failure of this one.
+TEST(Processes, AFailureEndsAllAxes) {
+  const Mesh four = std::get<Mesh>(Mesh::parse("dp=2,tp=2"));
+  std::atomic<int> ended = 0;
+  auto failures = onAll(4, [&](Processes &group) {
+    ProcessTransport transport(group, four);
+    std::jthread beside([&] {
+      try {
+        // Ranks 2 and 3 never come.
+        if (group.rank() < 2)
+          exchangeNumbers(transport, four, group.rank(), 0, 1);
+      } catch (const GroupFailure &failure) {
+        EXPECT_NE(std::string(failure.what()).find("the loss"), std::string::npos)
+            << failure.what();
+        ++ended;
+      }
+    });
+    std::vector<int64_t> pair = {group.rank() & ~1, group.rank() | 1};
+    std::vector<std::byte> bytes(4);
+    std::vector<std::span<const std::byte>> to(2, bytes);
+    std::vector<std::span<std::byte>> from(2, bytes);
+    if (group.rank() < 2)
+      group.exchange(Group::laneOf(1), pair, group.rank() ? "the norm" : "the loss", to, from);
+  });
+  EXPECT_EQ(ended, 2);
+  EXPECT_NE(failures[0].find("the ranks do not do the same"), std::string::npos) << failures[0];
+}
+
 TEST(Processes, HaveSeveralRanksEach) {
   for (auto [all, text] : {std::pair("dp=4,tp=4", "dp=2,tp=2"),
                            {"dp=4,tp=4", "tp=2,dp=2"},

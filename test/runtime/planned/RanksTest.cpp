@@ -29,6 +29,35 @@ Meeting loop(uint64_t rounds, std::vector<Meeting> body) {
   return {.rounds = rounds, .body = std::move(body)};
 }
 
+Meeting on(uint32_t queue, Meeting meeting) {
+  meeting.queue = queue;
+  return meeting;
+}
+
+Meeting record(uint32_t event, uint32_t queue) {
+  return {.queue = queue, .order = Meeting::Order::record, .event = event};
+}
+
+Meeting wait(uint32_t event, uint32_t queue) {
+  return {.queue = queue, .order = Meeting::Order::wait, .event = event};
+}
+
+/// A collective on a queue that begins when queue 0 has come so far, and that is waited for where
+/// `behind` are given away.
+std::vector<Meeting> beside(Meeting collective, uint32_t queue, std::vector<Meeting> behind) {
+  uint32_t begins = 2 * queue, ends = begins + 1;
+  std::vector<Meeting> all = {record(begins, 0), wait(begins, queue),
+                              on(queue, std::move(collective)), record(ends, queue)};
+  all.insert(all.end(), behind.begin(), behind.end());
+  all.push_back(wait(ends, 0));
+  return all;
+}
+
+std::vector<Meeting> both(std::vector<Meeting> some, const std::vector<Meeting> &others) {
+  some.insert(some.end(), others.begin(), others.end());
+  return some;
+}
+
 /// On dp=2,tp=2, each with a program of its own: four collectives, of which two are in a loop.
 MeshPrograms fourRanks() {
   RankProgram program;
@@ -152,6 +181,47 @@ const Fault faults[] = {
        for (int rank : {1, 2})
          step(ranks, rank) = {gather("tp", 2), gather("dp", 1)};
      }},
+    {"AnAxisOnTwoQueues", FaultKind::axisOnQueues,
+     "rank 3 is in all_gather over dp, collective 6 (net.weir:6:1) on queue 3, and others are on "
+     "queue 0",
+     [](auto &ranks) { step(ranks)[4].queue = 3; }},
+    {"AnotherOrderOnAQueue", FaultKind::otherOrder,
+     "rank 1 is in all_gather over dp, collective 5 (net.weir:5:1), and rank 3 in all_gather over "
+     "dp, collective 6",
+     [](auto &ranks) {
+       for (int rank = 0; rank < 4; ++rank)
+         step(ranks, rank) = beside(gather("dp", 5), 3, beside(gather("dp", 6), 3, {}));
+       step(ranks) = beside(gather("dp", 6), 3, beside(gather("dp", 5), 3, {}));
+     }},
+    // Each is waited for before the other is given away.
+    {"DeadlockOfTwoQueues", FaultKind::deadlock,
+     "rank 0 is in all_gather over dp, collective 1 (net.weir:1:1) and waits for rank 2, in "
+     "all_gather over tp, collective 2",
+     [](auto &ranks) {
+       for (int rank : {0, 3})
+         step(ranks, rank) = both(beside(gather("dp", 1), 3, {}), beside(gather("tp", 2), 4, {}));
+       for (int rank : {1, 2})
+         step(ranks, rank) = both(beside(gather("tp", 2), 4, {}), beside(gather("dp", 1), 3, {}));
+     }},
+    // One queue waits for the other.
+    {"DeadlockBehindAnEvent", FaultKind::deadlock,
+     "rank 0 is in all_gather over dp, collective 1 (net.weir:1:1) and waits for rank 2, in "
+     "all_gather over tp, collective 2",
+     [](auto &ranks) {
+       for (int rank : {0, 3})
+         step(ranks, rank) =
+             beside(gather("dp", 1), 3, both({wait(7, 4)}, beside(gather("tp", 2), 4, {})));
+       for (int rank : {1, 2})
+         step(ranks, rank) =
+             beside(gather("tp", 2), 4, both({wait(9, 3)}, beside(gather("dp", 1), 3, {})));
+     }},
+    {"NobodyOnTheOtherQueue", FaultKind::missingCollective,
+     "waits for rank 3, which has no collective 2",
+     [](auto &ranks) {
+       for (int rank = 0; rank < 4; ++rank)
+         step(ranks, rank) = beside(gather("dp", 1), 3, beside(gather("tp", 2), 4, {}));
+       step(ranks) = beside(gather("dp", 1), 3, {});
+     }},
 };
 
 class Planted : public testing::TestWithParam<Fault> {};
@@ -192,6 +262,22 @@ TEST(Ranks, OrdersMayDifferWhereNobodyMeets) {
   for (int rank : {0, 2})
     step(ranks, rank) = {gather("tp", 2), gather("dp", 1), loop(2, {gather("dp", 3)})};
   auto found = verifyRanks(ranks);
+  EXPECT_FALSE(found) << found->message;
+}
+
+/// What is given to queues before any of it is waited for.
+TEST(Ranks, QueuesGoByThemselves) {
+  MeshPrograms ranks = fourRanks();
+  for (int rank : {0, 3})
+    step(ranks, rank) = beside(gather("dp", 1), 3, beside(gather("tp", 2), 4, {}));
+  for (int rank : {1, 2})
+    step(ranks, rank) = beside(gather("tp", 2), 4, beside(gather("dp", 1), 3, {}));
+  auto found = verifyRanks(ranks);
+  EXPECT_FALSE(found) << found->message;
+  // In loops too, in the same rounds.
+  for (int rank = 0; rank < 4; ++rank)
+    step(ranks, rank) = {loop(5, step(ranks, rank))};
+  found = verifyRanks(ranks);
   EXPECT_FALSE(found) << found->message;
 }
 
