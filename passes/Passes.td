@@ -164,12 +164,13 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
 def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "says how every op is cut over the ranks of a mesh";
   let description = [{
-    Rows of inputs are cut over dp, matrices over the other axes, and with `zero` what lasts, and what follows from them along the factors of ops. Nothing
-    changes but attributes: weir.mesh of the module, weir.layout of arguments and variables, weir.cuts of ops, weir.inside of microbatches (ir/weir/Names.h).
+    Rows of inputs are cut over dp and ep, experts over ep, the positions of sequences over cp, matrices over the other axes, and with `zero` what lasts,
+    and what follows from them along the factors of ops. Nothing changes but attributes: weir.mesh of the module, weir.layout of arguments and variables, weir.cuts of ops, weir.inside of microbatches (ir/weir/Names.h).
   }];
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as dp=2,tp=2; none is one rank">,
                  Option<"zero", "zero", "int64_t", "0", "what is cut over dp besides rows: 1 and 2 optimizers' states and gradients, 3 parameters too">,
-                 Option<"sequenceParallel", "sequence-parallel", "bool", "true", "what is added up over other axes is cut there along another dimension">];
+                 Option<"sequenceParallel", "sequence-parallel", "bool", "true", "what is added up over other axes is cut there along another dimension">,
+                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all or gather; none is chosen">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

@@ -96,7 +96,8 @@ static constexpr PipelinePass layoutPasses[] = {
     {"propagate-layouts", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.mesh.empty())
-         pm.addPass(createPropagateLayouts({options.mesh, options.zero, options.sequenceParallel}));
+         pm.addPass(createPropagateLayouts(
+             {options.mesh, options.zero, options.sequenceParallel, options.contextParallel}));
      }},
 };
 

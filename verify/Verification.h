@@ -34,6 +34,7 @@ struct Verification {
                  .mesh = options.mesh,
                  .zero = options.zero,
                  .sequenceParallel = options.sequenceParallel,
+                 .contextParallel = options.contextParallel,
                  .dumpKernels =
                      [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
                        if (step == "emitted")

@@ -39,6 +39,7 @@ struct VerifyOptions {
   std::string mesh;                     ///< PipelineOptions::mesh
   int64_t zero = 0;                     ///< PipelineOptions::zero
   bool sequenceParallel = true;         ///< PipelineOptions::sequenceParallel
+  std::string contextParallel;          ///< PipelineOptions::contextParallel
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

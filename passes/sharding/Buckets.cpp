@@ -67,8 +67,8 @@ bool isSmall(const Later &one) {
 }
 
 bool goTogether(const Later &one, const Later &other) {
-  return one.kind == other.kind && one.axis == other.axis && one.again == other.again &&
-         one.place->getBlock() == other.place->getBlock() &&
+  return one.kind == other.kind && one.axis == other.axis && one.also == other.also &&
+         one.again == other.again && one.place->getBlock() == other.place->getBlock() &&
          getElementTypeOrSelf(one.value().getType()) ==
              getElementTypeOrSelf(other.value().getType());
 }

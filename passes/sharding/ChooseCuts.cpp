@@ -9,6 +9,7 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "passes/sharding/Flow.h"
+#include "passes/sharding/Pieces.h"
 #include "passes/sharding/Price.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -159,11 +160,13 @@ private:
         layout.dimensions[0] = {Piece{rows}, Piece{size / rows}};
       else if (layout.dimensions.size() < 3)
         continue;
-      Piece &piece = layout.dimensions[layout.dimensions[0].size() > 1 ? 0 : 1].back();
-      if (piece.size < mesh.axes[axis].size)
-        continue;
-      piece.axes = {axis};
-      seeds.push_back({value, layout});
+      size_t dimension = layout.dimensions[0].size() > 1 ? 0 : 1;
+      layout.dimensions[dimension].back().axes = {axis};
+      // Further than the places are cut already.
+      Layout now = propagation.of(value);
+      cutFurther(now.dimensions[dimension], layout.dimensions[dimension], axis, mesh);
+      if (now.isCutOver(axis))
+        seeds.push_back({value, now});
     }
     return seeds;
   }

@@ -110,15 +110,23 @@ Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh 
     for (const Piece &piece : pieces) {
       if (factor.kind == Factor::Kind::sum)
         sums.insert(sums.end(), piece.axes.begin(), piece.axes.end());
-      else if (factor.kind != Factor::Kind::parallel)
+      else if (factor.kind != Factor::Kind::parallel && factor.kind != Factor::Kind::whole)
         // The innermost first: what members along it have is combined to what its owner has.
         for (unsigned axis : llvm::reverse(piece.axes))
           flow.combinations.push_back({axis, factor.kind});
     }
   llvm::sort(sums);
   for (ArrayRef<ShardRule::Dimension> dimensions : rule.results) {
-    flow.results.push_back(layoutOf(dimensions, cuts));
-    flow.results.back().sums = sums;
+    Layout layout = layoutOf(dimensions, cuts);
+    layout.sums = sums;
+    for (auto [i, factor] : llvm::enumerate(rule.factors))
+      if (factor.kind == Factor::Kind::whole)
+        for (const Piece &piece : cuts.dimensions[i])
+          for (unsigned axis : piece.axes)
+            if (!layout.isCutOver(axis))
+              layout.sums.push_back(axis);
+    llvm::sort(layout.sums);
+    flow.results.push_back(std::move(layout));
   }
   return flow;
 }

@@ -33,7 +33,9 @@ struct Flow {
 
 /// `cuts` are those of the rule's factors, each as a dimension; `layoutOf` says how a value lies.
 /// Where what is summed over is cut, results are still to be added up. That waits through ops that
-/// are linear in it, for the first that is not, or whose result is larger.
+/// are linear in it, for the first that is not, or whose result is larger. A factor that has to be
+/// whole is cut where whoever partitions the op knows how (Stripes.h): results that do not have it
+/// are sums too.
 Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
             llvm::function_ref<const Layout &(mlir::Value)> layoutOf);
 

@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Reshard.h"
+#include "passes/sharding/Stripes.h"
 #include <map>
 #include <tuple>
 
@@ -245,10 +246,21 @@ private:
     SmallVector<Type> types;
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results))
       types.push_back(typeOf(result, layout));
-    Operation *made = compute(op, operands, types, cuts, flow.results[0]);
-    SmallVector<Value> values(made->getResults());
-    for (const Combination &combination : flow.combinations)
-      values = combine(made, values, combination);
+    SmallVector<Value> values;
+    const Pieces *queries = needsStripes(op) ? &cuts.dimensions[rule.operands[0][2][0]] : nullptr;
+    if (queries && !queries->back().axes.empty()) {
+      const Piece &stripes = queries->back();
+      if (stripes.size != stripes.parts(mesh) || queries->size() > 2)
+        return op->emitOpError("is causal, and its queries are cut into stripes alone: ")
+               << "expected one place of the innermost piece for each rank";
+      values = attendInStripes(builder, op, operands, types, reshard.begin(op->getLoc(), stripes),
+                               stripes.size);
+    } else {
+      Operation *made = compute(op, operands, types, cuts, flow.results[0]);
+      values.assign(made->result_begin(), made->result_end());
+      for (const Combination &combination : flow.combinations)
+        values = combine(made, values, combination);
+    }
     say(values, flow.results);
     for (auto [old, result, layout] : llvm::zip_equal(op->getResults(), values, flow.results))
       locals[old] = {result, layout};

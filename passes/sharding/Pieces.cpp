@@ -106,4 +106,17 @@ bool refine(Pieces &pieces, const Pieces &others, const Mesh &mesh,
   return changed;
 }
 
+void cutFurther(Pieces &pieces, const Pieces &others, unsigned axis, const Mesh &mesh) {
+  Pieces mine = pieces, theirs = others;
+  if (!align(mine, theirs, mesh))
+    return;
+  for (auto [piece, like] : llvm::zip_equal(mine, theirs))
+    if (llvm::is_contained(like.axes, axis) &&
+        piece.size >= piece.parts(mesh) * mesh.axes[axis].size) {
+      piece.axes.push_back(axis);
+      pieces = joined(mine);
+      return;
+    }
+}
+
 } // namespace weir::sharding

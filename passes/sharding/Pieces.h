@@ -23,6 +23,10 @@ std::optional<std::vector<Pieces>> fallApart(const Pieces &pieces, llvm::ArrayRe
 bool refine(Pieces &pieces, const Pieces &others, const Mesh &mesh,
             llvm::function_ref<bool(unsigned axis)> mayCut);
 
+/// Cuts the pieces over the axis too, innermost, where `others`, of as many places, are, and where
+/// each share keeps a place.
+void cutFurther(Pieces &pieces, const Pieces &others, unsigned axis, const Mesh &mesh);
+
 /// Makes both pieces of the same sizes, some of which are not cut; false where there are none.
 bool align(Pieces &first, Pieces &second, const Mesh &mesh);
 

@@ -16,6 +16,8 @@
 #include "ir/weir/ShardPins.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ChooseCuts.h"
+#include "passes/sharding/Context.h"
+#include "passes/sharding/Experts.h"
 #include "passes/sharding/Flow.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
@@ -31,9 +33,9 @@ using namespace weir::sharding;
 
 namespace {
 
-/// How much of what is cut over the data axis, besides rows (Rajbhandari et al., "ZeRO: Memory
-/// optimizations toward training trillion parameter models", SC 2020). Gradients follow from the
-/// states of optimizers, so 1 and 2 are one.
+/// How much of what is cut over the axes of a batch, besides rows (Rajbhandari et al., "ZeRO:
+/// Memory optimizations toward training trillion parameter models", SC 2020). Gradients follow from
+/// the states of optimizers, so 1 and 2 are one.
 enum Zero { optimizers = 1, parameters = 3 };
 
 /// Cuts the piece of a variable over the axis whose largest share is then smallest, the first of
@@ -83,30 +85,26 @@ public:
 
   StringRef name() { return function.getSymName(); }
 
-  /// What is computed of a batch's rows is computed where they are.
-  LogicalResult cutRows() {
-    bool anyCut = false;
-    for (BlockArgument argument : function.getArguments()) {
-      Layout layout = rowsOf(argument);
-      propagation.fix(argument, layout);
-      anyCut |= layout.isCut();
-      if (layout.isCut())
-        function.setArgAttr(argument.getArgNumber(), layoutAttrName, text(layout));
-    }
-    int axis = mesh.find(dataAxis);
-    if (function.getSymName() == "step" && axis >= 0 && function.getNumArguments() && !anyCut)
-      return refuse();
-    if (axis >= 0)
-      function.walk([&](ReadOp read) { propagation.fix(read, unsigned(axis)); });
-    propagation.run(function, "rows of a batch");
-    return success();
+  /// What is computed of a batch is computed where its rows are, or its positions. Parameters are
+  /// whole there, but for those of experts, and tables of positions.
+  LogicalResult cutBatch(StringRef contextParallel) {
+    if (int axis = mesh.find(expertAxis);
+        axis >= 0 && failed(cutExperts(function, propagation, mesh, unsigned(axis))))
+      return failure();
+    for (unsigned axis : rowAxes())
+      function.walk([&](ReadOp read) { propagation.fix(read, axis); });
+    if (failed(cutRows()))
+      return failure();
+    int axis = mesh.find(contextAxis);
+    return axis < 0 ? success()
+                    : cutSequences(function, propagation, mesh, unsigned(axis), contextParallel);
   }
 
-  /// Chooses how variables lie over the other axes, from how they are used, but for those of which
+  /// Chooses how variables lie over tp, from how they are used, but for those of which
   /// the model says it.
   LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, VariableLayouts &variables) {
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-      if (mesh.axes[axis].name != dataAxis) {
+      if (mesh.axes[axis].name == tensorAxis) {
         if (failed(cutPinned(axis, pins)))
           return failure();
         sharding::cutMatrices(function, propagation, mesh, axis);
@@ -147,14 +145,14 @@ public:
       FileLineColLoc line = modelLine(op.getLoc());
       if (!forward.contains(op) || isa<View>(*op) || !op->getNumOperands() || !line)
         return;
-      Value result = op->getResult(0);
-      std::string layout = propagation.of(result).text(mesh);
-      if (shapeOf(result).empty())
+      if (shapeOf(op->getResult(0)).empty())
         return;
+      std::string layout =
+          layoutOf(propagation.ruleOf(op).results[0], propagation.factors(op)).text(mesh);
       auto [found, isNew] = alike.try_emplace({line.getFilename(), line.getLine(), layout},
                                               Values{placements.size(), {}});
       if (isNew)
-        placements.push_back({line, "", false, 0, layout, propagation.whyOf(result)});
+        placements.push_back({line, "", false, 0, layout, propagation.whyOf(op)});
       Placement &placement = placements[found->second.number];
       ++placement.times;
       if (StringRef name = op->getName().stripDialect(); found->second.ops.insert(name))
@@ -163,6 +161,31 @@ public:
   }
 
 private:
+  LogicalResult cutRows() {
+    Axes all = rowAxes();
+    bool anyCut = all.empty() || function.getNumArguments() == 0;
+    for (BlockArgument argument : function.getArguments()) {
+      Layout layout = rowsOf(argument);
+      propagation.fix(argument, layout);
+      anyCut |= llvm::all_of(all, [&](unsigned axis) { return layout.isCutOver(axis); });
+      if (layout.isCut())
+        function.setArgAttr(argument.getArgNumber(), layoutAttrName, text(layout));
+    }
+    if (function.getSymName() == "step" && !anyCut)
+      return refuse();
+    propagation.run(function, "rows of a batch");
+    return success();
+  }
+
+  /// Those that cut rows. What experts have of them is cut over fewer: the others are inner ones.
+  Axes rowAxes() {
+    Axes all;
+    for (std::string_view name : {dataAxis, expertAxis})
+      if (int axis = mesh.find(name); axis >= 0)
+        all.push_back(unsigned(axis));
+    return all;
+  }
+
   LogicalResult cutPinned(unsigned axis, ArrayRef<ShardPin> pins) {
     const Mesh::Axis &of = mesh.axes[axis];
     for (const ShardPin &pin : pins) {
@@ -208,8 +231,13 @@ private:
 
   LogicalResult refuse() {
     ArrayRef<int64_t> shape = shapeOf(function.getArgument(0));
-    int64_t count = batches(), ranks = mesh.axes[mesh.find(dataAxis)].size;
-    std::string who = "--mesh dp=" + std::to_string(ranks);
+    int64_t count = batches(), ranks = 1;
+    std::string who = "--mesh ";
+    for (unsigned axis : rowAxes()) {
+      const Mesh::Axis &of = mesh.axes[axis];
+      who += (ranks == 1 ? "" : ",") + of.name + "=" + std::to_string(of.size);
+      ranks *= of.size;
+    }
     if (function->getParentOp()->hasAttr(hostsAttrName))
       who = "--deterministic"; // whatever the mesh
     return emitError(function.getArgument(0).getLoc())
@@ -222,12 +250,17 @@ private:
   /// each.
   Layout rowsOf(BlockArgument argument) {
     Layout layout = Layout::whole(shapeOf(argument));
-    int axis = mesh.find(dataAxis);
-    if (axis < 0 || layout.dimensions.empty())
+    if (layout.dimensions.empty())
       return layout;
     int64_t count = batches(), rows = shapeOf(argument)[0];
-    if (rows % count == 0 && rows / count >= mesh.axes[axis].size)
-      layout.dimensions[0] = joined(Pieces{Piece{count}, Piece{rows / count, {unsigned(axis)}}});
+    if (rows % count != 0)
+      return layout;
+    Piece piece{rows / count};
+    for (unsigned axis : rowAxes())
+      if (piece.size >= piece.parts(mesh) * mesh.axes[axis].size)
+        piece.axes.push_back(axis);
+    if (!piece.axes.empty())
+      layout.dimensions[0] = joined(Pieces{Piece{count}, piece});
     return layout;
   }
 
@@ -265,7 +298,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     std::vector<Entry> entries;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       entries.emplace_back(function, all);
-      if (failed(entries.back().cutRows()))
+      if (failed(entries.back().cutBatch(std::string(contextParallel))))
         return signalPassFailure();
       if (function.getSymName() == "step" &&
           failed(entries.back().cutVariables(sequenceParallel, *pins, variables)))
@@ -277,12 +310,13 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       if (auto found = variables.find(variable.getSymName()); found != variables.end())
         lying = found->second;
       auto &[layout, why] = lying;
-      int axis = all.find(dataAxis);
-      if (axis >= 0 && isCutByZero(variable, zero)) {
-        cutPiece(layout, all, unsigned(axis));
-        if (layout.isCutOver(unsigned(axis)))
-          why +=
-              (why.empty() ? "" : "; ") + all.axes[axis].name + ": --zero " + std::to_string(zero);
+      for (auto [number, axis] : llvm::enumerate(all.axes)) {
+        if (!isOfBatch(axis.name) || !isCutByZero(variable, zero) ||
+            layout.isCutOver(unsigned(number)))
+          continue;
+        cutPiece(layout, all, unsigned(number));
+        if (layout.isCutOver(unsigned(number)))
+          why += (why.empty() ? "" : "; ") + axis.name + ": --zero " + std::to_string(zero);
       }
       placements.push_back(
           {variable.getLoc(), variable.getSymName().str(), true, 1, layout.text(all), why});

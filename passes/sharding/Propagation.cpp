@@ -35,6 +35,21 @@ void Propagation::fix(Value value, const Layout &layout) {
 
 void Propagation::fix(Value value, unsigned axis) { about(value).fixed.push_back(axis); }
 
+void Propagation::pin(Shardable op, unsigned axis, Layout cuts, std::string why) {
+  pins[op].push_back({axis, std::move(cuts), std::move(why)});
+}
+
+ArrayRef<Propagation::Pin> Propagation::pinsOf(Operation *op) const {
+  auto found = pins.find(op);
+  return found == pins.end() ? ArrayRef<Pin>() : ArrayRef<Pin>(found->second);
+}
+
+const Propagation::Pin *Propagation::pinOf(Operation *op, unsigned axis) const {
+  ArrayRef<Pin> all = pinsOf(op);
+  auto found = llvm::find_if(all, [&](const Pin &pin) { return pin.axis == axis; });
+  return found == all.end() ? nullptr : found;
+}
+
 Layout Propagation::of(Value value) const {
   auto found = known.find(value);
   return found == known.end() ? Layout::whole(shapeOf(value)) : found->second.layout;
@@ -101,7 +116,7 @@ Layout Propagation::factors(Shardable op) const {
       return;
     const Known &known = found->second;
     for (unsigned axis = 0; axis < mesh().axes.size(); ++axis)
-      if (known.layout.isCutOver(axis))
+      if (known.layout.isCutOver(axis) && !pinOf(op, axis))
         claims.push_back({&known.layout, dimensions, axis, known.rounds[axis], isResult,
                           storageBytes(value.getType())});
   };
@@ -125,6 +140,9 @@ Layout Propagation::factors(Shardable op) const {
           refine(result.dimensions[factor], part, mesh(),
                  [&](unsigned axis) { return axis == claim.axis && !result.isCutOver(axis); });
     }
+  for (const Pin &pin : pinsOf(op))
+    for (auto [pieces, others] : llvm::zip_equal(result.dimensions, pin.cuts.dimensions))
+      cutFurther(pieces, others, pin.axis, mesh());
   return result;
 }
 
@@ -173,7 +191,11 @@ bool Propagation::spread(Operation *op) {
     return false;
   const ShardRule &rule = ruleOf(shardable);
   Layout cuts = factors(shardable);
-  if (!cuts.isCut())
+  for (const Pin &pin : pinsOf(op))
+    for (Pieces &pieces : cuts.dimensions)
+      for (Piece &piece : pieces)
+        llvm::erase(piece.axes, pin.axis);
+  if (!cuts.isCut() || (passes && !passes(shardable, cuts)))
     return false;
   bool changed = false;
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
@@ -208,12 +230,31 @@ void Propagation::run(func::FuncOp entry, std::string why) {
   reasons.push_back(std::move(why));
 }
 
-std::string Propagation::whyOf(Value value) const {
+std::string Propagation::whyOf(Value value, unsigned axis) const {
   auto found = known.find(value);
+  if (found == known.end() || !found->second.layout.isCutOver(axis))
+    return "";
+  return reasons[found->second.rounds[axis]];
+}
+
+static void addReason(std::string &text, const Mesh::Axis &axis, const std::string &why) {
+  if (!why.empty())
+    text += (text.empty() ? "" : "; ") + axis.name + ": " + why;
+}
+
+std::string Propagation::whyOf(Value value) const {
   std::string text;
   for (auto [axis, of] : llvm::enumerate(mesh().axes))
-    if (found != known.end() && found->second.layout.isCutOver(unsigned(axis)))
-      text += (text.empty() ? "" : "; ") + of.name + ": " + reasons[found->second.rounds[axis]];
+    addReason(text, of, whyOf(value, unsigned(axis)));
+  return text;
+}
+
+std::string Propagation::whyOf(Shardable op) const {
+  std::string text;
+  for (auto [axis, of] : llvm::enumerate(mesh().axes)) {
+    const Pin *pin = pinOf(op, unsigned(axis));
+    addReason(text, of, pin ? pin->why : whyOf(op->getResult(0), unsigned(axis)));
+  }
   return text;
 }
 

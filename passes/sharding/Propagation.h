@@ -11,6 +11,9 @@
 // operands and results differ from what it computes with, and are brought there by whoever
 // partitions the entry.
 //
+// An op that is pinned over an axis is cut over it as whoever pinned it says, and nothing spreads
+// over that axis through it: what it reads and makes lies as others want it, and is moved.
+//
 // What is fixed gains nothing: variables and an entry's arguments have the layouts they are stored
 // in, over some axes before others. All reads of a variable are one.
 //
@@ -22,6 +25,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
+#include <functional>
 #include <memory>
 
 namespace weir::sharding {
@@ -39,12 +43,22 @@ public:
   /// Gives a value cuts, as far as they do not contradict those it has.
   void seed(mlir::Value value, const Layout &layout) { add(value, layout); }
 
+  /// The op's factors are cut over the axis as those of `cuts` are, behind what else cuts them,
+  /// where each share keeps a place.
+  void pin(Shardable op, unsigned axis, Layout cuts, std::string why);
+
+  /// From here on, cuts spread through ops alone that pass with those they would have.
+  using Passes = std::function<bool(Shardable op, const Layout &cuts)>;
+  void spreadThrough(Passes some) { passes = std::move(some); }
+
   /// Spreads what has been fixed and seeded since the last time over the entry. `why` says on whose
   /// account, as whoever trains the model would.
   void run(mlir::func::FuncOp entry, std::string why);
 
   /// On whose account each axis came to cut the value: "dp: rows of a batch; tp: with h.*.up".
   std::string whyOf(mlir::Value value) const;
+  /// The same of an op's first result, as the op makes it.
+  std::string whyOf(Shardable op) const;
 
   /// What is known of a value: whole, where nothing is.
   Layout of(mlir::Value value) const;
@@ -61,6 +75,15 @@ private:
     llvm::SmallVector<unsigned> rounds; ///< for each axis, in which it was cut
     Axes fixed = {};
   };
+
+  struct Pin {
+    unsigned axis;
+    Layout cuts;
+    std::string why;
+  };
+  llvm::ArrayRef<Pin> pinsOf(mlir::Operation *op) const;
+  const Pin *pinOf(mlir::Operation *op, unsigned axis) const;
+  std::string whyOf(mlir::Value value, unsigned axis) const;
 
   /// Has what is tied to a value that has changed looked at again.
   void touch(mlir::Value value);
@@ -79,6 +102,8 @@ private:
   /// Copies of a propagation are of one entry.
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Pin, 1>> pins;
+  Passes passes;
   std::vector<std::string> reasons;            ///< of each round that is over
   llvm::DenseSet<mlir::Operation *> unsettled; ///< a value of theirs has changed since they spread
 };

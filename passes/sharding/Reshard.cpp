@@ -141,7 +141,7 @@ static const Piece &pieceOf(const Layout &layout, const Step &step) {
 /// What stays apart is textbook's: what a layer's ranks tell each other over other axes is large,
 /// and each has its place. Members that have as many rows have equal columns of several values.
 bool Reshard::isPutOff(const Piece &piece, unsigned axis) const {
-  return mesh.axes[axis].name == dataAxis && piece.size % piece.parts(mesh) == 0;
+  return isOfBatch(mesh.axes[axis].name) && piece.size % piece.parts(mesh) == 0;
 }
 
 /// Until make(); the result has so many rows.
@@ -246,11 +246,16 @@ Value Reshard::sum(Location loc, Value parts) {
   return isLow ? CastOp::create(builder, loc, type.clone(shapeOf(sum)), sum).getResult() : sum;
 }
 
-/// The sum of all members' values, for all of them; the first rank has so many elements.
-Value Reshard::addUp(Location loc, Value value, unsigned axis, int64_t ofFirst) {
+/// The sum of all members' values, for all of them; the first rank has so many elements. Of a sum
+/// over several axes a member along the first adds up its share alone over the others: together
+/// they move as much as one collective of all would.
+Value Reshard::addUp(Location loc, Value value, ArrayRef<unsigned> axes, int64_t ofFirst) {
+  if (axes.empty())
+    return value;
+  const unsigned axis = axes[0];
   int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
   if (ofFirst < fewElements * members)
-    return sum(loc, stack(loc, value, axis));
+    return addUp(loc, sum(loc, stack(loc, value, axis)), axes.drop_front(), ofFirst);
   Shape shape(shapeOf(value));
   Value flat = value;
   if (shape.size() > 1)
@@ -260,7 +265,9 @@ Value Reshard::addUp(Location loc, Value value, unsigned axis, int64_t ofFirst) 
   const int64_t zero[] = {0}, one[] = {1};
   if (share * members != elements)
     flat = PadOp::create(builder, loc, typeLike(flat, {share * members}), flat, zero, one);
-  flat = allGather(loc, sumOfShares(loc, flat, axis, shares, share), axis, shares);
+  flat = sumOfShares(loc, flat, axis, shares, share);
+  flat = addUp(loc, flat, axes.drop_front(), (ofFirst + members - 1) / members);
+  flat = allGather(loc, flat, axis, shares);
   if (share * members != elements)
     flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
   return shape.size() > 1 ? SplitDimOp::create(builder, loc, flat, int64_t(0), shape).getResult()
@@ -388,8 +395,11 @@ LogicalResult Reshard::make() {
 
 Value Reshard::move(Location loc, Value value, const Later &how) {
   llvm::SaveAndRestore restored(again, how.again);
-  if (how.kind == Later::sum)
-    return addUp(loc, value, how.axis, how.elements);
+  if (how.kind == Later::sum) {
+    SmallVector<unsigned> axes = {how.axis};
+    llvm::append_range(axes, how.also);
+    return addUp(loc, value, axes, how.elements);
+  }
   int64_t count = members(how.axis), rows = shapeOf(value)[0];
   bool isGathered = how.kind == Later::gather;
   SmallVector<int64_t> each(count, isGathered ? rows : rows / count);
@@ -400,7 +410,12 @@ Value Reshard::move(Location loc, Value value, const Later &how) {
 Value Reshard::move(Location loc, Value value, const Layout &from, const Layout &to, bool again) {
   llvm::SaveAndRestore restored(this->again, again);
   Layout now = from;
-  for (const Step &step : stepsBetween(from, to, mesh)) {
+  auto isSumOfBatch = [&](const Step &step) {
+    return step.kind == Step::sum && isOfBatch(mesh.axes[step.axis].name);
+  };
+  SmallVector<Step> steps = stepsBetween(from, to, mesh);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step &step = steps[i];
     switch (step.kind) {
     case Step::gather:
       value = gather(loc, value, now, step);
@@ -414,10 +429,13 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
     case Step::sumTo:
       value = addUpTo(loc, value, now, step);
       break;
-    case Step::sum:
-      value = buckets.put(builder, loc, value, shapeOf(value),
-                          {Later::sum, step.axis, elementsOf(now, mesh, 0), false});
+    case Step::sum: {
+      Later sum{Later::sum, step.axis, elementsOf(now, mesh, 0), false};
+      for (; isSumOfBatch(step) && i + 1 < steps.size() && isSumOfBatch(steps[i + 1]); ++i)
+        sum.also.push_back(steps[i + 1].axis);
+      value = buckets.put(builder, loc, value, shapeOf(value), sum);
       break;
+    }
     case Step::regroup:
       break;
     }

@@ -99,7 +99,8 @@ private:
   mlir::Value slice(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value sum(mlir::Location loc, mlir::Value parts);
-  mlir::Value addUp(mlir::Location loc, mlir::Value value, unsigned axis, int64_t ofFirst);
+  mlir::Value addUp(mlir::Location loc, mlir::Value value, llvm::ArrayRef<unsigned> axes,
+                    int64_t ofFirst);
   mlir::Value sumOfShares(mlir::Location loc, mlir::Value value, unsigned axis,
                           llvm::ArrayRef<int64_t> rows, int64_t share);
   mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,

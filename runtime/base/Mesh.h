@@ -45,8 +45,16 @@ struct Mesh {
   bool operator==(const Mesh &) const = default;
 };
 
-/// The axes that anything is cut over: one for the rows of batches, one for matrices.
-constexpr std::string_view dataAxis = "dp", tensorAxis = "tp";
+/// The axes that anything is cut over: for the rows of batches, matrices, experts, and the
+/// positions of sequences.
+constexpr std::string_view dataAxis = "dp", tensorAxis = "tp", expertAxis = "ep",
+                           contextAxis = "cp";
+
+/// Whether ranks along the axis have other parts of a batch, so that gradients are added up over
+/// them.
+constexpr bool isOfBatch(std::string_view axis) {
+  return axis == dataAxis || axis == expertAxis || axis == contextAxis;
+}
 
 /// The first place of the part number `part` of `size` places in `parts`; of `parts`, their end.
 constexpr int64_t firstOfPart(int64_t size, int64_t part, int64_t parts) {

@@ -6,6 +6,8 @@ import unittest
 import weirtest
 from weirtest import MODELS, data, npy
 
+MOE = ["--set", "layers=1", "--set", "width=24", "--set", "context=12", "--set", "experts=4", "--set", "hidden=16", "--set", "batch=6"]
+
 
 class Mesh(weirtest.Test):
     def compiled(self, model, *options, name):
@@ -47,6 +49,21 @@ class Mesh(weirtest.Test):
             with self.subTest(mesh=mesh):
                 together = self.compiled("gpt-char", *options, "--mesh", *mesh, name="together.weirx")
                 self.agree(self.losses(together, *text), alone)
+
+    def test_experts_and_sequences_in_parts(self):
+        """Each axis by itself and with others; attention with too few heads gathers."""
+        text = data(window=self.text())
+        gpt = ["--set", "layers=2", "--set", "width=32", "--set", "context=18", "--set", "batch=6"]
+        for model, options, meshes in (
+            ("moe", MOE, (["ep=2"], ["dp=2,ep=2", "--zero", 1], ["ep=2,cp=2,tp=2", "--zero", 3])),
+            ("gpt-char", gpt, (["cp=2"], ["dp=2,cp=2,tp=2", "--zero", 1], ["cp=3", "--context-parallel", "gather"], ["cp=6", "--zero", 3])),
+            ("llama", [*gpt, "--set", "hidden=40"], (["cp=2,tp=2"],)),
+        ):
+            alone = self.losses(self.compiled(model, *options, name="alone.weirx"), *text)
+            for mesh in meshes:
+                with self.subTest(model=model, mesh=mesh):
+                    together = self.compiled(model, *options, "--mesh", *mesh, name="together.weirx")
+                    self.agree(self.losses(together, *text), alone)
 
     def test_what_is_kept_is_in_parts(self):
         """Of what gradients read of the forward computation, a rank has its part."""
@@ -91,6 +108,18 @@ class Mesh(weirtest.Test):
         together = self.compiled("mnist-cnn", *options, "--mesh", "dp=2", name="together.weirx")
         self.agree(self.losses(together, *rows, steps=3), alone, delta=1e-4)
 
+    def goes_on(self, fed, alone, *artifacts):
+        """Each trains three steps from where the one before it has stopped; one device alone beside them."""
+
+        def losses(folder, *artifacts):
+            found = []
+            for i, artifact in enumerate(artifacts):
+                more = ["--resume", "--extend"] if i else []
+                found += self.losses(artifact, *fed, "--checkpoint", self.folder / folder, *more, steps=3 * (i + 1))[-3:]
+            return found
+
+        self.agree(losses("kept", *artifacts), losses("beside", *[alone] * len(artifacts)))
+
     def test_a_run_goes_on_on_another_mesh(self):
         options, rows = ["--set", "hidden=24", "--set", "batch=8"], self.digits(64)
         alone = self.compiled("mnist-mlp", *options, name="alone.weirx")
@@ -98,15 +127,15 @@ class Mesh(weirtest.Test):
         four = self.compiled("mnist-mlp", *options, "--mesh", "dp=4", name="four.weirx")
         zero = self.compiled("mnist-mlp", *options, "--mesh", "dp=3", "--zero", 3, name="zero.weirx")
         both = self.compiled("mnist-mlp", *options, "--mesh", "dp=2,tp=2", "--zero", 3, name="both.weirx")
+        self.goes_on(rows, alone, two, four, zero, both, alone)
 
-        def losses(folder, *artifacts):
-            found = []
-            for i, artifact in enumerate(artifacts):
-                more = ["--resume", "--extend"] if i else []
-                found += self.losses(artifact, *rows, "--checkpoint", self.folder / folder, *more, steps=3 * (i + 1))[-3:]
-            return found
-
-        self.agree(losses("kept", two, four, zero, both, alone), losses("beside", alone, alone, alone, alone, alone))
+    def test_experts_go_on_on_another_mesh(self):
+        text = data(window=self.text())
+        alone = self.compiled("moe", *MOE, name="alone.weirx")
+        experts = self.compiled("moe", *MOE, "--mesh", "ep=2", "--zero", 1, name="experts.weirx")
+        rows = self.compiled("moe", *MOE, "--mesh", "dp=2", name="rows.weirx")
+        places = self.compiled("moe", *MOE, "--mesh", "cp=2", "--zero", 3, name="places.weirx")
+        self.goes_on(text, alone, experts, rows, places, alone, experts)
 
     def test_inspect(self):
         artifact = self.compiled("mnist-mlp", "--set", "hidden=24", "--set", "batch=8", "--mesh", "dp=2", name="a.weirx")
@@ -232,6 +261,15 @@ train {
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
+        self.fails(2, "xp is no axis that anything is cut over: expected dp, for rows of batches, tp, for matrices, ep, for experts, or cp, for positions of sequences",
+                   "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip
+        self.fails(3, "--mesh ep=2 cuts experts, and this model has none", "weir", "compile", model, "--mesh", "ep=2", "-o", self.folder / "a.weirx")
+        self.fails(3, "--mesh cp=2 cuts the positions of sequences, and is for models that `attend` to them", "weir", "compile", model,
+                   "--mesh", "cp=2", "-o", self.folder / "a.weirx")  # fmt: skip
+        self.fails(2, "--context-parallel says what attention does over an axis cp, and there is none: expected --mesh cp=N", "weir", "compile",
+                   model, "--mesh", "dp=2", "--context-parallel", "gather", "-o", self.folder / "a.weirx")  # fmt: skip
+        self.fails(2, "--deterministic cuts a step over dp and tp alone, as dp=8,tp=8 does, and --mesh cp=2 has cp: leave one of the two out",
+                   "weir", "compile", model, "--mesh", "cp=2", "--deterministic", "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, "--mesh dp=2: ranks are CPUs yet", "weir", "compile", model, "--mesh", "dp=2",
                    "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 

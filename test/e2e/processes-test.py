@@ -17,6 +17,7 @@ from weirtest import BIN, MODELS, SHIPPED, data, small, start
 
 MLP = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
 GPT = [MODELS / "gpt-char.weir", "--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
+MOE = [MODELS / "moe.weir", "--set", "layers=1", "--set", "width=24", "--set", "context=12", "--set", "experts=4", "--set", "hidden=16", "--set", "batch=6"]
 # What launchers set must come from the test alone.
 LAUNCHERS = ("RANK", "WORLD_SIZE", "MASTER_", "OMPI_", "PMI", "SLURM_", "PET_", "JAX_", "TORCHELASTIC_", "WEIR_JOB")
 
@@ -109,6 +110,8 @@ class Processes(Ranks):
             (MLP, rows, ["--mesh", "dp=2"]),
             (GPT, text, ["--mesh", "dp=2", "--zero", 3]),
             (GPT, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "dp=4", "--zero", 2]),
+            (MOE, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "ep=2"]),
+            (GPT, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "cp=2", "--zero", 1]),
         ):
             with self.subTest(model=model[0].name, mesh=mesh):
                 for name in ("virtual", "processes"):

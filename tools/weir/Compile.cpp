@@ -176,6 +176,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .mesh = ranks.mesh,
                            .zero = ranks.zero,
                            .sequenceParallel = options.sequenceParallel,
+                           .contextParallel = options.contextParallel,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {

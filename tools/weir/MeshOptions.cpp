@@ -9,6 +9,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
 #include "runtime/run/Within.h"
+#include <algorithm>
 
 namespace weir {
 
@@ -17,22 +18,24 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "--mesh", options.mesh,
          "Run it on several devices together, here threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
-         "of layers")
+         "of layers, over ep rows and the experts that they are routed to, over cp the "
+         "positions of sequences that attend to each other")
       ->type_name("AXIS=N[,AXIS=N]")
       ->check([](const std::string &text) {
         auto parsed = Mesh::parse(text);
         if (auto *wrong = std::get_if<std::string>(&parsed))
           return *wrong;
         for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (axis.name != dataAxis && axis.name != tensorAxis)
+          if (!isOfBatch(axis.name) && axis.name != tensorAxis)
             return axis.name + " is no axis that anything is cut over: expected dp, for rows of "
-                               "batches, or tp, for matrices";
+                               "batches, tp, for matrices, ep, for experts, or cp, for positions "
+                               "of sequences";
         return std::string();
       });
   app.add_option(
          "--zero", options.zero,
          "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
-         "and gradients; 3, parameters too")
+         "and gradients; 3, parameters too. Over ep and cp as well")
       ->type_name("0..3")
       ->transform(integerWithin(0, 3));
   CLI::Option *along =
@@ -43,6 +46,12 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
              "of a sequence (default: on)")
           ->type_name("on|off")
           ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--context-parallel", options.contextParallel,
+                 "What attention does over --mesh cp=N: all-to-all exchanges positions for heads, "
+                 "gather gathers keys and values (default: all-to-all where there are heads "
+                 "enough)")
+      ->type_name("all-to-all|gather")
+      ->check(CLI::IsMember({"all-to-all", "gather"}));
   app.add_flag("--deterministic", options.deterministic,
                "Compute the same, bit for bit, on every mesh whose axes divide 8, and on one "
                "device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and other "
@@ -53,6 +62,11 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
 static void checkDeterministic(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   const std::string parts = ranksOf(options).mesh;
+  for (const Mesh::Axis &axis : mesh.axes)
+    if (axis.name != dataAxis && axis.name != tensorAxis)
+      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as " + parts +
+                                     " does, and --mesh " + options.mesh + " has " + axis.name +
+                                     ": leave one of the two out");
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
@@ -82,9 +96,15 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.mesh.empty())
     throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
                                    " together, and each gets a size of its own: give one");
-  bool hasRows = std::get<Mesh>(Mesh::parse(options.mesh)).find(dataAxis) >= 0;
-  if (options.zero && !hasRows)
-    throw Failure(Exit::usage, "--zero needs a --mesh dp=N over whose ranks it is cut");
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  if (!options.contextParallel.empty() && mesh.find(contextAxis) < 0)
+    throw Failure(Exit::usage,
+                  "--context-parallel says what attention does over an axis cp, and there is none: "
+                  "expected --mesh cp=N");
+  bool hasBatch =
+      std::ranges::any_of(mesh.axes, [](const Mesh::Axis &axis) { return isOfBatch(axis.name); });
+  if (options.zero && !hasBatch)
+    throw Failure(Exit::usage, "--zero needs a --mesh dp=N (or ep, cp) over whose ranks it is cut");
 }
 
 } // namespace weir

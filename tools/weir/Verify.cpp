@@ -159,6 +159,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
     (*elaborated.module)
         ->setAttr(hostsAttrName, StringAttr::get(elaborated.module->getContext(), ranks.hosts));
   verify.sequenceParallel = options.sequenceParallel;
+  verify.contextParallel = options.contextParallel;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

@@ -1,0 +1,117 @@
+//===- Context.cpp - What is cut over an axis along sequences ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/sharding/Context.h"
+#include "passes/sharding/Flow.h"
+#include "passes/sharding/Stripes.h"
+
+using namespace mlir;
+
+namespace weir::sharding {
+namespace {
+
+constexpr StringLiteral reason = "positions of a sequence";
+constexpr unsigned heads = 1, positions = 2; ///< dimensions of all that attention reads and makes
+
+class Sequences {
+public:
+  Sequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis,
+            StringRef way)
+      : entry(entry), propagation(propagation), axis(axis), ranks(mesh.axes[axis].size) {
+    bool hasHeads = true;
+    entry.walk([&](AttendOp op) {
+      hasHeads &= shapeOf(op.getQuery())[heads] >= ranks;
+      hasStripes |= needsStripes(op);
+    });
+    byHeads = way.empty() ? hasHeads : way == "all-to-all";
+    hasStripes &= !byHeads;
+  }
+
+  /// What is wrong with cutting attention over the axis, or "".
+  std::string wrongWith(AttendOp op) const {
+    ArrayRef<int64_t> queries = shapeOf(op.getQuery());
+    int64_t keys = shapeOf(op.getKey())[positions], places = std::min(queries[positions], keys);
+    if (places < ranks)
+      return "the positions of a sequence, of which `attend` has " + std::to_string(places) +
+             " here: expected one for each rank at least";
+    if (byHeads && queries[heads] < ranks)
+      return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
+             " here: expected one for each rank at least, or --context-parallel gather";
+    if (!byHeads && op.getCausal() && (queries[positions] != keys || keys % ranks != 0))
+      return "the queries of causal attention into stripes, and there are " +
+             std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
+             " keys: expected as many of both, and a multiple of " + std::to_string(ranks) +
+             ", or heads enough for --context-parallel all-to-all";
+    return "";
+  }
+
+  void cut(Shardable op) {
+    const ShardRule &rule = propagation.ruleOf(op);
+    Layout cuts = wholeFactors(rule);
+    unsigned factor = rule.operands[0][byHeads ? heads : positions][0];
+    cuts.dimensions[factor] = byHeads ? Pieces{Piece{rule.factors[factor].size, {axis}}}
+                                      : cutPositions(rule.factors[factor].size);
+    auto seed = [&](Value value) {
+      Layout layout = Layout::whole(shapeOf(value));
+      layout.dimensions[positions] = cutPositions(shapeOf(value)[positions]);
+      propagation.seed(value, layout);
+    };
+    llvm::for_each(op->getOperands(), seed);
+    llvm::for_each(op->getResults(), seed);
+    propagation.pin(op, axis, cuts, reason.str());
+  }
+
+private:
+  Pieces cutPositions(int64_t size) const {
+    if (!hasStripes || size % ranks != 0)
+      return {Piece{size, {axis}}};
+    return joined(Pieces{Piece{size / ranks}, Piece{ranks, {axis}}});
+  }
+
+  func::FuncOp entry;
+  Propagation &propagation;
+  const unsigned axis;
+  const int64_t ranks;
+  bool byHeads, hasStripes = false;
+};
+
+} // namespace
+
+LogicalResult cutSequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                           unsigned axis, StringRef way) {
+  const bool isStep = entry.getSymName() == "step";
+  const Mesh::Axis &of = mesh.axes[axis];
+  const std::string asked = "--mesh " + of.name + "=" + std::to_string(of.size);
+  Sequences sequences(entry, propagation, mesh, axis, way);
+  bool isAny = false;
+  llvm::DenseSet<std::pair<Value, Value>> others; // queries and keys
+  auto walked = entry.walk([&](AttendOp op) {
+    isAny = true;
+    std::string wrong = sequences.wrongWith(op);
+    if (wrong.empty())
+      return WalkResult::advance();
+    others.insert({op.getQuery(), op.getKey()});
+    if (!isStep) // Such as what predicts from one position: it is computed by all alike.
+      return WalkResult::advance();
+    emitError(op.getLoc()) << asked << " cuts " << wrong;
+    return WalkResult::interrupt();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  if (isStep && !isAny)
+    return entry.emitError() << asked
+                             << " cuts the positions of sequences, and is for models that `attend` "
+                                "to them: this one does not; for rows of batches, use dp";
+  entry.walk([&](Operation *op) {
+    if (isa<AttendOp, AttendGradOp>(op) && !others.contains({op->getOperand(0), op->getOperand(1)}))
+      sequences.cut(cast<Shardable>(op));
+  });
+  propagation.run(entry, reason.str());
+  return success();
+}
+
+} // namespace weir::sharding

@@ -1,0 +1,35 @@
+//===- Stripes.h - Causal attention of queries that lie in stripes ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of n ranks, number i has the queries i, n + i, 2 n + i, ..., and looks at all keys: so each has
+// as much to do, whatever the mask (Brandon et al., "Striped attention: Faster ring attention for
+// causal transformers", 2023). To the stripe of keys with number s its queries are causal as if
+// both were sequences of their own, but that where s > i a query does not see the key of its own
+// place. What the stripes of keys give is combined by its log-sum-exp, in their order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_SHARDING_STRIPES_H
+#define WEIR_PASSES_SHARDING_STRIPES_H
+
+#include "ir/weir/WeirDialect.h"
+
+namespace weir::sharding {
+
+/// Whether it is attention whose queries cannot be cut but into stripes.
+bool needsStripes(mlir::Operation *op);
+
+/// The results, of these types, of causal attention (or its gradient) on stripe `number` of
+/// `count`: the operands have its queries, and all keys and values, of which there are as many as
+/// queries altogether. Gradients of keys and values are of its queries alone.
+llvm::SmallVector<mlir::Value> attendInStripes(mlir::OpBuilder &builder, mlir::Operation *op,
+                                               mlir::ValueRange operands, mlir::TypeRange types,
+                                               mlir::Value number, int64_t count);
+
+} // namespace weir::sharding
+
+#endif
