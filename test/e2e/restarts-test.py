@@ -1,6 +1,7 @@
 """--restarts: a run goes on by itself where its processes are killed, and a rank that is slow is named."""
 
 import importlib
+import json
 import os
 import pathlib
 import random
@@ -219,6 +220,55 @@ class Generations(ranks.Ranks):
             self.assertIsNone(process.poll())
         first.send_signal(signal.SIGTERM)
         self.all_end([first, new], status=75)
+
+
+class SeveralMeshes(ranks.Ranks):
+    WORDS = [*ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", "--mesh", "dp=1", "--zero", 1]
+
+    def test_a_run_takes_what_fits(self):
+        """And goes on with it from what another has saved. The bits are those of an artifact for that mesh alone."""
+        rows, artifact = self.digits(64), self.compiled(*self.WORDS)
+        for size in (4, 2, 1):
+            alone = self.compiled(*ranks.MLP, "--mesh", f"dp={size}", "--zero", 1, name=f"{size}.weirx")
+            for name, what in ((f"all-{size}", artifact), (f"one-{size}", alone)):
+                words = ["run", what, *rows, *self.options(name)]
+                if size == 1:
+                    self.weir(*words, env={"RANK": "0", "WORLD_SIZE": "1"})
+                else:
+                    self.all_end(self.begin(size, *words))
+            self.assert_same(f"all-{size}", f"one-{size}")
+        # Without a launcher it is the first.
+        self.assertIn("4 ranks (dp=4)", self.weir("run", artifact, *rows, *self.options("first")).stderr)
+        self.assert_same("first", "one-4")
+        words = ["run", artifact, *rows, "--checkpoint", self.folder / "all-4", "--resume", "--extend"]
+        said = self.all_end(self.begin(2, *words, "--steps", 12))
+        self.assertRegex(said[0][1], r"2 processes \(dp=2\)[^\n]*\nresuming after step 6")
+        said = self.weir(*words, "--steps", 15, env={"RANK": "0", "WORLD_SIZE": "1"}).stderr
+        self.assertIn("resuming after step 12", said)
+
+    def test_what_is_said_of_them(self):
+        artifact, rows = self.compiled(*self.WORDS), self.digits(64)
+        meshes = json.loads(self.weir("inspect", "--json", artifact).stdout)["meshes"]
+        self.assertEqual([(mesh["mesh"], mesh["processes"]) for mesh in meshes], [("dp=4", 4), ("dp=2", 2), ("", 1)])
+        self.assertGreater(min(mesh["code"] for mesh in meshes), 0)
+        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nMeshes +dp=4 \([\d,]+ bytes of code, [\d,]+ of memory\), dp=2 \(.*, one device \(")
+        for out, err in self.all_end(self.begin(3, "run", artifact, *rows, "--steps", 1), status=2):
+            self.assertRegex(err, r"WORLD_SIZE=3, as torchrun or a shell sets it, and none of its meshes is of so many ranks, which are "
+                                  r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start as many processes as one of them has ranks, or compile it with a --mesh for 3")  # fmt: skip
+        fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
+        fails("--mesh dp=2 and --mesh tp=2 are of as many ranks, 2", "--mesh", "dp=2", "--mesh", "tp=2")
+        fails("--stop-after looks at one mesh, and --mesh is there 2 times", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
+        fails("--zero needs a --mesh dp=N", "--mesh", "dp=2", "--mesh", "tp=4", "--zero", 1)
+
+    def test_code_that_is_the_same_is_there_once(self):
+        artifact = self.compiled(*ranks.MLP, "--deterministic", "--mesh", "dp=4", "--mesh", "dp=2")
+        meshes = json.loads(self.weir("inspect", "--json", artifact).stdout)["meshes"]
+        self.assertEqual([mesh["mesh"] for mesh in meshes], ["dp=4", "dp=2"])
+        self.assertEqual(meshes[1]["code"], 0)
+        rows = self.digits(64)
+        self.weir("run", artifact, *rows, *self.options("first"))
+        self.all_end(self.begin(2, "run", artifact, *rows, *self.options("two")))
+        self.assert_same("first", "two")
 
 
 class Pulses:
