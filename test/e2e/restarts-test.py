@@ -18,9 +18,12 @@ ranks = importlib.import_module("processes-test")
 
 def child_of(process):
     """The process that runs, behind the one that was started; None between two of them."""
+    return child_of_pid(process.pid)
+
+
+def child_of_pid(pid):
     try:
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
-            return int(children.read().split()[0])
+        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
     except (IndexError, OSError):
         return None
 
@@ -116,6 +119,32 @@ class Restarts(ranks.Ranks):
         said = self.all_end(processes)
         self.assertRegex(said[0][1], r"(?s)generation 3\n.*resuming after step \d+ from ")
         self.weir_run(artifact, *rows, "--steps", 200, "--every", 7, "--checkpoint", self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_mpirun_does_not_notice(self):
+        artifact, rows = self.artifact_and_data()
+        words = [artifact, *rows, "--steps", 150, "--every", 7, "--checkpoint"]
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ranks.BIN / "weir-run", *words, self.folder / "kept", "--restarts", 3,
+                   "--metrics", self.folder / "m.jsonl", "--rendezvous", f"127.0.0.1:{ranks.free_port()}"]  # fmt: skip
+        mpirun = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.put_away, mpirun)
+        self.await_steps([mpirun], steps=20)
+        kill(child_of_pid(child_of(mpirun)))
+        ((out, err),) = self.all_end([mpirun])
+        self.assertRegex(err, r"rank \d: it was ended by SIGKILL: .*; started again, time 1 of 3")
+        self.weir_run(*words, self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
+
+    def test_what_is_compiled_first(self):
+        rows = self.digits(64)
+        words = ["train", *ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", *rows, "--steps", 150, "--every", 7]
+        processes = self.begin(2, *words, "--checkpoint", self.folder / "kept", "--restarts", 1, "--metrics", self.folder / "m.jsonl")
+        self.await_steps(processes, steps=20)
+        kill(self.await_child(processes[0]))
+        said = self.all_end(processes)
+        self.assertRegex(said[0][1], r"generation 2\n")
+        self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "whole"))
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
 
     def test_who_always_fails_is_given_up(self):
