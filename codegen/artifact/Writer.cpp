@@ -17,6 +17,7 @@
 #include "ir/weir/Pins.h"
 #include "ir/weir/Placements.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
@@ -461,24 +462,45 @@ private:
 
 } // namespace
 
-/// Has the other programs' tables point to the first one's code: tables are written from the end of
-/// a file on, in the order of their fields, so that it lies behind all of them, as it must.
-static void shareCode(uint8_t *file) {
-  const auto *first = flatbuffers::GetRoot<fb::Program>(file);
-  if (!first->others() || !first->blobs())
-    return;
+/// Has the table of a program without code point to the first one's: tables are written from the
+/// end of a file on, in the order of their fields, so that it lies behind all of them, as it must.
+static void shareCode(uint8_t *file, const fb::Program &first, const fb::Program &other) {
   auto mutableAt = [&](const void *place) {
     return file + (static_cast<const uint8_t *>(place) - file);
   };
-  uint8_t *code = mutableAt(first->blobs());
-  for (const fb::Program *other : *first->others()) {
-    uint8_t *table = mutableAt(other);
-    assert(table < code && "offsets are forward");
-    bool isSet =
-        reinterpret_cast<flatbuffers::Table *>(table)->SetPointer(fb::Program::VT_BLOBS, code);
-    assert(isSet && "it has code of its own, which is empty");
-    (void)isSet;
+  uint8_t *code = mutableAt(first.blobs()), *table = mutableAt(&other);
+  assert(table < code && "offsets are forward");
+  bool isSet =
+      reinterpret_cast<flatbuffers::Table *>(table)->SetPointer(fb::Program::VT_BLOBS, code);
+  assert(isSet && "it has code of its own, which is empty");
+  (void)isSet;
+}
+
+/// Ranks share their code, and where they are empty of code, the programs for other meshes do.
+static void shareCode(uint8_t *file) {
+  const auto *first = flatbuffers::GetRoot<fb::Program>(file);
+  for (const fb::Program *one : artifact::alternativesOf(*first)) {
+    if (!one->blobs())
+      continue;
+    if (one->blobs()->size() && !one->blobs()->Get(0)->bytes()->size())
+      shareCode(file, *first, *one);
+    if (one->others())
+      for (const fb::Program *other : *one->others())
+        shareCode(file, *one, *other);
   }
+}
+
+static void clearCode(fb::ProgramT &program) {
+  for (auto &blob : program.blobs)
+    blob->bytes.clear();
+}
+
+static std::vector<std::byte> fileOf(const fb::ProgramT &program) {
+  flatbuffers::FlatBufferBuilder builder(1 << 20);
+  builder.Finish(fb::Program::Pack(builder, &program), fb::ProgramIdentifier());
+  shareCode(builder.GetBufferPointer());
+  auto bytes = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  return artifact::wrap({bytes, builder.GetSize()});
 }
 
 std::vector<std::byte> writeArtifact(ArrayRef<ModuleOp> plans, ArrayRef<uint32_t> programOf) {
@@ -486,16 +508,33 @@ std::vector<std::byte> writeArtifact(ArrayRef<ModuleOp> plans, ArrayRef<uint32_t
   for (ModuleOp other : plans.drop_front()) {
     assert(plan::codeOf(other) == plan::codeOf(plans.front()) && "ranks share their code");
     program->others.push_back(Writer(other).write());
-    for (auto &blob : program->others.back()->blobs)
-      blob->bytes.clear();
+    clearCode(*program->others.back());
   }
   if (plans.size() > 1)
     program->program_of.assign(programOf.begin(), programOf.end());
-  flatbuffers::FlatBufferBuilder builder(1 << 20);
-  builder.Finish(fb::Program::Pack(builder, program.get()), fb::ProgramIdentifier());
-  shareCode(builder.GetBufferPointer());
-  auto bytes = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
-  return artifact::wrap({bytes, builder.GetSize()});
+  return fileOf(*program);
+}
+
+std::vector<std::byte> joinArtifacts(ArrayRef<std::vector<std::byte>> artifacts) {
+  uint64_t size = 0;
+  std::unique_ptr<fb::ProgramT> all;
+  for (const std::vector<std::byte> &file : artifacts) {
+    if ((size += file.size()) > artifact::maxPayload)
+      return {};
+    std::unique_ptr<fb::ProgramT> program(
+        fb::GetProgram(file.data() + sizeof(artifact::Header))->UnPack());
+    for (auto &other : program->others)
+      clearCode(*other);
+    if (!all) {
+      all = std::move(program);
+      continue;
+    }
+    auto isSame = [](auto &one, auto &other) { return one->bytes == other->bytes; };
+    if (std::ranges::equal(all->blobs, program->blobs, isSame))
+      clearCode(*program);
+    all->alternatives.push_back(std::move(program));
+  }
+  return fileOf(*all);
 }
 
 std::vector<std::byte> writeArtifact(ModuleOp plan) { return writeArtifact(ArrayRef(plan), {}); }

@@ -48,6 +48,8 @@ public:
   void check();
   /// Of a whole file, behind check(): that each rank runs a program of its sizes.
   void checkRanks();
+  /// As well: that its programs for other meshes are whole, and of the same training.
+  void checkAlternatives();
 
 private:
   void checkDevices();

@@ -417,6 +417,7 @@ void verifySemantics(const Program &program) {
   ProgramChecker checker(program);
   checker.check();
   checker.checkRanks();
+  checker.checkAlternatives();
 }
 
 } // namespace weir::artifact

@@ -103,7 +103,7 @@ void ProgramChecker::checkOthers() {
     for (const Program *other : *program.others()) {
       require(sameText(other->mesh(), program.mesh()) &&
                   sameText(other->hosts(), program.hosts()) && !other->others() &&
-                  !other->program_of(),
+                  !other->program_of() && !other->alternatives(),
               "mesh", "a rank's program is of another mesh");
       ProgramChecker(*other).check();
       require(sameText(deviceOf(program).target(), deviceOf(*other).target()), "mesh",

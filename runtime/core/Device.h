@@ -50,7 +50,8 @@ struct DeviceOptions {
   std::string offloadFolder = {}; ///< where what lies with the host is a file; "": in memory
   Transport *transport = nullptr; ///< of a program of several ranks: to the others, outlives it
   Group *group = nullptr;         ///< of a program of several ranks that are processes; outlives it
-  bool graph = true;              ///< where a device can run an entry's actions as one, it does
+  int64_t processes = 0; ///< that the run has, where it knows without a group; 0: it does not
+  bool graph = true;     ///< where a device can run an entry's actions as one, it does
 };
 
 struct DeviceFacts {

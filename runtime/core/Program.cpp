@@ -7,8 +7,10 @@
 
 #include "runtime/core/Program.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/core/Group.h"
 #include "runtime/core/WholeTensors.h"
 #include <cassert>
 
@@ -55,11 +57,21 @@ void TensorView::forEachKept(const Device::Range &visit) const {
   device->forEachKept(address, size, visit);
 }
 
+/// Of an artifact's programs the one that the run's processes are enough for, without being more;
+/// the first where it is not known how many there are, or one has all ranks.
+static const artifact::Program &fitting(const artifact::Program &program,
+                                        const DeviceOptions &options) {
+  const int64_t processes = options.group ? options.group->size() : options.processes;
+  const artifact::Program *found = artifact::programFor(program, processes);
+  assert((found || !options.group) && "who made the group has looked");
+  return found ? *found : program;
+}
+
 Program::Program(std::vector<std::byte> bytes, const MakeDevice &make,
                  const ProgramOptions &options)
     : impl(std::make_unique<Impl>()) {
   impl->bytes = std::move(bytes);
-  impl->plan = &artifact::verify(impl->bytes);
+  impl->plan = &fitting(artifact::verify(impl->bytes), options.device);
   if (!options.entriesAlone)
     artifact::verifyEvaluations(*impl->plan);
   impl->device = make(*impl->plan, options.device);

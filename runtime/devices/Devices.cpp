@@ -7,6 +7,7 @@
 
 #include "runtime/devices/Devices.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
@@ -78,11 +79,13 @@ std::unique_ptr<Device> makeDevice(const artifact::Program &program, const Devic
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {
   const artifact::Program &program = artifact::verify(bytes);
-  artifact::verifyEvaluations(program);
-  kindFor(program).checkCode(program);
-  if (program.others())
-    for (const artifact::Program *other : *program.others())
-      kindFor(*other).checkCode(*other);
+  for (const artifact::Program *one : artifact::alternativesOf(program)) {
+    artifact::verifyEvaluations(*one);
+    kindFor(*one).checkCode(*one);
+    if (one->others())
+      for (const artifact::Program *other : *one->others())
+        kindFor(*other).checkCode(*other);
+  }
   return program;
 }
 

@@ -199,6 +199,21 @@ std::optional<Launch> findLaunch(const std::string &rendezvous) {
   return findLaunch(rendezvous, [](const char *name) { return std::getenv(name); });
 }
 
+bool isLaunchedAlone(const Get &get) {
+  bool isSaid = false;
+  for (const Launcher &launcher : launchers) {
+    int64_t size = numberIn(get(launcher.size));
+    if (size > 1)
+      return false;
+    isSaid |= size == 1;
+  }
+  return isSaid;
+}
+
+bool isLaunchedAlone() {
+  return isLaunchedAlone([](const char *name) { return std::getenv(name); });
+}
+
 void refuseLaunch(const Launch &launch) {
   throw Failure(Exit::usage,
                 concat(launch.sizeWords, ", as ", launch.launcher,

@@ -40,6 +40,10 @@ std::optional<Launch> findLaunch(const std::string &rendezvous,
 /// By this process's environment.
 std::optional<Launch> findLaunch(const std::string &rendezvous);
 
+/// Whether a launcher says that it has started one process, and no more.
+bool isLaunchedAlone(const std::function<const char *(const char *)> &get);
+bool isLaunchedAlone();
+
 /// What --rendezvous takes: HOST:PORT. Returns what is wrong with the text, or "".
 std::string checkRendezvous(const std::string &text);
 

@@ -24,16 +24,29 @@
 namespace weir {
 namespace {
 
-/// The ranks of the launch are the mesh's.
-void requireMesh(const Launch &launch, const std::string &mesh) {
-  if (mesh.empty())
+/// The ranks of the launch are those of one of the meshes.
+void requireMesh(const Launch &launch, const std::vector<std::string> &meshes) {
+  if (meshes.size() == 1 && meshes[0].empty())
     refuseLaunch(launch);
-  int64_t ranks = std::get<Mesh>(Mesh::parse(mesh)).ranks();
-  if (ranks != launch.size)
-    throw Failure(Exit::usage, concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ",
-                                      mesh, " is of ", ranks, ranks == 1 ? " rank" : " ranks",
-                                      ": start as many processes as the mesh has ranks, one each",
-                                      ranks == 1 ? ", or compile it with a --mesh for them" : ""));
+  std::string all;
+  int64_t ranks = 0;
+  for (const std::string &mesh : meshes) {
+    ranks = std::get<Mesh>(Mesh::parse(mesh)).ranks();
+    if (ranks == launch.size)
+      return;
+    all += concat(all.empty() ? "" : ", ", mesh.empty() ? "one device" : mesh, " (", ranks, ")");
+  }
+  const std::string said = concat(launch.sizeWords, ", as ", launch.launcher, " sets it, and ");
+  if (meshes.size() > 1)
+    throw Failure(Exit::usage,
+                  concat(said, "none of its meshes is of so many ranks, which are ", all,
+                         ": start as many processes as one of them has ranks, or compile it with "
+                         "a --mesh for ",
+                         launch.size, " as well"));
+  throw Failure(Exit::usage,
+                concat(said, meshes[0], " is of ", ranks, ranks == 1 ? " rank" : " ranks",
+                       ": start as many processes as the mesh has ranks, one each",
+                       ranks == 1 ? ", or compile it with a --mesh for them" : ""));
 }
 
 /// What the file has that WEIR_JOB_SECRET_FILE names, without the line's end; "" without it.
@@ -108,12 +121,12 @@ bool isFirst(const RunOptions &options) {
   return !options.device.group || options.device.group->rank() == 0;
 }
 
-Exit runTogether(const RunOptions &options, const std::string &mesh,
+Exit runTogether(const RunOptions &options, const std::vector<std::string> &meshes,
                  const std::function<Exit(const RunOptions &)> &body) {
   std::optional<Launch> launch = findLaunch(options.rendezvous);
   if (!launch)
     return body(options);
-  requireMesh(*launch, mesh);
+  requireMesh(*launch, meshes);
   Standing alone;
   RunOptions own = options;
   if (!own.standing)

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/run/Train.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Header.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/artifact/Sharding.h"
 #include "runtime/collectives/Agree.h"
 #include "runtime/run/Launcher.h"
 #include "runtime/run/Restarts.h"
@@ -22,8 +22,8 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     return withRestarts(
         options, [&](const RunOptions &own) { return runTraining(std::move(artifact), own); });
   if (!options.device.group && findLaunch(options.rendezvous)) {
-    std::string processes = artifact::hostsOf(artifact::verify(artifact)).text();
-    return runTogether(options, processes, [&](const RunOptions &own) {
+    std::vector<std::string> meshes = artifact::meshesOf(artifact::verify(artifact));
+    return runTogether(options, meshes, [&](const RunOptions &own) {
       return runTraining(std::move(artifact), own);
     });
   }

@@ -15,6 +15,7 @@
 #include "runtime/collectives/Agree.h"
 #include "runtime/report/Number.h"
 #include "runtime/report/Say.h"
+#include "runtime/run/Launcher.h"
 #include "runtime/run/OpenDevice.h"
 #include "runtime/run/Results.h"
 #include "runtime/run/SameRun.h"
@@ -38,6 +39,13 @@ bool isFinite(const StepRecord &record) {
   return valueOf(record.values, "skipped", 0) == 0 &&
          std::isfinite(valueOf(record.values, "loss", 0)) &&
          std::isfinite(valueOf(record.values, "grad_norm", 0));
+}
+
+/// A launcher's one process takes what is compiled for one.
+DeviceOptions deviceOptions(const RunOptions &options) {
+  DeviceOptions device = options.device;
+  device.processes = isLaunchedAlone() ? 1 : 0;
+  return device;
 }
 
 /// That there is a checkpoint to replay the step from.
@@ -81,7 +89,7 @@ std::unique_ptr<CheckpointStore> openStore(const Program &program, const RunOpti
 
 Training::Training(std::vector<std::byte> artifact, const RunOptions &options)
     : options(options), group(options.device.group),
-      program(std::move(artifact), openDevice, {.device = options.device}),
+      program(std::move(artifact), openDevice, {.device = deviceOptions(options)}),
       attached(options.attach ? options.attach(program) : nullptr),
       stepEntry(requireEntry(program, "step", "to train")), stepRows(entryRows(stepEntry)),
       outputs(program, stepEntry), store(openStore(program, options, disk)),

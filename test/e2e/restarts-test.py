@@ -1,6 +1,7 @@
 """--restarts: a run goes on by itself where its processes are killed, and a rank that is slow is named."""
 
 import importlib
+import json
 import os
 import pathlib
 import random
@@ -17,9 +18,12 @@ ranks = importlib.import_module("processes-test")
 
 def child_of(process):
     """The process that runs, behind the one that was started; None between two of them."""
+    return child_of_pid(process.pid)
+
+
+def child_of_pid(pid):
     try:
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
-            return int(children.read().split()[0])
+        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
     except (IndexError, OSError):
         return None
 
@@ -115,6 +119,32 @@ class Restarts(ranks.Ranks):
         said = self.all_end(processes)
         self.assertRegex(said[0][1], r"(?s)generation 3\n.*resuming after step \d+ from ")
         self.weir_run(artifact, *rows, "--steps", 200, "--every", 7, "--checkpoint", self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    def test_mpirun_does_not_notice(self):
+        artifact, rows = self.artifact_and_data()
+        words = [artifact, *rows, "--steps", 150, "--every", 7, "--checkpoint"]
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ranks.BIN / "weir-run", *words, self.folder / "kept", "--restarts", 3,
+                   "--metrics", self.folder / "m.jsonl", "--rendezvous", f"127.0.0.1:{ranks.free_port()}"]  # fmt: skip
+        mpirun = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.put_away, mpirun)
+        self.await_steps([mpirun], steps=20)
+        kill(child_of_pid(child_of(mpirun)))
+        ((out, err),) = self.all_end([mpirun])
+        self.assertRegex(err, r"rank \d: it was ended by SIGKILL: .*; started again, time 1 of 3")
+        self.weir_run(*words, self.folder / "whole")
+        self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
+
+    def test_what_is_compiled_first(self):
+        rows = self.digits(64)
+        words = ["train", *ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", *rows, "--steps", 150, "--every", 7]
+        processes = self.begin(2, *words, "--checkpoint", self.folder / "kept", "--restarts", 1, "--metrics", self.folder / "m.jsonl")
+        self.await_steps(processes, steps=20)
+        kill(self.await_child(processes[0]))
+        said = self.all_end(processes)
+        self.assertRegex(said[0][1], r"generation 2\n")
+        self.all_end(self.begin(2, *words, "--checkpoint", self.folder / "whole"))
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
 
     def test_who_always_fails_is_given_up(self):
@@ -219,6 +249,55 @@ class Generations(ranks.Ranks):
             self.assertIsNone(process.poll())
         first.send_signal(signal.SIGTERM)
         self.all_end([first, new], status=75)
+
+
+class SeveralMeshes(ranks.Ranks):
+    WORDS = [*ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", "--mesh", "dp=1", "--zero", 1]
+
+    def test_a_run_takes_what_fits(self):
+        """And goes on with it from what another has saved. The bits are those of an artifact for that mesh alone."""
+        rows, artifact = self.digits(64), self.compiled(*self.WORDS)
+        for size in (4, 2, 1):
+            alone = self.compiled(*ranks.MLP, "--mesh", f"dp={size}", "--zero", 1, name=f"{size}.weirx")
+            for name, what in ((f"all-{size}", artifact), (f"one-{size}", alone)):
+                words = ["run", what, *rows, *self.options(name)]
+                if size == 1:
+                    self.weir(*words, env={"RANK": "0", "WORLD_SIZE": "1"})
+                else:
+                    self.all_end(self.begin(size, *words))
+            self.assert_same(f"all-{size}", f"one-{size}")
+        # Without a launcher it is the first.
+        self.assertIn("4 ranks (dp=4)", self.weir("run", artifact, *rows, *self.options("first")).stderr)
+        self.assert_same("first", "one-4")
+        words = ["run", artifact, *rows, "--checkpoint", self.folder / "all-4", "--resume", "--extend"]
+        said = self.all_end(self.begin(2, *words, "--steps", 12))
+        self.assertRegex(said[0][1], r"2 processes \(dp=2\)[^\n]*\nresuming after step 6")
+        said = self.weir(*words, "--steps", 15, env={"RANK": "0", "WORLD_SIZE": "1"}).stderr
+        self.assertIn("resuming after step 12", said)
+
+    def test_what_is_said_of_them(self):
+        artifact, rows = self.compiled(*self.WORDS), self.digits(64)
+        meshes = json.loads(self.weir("inspect", "--json", artifact).stdout)["meshes"]
+        self.assertEqual([(mesh["mesh"], mesh["processes"]) for mesh in meshes], [("dp=4", 4), ("dp=2", 2), ("", 1)])
+        self.assertGreater(min(mesh["code"] for mesh in meshes), 0)
+        self.assertRegex(self.weir("inspect", artifact).stdout, r"\nMeshes +dp=4 \([\d,]+ bytes of code, [\d,]+ of memory\), dp=2 \(.*, one device \(")
+        for out, err in self.all_end(self.begin(3, "run", artifact, *rows, "--steps", 1), status=2):
+            self.assertRegex(err, r"WORLD_SIZE=3, as torchrun or a shell sets it, and none of its meshes is of so many ranks, which are "
+                                  r"dp=4 \(4\), dp=2 \(2\), one device \(1\): start as many processes as one of them has ranks, or compile it with a --mesh for 3")  # fmt: skip
+        fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
+        fails("--mesh dp=2 and --mesh tp=2 are of as many ranks, 2", "--mesh", "dp=2", "--mesh", "tp=2")
+        fails("--stop-after looks at one mesh, and --mesh is there 2 times", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
+        fails("--zero needs a --mesh dp=N", "--mesh", "dp=2", "--mesh", "tp=4", "--zero", 1)
+
+    def test_code_that_is_the_same_is_there_once(self):
+        artifact = self.compiled(*ranks.MLP, "--deterministic", "--mesh", "dp=4", "--mesh", "dp=2")
+        meshes = json.loads(self.weir("inspect", "--json", artifact).stdout)["meshes"]
+        self.assertEqual([mesh["mesh"] for mesh in meshes], ["dp=4", "dp=2"])
+        self.assertEqual(meshes[1]["code"], 0)
+        rows = self.digits(64)
+        self.weir("run", artifact, *rows, *self.options("first"))
+        self.all_end(self.begin(2, "run", artifact, *rows, *self.options("two")))
+        self.assert_same("first", "two")
 
 
 class Pulses:

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/Compile.h"
+#include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
@@ -90,6 +91,9 @@ public:
     return exit;
   }
   Exit compile(std::shared_ptr<Target> target, Precisions named, std::vector<std::byte> &output);
+  /// What is elaborated, for the one mesh of `options`.
+  Exit compile(const CompileOptions &options, std::shared_ptr<Target> target, Precisions named,
+               LossScale scale, std::vector<std::byte> &output);
   /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
   void requireDumped() const { dump.requireWritten(); }
 
@@ -159,15 +163,37 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     printTo(output);
     return Exit::ok;
   }
+  noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
+  if (options.otherMeshes.empty())
+    return compile(options, target, named, *scale, output);
+  OwningOpRef<ModuleOp> model = std::move(module);
+  std::vector<std::vector<std::byte>> artifacts;
+  for (const std::string &mesh : allMeshes(options)) {
+    CompileOptions one = options;
+    one.mesh = mesh;
+    module = model->clone();
+    if (Exit exit = compile(one, target, named, *scale, artifacts.emplace_back());
+        exit != Exit::ok) {
+      llvm::errs() << "note: that is of --mesh " << mesh << "\n";
+      return exit;
+    }
+  }
+  output = joinArtifacts(artifacts);
+  return output.empty() ? usage("the programs for all meshes are larger together than the 2 GiB "
+                                "that an artifact can be: leave a --mesh out")
+                        : Exit::ok;
+}
+
+Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target> target,
+                          Precisions named, LossScale scale, std::vector<std::byte> &output) {
   MemoryReport memory;
   RankOptions ranks = ranksOf(options);
   if (!ranks.hosts.empty())
     (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
-  noteWidened(module->getContext(), *target, precisionsOf(*module, named.precision));
   PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
                            .master = named.master,
-                           .lossScale = *scale,
+                           .lossScale = scale,
                            .microbatches = options.microbatches,
                            .memoryReport = options.memory ? &memory : nullptr,
                            .memory = options.memory,
@@ -247,6 +273,12 @@ std::string tune(Target &target, const CompileOptions &options) {
 }
 
 } // namespace
+
+std::vector<std::string> allMeshes(const CompileOptions &options) {
+  std::vector<std::string> all = {options.mesh};
+  all.insert(all.end(), options.otherMeshes.begin(), options.otherMeshes.end());
+  return all;
+}
 
 RankOptions ranksOf(const CompileOptions &options) {
   if (!options.deterministic)

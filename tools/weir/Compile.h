@@ -40,6 +40,7 @@ struct CompileOptions {
   std::string offloadFolder;               ///< where that is put into a file; "": not known
   bool alsoRuns = false;                   ///< this process runs what it compiles
   std::string mesh;                        ///< "dp=2"; "": one device
+  std::vector<std::string> otherMeshes;    ///< that the artifact is for as well
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
   std::string contextParallel;             ///< PipelineOptions::contextParallel
@@ -53,6 +54,9 @@ struct CompileOptions {
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error
 };
+
+/// The one, and the others.
+std::vector<std::string> allMeshes(const CompileOptions &options);
 
 /// What a program is cut over.
 struct RankOptions {

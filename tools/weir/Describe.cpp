@@ -7,7 +7,9 @@
 
 #include "tools/weir/Describe.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Ahead.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/cuda/Code.h"
@@ -39,6 +41,7 @@ private:
   std::string place(const artifact::Location *location) const;
   ordered_json variables() const;
   ordered_json memory() const;
+  ordered_json meshes() const;
   uint64_t inputBytes() const;
   ordered_json entryMemory(const artifact::Entry &entry) const;
   void walk(const std::string &entry, const Actions &actions, uint64_t times);
@@ -67,6 +70,23 @@ ordered_json Describer::variables() const {
                       {"bytes", v->size()},
                       {"at", place(v->location())}});
   return result;
+}
+
+/// Of each that the artifact has programs for, the first first; code that is the first one's has no
+/// bytes.
+ordered_json Describer::meshes() const {
+  ordered_json all = ordered_json::array();
+  for (const artifact::Program *one : artifact::alternativesOf(program)) {
+    uint64_t code = 0;
+    if (one->blobs() && (one == &program || one->blobs() != program.blobs()))
+      for (const artifact::Blob *blob : *one->blobs())
+        code += blob->bytes()->size();
+    all.push_back({{"mesh", artifact::hostsOf(*one).text()},
+                   {"processes", artifact::hostsOf(*one).ranks()},
+                   {"arena", artifact::deviceOf(*one).arena()},
+                   {"code", code}});
+  }
+  return all;
 }
 
 /// The buffers alive together where the sum of their sizes is largest.
@@ -279,6 +299,7 @@ ordered_json Describer::describe() {
           {"loss_scale", program.loss_scale() ? text(program.loss_scale()) : nameOf(LossScale())},
           {"mesh", program.mesh() ? text(program.mesh()) : ""},
           {"hosts", program.hosts() ? text(program.hosts()) : ""},
+          {"meshes", meshes()},
           {"batch", program.batch()},
           {"accumulate", program.accumulate()},
           {"steps", program.steps()},

@@ -8,19 +8,29 @@
 #include "tools/weir/MeshOptions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
+#include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
+#include <map>
 
 namespace weir {
 
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option(
-         "--mesh", options.mesh,
+  app.add_option_function<std::vector<std::string>>(
+         "--mesh",
+         [&options](const std::vector<std::string> &meshes) {
+           options.mesh = meshes.front();
+           options.otherMeshes.assign(meshes.begin() + 1, meshes.end());
+         },
          "Run it on several devices together, here threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
-         "of layers, over ep rows and the experts that they are routed to, over cp the "
-         "positions of sequences that attend to each other")
+          "of layers, over ep rows and the experts that they are routed to, over cp the "
+          "positions of sequences that attend to each other. Given several times, the artifact is "
+          "for all of them: a run takes the one of as many ranks as it has processes, or the first")
       ->type_name("AXIS=N[,AXIS=N]")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
       ->check([](const std::string &text) {
         auto parsed = Mesh::parse(text);
         if (auto *wrong = std::get_if<std::string>(&parsed))
@@ -83,7 +93,36 @@ static void checkDeterministic(const CompileOptions &options) {
                          "step, and a device has several; leave one of the two out"));
 }
 
+void requireOneMesh(const CompileOptions &options, const std::string &what) {
+  if (!options.otherMeshes.empty())
+    throw Failure(Exit::usage, concat(what, " looks at one mesh, and --mesh is there ",
+                                      1 + options.otherMeshes.size(), " times: give one"));
+}
+
+/// A run is of one of them by the number of its processes.
+static void checkOtherMeshes(const CompileOptions &options) {
+  std::map<int64_t, std::string> ofRanks;
+  for (const std::string &mesh : allMeshes(options)) {
+    int64_t ranks = std::get<Mesh>(Mesh::parse(mesh)).ranks();
+    if (auto [other, isNew] = ofRanks.emplace(ranks, mesh); !isNew)
+      throw Failure(Exit::usage, concat("--mesh ", other->second, " and --mesh ", mesh,
+                                        " are of as many ranks, ", ranks,
+                                        ", by which a run chooses among them: leave one out"));
+  }
+  if (!options.stopAfter.empty())
+    requireOneMesh(options, "--stop-after");
+  if (!options.dumpIr.empty())
+    requireOneMesh(options, "--dump-ir");
+  for (const std::string &mesh : options.otherMeshes) {
+    CompileOptions one = options;
+    one.mesh = mesh;
+    one.otherMeshes.clear();
+    checkMeshOptions(one);
+  }
+}
+
 void checkMeshOptions(const CompileOptions &options) {
+  checkOtherMeshes(options);
   const std::string ranks = ranksOf(options).mesh;
   if (!ranks.empty() && std::get<Mesh>(Mesh::parse(ranks)).ranks() > 1 &&
       !options.target.starts_with("cpu"))

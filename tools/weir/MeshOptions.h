@@ -19,6 +19,9 @@ void addMeshOptions(CLI::App &app, CompileOptions &options);
 /// Throws Failure{Exit::usage} where they do not go together, or with other options.
 void checkMeshOptions(const CompileOptions &options);
 
+/// Throws Failure{Exit::usage} where there are several, which `what` takes one of.
+void requireOneMesh(const CompileOptions &options, const std::string &what);
+
 } // namespace weir
 
 #endif

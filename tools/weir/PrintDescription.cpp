@@ -171,6 +171,19 @@ std::string whereRanksAre(const ordered_json &facts) {
   return hosts.empty() ? "" : ", deterministic on " + hosts;
 }
 
+/// "dp=4 (61,440 bytes of code, 1,234 of memory), dp=2 (...)"
+std::string meshesText(const ordered_json &meshes) {
+  std::string text;
+  for (const ordered_json &mesh : meshes) {
+    std::string code =
+        mesh["code"] > 0 ? grouped(mesh["code"]) + " bytes of code" : "the first's code";
+    text += (text.empty() ? "" : ", ") +
+            (mesh["processes"] == 1 ? "one device" : mesh["mesh"].get<std::string>()) + " (" +
+            code + ", " + grouped(mesh["arena"]) + " of memory)";
+  }
+  return text;
+}
+
 /// What most people want to know, in eight lines, and one more on a mesh.
 void printSummary(const ordered_json &facts, std::ostream &out) {
   auto line = [&](const char *name, const std::string &text) {
@@ -186,6 +199,9 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
                     precision + "; an artifact is machine code: running it is running a program");
   if (std::string mesh = facts["mesh"]; !mesh.empty())
     line("Ranks", mesh + whereRanksAre(facts) + "; bytes, kernels and times are of the first rank");
+  if (const ordered_json &meshes = facts["meshes"]; meshes.size() > 1)
+    line("Meshes", meshesText(meshes) + "; a run takes the one of as many ranks as it has "
+                                        "processes, or the first, which the rest is about");
   std::string configs;
   for (const auto &[name, value] : facts["configs"].items())
     configs += (configs.empty() ? "" : ", ") + name + " = " + value.get<std::string>();

@@ -12,10 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
+#include "runtime/run/Restarts.h"
 #include "runtime/run/RunOptions.h"
 #include "runtime/run/Together.h"
 #include "runtime/run/Train.h"
@@ -33,6 +35,7 @@
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/InspectSharding.h"
+#include "tools/weir/MeshOptions.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -65,7 +68,7 @@ Examples:
   weir verify models/gpt-char.weir --set width=40 --set context=17 --set batch=3
 
 Exit status: 0 done, 1 a fault of Weir's, 2 usage, 3 bad model or artifact, 4 bad data, 5 not
-finite, 6 device or memory, 8 storage, 75 checkpointed on a signal: start me again.)";
+finite, 6 device or memory, 7 another rank lost, 8 storage, 75 checkpointed on a signal: start me again.)";
 
 /// What the options of one command line are read into; it outlives the commands.
 struct State {
@@ -178,6 +181,7 @@ Command addVerify(CLI::App &app, State &state) {
     if (state.compile.choosesOffload)
       throw Failure(Exit::usage,
                     "--offload auto: weir verify takes activations, optimizer or parameters");
+    requireOneMesh(state.compile, "weir verify");
     checkTargetOptions(state.compile);
     return verifyModel(state.compile, state.verify);
   };
@@ -198,7 +202,7 @@ Exit train(std::vector<std::byte> artifact, State &state) {
                                       state.run.replay ? "--replay" : "--nan trace"));
   if (state.checkEveryOp)
     checkEveryOp(artifact, state.run);
-  if (looks)
+  if (looks && !artifact::verify(artifact).alternatives()) // which of the plans is run is not known
     findOpsIn(artifact, state.run);
   return runTraining(std::move(artifact), state.run);
 }
@@ -223,22 +227,27 @@ Command addTrain(CLI::App &app, State &state) {
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
     // Of several processes the first compiles.
-    return runTogether(state.run, state.compile.mesh, [&](const RunOptions &own) {
-      state.run = own;
-      std::vector<std::byte> artifact;
-      if (isFirst(own)) {
-        if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
-          return exit;
-        if (!state.output.empty())
-          writeFile(state.output, artifact);
-        malloc_trim(0); // of what compiling took, the run has as much as it can
-      }
-      shareArtifact(own, artifact);
-      // Where nothing had to go, there is nothing to put into a folder.
-      if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
-          artifact::deviceOf(artifact::verify(artifact)).host() == 0)
-        state.run.device.offloadFolder.clear();
-      return train(std::move(artifact), state);
+    return withRestarts(state.run, [&](const RunOptions &started) {
+      return runTogether(started, allMeshes(state.compile), [&](const RunOptions &own) {
+        state.run = own;
+        std::vector<std::byte> artifact;
+        if (isFirst(own)) {
+          if (Exit exit = compile(state.compile, artifact); exit != Exit::ok)
+            return exit;
+          if (!state.output.empty())
+            writeFile(state.output, artifact);
+          malloc_trim(0); // of what compiling took, the run has as much as it can
+        }
+        shareArtifact(own, artifact);
+        // Where nothing had to go, there is nothing to put into a folder.
+        auto puts = [](const artifact::Program *one) {
+          return artifact::deviceOf(*one).host() > 0;
+        };
+        if ((state.compile.choosesOffload || state.compile.offloadsActivations) &&
+            std::ranges::none_of(artifact::alternativesOf(artifact::verify(artifact)), puts))
+          state.run.device.offloadFolder.clear();
+        return train(std::move(artifact), state);
+      });
     });
   };
 }
@@ -374,6 +383,7 @@ Examples:
 Examples:
   weir compile models/gpt-char.weir -o gpt.weirx
   weir compile models/gpt-char.weir --set layers=6 --target cpu:x86-64-v3 -o gpt.weirx
+  weir compile models/gpt-char.weir --mesh dp=4 --mesh dp=2 -o gpt.weirx
   weir compile models/gpt-char.weir --gradients -o gpt.weirx)",
      addCompile},
     {"run", R"(Train from an artifact.

@@ -399,6 +399,86 @@ TEST(Processes, JobsBesideEachOther) {
   EXPECT_EQ(done, 4);
 }
 
+namespace {
+
+/// What meeting fails with, "" where it does not; NotMet where trying again is of no use.
+std::string meets(Processes::Settings own, const Body &body = [](Processes &) {}) {
+  try {
+    Processes group(own, linksPlugin());
+    body(group);
+    return "";
+  } catch (const NotMet &failure) {
+    return concat("not met: ", failure.what());
+  } catch (const Failure &failure) {
+    return failure.what();
+  }
+}
+
+} // namespace
+
+TEST(Processes, AGenerationIsOnePastTheNewest) {
+  auto failures = onAll(
+      3, [](Processes &group) { EXPECT_EQ(group.generation(), 5); },
+      [](Processes::Settings &own) { own.meeting.last = 2 * own.meeting.rank; });
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+  failures = onAll(2, [](Processes &group) {
+    EXPECT_EQ(group.generation(), 1);
+    EXPECT_NE(group.host(1), "");
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(Processes, WhoComesAgain) {
+  uint16_t port = freePort();
+  std::atomic<bool> isOver = false;
+  std::string first, second;
+  auto at = [&](int64_t rank, int64_t last) {
+    Processes::Settings own = settings(rank, 2, port);
+    own.meeting.last = last;
+    own.meeting.patience = rank ? 2s : 20s;
+    return own;
+  };
+  auto wait = [&](std::string &said) {
+    return [&](Processes &group) {
+      try {
+        if (group.rank() == 0)
+          swap(group, "the loss"); // nobody comes
+        while (!isOver)
+          std::this_thread::sleep_for(10ms);
+        swap(group, "the loss");
+      } catch (const Failure &failure) {
+        said = failure.what();
+        isOver = true;
+        throw;
+      }
+    };
+  };
+  std::vector<std::jthread> members;
+  members.emplace_back([&] { meets(at(0, 2), wait(first)); });
+  members.emplace_back([&] { meets(at(1, 0), wait(second)); });
+  std::this_thread::sleep_for(500ms);
+  // Generation 3 is under way. One that was replaced is refused, a new one waits for its place.
+  EXPECT_EQ(meets(at(1, 2)), concat("not met: rank 0 at 127.0.0.1:", port,
+                                    " refuses rank 1: generation 2 is over, and generation 3 has "
+                                    "another rank 1"));
+  EXPECT_EQ(meets(at(1, 0)), concat("not met: rank 1 is not taken by rank 0, which says at "
+                                    "127.0.0.1:",
+                                    port, ": there is a rank 1 that is alive"));
+  EXPECT_FALSE(isOver);
+  // One that was of it ends it.
+  EXPECT_NE(meets(at(1, 3)).find("not met: rank 1 "), std::string::npos);
+  members.clear();
+  EXPECT_NE(first.find("rank 1 has left, and comes again"), std::string::npos) << first;
+}
+
+TEST(Processes, WhoIsNotMet) {
+  Processes::Settings own = settings(0, 2, freePort());
+  own.meeting.patience = 1s;
+  EXPECT_EQ(meets(own).find("not met: rank 0 waits in the beginning: rank 1 has not come"), 0u);
+  own.meeting.rank = 1;
+  EXPECT_EQ(meets(own).find("not met: rank 1 has found no rank 0 of this job"), 0u);
+}
+
 TEST(Processes, StrangersAtTheDoor) {
   uint16_t port = freePort();
   std::jthread rude([&](std::stop_token over) {

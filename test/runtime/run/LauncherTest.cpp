@@ -138,6 +138,18 @@ TEST(Launcher, WhatIsNone) {
       "MASTER_PORT=65535: expected a number from 1 to 65000");
 }
 
+TEST(Launcher, OneProcess) {
+  auto isAlone = [](const Environment &environment) {
+    return isLaunchedAlone([&](const char *name) {
+      auto found = environment.find(name);
+      return found == environment.end() ? nullptr : found->second.c_str();
+    });
+  };
+  EXPECT_TRUE(isAlone({{"WORLD_SIZE", "1"}, {"RANK", "0"}}));
+  EXPECT_FALSE(isAlone({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+  EXPECT_FALSE(isAlone({}));
+}
+
 TEST(Launcher, Rendezvous) {
   EXPECT_EQ(checkRendezvous("node1:29500"), "");
   EXPECT_EQ(checkRendezvous("[fe80::1]:29500"), "");
