@@ -54,6 +54,7 @@ struct LocalRanks::Impl {
   const Mesh mesh, hosts;
   Group *const group;              ///< null: all ranks are here
   const std::vector<int64_t> here; ///< ranks
+  const std::chrono::seconds patience = {};
   std::mutex mutex;
   bool over = false;
   std::vector<bool> finished;                               ///< ranks
@@ -195,6 +196,19 @@ public:
       throw Failure(Exit::peer, wrong);
   }
 
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
+    std::lock_guard lock(all.mutex);
+    if (all.over)
+      throw Failure(Exit::peer,
+                    concat("rank ", rank, " waits in ", what, " for a rank that has ended"));
+    if (all.group)
+      return all.group->check(what, since);
+    if (std::chrono::steady_clock::now() - since > all.patience)
+      throw Failure(Exit::peer, concat("rank ", rank, " waits in ", what,
+                                       ", and not all of its members have come within ",
+                                       all.patience.count(), " s (--collective-timeout)"));
+  }
+
 private:
   /// Copies what the members that meet here offer. What is wrong with it, or "".
   std::string take(const Meeting &meeting, unsigned axis, const std::string &what,
@@ -223,8 +237,12 @@ private:
 
 } // namespace
 
-LocalRanks::LocalRanks(const Mesh &mesh)
-    : impl(new Impl{.mesh = mesh, .hosts = {}, .group = nullptr, .here = hostedBy({}, mesh, 0)}) {
+LocalRanks::LocalRanks(const Mesh &mesh, std::chrono::seconds patience)
+    : impl(new Impl{.mesh = mesh,
+                    .hosts = {},
+                    .group = nullptr,
+                    .here = hostedBy({}, mesh, 0),
+                    .patience = patience}) {
   open();
 }
 

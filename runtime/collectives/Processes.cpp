@@ -38,20 +38,26 @@ struct Processes::Header {
 
 namespace {
 
-/// What two processes have alike that share their cores: a machine, a container on it, and the
-/// cores that they are bound to.
-std::string cores() {
+std::string hashed(const std::string &bytes) {
+  return concat(XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+/// What two processes have alike that are on one machine, or in one container on it.
+std::string machine() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(boot, id);
+  return concat(name, " ", id);
+}
+
+/// And those that share their cores: what they are bound to.
+std::string cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
-  std::string all = concat(name, " ", id);
-  all.append(reinterpret_cast<const char *>(&set), sizeof set);
-  return concat(XXH3_64bits(all.data(), all.size()));
+  return machine().append(reinterpret_cast<const char *>(&set), sizeof set);
 }
 
 /// Of the data that a tag announces: nothing is received under another.
@@ -76,10 +82,13 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   };
   control = std::make_unique<Control>(controls, plugin);
   try {
-    std::string here = cores();
+    std::string here = concat(hashed(machine()), " ", hashed(cores()));
     std::vector<std::string> others =
         control->allToAll("the beginning", std::vector<std::string>(size_t(all), here));
     beside = std::ranges::count(others, here);
+    std::string isHere = here.substr(0, here.find(' ') + 1);
+    number = std::count_if(others.begin(), others.begin() + own,
+                           [&](const std::string &other) { return other.starts_with(isHere); });
     links = plugin.make(own, all, control->address());
     links->connect(control->allToAll("connecting", links->addresses()));
     isConnected = true;
@@ -167,6 +176,20 @@ void Processes::give(const std::string &what, int64_t peer, const std::string &b
   if (verdict)
     throw GroupFailure(verdict->exit, concat(words(what, peer), ": ", verdict->words));
   throw GroupFailure(Exit::peer, concat(words(what, peer), ": the connection is broken: ", broken));
+}
+
+void Processes::check(const std::string &what, std::chrono::steady_clock::time_point since) {
+  auto words = [&] { return concat(stepText(step), ": rank ", own, " waits in ", what); };
+  if (auto verdict = control->over())
+    throw GroupFailure(verdict->exit, concat(words(), ": ", verdict->words));
+  if (std::chrono::steady_clock::now() - since < timeout)
+    return;
+  Verdict late{Exit::peer, own,
+               concat(words(), ", and not all of its members have come within ",
+                      std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+                      " s (--collective-timeout)")};
+  control->end(late);
+  throw GroupFailure(late.exit, late.words);
 }
 
 void Processes::exchange(std::span<const int64_t> members, const std::string &what,

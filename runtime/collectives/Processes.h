@@ -41,9 +41,11 @@ public:
   int64_t rank() const override { return own; }
   int64_t size() const override { return all; }
   int64_t neighbours() const override { return beside; }
+  int64_t numberOnMachine() const override { return number; }
   void exchange(std::span<const int64_t> members, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override;
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override;
   void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
@@ -69,7 +71,7 @@ private:
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
   int64_t step = -1; ///< -1: before the first
-  int64_t beside = 1;
+  int64_t beside = 1, number = 0;
   std::vector<uint64_t> counts; ///< of exchanges, by peer
   std::unique_ptr<Links> links;
   std::atomic<bool> isConnected = false;
@@ -92,6 +94,9 @@ public:
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
     group.exchange(mesh.along(group.rank(), axis), what, to, from);
+  }
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
+    group.check(what, since);
   }
 
 private:

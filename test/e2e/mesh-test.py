@@ -222,7 +222,7 @@ train {
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--check-every-op")
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
                    "--mesh", "dp=2", "--check-every-op")  # fmt: skip
-        self.fails(2, "--device emulated does not run|does not serve", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
+        self.fails(2, "--device emulated does not run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
         self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts into 2 parts", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
@@ -232,8 +232,6 @@ train {
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, "--mesh dp=2: ranks are CPUs yet", "weir", "compile", model, "--mesh", "dp=2",
-                   "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 
 
 if __name__ == "__main__":
