@@ -288,7 +288,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       return signalPassFailure();
     }
     const Mesh &all = std::get<Mesh>(parsed);
-    if (all.ranks() == 1)
+    if (all.axes.empty())
       return;
     getOperation()->setAttr(meshAttrName, StringAttr::get(&getContext(), all.text()));
     auto pins = shardPins(getOperation());

@@ -71,8 +71,9 @@ struct Meeting {
 
 struct LocalRanks::Impl {
   const Mesh mesh, hosts;
-  Group *const group;                          ///< null: all ranks are here
-  const std::vector<int64_t> here;             ///< ranks
+  Group *const group;              ///< null: all ranks are here
+  const std::vector<int64_t> here; ///< ranks
+  const std::chrono::seconds patience = {};
   const std::optional<Link> slow = slowLink(); ///< what exchanges take at least
   std::mutex mutex;
   bool over = false;
@@ -102,6 +103,13 @@ struct LocalRanks::Impl {
       why = because;
     over = true;
     wake();
+  }
+
+  /// What is thrown at a rank that waits in vain.
+  Failure ended(int64_t rank, const std::string &what) const {
+    return Failure(Exit::peer, why.empty() ? concat("rank ", rank, " waits in ", what,
+                                                    " for a rank that has ended")
+                                           : why);
   }
 
   std::string carry(const Meeting &meeting);
@@ -199,6 +207,18 @@ public:
       std::rethrow_exception(failed);
   }
 
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
+    std::lock_guard lock(all.mutex);
+    if (all.over)
+      throw all.ended(rank, what);
+    if (all.group)
+      return all.group->check(what, since);
+    if (std::chrono::steady_clock::now() - since > all.patience)
+      throw Failure(Exit::peer, concat("rank ", rank, " waits in ", what,
+                                       ", and not all of its members have come within ",
+                                       all.patience.count(), " s (--collective-timeout)"));
+  }
+
 private:
   void meet(unsigned axis, const std::string &what, std::span<const std::span<const std::byte>> to,
             std::span<const std::span<std::byte>> from) {
@@ -212,9 +232,7 @@ private:
       };
       meeting.changed.wait(lock, [&] { return holds() || misses(); });
       if (!holds())
-        throw Failure(Exit::peer, all.why.empty() ? concat("rank ", rank, " waits in ", what,
-                                                           " for a rank that has ended")
-                                                  : all.why);
+        throw all.ended(rank, what);
     };
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
@@ -297,8 +315,12 @@ private:
 
 } // namespace
 
-LocalRanks::LocalRanks(const Mesh &mesh)
-    : impl(new Impl{.mesh = mesh, .hosts = {}, .group = nullptr, .here = hostedBy({}, mesh, 0)}) {
+LocalRanks::LocalRanks(const Mesh &mesh, std::chrono::seconds patience)
+    : impl(new Impl{.mesh = mesh,
+                    .hosts = {},
+                    .group = nullptr,
+                    .here = hostedBy({}, mesh, 0),
+                    .patience = patience}) {
   open();
 }
 

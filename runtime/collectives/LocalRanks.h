@@ -18,8 +18,8 @@ namespace weir::collectives {
 /// Members meet and copy out of each other's memory.
 class LocalRanks {
 public:
-  /// All ranks are here.
-  explicit LocalRanks(const Mesh &mesh);
+  /// All ranks are here. `patience`: how long one waits elsewhere than in exchange().
+  explicit LocalRanks(const Mesh &mesh, std::chrono::seconds patience = std::chrono::minutes(5));
   /// Those that this process has (Hosts.h), and others are with the processes of the group. All
   /// ranks have to come to the same exchanges in the same order: the processes have one in each, of
   /// what all of their ranks give each other.

@@ -40,24 +40,30 @@ struct Processes::Header {
 
 namespace {
 
+std::string hashed(const std::string &bytes) {
+  return concat(XXH3_64bits(bytes.data(), bytes.size()));
+}
+
 std::string hostName() {
-  char name[128] = "";
+  char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
 }
 
-/// What two processes have alike that share their cores: a machine, a container on it, and the
-/// cores that they are bound to.
-std::string cores() {
+/// What two processes have alike that are on one machine, or in one container on it.
+std::string machine() {
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(boot, id);
+  return concat(hostName(), " ", id);
+}
+
+/// And those that share their cores: what they are bound to.
+std::string cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
-  std::string all = concat(hostName(), " ", id);
-  all.append(reinterpret_cast<const char *>(&set), sizeof set);
-  return concat(XXH3_64bits(all.data(), all.size()));
+  return machine().append(reinterpret_cast<const char *>(&set), sizeof set);
 }
 
 /// Of the data that a tag announces: nothing is received under another.
@@ -101,20 +107,21 @@ Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
   }
 }
 
-/// Finds out about the others: whose cores they share, where they are, and the newest generation
-/// that one was of.
+/// Finds out about the others: whose machine and cores they share, and the newest generation that
+/// one was of.
 void Processes::introduce(int64_t last) {
-  std::string here = cores();
-  std::string facts = concat(here, " ", last, " ", hostName());
+  const std::string here = hashed(machine()), mine = hashed(cores());
+  std::string facts = concat(here, " ", mine, " ", last, " ", hostName());
   std::vector<std::string> others =
       control->allToAll("the beginning", std::vector<std::string>(size_t(all), facts));
   beside = 0;
   for (const std::string &other : others) {
     std::istringstream words(other);
-    std::string where, host;
+    std::string where, on, host;
     int64_t was = 0;
-    words >> where >> was >> host;
-    beside += where == here;
+    words >> where >> on >> was >> host;
+    beside += where == here && on == mine;
+    number += where == here && int64_t(hosts.size()) < own;
     met = std::max(met, was + 1);
     hosts.push_back(host);
   }
@@ -247,6 +254,20 @@ void Processes::give(const std::string &what, int64_t peer, const std::string &b
         GroupFailure(Exit::peer, concat(words(what, peer), ": this rank has failed")));
   }
   throw GroupFailure(Exit::peer, concat(words(what, peer), ": the connection is broken: ", broken));
+}
+
+void Processes::check(const std::string &what, std::chrono::steady_clock::time_point since) {
+  auto words = [&] { return concat(stepText(step), ": rank ", own, " waits in ", what); };
+  if (auto verdict = control->over())
+    throw GroupFailure(verdict->exit, concat(words(), ": ", verdict->words));
+  if (std::chrono::steady_clock::now() - since < timeout)
+    return;
+  Verdict late{Exit::peer, own,
+               concat(words(), ", and not all of its members have come within ",
+                      std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+                      " s (--collective-timeout)")};
+  control->end(late);
+  throw GroupFailure(late.exit, late.words);
 }
 
 void Processes::exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,

@@ -47,9 +47,11 @@ public:
   int64_t generation() const override { return met; }
   std::string host(int64_t rank) const override { return hosts[size_t(rank)]; }
   double waited() const override { return 1e-9 * double(waits.load()); }
+  int64_t numberOnMachine() const override { return number; }
   void exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override;
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override;
   void end() override { stop(std::nullopt); }
   void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
@@ -90,7 +92,7 @@ private:
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
   int64_t step = -1; ///< -1: before the first
-  int64_t beside = 1, met = 1;
+  int64_t beside = 1, number = 0, met = 1;
   std::vector<std::string> hosts;
   std::atomic<int64_t> waits = 0; ///< nanoseconds
   std::unique_ptr<Links> links;
@@ -118,6 +120,9 @@ public:
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
     group.exchange(Group::laneOf(axis), mesh.along(group.rank(), axis), what, to, from);
+  }
+  void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
+    group.check(what, since);
   }
 
 private:

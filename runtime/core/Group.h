@@ -15,6 +15,7 @@
 #define WEIR_RUNTIME_CORE_GROUP_H
 
 #include "runtime/base/Error.h"
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,8 @@ public:
   virtual int64_t size() const = 0;
   /// Processes that share this one's cores, itself included.
   virtual int64_t neighbours() const = 0;
+  /// Which of its machine's processes this one is, from 0 on.
+  virtual int64_t numberOnMachine() const = 0;
 
   /// What is exchanged on one lane never meets what is on another: the host program has one, and
   /// each axis of a mesh.
@@ -50,6 +53,11 @@ public:
   virtual void exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;
+
+  /// This process waits in `what`, as it has since then, for what the others do elsewhere than in
+  /// exchange(). Throws GroupFailure where that is in vain: the group has failed, or it has waited
+  /// for too long, of which the others are told. By any thread.
+  virtual void check(const std::string &what, std::chrono::steady_clock::time_point since) = 0;
 
   /// How often the processes have met for this run, others in place of lost ones included; from 1.
   virtual int64_t generation() const { return 1; }

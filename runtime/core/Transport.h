@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_CORE_TRANSPORT_H
 #define WEIR_RUNTIME_CORE_TRANSPORT_H
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -27,6 +28,11 @@ public:
   virtual void exchange(unsigned axis, const std::string &what,
                         std::span<const std::span<const std::byte>> to,
                         std::span<const std::span<std::byte>> from) = 0;
+
+  /// This rank waits in `what`, as it has since then, for what the members do elsewhere than in
+  /// exchange(). Throws Failure{Exit::peer} where that is in vain: one has ended, or has not come
+  /// in time. By any thread.
+  virtual void check(const std::string &what, std::chrono::steady_clock::time_point since) = 0;
 };
 
 } // namespace weir

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The binary interface of the CUDA 13 driver, NVRTC and cuBLASLt, as far as Weir calls it, so that
-// building needs no CUDA toolkit and running needs the libraries only for CUDA artifacts. Each list
-// is expanded by who opens the library (Libraries.h) and by the stand-ins of test/emulated-cuda.
-// Where the toolkit is installed, test/runtime/cuda compares these declarations with its headers.
+// The binary interface of the CUDA 13 driver, NVRTC, cuBLASLt and NCCL 2, as far as Weir calls it,
+// so that building needs no CUDA toolkit and running needs the libraries only for CUDA artifacts.
+// Each list is expanded by who opens the library (Libraries.h) and by the stand-ins of
+// test/emulated-cuda. Where the toolkit is installed, test/runtime/cuda compares these declarations
+// with its headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -272,6 +273,59 @@ struct cublasLtMatmulHeuristicResult_t {
      const void *beta, const void *c, cublasLtMatrixLayout_t cLayout, void *d,                     \
      cublasLtMatrixLayout_t dLayout, const cublasLtMatmulAlgo_t *algorithm, void *workspace,       \
      size_t workspaceBytes, CUstream stream))
+
+using ncclResult_t = int;
+using ncclComm_t = struct ncclComm *;
+using ncclDataType_t = int;
+
+enum : ncclResult_t {
+  ncclSuccess = 0,
+  ncclUnhandledCudaError = 1,
+  ncclSystemError = 2,
+  ncclInternalError = 3,
+  ncclInvalidArgument = 4,
+  ncclInvalidUsage = 5,
+  ncclRemoteError = 6,
+  ncclInProgress = 7,
+};
+enum : ncclDataType_t { ncclUint8 = 1 };
+
+/// What the members of a communicator have alike, which one of them made.
+struct ncclUniqueId {
+  char internal[128];
+};
+
+/// As of NCCL 2.14, which later ones take: what has been added since is as usual.
+struct ncclConfig_t {
+  size_t size;
+  unsigned magic;
+  unsigned version;
+  int blocking;
+};
+constexpr unsigned ncclConfigMagic = 0xcafebeef, ncclConfigVersion = 21400;
+
+#define WEIR_CUDA_NCCL(X)                                                                          \
+  X(const char *, ncclGetErrorString, (ncclResult_t result))                                       \
+  X(const char *, ncclGetLastError, (ncclComm_t communicator))                                     \
+  X(ncclResult_t, ncclGetVersion, (int *version))                                                  \
+  X(ncclResult_t, ncclGetUniqueId, (ncclUniqueId * id))                                            \
+  X(ncclResult_t, ncclCommInitRankConfig,                                                          \
+    (ncclComm_t * communicator, int members, ncclUniqueId id, int member, ncclConfig_t *config))   \
+  X(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t communicator, ncclResult_t * error))          \
+  X(ncclResult_t, ncclCommFinalize, (ncclComm_t communicator))                                     \
+  X(ncclResult_t, ncclCommDestroy, (ncclComm_t communicator))                                      \
+  X(ncclResult_t, ncclCommAbort, (ncclComm_t communicator))                                        \
+  X(ncclResult_t, ncclGroupStart, ())                                                              \
+  X(ncclResult_t, ncclGroupEnd, ())                                                                \
+  X(ncclResult_t, ncclAllGather,                                                                   \
+    (const void *from, void *to, size_t count, ncclDataType_t type, ncclComm_t communicator,       \
+     CUstream stream))                                                                             \
+  X(ncclResult_t, ncclSend,                                                                        \
+    (const void *from, size_t count, ncclDataType_t type, int member, ncclComm_t communicator,     \
+     CUstream stream))                                                                             \
+  X(ncclResult_t, ncclRecv,                                                                        \
+    (void *to, size_t count, ncclDataType_t type, int member, ncclComm_t communicator,             \
+     CUstream stream))
 
 } // namespace weir::cuda
 

@@ -9,11 +9,14 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
 #include "runtime/cuda/Code.h"
+#include "runtime/cuda/Collectives.h"
 #include "runtime/cuda/Works.h"
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <thread>
 
 namespace weir::cuda {
 namespace {
@@ -80,6 +83,7 @@ private:
   void walk(uint32_t entry);
   void runByHand(uint32_t entry, Slot &slot);
   void tellTimes();
+  template <class Query> void await(Query query);
   void synchronize();
 
   const artifact::Program &program;
@@ -94,6 +98,7 @@ private:
   std::map<uint32_t, DeviceMemory> workspaces; ///< of the library's calls on a queue
   std::optional<Library> library;
   std::map<std::pair<spec::Product, uint32_t>, std::unique_ptr<Product>> products;
+  std::optional<Collectives> collectives;   ///< of a rank
   std::vector<std::unique_ptr<Walk>> walks; ///< as the program's entries
   /// The host writes and reads one while the other's run goes on.
   std::vector<Slot> slots;
@@ -105,6 +110,7 @@ private:
   Trace *traced = nullptr;
   Observer *observer = nullptr;
   Ticket asked = 0, done = 0;
+  bool isAmiss = false; ///< a run is not done, and may never be
 
   // Of a run that is traced:
   struct Timed {
@@ -118,7 +124,7 @@ private:
 
 CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &options,
                        const std::string &folder, bool isGpu)
-    : program(program), folder(folder), session(folder),
+    : program(program), folder(folder), session(folder, options.number, options.group != nullptr),
       arena(session, artifact::deviceOf(program).arena(), "the model's tensors"),
       machine{.session = session,
               .queues = queues,
@@ -141,7 +147,14 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
   if (uint64_t persistent = device.persistent())
     session.check(session.driver.cuMemsetD8Async(arena.at, 0, persistent, stream()),
                   "clearing the model's tensors");
-  code.emplace(session, folder, isGpu, program);
+  if (options.transport)
+    collectives.emplace(session, folder, program, options);
+  {
+    // What one rank of the process compiles the others find.
+    static std::mutex loading;
+    std::lock_guard lock(loading);
+    code.emplace(session, folder, isGpu, program);
+  }
   for (uint32_t i = 0; i < program.entries()->size(); ++i) {
     making = program.entries()->Get(i);
     while (machine.events.size() < making->events())
@@ -161,12 +174,19 @@ CudaDevice::CudaDevice(const artifact::Program &program, const DeviceOptions &op
 
 CudaDevice::~CudaDevice() {
   session.driver.cuCtxSetCurrent(session.context);
+  if (collectives && isAmiss)
+    collectives->abort();
   for (const auto &queue : queues)
     session.driver.cuStreamSynchronize(queue->handle);
   for (Slot &slot : slots)
     for (CUgraphExec graph : slot.graphs)
       if (graph)
         session.driver.cuGraphExecDestroy(graph);
+  try {
+    if (collectives)
+      collectives->close();
+  } catch (const Failure &) { // another rank has ended otherwise, and says why
+  }
 }
 
 const Product &CudaDevice::productOf(const spec::Product &spec, const artifact::Action &action) {
@@ -205,6 +225,8 @@ std::unique_ptr<Work> CudaDevice::make(const artifact::Action &action) {
     return std::make_unique<RecordWork>(machine, queue, what, record->event());
   if (const artifact::Wait *wait = action.work_as_Wait())
     return std::make_unique<WaitWork>(machine, queue, what, wait->event());
+  if (const artifact::Collective *collective = action.work_as_Collective())
+    return collectives->make(machine, queue, what, *collective);
   spec::Call call = artifact::specOf(*action.work_as_Call());
   if (const auto *product = std::get_if<spec::Product>(&call))
     return std::make_unique<ProductWork>(machine, queue, what, *product,
@@ -341,6 +363,9 @@ Ticket CudaDevice::run(uint32_t entry) {
   session.enter();
   Slot &slot = slots[next];
   wait(slot.ticket);
+  if (collectives && isAmiss)
+    throw Failure(Exit::peer, "the ranks have lost each other before");
+  isAmiss = true;
   next = (next + 1) % slots.size();
   machine.pinned = slot.data();
   const artifact::Entry &asks = *program.entries()->Get(entry);
@@ -360,9 +385,25 @@ Ticket CudaDevice::run(uint32_t entry) {
   return slot.ticket = ++asked;
 }
 
+/// Until what is asked for is done; of a rank, as long as the others go on.
+template <class Query> void CudaDevice::await(Query query) {
+  constexpr int usually = 100; // a step that is about to end needs no sleep
+  for (int turn = 0;; ++turn) {
+    CUresult result = query();
+    if (result != CUDA_ERROR_NOT_READY)
+      return session.check(result, "waiting for the GPU");
+    collectives->check();
+    if (turn >= usually)
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
 void CudaDevice::synchronize() {
   for (const auto &queue : queues)
-    session.check(session.driver.cuStreamSynchronize(queue->handle), "waiting for the GPU");
+    if (collectives)
+      await([&] { return session.driver.cuStreamQuery(queue->handle); });
+    else
+      session.check(session.driver.cuStreamSynchronize(queue->handle), "waiting for the GPU");
 }
 
 void CudaDevice::wait(Ticket ticket) {
@@ -372,13 +413,17 @@ void CudaDevice::wait(Ticket ticket) {
   auto run = std::find_if(slots.begin(), slots.end(),
                           [&](const Slot &slot) { return slot.ticket == ticket; });
   if (run != slots.end()) {
-    session.check(session.driver.cuEventSynchronize(run->done.handle), "waiting for the GPU");
+    if (collectives)
+      await([&] { return session.driver.cuEventQuery(run->done.handle); });
+    else
+      session.check(session.driver.cuEventSynchronize(run->done.handle), "waiting for the GPU");
     done = ticket;
   } else {
     Ticket upTo = asked;
     synchronize();
     done = upTo;
   }
+  isAmiss = isAmiss && std::ranges::any_of(slots, [&](const Slot &s) { return s.ticket > done; });
   // The newest of the runs that are done.
   Ticket newest = 0;
   for (size_t i = 0; i < slots.size(); ++i)

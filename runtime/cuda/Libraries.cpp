@@ -140,6 +140,17 @@ const CublasLt &openCublasLt(const std::string &folder, int driverVersion) {
       [](CublasLt &library, auto &&symbol) { WEIR_CUDA_CUBLASLT(WEIR_CUDA_FILL) });
 }
 
+const Nccl &openNccl(const std::string &folder) {
+  return openOnce<Nccl>(folder,
+                        {"NCCL, by which several GPUs train together,",
+                         "install NCCL 2.14 or newer (Debian's libnccl2, PyPI's nvidia-nccl-cu13), "
+                         "name its folder in "
+                         "WEIR_CUDA_LIBRARIES, or compile for one GPU",
+                         {"libnccl.so.2"},
+                         true},
+                        [](Nccl &library, auto &&symbol) { WEIR_CUDA_NCCL(WEIR_CUDA_FILL) });
+}
+
 #undef WEIR_CUDA_FILL
 
 /// What an error means to a user, and what helps against it.

@@ -24,11 +24,14 @@ struct Nvrtc {
 struct CublasLt {
   WEIR_CUDA_CUBLASLT(WEIR_CUDA_POINTER)
 };
+struct Nccl {
+  WEIR_CUDA_NCCL(WEIR_CUDA_POINTER)
+};
 
 #undef WEIR_CUDA_POINTER
 
 /// Where libraries are looked for: a folder, or "" for where the system looks, and behind that for
-/// NVRTC and cuBLASLt the folders that WEIR_CUDA_LIBRARIES names, separated by colons.
+/// all but the driver the folders that WEIR_CUDA_LIBRARIES names, separated by colons.
 ///
 /// Each is opened once for a folder, at the first call, and stays open: of several versions the one
 /// that fits the driver's best (13, of CUDA 13.1). Throws Failure{Exit::device} for one that is
@@ -36,6 +39,7 @@ struct CublasLt {
 const Driver &openDriver(const std::string &folder);
 const Nvrtc &openNvrtc(const std::string &folder, int driverVersion, const char *otherwise);
 const CublasLt &openCublasLt(const std::string &folder, int driverVersion);
+const Nccl &openNccl(const std::string &folder);
 
 /// Throws Failure{Exit::device} for an error of the driver: what was being done, the error's name
 /// and what to do.

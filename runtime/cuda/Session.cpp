@@ -10,13 +10,21 @@
 
 namespace weir::cuda {
 
-Session::Session(const std::string &folder) : driver(openDriver(folder)) {
+Session::Session(const std::string &folder, int64_t number, bool mayBeOnly)
+    : driver(openDriver(folder)) {
   check(driver.cuInit(0), "starting the NVIDIA driver");
   int count = 0;
   check(driver.cuDeviceGetCount(&count), "counting GPUs");
   if (!count)
     check(CUDA_ERROR_NO_DEVICE, "looking for a GPU");
-  check(driver.cuDeviceGet(&device, 0), "looking for a GPU");
+  if (number >= count && !(mayBeOnly && count == 1))
+    throw Failure(Exit::device, "this machine shows " + std::to_string(count) +
+                                    (count == 1 ? " GPU" : " GPUs") +
+                                    ", and each rank on it needs one of its own, this one number " +
+                                    std::to_string(number + 1) +
+                                    ": compile for a smaller --mesh, or start processes on more "
+                                    "machines");
+  check(driver.cuDeviceGet(&device, number < count ? int(number) : 0), "looking for a GPU");
   int major = 0, minor = 0;
   auto ask = [&](int *value, int attribute) {
     check(driver.cuDeviceGetAttribute(value, attribute, device), "asking about the GPU");

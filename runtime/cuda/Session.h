@@ -15,11 +15,12 @@
 
 namespace weir::cuda {
 
-/// A context of the first device, current on the thread that made it.
+/// A context of a device, current on the thread that made it.
 class Session {
 public:
-  /// Throws Failure{Exit::device}.
-  explicit Session(const std::string &folder);
+  /// `number`: which of the devices that the driver shows. With `mayBeOnly` it may be shown one
+  /// alone, whatever the number: launchers give processes one each. Throws Failure{Exit::device}.
+  explicit Session(const std::string &folder, int64_t number = 0, bool mayBeOnly = false);
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;

@@ -70,11 +70,7 @@ std::unique_ptr<Device> makeDevice(const artifact::Program &program, const Devic
   const DeviceKind &kind = deviceKind(program, options);
   if (!program.mesh())
     return kind.make(program, options);
-  if (!kind.servesRanks)
-    throw Failure(Exit::usage, "the program is of several ranks, " + program.mesh()->str() +
-                                   ", which --device " + std::string(kind.name) +
-                                   " does not serve: compile it for CPUs");
-  return makeMeshDevice(program, options, kind.make);
+  return makeMeshDevice(program, options, kind.make, kind.isHosts);
 }
 
 const artifact::Program &checkProgram(std::span<const std::byte> bytes) {

@@ -28,7 +28,7 @@ struct DeviceKind {
   std::unique_ptr<Device> (*make)(const artifact::Program &program, const DeviceOptions &options);
   /// Whether the program's code is whole, which needs no such device. Throws as `make` does.
   void (*checkCode)(const artifact::Program &program);
-  bool servesRanks = false; ///< of a program of several
+  bool isHosts = false; ///< its memory is this machine's, and what it does is traced at no cost
   /// FLOPs per second that products of that type reach on so many threads, measured in less than
   /// 0.2 s; null where nobody has written how.
   double (*measurePeak)(Element factors, int threads) = nullptr;

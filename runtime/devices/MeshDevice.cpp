@@ -62,41 +62,52 @@ std::string lastActions(const Trace &trace, const artifact::Program &program) {
 
 class MeshDevice : public Device {
 public:
-  MeshDevice(const artifact::Program &program, const DeviceOptions &options, const MakeDevice &make)
+  MeshDevice(const artifact::Program &program, const DeviceOptions &options, const MakeDevice &make,
+             bool isHosts)
       : mesh(artifact::meshOf(program)), hosts(artifact::hostsOf(program)), group(options.group),
         here(group ? hostedBy(hosts, mesh, group->rank()) : hostedBy({}, mesh, 0)),
-        ofFirst(artifact::programOf(program, here[0])) {
+        isHosts(isHosts), ofFirst(artifact::programOf(program, here[0])), devices(here.size()) {
     assert(!group || group->size() == hosts.ranks());
+    if (!isHosts && hosts.ranks() != mesh.ranks())
+      throw Failure(Exit::usage,
+                    concat("the program is of ", mesh.ranks(), " ranks (", mesh.text(), ") on ",
+                           hosts.ranks(), hosts.ranks() == 1 ? " device" : " devices",
+                           ", and a GPU is one rank: compile it without --deterministic"));
     if (!group)
-      local.emplace(mesh);
+      local.emplace(mesh, std::chrono::seconds(options.patience));
     else if (hosts != mesh) // more than one each, or numbered in another order
       local.emplace(mesh, hosts, *group);
     else
       remote.emplace(*group, mesh);
     requireMemory(program, options);
-    for (int64_t rank : here) {
-      const artifact::Program &ofRank = artifact::programOf(program, rank);
-      DeviceOptions own = options;
-      own.threads = threadsOf(options);
-      own.transport = remote ? &*remote : &local->of(rank);
-      // Some ranks may have room for what others have not.
-      bool offloads = artifact::deviceOf(ofRank).host() || !anyOffloads(program);
-      own.offloadFolder = offloads ? options.offloadFolder : "";
-      devices.push_back(make(ofRank, own));
+    try {
+      left = here.size();
+      for (size_t i = 0; i < here.size(); ++i) {
+        DeviceOptions own = optionsOf(i, program, options);
+        threads.push_back(startThread([this, i, &program, own, &make] {
+          attempt(i, [&] {
+            // GPUs meet while they are made; processors share what is set up once.
+            std::unique_lock lock(making, std::defer_lock);
+            if (this->isHosts)
+              lock.lock();
+            devices[i] = make(artifact::programOf(program, here[i]), own);
+          });
+          drive(i);
+        }));
+      }
+      join();
+      findTensors(program);
+      setBegins(program);
+    } catch (...) {
+      if (local)
+        local->end();
+      stop();
+      throw;
     }
-    findTensors(program);
-    setBegins(program);
-    if (group) {
+    if (group && isHosts) {
       // Of several ranks, the first is as far as the others but for an exchange.
       devices[0]->trace(&recent);
       group->recordWith([this] { return lastActions(recent, ofFirst); });
-    }
-    try {
-      for (size_t i = 0; i < here.size(); ++i)
-        threads.push_back(startThread([this, i] { drive(i); }));
-    } catch (...) {
-      stop();
-      throw;
     }
   }
 
@@ -186,20 +197,22 @@ public:
   Ticket run(uint32_t entry) override {
     if (local)
       local->begin();
-    std::unique_lock lock(mutex);
-    asked = entry;
-    left = devices.size();
-    failure = nullptr;
-    ++runs;
-    changed.notify_all();
-    changed.wait(lock, [&] { return left == 0; });
-    if (failure)
-      std::rethrow_exception(failure);
+    {
+      std::lock_guard lock(mutex);
+      asked = entry;
+      left = devices.size();
+      failure = nullptr;
+      ++runs;
+      changed.notify_all();
+    }
+    join();
     return 0;
   }
 
   void wait(Ticket) override {}
-  void trace(Trace *trace) override { devices[0]->trace(trace || !group ? trace : &recent); }
+  void trace(Trace *trace) override {
+    devices[0]->trace(trace || !group || !isHosts ? trace : &recent);
+  }
   void observe(Observer *observer) override {
     if (observer)
       throw Failure(
@@ -222,7 +235,8 @@ private:
     uint64_t all = 0, there = machineMemory();
     for (int64_t rank : here) {
       const artifact::Device &device = artifact::deviceOf(artifact::programOf(program, rank));
-      all += device.arena() + device.pinned() + (options.offloadFolder.empty() ? device.host() : 0);
+      all += (isHosts ? device.arena() : 0) + device.pinned() +
+             (options.offloadFolder.empty() ? device.host() : 0);
     }
     uint64_t ranks = here.size();
     if (group) {
@@ -237,6 +251,20 @@ private:
                                ? "; compile with a --memory SIZE, which is one rank's, or "
                                : "; compile without --deterministic, or ",
                            "run ranks on more machines"));
+  }
+
+  DeviceOptions optionsOf(size_t i, const artifact::Program &program,
+                          const DeviceOptions &options) {
+    DeviceOptions own = options;
+    own.threads = threadsOf(options);
+    own.transport = remote ? &*remote : &local->of(here[i]);
+    own.rank = here[i];
+    own.number = group ? group->numberOnMachine() : int64_t(i);
+    // Some ranks may have room for what others have not.
+    bool offloads =
+        artifact::deviceOf(artifact::programOf(program, here[i])).host() || !anyOffloads(program);
+    own.offloadFolder = offloads ? options.offloadFolder : "";
+    return own;
   }
 
   /// Of each rank's device.
@@ -380,37 +408,62 @@ private:
     });
   }
 
+  /// A rank's thread: runs what is asked for, and ends with the rank's device.
   void drive(size_t number) {
     uint64_t done = 0;
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return stopping || runs != done; });
       if (stopping)
-        return;
+        break;
       done = runs;
       uint32_t entry = asked;
       lock.unlock();
-      std::exception_ptr failed;
-      try {
+      attempt(number, [&] {
         Device &device = *devices[number];
         device.wait(device.run(entry));
-      } catch (...) {
-        failed = std::current_exception();
-      }
-      if (!failed && local)
-        local->finish(here[number]);
-      lock.lock();
-      // What the others throw then is that this rank has ended.
-      if (failed && !failure) {
-        failure = failed;
         if (local)
-          local->end();
-        else
-          group->end(); // what is under way beside
-      }
-      if (--left == 0)
-        changed.notify_all();
+          local->finish(here[number]);
+      });
+      lock.lock();
     }
+    lock.unlock();
+    devices[number].reset();
+  }
+
+  /// On a rank's thread: its part of what all of them do, which join() waits for.
+  template <class Body> void attempt(size_t number, Body body) {
+    std::exception_ptr failed;
+    try {
+      body();
+    } catch (const Failure &why) {
+      // Which of several GPUs it was has to be said.
+      failed = isHosts || group || std::string_view(why.what()).starts_with("rank ")
+                   ? std::current_exception()
+                   : std::make_exception_ptr(
+                         Failure(why.exit, concat("rank ", here[number], ": ", why.what())));
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    std::lock_guard lock(mutex);
+    // What the others throw then is that this rank has ended.
+    if (failed && !failure) {
+      failure = failed;
+      if (local)
+        local->end();
+      else
+        group->end(); // what is under way beside
+    }
+    if (--left == 0)
+      changed.notify_all();
+  }
+
+  /// Throws what the first rank that failed has thrown.
+  void join() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return left == 0; });
+    if (failure)
+      std::rethrow_exception(failure);
   }
 
   const Mesh mesh, hosts;
@@ -418,12 +471,13 @@ private:
   const std::vector<int64_t> here;                     ///< ranks
   std::optional<collectives::LocalRanks> local;        ///< or
   std::optional<collectives::ProcessTransport> remote; ///< where each process is a rank
-  std::vector<std::unique_ptr<Device>> devices;        ///< as `here`
+  const bool isHosts;                                  ///< the devices' memory
   std::vector<WholeTensor> tensors;
-  const artifact::Program &ofFirst;        ///< what the first rank that is here runs
-  Trace recent = Trace(recentActions, {}); ///< of it, where it is a process
+  const artifact::Program &ofFirst;             ///< what the first rank that is here runs
+  std::vector<std::unique_ptr<Device>> devices; ///< as `here`; each is made and ended by its thread
+  Trace recent = Trace(recentActions, {});      ///< of it, where it is a process
 
-  std::mutex mutex;
+  std::mutex making, mutex;
   std::condition_variable changed;
   bool stopping = false;
   uint64_t runs = 0;  ///< that were asked for
@@ -436,8 +490,9 @@ private:
 } // namespace
 
 std::unique_ptr<Device> makeMeshDevice(const artifact::Program &program,
-                                       const DeviceOptions &options, const MakeDevice &make) {
-  return std::make_unique<MeshDevice>(program, options, make);
+                                       const DeviceOptions &options, const MakeDevice &make,
+                                       bool isHosts) {
+  return std::make_unique<MeshDevice>(program, options, make, isHosts);
 }
 
 } // namespace weir

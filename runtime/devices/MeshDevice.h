@@ -23,9 +23,12 @@
 
 namespace weir {
 
-/// Of a program with a mesh. `make` makes each rank's. Throws as it does.
+/// Of a program with a mesh. `make` makes each rank's, on the rank's thread, all of them at once.
+/// `isHosts`: their memory is this machine's, and what they do is traced at no cost. Throws as
+/// `make` does.
 std::unique_ptr<Device> makeMeshDevice(const artifact::Program &program,
-                                       const DeviceOptions &options, const MakeDevice &make);
+                                       const DeviceOptions &options, const MakeDevice &make,
+                                       bool isHosts = true);
 
 } // namespace weir
 

@@ -231,9 +231,11 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                "WEIR_JOB_SECRET_FILE")
       ->group(processes);
   app.add_option("--collective-timeout", options.collectiveTimeout,
-                 "seconds that the processes wait for one that is alive and late (default 300)")
+                 "seconds that ranks wait for one that is alive and late (default 300)")
       ->type_name("SECONDS")
       ->transform(integerWithin(1, 1000000))
+      ->each(
+          [&options](const std::string &seconds) { options.device.patience = std::stol(seconds); })
       ->group(processes);
 
   app.add_option("--restarts", options.restarts,

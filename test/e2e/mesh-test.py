@@ -251,7 +251,7 @@ train {
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--check-every-op")
         self.fails(2, "--check-every-op looks at one device.*dp=2", "weir", "train", MODELS / "mnist-mlp.weir", *self.digits(32), "--steps", 1,
                    "--mesh", "dp=2", "--check-every-op")  # fmt: skip
-        self.fails(2, "--device emulated does not run|does not serve", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
+        self.fails(2, "--device emulated does not run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
         self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts into 2 parts", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
@@ -270,8 +270,6 @@ train {
                    model, "--mesh", "dp=2", "--context-parallel", "gather", "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, "--deterministic cuts a step over dp and tp alone, as dp=8,tp=8 does, and --mesh cp=2 has cp: leave one of the two out",
                    "weir", "compile", model, "--mesh", "cp=2", "--deterministic", "-o", self.folder / "a.weirx")  # fmt: skip
-        self.fails(2, "--mesh dp=2: ranks are CPUs yet", "weir", "compile", model, "--mesh", "dp=2",
-                   "--target", "cuda:sm_90", "-o", self.folder / "a.weirx")  # fmt: skip
 
 
 if __name__ == "__main__":

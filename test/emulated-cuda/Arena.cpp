@@ -41,15 +41,17 @@ void clearMemory(void *memory, size_t bytes) {
 bool Arena::reserve() {
   if (base)
     return true;
-  void *memory = reserveMemory(bytes), *marks = reserveMemory(bytes / granule * sizeof *valid);
-  if (!memory || !marks)
+  void *memory = reserveMemory(bytes), *marks = reserveMemory(bytes / granule * sizeof *valid),
+       *owners = reserveMemory(bytes / granule);
+  if (!memory || !marks || !owners)
     return false;
+  owner = static_cast<uint8_t *>(owners);
   base = reinterpret_cast<uint64_t>(memory);
   valid = static_cast<uint16_t *>(marks);
   return true;
 }
 
-uint64_t Arena::allocate(size_t size) {
+uint64_t Arena::allocate(size_t size, int device) {
   if (!reserve() || size > bytes)
     return 0;
   size_t wanted = (size + granule - 1) / granule * granule;
@@ -62,9 +64,10 @@ uint64_t Arena::allocate(size_t size) {
   if (at + wanted + granule > bytes)
     return 0;
   allocations[at] = size;
-  usedBytes += size;
-  for (size_t done = 0; done < size; done += granule)
+  for (size_t done = 0; done < size; done += granule) {
     valid[(at + done) / granule] = uint16_t(std::min(granule, size - done));
+    owner[(at + done) / granule] = uint8_t(device);
+  }
   if (options().checked) {
     shadowForget(base + at, wanted);
     std::memset(reinterpret_cast<void *>(base + at), 0xff, size);
@@ -81,7 +84,6 @@ bool Arena::release(uint64_t address) {
   std::memset(valid + offset / granule, 0, rounded / granule * sizeof *valid);
   clearMemory(reinterpret_cast<void *>(address), rounded);
   shadowForget(address, rounded);
-  usedBytes -= size;
   allocations.erase(found);
   return true;
 }
@@ -91,7 +93,14 @@ void Arena::releaseAll() {
     release(base + allocations.begin()->first);
 }
 
-bool Arena::isAllocated(uint64_t address, size_t size) const {
+size_t Arena::used(int device) const {
+  size_t all = 0;
+  for (auto [offset, size] : allocations)
+    all += owner[offset / granule] == device ? size : 0;
+  return all;
+}
+
+bool Arena::isAllocated(uint64_t address, size_t size, int device) const {
   uint64_t offset = address - base;
   if (!base || offset >= bytes)
     return false;
@@ -99,7 +108,7 @@ bool Arena::isAllocated(uint64_t address, size_t size) const {
   if (next == allocations.begin())
     return false;
   auto [begin, length] = *--next;
-  return size <= length && offset - begin <= length - size;
+  return size <= length && offset - begin <= length - size && owner[begin / granule] == device;
 }
 
 std::string Arena::describe(uint64_t address) const {
@@ -112,9 +121,11 @@ std::string Arena::describe(uint64_t address) const {
     return text;
   }
   auto [begin, length] = *--next;
-  std::snprintf(text, sizeof text, "+%llu of the allocation of %zu bytes at %#llx",
+  std::snprintf(text, sizeof text, "+%llu of the allocation of %zu bytes at %#llx%s%s",
                 static_cast<unsigned long long>(offset - begin), length,
-                static_cast<unsigned long long>(base + begin));
+                static_cast<unsigned long long>(base + begin),
+                owner[begin / granule] ? " on device " : "",
+                owner[begin / granule] ? std::to_string(owner[begin / granule]).c_str() : "");
   return text;
 }
 

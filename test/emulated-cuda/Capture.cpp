@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/Capture.h"
+#include "test/emulated-cuda/Driver.h"
 #include "test/emulated-cuda/Faults.h"
 #include "test/emulated-cuda/Options.h"
 #include <algorithm>
@@ -14,14 +15,24 @@ namespace weir::emulated {
 
 using namespace cuda;
 
+static Stream legacy[mostDevices];
+static std::vector<Stream *> created[mostDevices];
+
 Stream &legacyStream() {
-  static Stream stream;
-  return stream;
+  int device = currentDevice();
+  legacy[device].device = device;
+  return legacy[device];
 }
 
-std::vector<Stream *> &allStreams() {
-  static std::vector<Stream *> streams;
-  return streams;
+std::vector<Stream *> &allStreams() { return created[currentDevice()]; }
+
+void forgetStream(Stream &stream) { std::erase(created[stream.device], &stream); }
+
+void forgetStreams() {
+  for (int device = 0; device < mostDevices; ++device) {
+    legacy[device] = {};
+    created[device].clear();
+  }
 }
 
 static void invalidate(Capture &capture, const std::string &why) {

@@ -41,6 +41,7 @@ struct Capture {
 };
 
 struct Stream {
+  int device = 0;
   bool isBlocking = false;          ///< ordered with the legacy stream
   std::vector<NodeRef> frontier;    ///< what comes next comes after these
   std::shared_ptr<Capture> capture; ///< null: not captured
@@ -48,6 +49,7 @@ struct Stream {
 };
 
 struct Event {
+  int device = 0;
   bool hasTime = true;
   NodeRef node; ///< null: never recorded, or in a capture
   std::shared_ptr<Capture> capture;
@@ -55,13 +57,17 @@ struct Event {
 };
 
 struct GraphExecutable {
+  int device = 0;
   Graph graph;
   NodeRef last; ///< of its last launch: launches of one graph follow each other
 };
 
-/// The stream of handle zero.
+/// The stream of handle zero, and those that were created and not destroyed, of the current device.
 Stream &legacyStream();
-std::vector<Stream *> &allStreams(); ///< those that were created and not destroyed
+std::vector<Stream *> &allStreams();
+/// One, which is being destroyed; those of all devices.
+void forgetStream(Stream &stream);
+void forgetStreams();
 
 /// Enqueues, or captures.
 cuda::CUresult submit(Stream &stream, std::shared_ptr<const Work> work);

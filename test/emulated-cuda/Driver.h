@@ -11,6 +11,7 @@
 #include "runtime/cuda/Api.h"
 #include "test/emulated-cuda/Capture.h"
 #include "test/emulated-cuda/Module.h"
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,9 +29,15 @@ WEIR_CUDA_DRIVER(WEIR_EMULATED_DECLARE)
 
 namespace weir::emulated {
 
-/// One call of the driver at a time: the emulation has one state, and kernels run on the thread
-/// that waits for them.
+/// One call of the driver at a time: the emulation has one state, and kernels, of all devices, run
+/// on the thread that waits for something.
 std::unique_lock<std::mutex> enterDriver();
+/// Lets other threads have their calls for so long, in the middle of one.
+void leaveDriver(std::chrono::microseconds time);
+
+/// How many devices there are: WEIR_EMULATED_DEVICES, 8 without it.
+constexpr int mostDevices = 16;
+int deviceCount();
 
 /// Why a call cannot be served: not initialised, no current context, or a sticky error.
 cuda::CUresult refuseCall();
@@ -65,18 +72,24 @@ private:
 
 struct DriverState {
   bool isInitialized = false;
-  int contextUses = 0;
+  int contextUses[mostDevices] = {}; ///< by device
   Handles<Stream, cuda::CUstream> streams;
   Handles<Event, cuda::CUevent> events;
   Handles<Graph, cuda::CUgraph> graphs;
   Handles<GraphExecutable, cuda::CUgraphExec> executables;
-  Handles<Module, cuda::CUmodule> modules;
+  Handles<Module, cuda::CUmodule> modules;       ///< each of the device that was current
   std::unordered_map<void *, size_t> hostMemory; ///< what cuMemHostAlloc gave
 
-  /// The stream of a handle, the legacy stream for zero; nullptr if there is none.
-  Stream *stream(cuda::CUstream handle) { return handle ? streams.find(handle) : &legacyStream(); }
+  /// The current device's stream of a handle, the legacy stream for zero; nullptr if there is none.
+  Stream *stream(cuda::CUstream handle) {
+    Stream *found = handle ? streams.find(handle) : &legacyStream();
+    return found && found->device == currentDevice() ? found : nullptr;
+  }
 };
 DriverState &driver();
+
+/// At a launch: whether the current device is lost, as a test may have planted it.
+bool isLost();
 
 /// A stream that is asked for work: `name` for what it is called in reports.
 cuda::CUresult submitWork(cuda::CUstream stream, std::string name, std::function<void()> run);

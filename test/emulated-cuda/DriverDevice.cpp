@@ -13,30 +13,66 @@
 #include "test/emulated-cuda/Private.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace weir::emulated {
 
 using namespace cuda;
 
 static thread_local CUcontext currentContext = nullptr;
-static char theContext; ///< its address is the handle
+static char contexts[mostDevices]; ///< their addresses are the handles
 
 DriverState &driver() {
   static DriverState state;
   return state;
 }
 
-std::unique_lock<std::mutex> enterDriver() {
-  static std::mutex mutex;
-  return std::unique_lock(mutex);
+static std::mutex mutex;
+
+std::unique_lock<std::mutex> enterDriver() { return std::unique_lock(mutex); }
+
+void leaveDriver(std::chrono::microseconds time) {
+  mutex.unlock();
+  std::this_thread::sleep_for(time);
+  mutex.lock();
+}
+
+int deviceCount() {
+  static const int count = [] {
+    const char *named = std::getenv("WEIR_EMULATED_DEVICES");
+    return named ? std::clamp(std::atoi(named), 1, mostDevices) : 8;
+  }();
+  return count;
+}
+
+static CUcontext contextOf(CUdevice device) {
+  return reinterpret_cast<CUcontext>(&contexts[device]);
+}
+
+int currentDevice() {
+  return currentContext ? int(reinterpret_cast<char *>(currentContext) - contexts) : 0;
 }
 
 CUresult refuseCall() {
   if (!driver().isInitialized)
     return CUDA_ERROR_NOT_INITIALIZED;
-  if (!currentContext || !driver().contextUses)
+  if (!currentContext || !driver().contextUses[currentDevice()])
     return CUDA_ERROR_INVALID_CONTEXT;
+  return stickyError();
+}
+
+bool isLost() {
+  static int launches = 0;
+  if (currentDevice() == plantedDevice) {
+    ++launches;
+    if (launches == plantedNumber("lost"))
+      reportFault(CUDA_ERROR_LAUNCH_FAILED, "device 1 is lost");
+    constexpr int64_t late = 10;
+    if (launches == plantedNumber("late"))
+      leaveDriver(std::chrono::seconds(late));
+  }
   return stickyError();
 }
 
@@ -104,11 +140,11 @@ CUresult cuGetErrorName(CUresult error, const char **text) {
 static CUresult checkDevice(CUdevice device) {
   if (!driver().isInitialized)
     return CUDA_ERROR_NOT_INITIALIZED;
-  return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return device >= 0 && device < deviceCount() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetCount(int *count) {
-  *count = !isPlanted("no-gpu");
+  *count = isPlanted("no-gpu") ? 0 : deviceCount();
   return checkDevice(0);
 }
 
@@ -152,8 +188,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   auto entered = enterDriver();
   if (CUresult refused = checkDevice(device))
     return refused;
-  ++driver().contextUses;
-  *context = reinterpret_cast<CUcontext>(&theContext);
+  ++driver().contextUses[device];
+  *context = contextOf(device);
   return CUDA_SUCCESS;
 }
 
@@ -161,15 +197,17 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   auto entered = enterDriver();
   if (CUresult refused = checkDevice(device))
     return refused;
-  if (!driver().contextUses)
+  if (!driver().contextUses[device])
     return CUDA_ERROR_INVALID_CONTEXT;
-  if (--driver().contextUses == 0)
+  --driver().contextUses[device];
+  if (std::ranges::count(driver().contextUses, 0) == mostDevices)
     weirEmulatedForget();
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
-  if (context && context != reinterpret_cast<CUcontext>(&theContext))
+  auto *handle = reinterpret_cast<char *>(context);
+  if (context && (handle < contexts || handle >= contexts + deviceCount()))
     return CUDA_ERROR_INVALID_CONTEXT;
   currentContext = context;
   return CUDA_SUCCESS;
@@ -183,15 +221,14 @@ CUresult cuCtxSynchronize() {
   return stickyError();
 }
 
-/// The context goes, and all that is in it; the sticky error with it.
+/// The contexts go, and all that is in them; the sticky errors with them.
 void weirEmulatedForget() {
   DriverState &state = driver();
   state.events.clear();
   state.executables.clear();
   state.graphs.clear();
-  allStreams().clear();
   state.streams.clear();
-  legacyStream() = {};
+  forgetStreams();
   resetStreams();
   arena().releaseAll();
   state.modules.clear();
@@ -226,9 +263,47 @@ int weirEmulatedEnqueue(CUstream stream, const char *name, void (*run)(const voi
                     });
 }
 
+int weirEmulatedMeet(CUstream stream, const char *name, const WeirEmulatedMeeting *meeting,
+                     void *object, const WeirEmulatedRange *ranges, size_t count) {
+  WEIR_EMULATED_ENTER
+  Stream *found = driver().stream(stream);
+  if (!found)
+    return CUDA_ERROR_INVALID_HANDLE;
+  auto touch = [touched = std::vector<WeirEmulatedRange>(ranges, ranges + count)](int isWrite) {
+    for (const WeirEmulatedRange &range : touched)
+      if (range.isWrite == isWrite)
+        shadowRange(range.address, range.bytes, isWrite ? Access::write : Access::read);
+    return stickyError() == CUDA_SUCCESS;
+  };
+  auto come = std::make_shared<Work>(), leave = std::make_shared<Work>();
+  come->name = leave->name = name;
+  come->run = [=, calls = *meeting] {
+    if (touch(0))
+      calls.come(object);
+  };
+  leave->isOpen = [=, calls = *meeting] { return calls.isOpen(object) != 0; };
+  leave->run = [=, calls = *meeting] {
+    if (touch(1))
+      calls.leave(object);
+  };
+  CUresult refused = submit(*found, std::move(come));
+  return refused ? refused : submit(*found, std::move(leave));
+}
+
+void weirEmulatedNow(WeirEmulatedMoment *moment) {
+  auto [chain, tick] = runningMoment();
+  *moment = {chain, tick};
+}
+
+int weirEmulatedIsAfter(WeirEmulatedMoment moment) {
+  return runsAfter({moment.chain, moment.tick});
+}
+
+void weirEmulatedReport(const char *what) { reportFault(CUDA_ERROR_LAUNCH_FAILED, what); }
+
 int weirEmulatedIsAllocated(CUdeviceptr address, size_t bytes) {
   auto entered = enterDriver();
-  return arena().isAllocated(address, bytes);
+  return arena().isAllocated(address, bytes, currentDevice());
 }
 
 } // extern "C"

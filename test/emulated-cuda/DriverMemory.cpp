@@ -28,7 +28,7 @@ CUresult submitWork(CUstream handle, std::string name, std::function<void()> run
 }
 
 static CUresult checkRange(const std::string &what, CUdeviceptr address, size_t bytes) {
-  if (arena().isAllocated(address, bytes))
+  if (arena().isAllocated(address, bytes, currentDevice()))
     return CUDA_SUCCESS;
   note(what + " of " + std::to_string(bytes) + " bytes at " + arena().describe(address) +
        ": not of one allocation");
@@ -64,7 +64,7 @@ extern "C" {
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
   WEIR_EMULATED_ENTER
   *total = Arena::bytes;
-  *available = Arena::bytes - arena().used();
+  *available = Arena::bytes - arena().used(currentDevice());
   return CUDA_SUCCESS;
 }
 
@@ -77,7 +77,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
   constexpr size_t mostPlanted = 1 << 10;
   if (bytes > mostPlanted && isPlanted("memory"))
     return CUDA_ERROR_OUT_OF_MEMORY;
-  *pointer = arena().allocate(bytes);
+  *pointer = arena().allocate(bytes, currentDevice());
   return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -112,7 +112,7 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
 /// Also after a fault, so that the process does not leak.
 CUresult cuMemFreeHost(void *pointer) {
   auto entered = enterDriver();
-  if (driver().contextUses && !stickyError()) {
+  if (driver().contextUses[currentDevice()] && !stickyError()) {
     if (CUresult refused = forbidInCapture())
       return refused;
     waitForAll();

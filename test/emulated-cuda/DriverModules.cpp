@@ -73,6 +73,8 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, unsig
     return CUDA_ERROR_INVALID_HANDLE;
   if (extra)
     return CUDA_ERROR_INVALID_VALUE;
+  if (isLost())
+    return stickyError();
   std::shared_ptr<const Work> work;
   if (CUresult refused = prepareLaunch(
           *function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, arguments},

@@ -7,6 +7,7 @@
 
 #include "test/emulated-cuda/Driver.h"
 #include "test/emulated-cuda/Faults.h"
+#include "test/emulated-cuda/Planted.h"
 #include <algorithm>
 
 namespace weir::cuda {
@@ -17,10 +18,19 @@ using namespace emulated;
   auto *object = driver().set.find(handle);                                                        \
   if (!object)                                                                                     \
     return CUDA_ERROR_INVALID_HANDLE;
+#define WEIR_EMULATED_OWN(object)                                                                  \
+  if (object->device != currentDevice())                                                           \
+    return refuseForeign();
 #define WEIR_EMULATED_STREAM(object, handle)                                                       \
   Stream *object = driver().stream(handle);                                                        \
   if (!object)                                                                                     \
     return CUDA_ERROR_INVALID_HANDLE;
+
+/// Streams take events and graphs of their own device.
+static CUresult refuseForeign() {
+  note("an event or a graph is used on another device than it was made on");
+  return CUDA_ERROR_INVALID_HANDLE;
+}
 
 static bool isDone(const std::vector<NodeRef> &nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const NodeRef &n) { return n->isDone; });
@@ -33,6 +43,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   if (flags > CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
   auto made = std::make_shared<Stream>();
+  made->device = currentDevice();
   made->isBlocking = !(flags & CU_STREAM_NON_BLOCKING);
   allStreams().push_back(made.get());
   *stream = driver().streams.add(std::move(made));
@@ -45,7 +56,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   std::shared_ptr<Stream> stream = driver().streams.take(handle);
   if (!stream)
     return CUDA_ERROR_INVALID_HANDLE;
-  std::erase(allStreams(), stream.get());
+  forgetStream(*stream);
   if (std::shared_ptr<Capture> capture = stream->capture) {
     capture->isInvalid = true;
     std::erase(capture->streams, stream.get());
@@ -91,12 +102,16 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned) {
   WEIR_EMULATED_ENTER
   WEIR_EMULATED_STREAM(stream, handle)
   WEIR_EMULATED_FIND(event, events, eventHandle)
+  static int waits = 0;
+  if (currentDevice() == plantedDevice && ++waits == plantedNumber("wait"))
+    return CUDA_SUCCESS;
   return wait(*stream, *event);
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
   WEIR_EMULATED_ENTER
   auto made = std::make_shared<Event>();
+  made->device = currentDevice();
   made->hasTime = !(flags & CU_EVENT_DISABLE_TIMING);
   *event = driver().events.add(std::move(made));
   return CUDA_SUCCESS;
@@ -106,6 +121,7 @@ CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
   WEIR_EMULATED_ENTER
   WEIR_EMULATED_FIND(event, events, handle)
   WEIR_EMULATED_STREAM(stream, streamHandle)
+  WEIR_EMULATED_OWN(event)
   return record(*event, *stream);
 }
 
@@ -183,6 +199,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph handle, un
   WEIR_EMULATED_ENTER
   WEIR_EMULATED_FIND(graph, graphs, handle)
   auto made = std::make_shared<GraphExecutable>();
+  made->device = currentDevice();
   made->graph = *graph;
   *executable = driver().executables.add(std::move(made));
   return CUDA_SUCCESS;
@@ -192,6 +209,9 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream streamHandle) {
   WEIR_EMULATED_ENTER
   WEIR_EMULATED_FIND(executable, executables, handle)
   WEIR_EMULATED_STREAM(stream, streamHandle)
+  WEIR_EMULATED_OWN(executable)
+  if (isLost())
+    return stickyError();
   return launchGraph(*executable, *stream);
 }
 

@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/Faults.h"
+#include "test/emulated-cuda/Driver.h"
 #include <cstdio>
 
 namespace weir::emulated {
 
-static cuda::CUresult sticky = cuda::CUDA_SUCCESS;
+static cuda::CUresult sticky[mostDevices] = {};
 static std::string lines;
 
 void note(const std::string &what) {
@@ -20,16 +21,19 @@ void note(const std::string &what) {
 
 void reportFault(cuda::CUresult error, const std::string &what) {
   note(what);
-  if (sticky == cuda::CUDA_SUCCESS)
-    sticky = error;
+  cuda::CUresult &first = sticky[activeDevice()];
+  if (first == cuda::CUDA_SUCCESS)
+    first = error;
 }
 
-cuda::CUresult stickyError() { return sticky; }
+cuda::CUresult stickyError() { return sticky[activeDevice()]; }
+cuda::CUresult stickyErrorOf(int device) { return sticky[device]; }
 
 const std::string &faultText() { return lines; }
 
 void resetFaults() {
-  sticky = cuda::CUDA_SUCCESS;
+  for (cuda::CUresult &error : sticky)
+    error = cuda::CUDA_SUCCESS;
   lines.clear();
 }
 

@@ -27,7 +27,31 @@ __attribute__((visibility("default"))) int
 weirEmulatedEnqueue(CUstream stream, const char *name, void (*run)(const void *), const void *data,
                     size_t bytes, const WeirEmulatedRange *ranges, size_t count);
 
-/// Whether the range is one of the device's memory, allocated as a whole.
+/// What devices do together, of which each has its own: it comes, which is done by a node that
+/// reads ranges, and once `isOpen` it leaves, by another that writes them. All are called while
+/// nodes run.
+struct WeirEmulatedMeeting {
+  void (*come)(void *object);
+  int (*isOpen)(void *object);
+  void (*leave)(void *object);
+};
+
+/// Adds the two nodes; in a graph, to each launch. `object` outlives them. Returns a CUresult.
+__attribute__((visibility("default"))) int
+weirEmulatedMeet(CUstream stream, const char *name, const WeirEmulatedMeeting *meeting,
+                 void *object, const WeirEmulatedRange *ranges, size_t count);
+
+/// When the node is that runs now, and whether it comes after one that ran before.
+struct WeirEmulatedMoment {
+  uint32_t chain, tick;
+};
+__attribute__((visibility("default"))) void weirEmulatedNow(WeirEmulatedMoment *moment);
+__attribute__((visibility("default"))) int weirEmulatedIsAfter(WeirEmulatedMoment moment);
+
+/// A fault of the node that runs now.
+__attribute__((visibility("default"))) void weirEmulatedReport(const char *what);
+
+/// Whether the range is one of the current device's memory, allocated as a whole.
 __attribute__((visibility("default"))) int weirEmulatedIsAllocated(CUdeviceptr address,
                                                                    size_t bytes);
 

@@ -40,6 +40,7 @@ std::string name;
 SerialRange mine;
 std::vector<SerialRange> unordered;
 bool inKernel = false;
+int onDevice = 0;
 uint32_t serial = 0;
 Stamp stamp;
 unsigned dynamicShared = 0, faults = 0;
@@ -240,8 +241,9 @@ void shadowAccess(uint64_t address, size_t bytes, Access access, bool aligned) {
   if (offset < Arena::bytes) {
     uint64_t inGranule = offset % Arena::granule;
     bool inside = inGranule + bytes <= Arena::granule
-                      ? inGranule + bytes <= memory.valid[offset / Arena::granule]
-                      : memory.isAllocated(address, bytes);
+                      ? inGranule + bytes <= memory.valid[offset / Arena::granule] &&
+                            memory.owner[offset / Arena::granule] == onDevice
+                      : memory.isAllocated(address, bytes, onDevice);
     if (!inside)
       failThread(cuda::CUDA_ERROR_ILLEGAL_ADDRESS,
                  what(address, bytes, access) + ", beyond every allocation");
@@ -266,8 +268,10 @@ void shadowUnwrite(uint64_t address, size_t bytes) {
       sharedCells[inShared / 2 + i].writer = stamp.wrote(0, false);
 }
 
-SerialRange shadowBegin(const std::string &what, uint32_t count, std::vector<SerialRange> without) {
+SerialRange shadowBegin(const std::string &what, uint32_t count, std::vector<SerialRange> without,
+                        int device) {
   name = what;
+  onDevice = device;
   mine = {past.empty() ? 1 : past.back().range.first + past.back().range.count, count};
   past.push_back({mine, what});
   unordered = std::move(without);
@@ -302,7 +306,7 @@ void shadowForget(uint64_t address, size_t bytes) {
 void shadowRange(uint64_t address, size_t bytes, Access access, Unwritten unwrittenIs) {
   if (!options().checked || !bytes || !arena().contains(address))
     return;
-  if (!arena().isAllocated(address, bytes))
+  if (!arena().isAllocated(address, bytes, onDevice))
     return fault(cuda::CUDA_ERROR_ILLEGAL_ADDRESS,
                  what(address, bytes, access) + ", beyond the allocation");
   if (sectorRead)
@@ -338,7 +342,7 @@ void shadowCopy(uint64_t to, uint64_t from, size_t bytes) {
   if (!options().checked || !bytes)
     return;
   shadowRange(from, bytes, Access::read, Unwritten::allowed);
-  if (!arena().isAllocated(from, bytes) || !arena().isAllocated(to, bytes))
+  if (!arena().isAllocated(from, bytes, onDevice) || !arena().isAllocated(to, bytes, onDevice))
     return shadowRange(to, bytes, Access::write);
   std::vector<uint8_t> written((bytes + 1) / 2);
   for (size_t i = 0; i < written.size(); ++i)

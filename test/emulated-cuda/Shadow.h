@@ -33,8 +33,8 @@ enum class Access { read, write, atomic };
 struct SerialRange {
   uint32_t first = 0, count = 0;
 };
-SerialRange shadowBegin(const std::string &name, uint32_t count,
-                        std::vector<SerialRange> unordered);
+SerialRange shadowBegin(const std::string &name, uint32_t count, std::vector<SerialRange> unordered,
+                        int device);
 
 /// Block `index` of it begins, with fresh shared memory.
 void shadowBlock(unsigned index, unsigned sharedBytes);

@@ -28,13 +28,22 @@ struct Work {
   std::string name;
   uint32_t blocks = 1;       ///< serial numbers that it takes in the shadow
   std::function<void()> run; ///< faults are reported, not thrown
+  /// Until when it does not run, though nothing that the device knows of keeps it: what another
+  /// device does. Null: at once.
+  std::function<bool()> isOpen = nullptr;
 };
+
+/// Of the calling thread's context, from 0 on; 0 without one.
+int currentDevice();
+/// Of the node that runs; else the current one.
+int activeDevice();
 
 struct Node {
   std::shared_ptr<const Work> work; ///< none: only joins
   std::vector<std::shared_ptr<Node>> successors;
   int pending = 0; ///< nodes it must come after that have not run
   bool isDone = false;
+  int device = 0;
   uint64_t number = 0;
   Clock clock;
   Moment moment;
@@ -45,13 +54,17 @@ using NodeRef = std::shared_ptr<Node>;
 /// Adds a node behind `after`; entries may be done, none is null.
 NodeRef enqueue(std::shared_ptr<const Work> work, const std::vector<NodeRef> &after);
 
-/// Runs nodes until this one is done, or all, or a fault has become sticky. What the host enqueues
-/// then is ordered after it.
+/// Runs nodes, of any device, until this one is done, or all of the current device, or a fault has
+/// become sticky. What the host enqueues on the device then is ordered after it.
 void waitFor(const NodeRef &node);
 void waitForAll();
 
-/// Runs one node that is ready, if there is one: a query makes progress, too.
-void runOne();
+/// Runs one node that is ready, if there is one: a query makes progress, too. False without one.
+bool runOne();
+
+/// When the node is that runs now, and whether it comes after one that ran before.
+Moment runningMoment();
+bool runsAfter(Moment moment);
 
 /// The host has seen that the node is done.
 void noticed(const Node &node);

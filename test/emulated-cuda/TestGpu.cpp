@@ -37,6 +37,8 @@ const Api &api() {
     WEIR_CUDA_NVRTC(WEIR_EMULATED_FILL)
     library = openLibrary("libcublasLt.so.13");
     WEIR_CUDA_CUBLASLT(WEIR_EMULATED_FILL)
+    library = openLibrary("libnccl.so.2");
+    WEIR_CUDA_NCCL(WEIR_EMULATED_FILL)
 #undef WEIR_EMULATED_FILL
     return made;
   }();

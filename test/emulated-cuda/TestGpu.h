@@ -25,6 +25,7 @@ struct Api {
   WEIR_CUDA_DRIVER(WEIR_EMULATED_MEMBER)
   WEIR_CUDA_NVRTC(WEIR_EMULATED_MEMBER)
   WEIR_CUDA_CUBLASLT(WEIR_EMULATED_MEMBER)
+  WEIR_CUDA_NCCL(WEIR_EMULATED_MEMBER)
   decltype(&weirEmulatedReset) reset = nullptr;
   decltype(&weirEmulatedFaults) faults = nullptr;
 };

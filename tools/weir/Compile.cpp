@@ -281,8 +281,11 @@ std::vector<std::string> allMeshes(const CompileOptions &options) {
 }
 
 RankOptions ranksOf(const CompileOptions &options) {
-  if (!options.deterministic)
-    return {options.mesh, options.zero, ""};
+  if (!options.deterministic) {
+    // One processor of itself is no mesh. One GPU stays one, over NCCL: it is how that is tried.
+    bool isAlone = std::get<Mesh>(Mesh::parse(options.mesh)).ranks() == 1;
+    return {isAlone && options.target.starts_with("cpu") ? "" : options.mesh, options.zero, ""};
+  }
   // With as little on each rank as can be, since a device has many.
   return {"dp=8,tp=8", 3, options.mesh.empty() ? "dp=1" : options.mesh};
 }

@@ -22,7 +22,7 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
            options.mesh = meshes.front();
            options.otherMeshes.assign(meshes.begin() + 1, meshes.end());
          },
-         "Run it on several devices together, here threads of this process: axes and their "
+         "Run it on several devices together, GPUs or threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
           "of layers, over ep rows and the experts that they are routed to, over cp the "
           "positions of sequences that attend to each other. Given several times, the artifact is "
@@ -123,13 +123,11 @@ static void checkOtherMeshes(const CompileOptions &options) {
 
 void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
-  const std::string ranks = ranksOf(options).mesh;
-  if (!ranks.empty() && std::get<Mesh>(Mesh::parse(ranks)).ranks() > 1 &&
-      !options.target.starts_with("cpu"))
+  if (options.deterministic && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage,
-                  (options.deterministic ? "--deterministic" : "--mesh " + options.mesh) +
-                      ": ranks are CPUs yet, and this is for " + options.target +
-                      ": give a --target of CPUs");
+                  "--deterministic gives each device several ranks, and a GPU is one rank yet, "
+                  "which this is for (" +
+                      options.target + "): give a --target of CPUs, or leave it out");
   if (options.deterministic)
     checkDeterministic(options);
   if (options.memoryIsHere && !options.mesh.empty())

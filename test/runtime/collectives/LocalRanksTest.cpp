@@ -93,6 +93,20 @@ TEST(LocalRanks, SizesHaveToAgree) {
   EXPECT_EQ(failures[0], "rank 0 expects 4 bytes of rank 1 in the loss, which has 8");
 }
 
+TEST(LocalRanks, WhoWaitsElsewhereIsToldToo) {
+  using Clock = std::chrono::steady_clock;
+  const Mesh two = mesh("dp=2");
+  LocalRanks ranks(two, std::chrono::seconds(5));
+  Clock::time_point now = Clock::now();
+  EXPECT_EQ(failureOf([&] { ranks.of(0).check("the loss", now); }), "none");
+  EXPECT_EQ(failureOf([&] { ranks.of(0).check("the loss", now - std::chrono::seconds(6)); }),
+            "rank 0 waits in the loss, and not all of its members have come within 5 s "
+            "(--collective-timeout)");
+  ranks.end();
+  EXPECT_EQ(failureOf([&] { ranks.of(1).check("the loss", now); }),
+            "rank 1 waits in the loss for a rank that has ended");
+}
+
 TEST(LocalRanks, NobodyWaitsForWhoHasEnded) {
   const Mesh three = mesh("dp=3");
   LocalRanks ranks(three);

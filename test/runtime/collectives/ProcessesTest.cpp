@@ -343,6 +343,22 @@ TEST(Processes, WhoIsLateEndsAll) {
   EXPECT_EQ(failures[1].substr(0, 2), "7 ");
 }
 
+TEST(Processes, WhoWaitsElsewhereIsToldToo) {
+  auto failures = onAll(2, [](Processes &group) {
+    auto since = std::chrono::steady_clock::now();
+    EXPECT_EQ(group.numberOnMachine(), group.rank());
+    group.at(5);
+    if (group.rank() == 1)
+      throw Failure(Exit::storage, "the disk is full");
+    for (int64_t i = 0; i < 1000; ++i) {
+      group.check("the loss (m.weir:3)", since);
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  EXPECT_EQ(failures[0], "8 step 5: rank 0 waits in the loss (m.weir:3): rank 1 has ended with "
+                         "status 8: the disk is full");
+}
+
 TEST(Processes, ASecretIsShared) {
   auto secret = [](Processes::Settings &own) { own.meeting.secret = "sixteen letters!"; };
   auto failures = onAll(3, [](Processes &group) { swap(group, "the loss"); }, secret);

@@ -16,6 +16,9 @@
 #include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
 #include <type_traits>
 #include <vector>
 
@@ -124,6 +127,28 @@ TEST(CudaApi, Structs) {
   EXPECT_EQ(offsetof(cublasLtMatmulHeuristicResult_t, state),
             offsetof(::cublasLtMatmulHeuristicResult_t, state));
 }
+
+#ifdef NCCL_VERSION_CODE
+TEST(CudaApi, Nccls) {
+  WEIR_CUDA_NCCL(WEIR_CUDA_COMPARE)
+#define WEIR_CUDA_NCCL_NUMBERS(X)                                                                  \
+  X(ncclSuccess)                                                                                   \
+  X(ncclUnhandledCudaError)                                                                        \
+  X(ncclSystemError)                                                                               \
+  X(ncclInternalError)                                                                             \
+  X(ncclInvalidArgument)                                                                           \
+  X(ncclInvalidUsage)                                                                              \
+  X(ncclRemoteError)                                                                               \
+  X(ncclInProgress)                                                                                \
+  X(ncclUint8)
+  WEIR_CUDA_NCCL_NUMBERS(WEIR_CUDA_COMPARE_NUMBER)
+  ::ncclConfig_t usual = NCCL_CONFIG_INITIALIZER;
+  EXPECT_EQ(usual.magic, ncclConfigMagic);
+  EXPECT_EQ(offsetof(ncclConfig_t, version), offsetof(::ncclConfig_t, version));
+  EXPECT_EQ(offsetof(ncclConfig_t, blocking), offsetof(::ncclConfig_t, blocking));
+  EXPECT_EQ(ncclConfigVersion, unsigned(NCCL_VERSION(2, 14, 0)));
+}
+#endif
 
 } // namespace
 } // namespace weir::cuda
