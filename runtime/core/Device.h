@@ -50,11 +50,11 @@ struct DeviceOptions {
   std::string offloadFolder = {}; ///< where what lies with the host is a file; "": in memory
   Transport *transport = nullptr; ///< of a program of several ranks: to the others, outlives it
   Group *group = nullptr;         ///< of a program of several ranks that are processes; outlives it
-  int64_t processes = 0; ///< that the run has, where it knows without a group; 0: it does not
-  int64_t rank = 0;      ///< of a program of several ranks: which it is
-  int64_t number = 0;    ///< of the machine's devices, where there are several of a kind
+  int64_t processes = 0;  ///< that the run has, where it knows without a group; 0: it does not
+  int64_t rank = 0;       ///< of a program of several ranks: which it is
+  int64_t number = 0;     ///< of the machine's devices, where there are several of a kind
   int64_t patience = 300; ///< seconds for a rank that is alive and late
-  bool graph = true;     ///< where a device can run an entry's actions as one, it does
+  bool graph = true;      ///< where a device can run an entry's actions as one, it does
 };
 
 struct DeviceFacts {

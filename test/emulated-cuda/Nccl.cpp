@@ -320,11 +320,11 @@ ncclResult_t ncclCommFinalize(ncclComm_t all) { return all ? ncclSuccess : ncclI
 ncclResult_t ncclCommDestroy(ncclComm_t all) {
   if (!all)
     return ncclInvalidArgument;
-  if (all->came != all->left)
-    return refuse(ncclInvalidUsage, "a communicator is destroyed that is still waited for");
   all->isAborted = true;
   all->place.close();
-  return ncclSuccess;
+  return all->came == all->left
+             ? ncclSuccess
+             : refuse(ncclInvalidUsage, "a communicator is destroyed that is still waited for");
 }
 
 /// What the member waits in ends.

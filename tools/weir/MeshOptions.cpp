@@ -24,9 +24,9 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          },
          "Run it on several devices together, GPUs or threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
-          "of layers, over ep rows and the experts that they are routed to, over cp the "
-          "positions of sequences that attend to each other. Given several times, the artifact is "
-          "for all of them: a run takes the one of as many ranks as it has processes, or the first")
+         "of layers, over ep rows and the experts that they are routed to, over cp the "
+         "positions of sequences that attend to each other. Given several times, the artifact is "
+         "for all of them: a run takes the one of as many ranks as it has processes, or the first")
       ->type_name("AXIS=N[,AXIS=N]")
       ->expected(1)
       ->take_all()
