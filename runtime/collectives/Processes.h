@@ -46,6 +46,7 @@ public:
   int64_t neighbours() const override { return beside; }
   int64_t generation() const override { return met; }
   std::string host(int64_t rank) const override { return hosts[size_t(rank)]; }
+  void addWaited(std::chrono::nanoseconds time) override { waits += time.count(); }
   double waited() const override { return 1e-9 * double(waits.load()); }
   int64_t numberOnMachine() const override { return number; }
   void exchange(unsigned lane, std::span<const int64_t> members, const std::string &what,

@@ -63,7 +63,9 @@ public:
   virtual int64_t generation() const { return 1; }
   /// The name of a rank's machine.
   virtual std::string host(int64_t) const { return ""; }
-  /// Seconds that exchanges have taken so far: the others were waited for.
+  /// This rank has waited so long for the others, and computed nothing meanwhile. By any thread.
+  virtual void addWaited(std::chrono::nanoseconds) {}
+  /// Seconds that it has waited so far, those of exchanges on the host program's lane included.
   virtual double waited() const { return 0; }
 
   /// Nothing is exchanged any more: whoever waits in an exchange throws. By any thread.

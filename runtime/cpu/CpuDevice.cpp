@@ -137,6 +137,7 @@ CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &opti
   pool = std::make_unique<ThreadPool>(options.threads);
   machine.arena = arena->data();
   machine.pool = pool.get();
+  machine.group = options.group;
   makeStore(options);
   startEngines();
   prepare(program, arena->data(), host.get(), poisons);
@@ -245,7 +246,8 @@ std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
   if (const artifact::Collective *collective = action.work_as_Collective())
     return std::make_unique<CollectiveWork>(
         machine, *transport, artifact::meshOf(program).find(collective->axis()->string_view()),
-        artifact::describeAt(program, action), *collective);
+        artifact::describeAt(program, action), *collective,
+        machine.engineOf(action.queue()) != nullptr);
   return nullptr; // each action is done before the next begins
 }
 

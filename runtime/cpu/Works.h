@@ -12,6 +12,7 @@
 #ifndef WEIR_RUNTIME_CPU_WORKS_H
 #define WEIR_RUNTIME_CPU_WORKS_H
 
+#include "runtime/core/Group.h"
 #include "runtime/core/Transport.h"
 #include "runtime/cpu/Engine.h"
 #include "runtime/cpu/ThreadPool.h"
@@ -31,7 +32,8 @@ struct Machine {
   std::byte *scratch = nullptr; ///< of worker 0; the others' follow at scratchStride
   size_t scratchStride = 0;
   ThreadPool *pool = nullptr;
-  Address hostBegin = 0; ///< of what lies with the host
+  Group *group = nullptr; ///< is told how long the caller's thread waits for other ranks
+  Address hostBegin = 0;  ///< of what lies with the host
   HostStore *host = nullptr;
   /// Of queues 1 and on, null where one has nothing to do; empty where all queues are the caller's
   /// thread: nothing lies with the host, and no collective is on another queue than 0.
@@ -50,6 +52,14 @@ struct Machine {
   }
 
   std::byte *workerScratch(int worker) const { return scratch + worker * scratchStride; }
+
+  /// Does on the caller's thread what waits for other ranks.
+  template <class Body> void await(Body body) const {
+    auto since = std::chrono::steady_clock::now();
+    body();
+    if (group)
+      group->addWaited(std::chrono::steady_clock::now() - since);
+  }
 };
 
 // Work below these is done before another core has heard of it.
@@ -120,10 +130,11 @@ private:
 /// Rows of the other ranks. Where they go and come from is an operand's bytes, member by member.
 class CollectiveWork : public Work {
 public:
+  /// `isBeside`: the caller's thread goes on meanwhile.
   CollectiveWork(Machine &machine, Transport &transport, unsigned axis, std::string what,
-                 const artifact::Collective &collective)
+                 const artifact::Collective &collective, bool isBeside)
       : machine(machine), transport(transport), axis(axis), what(std::move(what)),
-        gathers(collective.kind() == artifact::CollectiveKind::all_gather),
+        isBeside(isBeside), gathers(collective.kind() == artifact::CollectiveKind::all_gather),
         bytes(collective.bytes()->begin(), collective.bytes()->end()), own(collective.own()),
         to(bytes.size()), from(bytes.size()) {}
 
@@ -137,13 +148,17 @@ public:
       got += from[i].size();
     }
   }
-  void run() override { transport.exchange(axis, what, to, from); }
+  void run() override {
+    auto exchange = [&] { transport.exchange(axis, what, to, from); };
+    isBeside ? exchange() : machine.await(exchange);
+  }
 
 private:
   Machine &machine;
   Transport &transport;
   const unsigned axis;
   const std::string what;
+  const bool isBeside;
   const bool gathers;
   const std::vector<uint64_t> bytes;
   const uint64_t own;
@@ -179,7 +194,7 @@ public:
     if (engine)
       engine->follow(*other, moment);
     else
-      other->wait(moment);
+      machine.await([&] { other->wait(moment); });
   }
 
 private:

@@ -259,6 +259,7 @@ private:
     own.threads = threadsOf(options);
     own.transport = remote ? &*remote : &local->of(here[i]);
     own.rank = here[i];
+    own.group = here.size() == 1 ? group : nullptr; // of several, none knows what all wait for
     own.number = group ? group->numberOnMachine() : int64_t(i);
     // Some ranks may have room for what others have not.
     bool offloads =

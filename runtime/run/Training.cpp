@@ -370,11 +370,8 @@ std::string Training::savedBefore() {
 /// Its inputs, for which it was waited so many seconds until `begun`, are written.
 void Training::startStep(Clock::time_point begun, double waited, double exchanged) {
   Clock::time_point ready = Clock::now();
-<<<<<<< HEAD
-  started.push_back({program.start(stepEntry), begun, ready, waited, exchanged});
-=======
   try {
-    started.push_back({program.start(stepEntry), begun, ready, waited});
+    started.push_back({program.start(stepEntry), begun, ready, waited, exchanged});
   } catch (const Failure &failure) {
     // Ranks that are processes say it themselves.
     bool isOfRank = failure.exit == Exit::peer || failure.exit == Exit::device;
@@ -383,7 +380,6 @@ void Training::startStep(Clock::time_point begun, double waited, double exchange
     throw Failure(failure.exit,
                   concat("step ", done + int64_t(started.size()) + 1, ": ", failure.what()));
   }
->>>>>>> nccl
 }
 
 void Training::finishSteps() {
