@@ -176,6 +176,9 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .mesh = ranks.mesh,
                            .zero = ranks.zero,
                            .sequenceParallel = options.sequenceParallel,
+                           // Ranks of one process exchange once for all of them, in one order.
+                           .overlap = options.overlap && !options.deterministic,
+                           .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {

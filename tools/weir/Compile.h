@@ -42,6 +42,8 @@ struct CompileOptions {
   std::string mesh;                        ///< "dp=2"; "": one device
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
+  bool overlap = true;                     ///< PipelineOptions::overlap
+  std::string link;                        ///< as Link::parse takes it; "": an assumed one
   bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
