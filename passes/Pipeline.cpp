@@ -18,6 +18,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/SchedulePasses.h"
 #include "passes/VerifyRanks.h"
 
 using namespace mlir;
@@ -124,7 +125,12 @@ static constexpr PipelinePass simplifyPasses[] = {
        if (options.mesh.empty())
          pm.addPass(createCountFlops());
      }},
-    // Behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
+    // Both behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
+    {"order-collectives", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (!options.mesh.empty() && options.overlap)
+         pm.addNestedPass<func::FuncOp>(createOrderCollectives());
+     }},
     {"number-collectives", false, onEntriesOfMesh<createNumberCollectives>},
 };
 
@@ -182,6 +188,13 @@ static constexpr PipelinePass planPasses[] = {
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (options.target && options.target->stagesPorts())
          pm.addPass(createStagePorts());
+     }},
+    // Moves whatever can be moved.
+    {"overlap-collectives", true,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (!options.mesh.empty() && options.overlap)
+         pm.addPass(createOverlapCollectives(options.target, options.memory, options.threads,
+                                             options.link));
      }},
     // The last to move actions.
     {"overlap-transfers", true,

@@ -10,6 +10,7 @@
 
 #include "codegen/Target.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/base/Link.h"
 #include "runtime/base/LossScale.h"
 #include "runtime/base/Precision.h"
 
@@ -50,6 +51,8 @@ struct PipelineOptions {
   int64_t zero = 0;                 ///< what is cut over dp besides rows, 0 to 3
   bool sequenceParallel = true;     ///< sums over tp are cut along what is no row
   std::string contextParallel = ""; ///< what attention does over cp: "all-to-all", "gather", or ""
+  bool overlap = true;              ///< collectives go on beside what is computed
+  Link link = {};                   ///< that they are taken to go over
   int64_t rank = 0;                 ///< of the mesh, whose sizes the program gets
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};

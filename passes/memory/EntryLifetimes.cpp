@@ -14,21 +14,7 @@ namespace weir {
 EntryLifetimes::EntryLifetimes(plan::EntryOp entry) {
   number(entry.getBody().front());
   int64_t last = std::max<int64_t>(count - 1, 0);
-  // What is recorded on another queue, until queue 0 waits for it.
-  llvm::DenseMap<Value, std::pair<uint64_t, size_t>> recorded;
-  for (Operation &op : entry.getBody().front()) {
-    if (auto record = dyn_cast<plan::RecordOp>(op); record && record.getQueue() != 0) {
-      auto &list = joins[record.getQueue()];
-      recorded[record.getEvent()] = {record.getQueue(), list.size()};
-      list.push_back({numbers.at(&op), last});
-    } else if (auto wait = dyn_cast<plan::WaitOp>(op); wait && wait.getQueue() == 0) {
-      if (auto found = recorded.find(wait.getEvent()); found != recorded.end()) {
-        auto [queue, place] = found->second;
-        joins[queue][place].second = numbers.at(&op);
-        recorded.erase(found);
-      }
-    }
-  }
+  findJoins(entry.getBody().front());
   for (auto port : entry.getOps<plan::PortOp>()) {
     int64_t at = port.getKind() == plan::PortKind::input ? 0 : last;
     use(port.getBuffer(), at, at, entry);
@@ -40,6 +26,26 @@ EntryLifetimes::EntryLifetimes(plan::EntryOp entry) {
     for (Value operand : action->getOperands())
       use(operand, found->second, joined(action, found->second), action);
   });
+}
+
+void EntryLifetimes::findJoins(Block &block) {
+  // What is recorded on another queue, until queue 0 waits for it.
+  llvm::DenseMap<Value, std::pair<uint64_t, size_t>> recorded;
+  for (Operation &op : block) {
+    if (auto loop = dyn_cast<plan::LoopOp>(op)) {
+      findJoins(loop.getBody().front());
+    } else if (auto record = dyn_cast<plan::RecordOp>(op); record && record.getQueue() != 0) {
+      auto &list = joins[{&block, record.getQueue()}];
+      recorded[record.getEvent()] = {record.getQueue(), list.size()};
+      list.push_back({numbers.at(&op), INT64_MAX});
+    } else if (auto wait = dyn_cast<plan::WaitOp>(op); wait && wait.getQueue() == 0) {
+      if (auto found = recorded.find(wait.getEvent()); found != recorded.end()) {
+        auto [queue, place] = found->second;
+        joins[{&block, queue}][place].second = numbers.at(&op);
+        recorded.erase(found);
+      }
+    }
+  }
 }
 
 void EntryLifetimes::number(Block &block) {
@@ -55,17 +61,17 @@ void EntryLifetimes::number(Block &block) {
   }
 }
 
-/// Until when what an action touches must stay. In a loop, where waits may be of other rounds, that
-/// is its end.
+/// Until when what an action touches must stay: in a loop at most until its end, where nothing in
+/// the round waits for it.
 int64_t EntryLifetimes::joined(Operation *action, int64_t at) const {
   uint64_t queue = cast<plan::Action>(action).getQueue();
   if (queue == 0)
     return at;
-  if (auto loop = spans.find(action->getParentOp()); loop != spans.end())
-    return loop->second.second;
-  // A wait for a later record does as well.
   int64_t until = count - 1;
-  if (auto found = joins.find(queue); found != joins.end())
+  if (auto loop = spans.find(action->getParentOp()); loop != spans.end())
+    until = loop->second.second;
+  // A wait for a later record does as well.
+  if (auto found = joins.find({action->getBlock(), queue}); found != joins.end())
     for (auto [recordedAt, waitedAt] : found->second)
       if (recordedAt > at)
         until = std::min(until, waitedAt);

@@ -34,15 +34,17 @@ public:
 private:
   void number(mlir::Block &block);
   void use(mlir::Value value, int64_t first, int64_t last, mlir::Operation *user);
+  void findJoins(mlir::Block &block);
   int64_t joined(mlir::Operation *action, int64_t at) const;
 
   int64_t count = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> spans; ///< of loops
   llvm::MapVector<mlir::Operation *, Lifetime> lifetimes;
-  /// By queue, where events are recorded on it and where queue 0 has first waited for each; of the
-  /// entry's own actions.
-  llvm::DenseMap<uint64_t, llvm::SmallVector<std::pair<int64_t, int64_t>>> joins;
+  /// By block and queue, where events are recorded on it and where queue 0 has first waited for
+  /// each behind that, in the same block.
+  llvm::DenseMap<std::pair<mlir::Block *, uint64_t>, llvm::SmallVector<std::pair<int64_t, int64_t>>>
+      joins;
 };
 
 /// The bytes of a buffer as they are placed.

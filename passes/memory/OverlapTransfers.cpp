@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/Queues.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
@@ -26,8 +27,6 @@ using namespace mlir;
 using namespace weir;
 
 namespace {
-
-constexpr uint64_t computeQueue = 0, fetchQueue = 1, putQueue = 2;
 
 plan::Space spaceOf(Value buffer) { return cast<plan::BufferType>(buffer.getType()).getSpace(); }
 bool isFetch(plan::CopyOp copy) {
@@ -92,6 +91,8 @@ void Overlap::readActions() {
     begins.push_back(now);
     double seconds = 0;
     auto add = [&](plan::Action one, double times) {
+      if (one.getQueue() != computeQueue)
+        return; // beside
       spec::Cost cost = one.cost(symbols);
       seconds += times * target.secondsOf(double(cost.flops), double(cost.bytes));
     };
@@ -259,13 +260,9 @@ struct OverlapTransfers : weir::impl::OverlapTransfersBase<OverlapTransfers> {
   LogicalResult initialize(MLIRContext *context) override { return made.make(context, target); }
 
   void runOnOperation() override {
-    int64_t persistent = 0;
-    for (auto variable : getOperation().getOps<plan::VariableOp>())
-      if (!variable.getHost())
-        persistent += alignedBytes(storageBytes(variable.getType()));
-    int64_t reserve = reserveOf(*made, threads, getOperation()).bytes();
+    int64_t room = roomIn(getOperation(), *made, budget, threads);
     for (auto entry : llvm::to_vector(getOperation().getOps<plan::EntryOp>()))
-      overlap(entry, budget - persistent - reserve);
+      overlap(entry, room);
   }
 
 private:

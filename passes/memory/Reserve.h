@@ -48,6 +48,15 @@ inline Reserve reserveOf(const Target &target, int64_t threads, mlir::ModuleOp p
   return reserveOf(target, threads, scratch ? scratch.getInt() : 0, inputs, hasCalls);
 }
 
+/// What a budget leaves an entry for scratch, of a plan without places.
+inline int64_t roomIn(mlir::ModuleOp plan, const Target &target, int64_t budget, int64_t threads) {
+  int64_t persistent = 0;
+  for (auto variable : plan.getOps<plan::VariableOp>())
+    if (!variable.getHost())
+      persistent += int64_t(llvm::alignTo(storageBytes(variable.getType()), plan::alignment));
+  return budget - persistent - reserveOf(target, threads, plan).bytes();
+}
+
 } // namespace weir
 
 #endif

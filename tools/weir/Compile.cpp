@@ -203,6 +203,9 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .zero = ranks.zero,
                            .sequenceParallel = options.sequenceParallel,
                            .contextParallel = options.contextParallel,
+                           // Ranks of one process exchange once for all of them, in one order.
+                           .overlap = options.overlap && !options.deterministic,
+                           .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =
                                [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {

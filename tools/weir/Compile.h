@@ -44,6 +44,8 @@ struct CompileOptions {
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
   std::string contextParallel;             ///< PipelineOptions::contextParallel
+  bool overlap = true;                     ///< PipelineOptions::overlap
+  std::string link;                        ///< as Link::parse takes it; "": an assumed one
   bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none

@@ -8,12 +8,19 @@
 #include "tools/weir/MeshOptions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
+#include "runtime/base/Link.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
 #include <map>
 
 namespace weir {
+
+std::string isLink(const std::string &text) {
+  return Link::parse(text) ? ""
+                           : text + " is no link: expected bytes per second, and the time that an "
+                                    "exchange takes besides, such as 50GB/s or 50GB/s,5us";
+}
 
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
   app.add_option_function<std::vector<std::string>>(
@@ -62,6 +69,16 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
                  "enough)")
       ->type_name("all-to-all|gather")
       ->check(CLI::IsMember({"all-to-all", "gather"}));
+  app.add_flag_callback(
+      "--no-overlap", [&options] { options.overlap = false; },
+      "What ranks exchange waits where it stands, instead of going on beside what is computed");
+  app.add_option(
+         "--link", options.link,
+         "What joins ranks, as far as is decided by it when something is exchanged: bytes per "
+         "second, and the time that each exchange takes besides, such as 50GB/s,5us "
+         "(default: 10GB/s,20us, assumed)")
+      ->type_name("BYTES/s[,TIME]")
+      ->check(isLink);
   app.add_flag("--deterministic", options.deterministic,
                "Compute the same, bit for bit, on every mesh whose axes divide 8, and on one "
                "device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and other "

@@ -13,6 +13,9 @@
 
 namespace weir {
 
+/// "", or why it is no link (runtime/base/Link.h).
+std::string isLink(const std::string &text);
+
 /// --mesh, and how things are cut over it.
 void addMeshOptions(CLI::App &app, CompileOptions &options);
 

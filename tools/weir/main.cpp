@@ -35,8 +35,10 @@
 #include "tools/weir/InspectPage.h"
 #include "tools/weir/InspectPrecision.h"
 #include "tools/weir/InspectSharding.h"
+#include "tools/weir/InspectTime.h"
 #include "tools/weir/MeshOptions.h"
 #include "tools/weir/SizeOption.h"
+#include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -79,7 +81,8 @@ struct State {
   EvaluateOptions evaluate;
   std::string artifact, output;
   bool checkEveryOp = false, plan = false, precision = false, lines = false, memory = false,
-       sharding = false;
+       sharding = false, time = false;
+  TimeOptions predicted;
   VerifyModelOptions verify;
   bool json = false;
 };
@@ -315,10 +318,30 @@ Command addInspect(CLI::App &app, State &state) {
                    "Of several ranks: how parameters and state lie on them, what each takes, and "
                    "what they tell each other in a step, by line")
           ->excludes(plan, precision, lines, memory);
+  auto *time = app.add_flag("--time", state.time,
+                            "How long a step takes, predicted, and what of it is for what ranks "
+                            "exchange, by line")
+                   ->excludes(plan, precision, lines, memory, sharding);
+  app.add_option("--link", state.predicted.link,
+                 "What joins ranks, for --time: bytes per second, and the time that each exchange "
+                 "takes besides, such as 50GB/s,5us (default: 10GB/s,20us, assumed)")
+      ->type_name("BYTES/s[,TIME]")
+      ->check(isLink)
+      ->needs(time);
+  app.add_option("--rates", state.predicted.rates,
+                 "How fast a device computes and reads its memory, for --time, such as "
+                 "400TFLOP/s,3TB/s (default: what the compiler takes the target for, assumed)")
+      ->type_name("FLOP/s,BYTES/s")
+      ->check([](const std::string &text) {
+        return Rates::parse(text) ? ""
+                                  : text + " are no rates: expected operations and bytes of memory "
+                                           "per second, such as 400TFLOP/s,3TB/s";
+      })
+      ->needs(time);
   app.add_option("--html", state.output,
                  "Write a page to look at: memory over the step, kernels, calls, beside the model")
       ->type_name("FILE")
-      ->excludes(json, plan, precision, lines, memory, sharding);
+      ->excludes(json, plan, precision, lines, memory, sharding, time);
   return [&] {
     if (!state.output.empty()) {
       inspectPage(state.artifact, state.output);
@@ -333,6 +356,8 @@ Command addInspect(CLI::App &app, State &state) {
       inspectMemory(state.artifact, state.json);
     } else if (state.sharding) {
       inspectSharding(state.artifact, state.json);
+    } else if (state.time) {
+      inspectTime(state.artifact, state.predicted, ratesOfTarget, state.json);
     } else {
       inspect(state.artifact, state.json);
     }
@@ -442,6 +467,7 @@ Examples:
   weir inspect gpt.weirx --precision
   weir inspect gpt.weirx --html gpt.html
   weir inspect gpt.weirx --memory
+  weir inspect gpt.weirx --time --link 50GB/s,5us
   weir inspect gpt.weirx --plan)",
      addInspect},
     {"tune",

@@ -1,0 +1,241 @@
+//===- Beside.cpp - When collectives begin beside what is computed --------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A list scheduler. It gives actions out in the order they had, and knows by the clock what queue 0
+// and the others are at. The next collective begins as soon as it can; what little is missing for
+// it, such as the sum of what was exchanged before, goes ahead of what is computed. What reads
+// variables alone could begin at any time, and would hold its memory from then on: it begins as
+// much ahead of its use as it takes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/Beside.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weir {
+
+// How exact the clock is: what is to be there has so much more time than it takes.
+constexpr double margin = 1.25;
+// Of a collective's time, what may be computed out of order for it to begin.
+constexpr double mostHurried = 0.5;
+// Nodes that are looked at for one that need not wait.
+constexpr unsigned mostAhead = 256;
+
+Beside::Beside(const Dependences &actions, std::vector<double> seconds,
+               std::vector<uint64_t> queues, const Freedom &freedom)
+    : actions(actions), nodes(actions.nodes), seconds(std::move(seconds)),
+      queues(std::move(queues)), freedom(freedom), states(nodes.size()), releases(nodes.size()),
+      left(actions.touched) {
+  for (auto [i, node] : llvm::enumerate(nodes)) {
+    states[i].waits = node.behind.size();
+    for (unsigned before : node.behind)
+      states[before].next.push_back(i);
+    if (node.hasCollectives)
+      ordered.push_back(i);
+  }
+}
+
+/// From the last on: each is done when its user begins, and those behind it have begun.
+void Beside::findReleases() {
+  std::vector<double> begins;
+  double time = 0;
+  for (unsigned i = 0; i < nodes.size(); ++i) {
+    begins.push_back(time);
+    time += isCollective(i) ? 0 : seconds[i];
+    late.push_back(nodes[i].ofVariables &&
+                   (isCollective(i) ||
+                    llvm::any_of(nodes[i].behind, [&](unsigned before) { return late[before]; })));
+  }
+  // What is made of them is made when it is used, wherever it stood.
+  std::vector<double> wanted(nodes.size(), time);
+  llvm::DenseMap<uint64_t, double> begun;
+  for (unsigned i = nodes.size(); i-- > 0;) {
+    for (unsigned user : states[i].next)
+      wanted[i] = std::min(wanted[i], wanted[user]);
+    if (!late[i])
+      wanted[i] = begins[i];
+    else if (!isCollective(i))
+      wanted[i] -= seconds[i];
+    if (!isCollective(i))
+      continue;
+    double &latest = begun.try_emplace(queues[i], time).first->second;
+    for (unsigned user : states[i].next)
+      latest = std::min(latest, wanted[user]);
+    latest -= margin * seconds[i];
+    wanted[i] = std::min(wanted[i], latest);
+    releases[i] = nodes[i].ofVariables ? latest : 0;
+  }
+}
+
+bool Beside::isReady(unsigned node) const {
+  return !states[node].given && states[node].waits == 0 &&
+         (!nodes[node].hasCollectives || (head < ordered.size() && ordered[head] == node));
+}
+
+double Beside::waitsUntil(unsigned node) const {
+  double until = 0;
+  for (unsigned before : nodes[node].behind)
+    if (isCollective(before))
+      until = std::max(until, states[before].done);
+  return until;
+}
+
+int64_t Beside::bytesAdded(unsigned node) const {
+  int64_t bytes = 0;
+  for (Dependences::Memory memory : nodes[node].touches)
+    if (auto size = actions.sizes.find(memory);
+        size != actions.sizes.end() && !live.contains(memory))
+      bytes += size->second;
+  return bytes;
+}
+
+void Beside::touch(unsigned node) {
+  for (Dependences::Memory memory : nodes[node].touches)
+    if (auto size = actions.sizes.find(memory);
+        size != actions.sizes.end() && live.insert(memory).second)
+      alive += size->second;
+}
+
+void Beside::letGo(unsigned node) {
+  for (Dependences::Memory memory : nodes[node].touches)
+    if (auto size = actions.sizes.find(memory); size != actions.sizes.end() && --left[memory] == 0)
+      alive -= size->second;
+}
+
+/// Queue 0 has waited for it, and for those before it on its queue.
+void Beside::await(unsigned collective) {
+  auto &some = beside[queues[collective]];
+  while (!some.empty() && some.front() <= collective) {
+    letGo(some.front());
+    some.erase(some.begin());
+  }
+}
+
+void Beside::give(unsigned node) {
+  states[node].given = true;
+  given.push_back(node);
+  for (unsigned after : states[node].next)
+    --states[after].waits;
+  if (nodes[node].hasCollectives)
+    ++head;
+  touch(node);
+  if (isCollective(node)) {
+    double &queue = free[queues[node]];
+    queue = std::max({queue, now, waitsUntil(node)}) + seconds[node];
+    states[node].done = queue;
+    beside[queues[node]].push_back(node);
+    return;
+  }
+  for (unsigned before : nodes[node].behind)
+    if (isCollective(before))
+      await(before);
+  now = std::max(now, waitsUntil(node)) + seconds[node];
+  states[node].done = now;
+  letGo(node);
+}
+
+/// Gives out the next collective, where it is time.
+bool Beside::begin() {
+  if (head == ordered.size() || !isCollective(ordered[head]))
+    return false;
+  unsigned node = ordered[head];
+  if (!isReady(node) || releases[node] > soonestEnd() || !hasRoom(node))
+    return false;
+  give(node);
+  return true;
+}
+
+/// Gives out the first of what little the next collective still needs.
+bool Beside::hurry() {
+  if (head == ordered.size() || !isCollective(ordered[head]))
+    return false;
+  unsigned collective = ordered[head];
+  double most = mostHurried * seconds[collective], sum = 0;
+  if (releases[collective] > soonestEnd() + most)
+    return false;
+  llvm::SmallVector<unsigned> needed = {collective};
+  llvm::SmallDenseSet<unsigned> seen;
+  std::optional<unsigned> ready;
+  for (size_t i = 0; i < needed.size(); ++i)
+    for (unsigned before : nodes[needed[i]].behind) {
+      if (states[before].given || !seen.insert(before).second)
+        continue;
+      sum += seconds[before];
+      if (nodes[before].hasCollectives || sum > most)
+        return false;
+      needed.push_back(before);
+      // The clock says when a collective is done, not exactly.
+      for (unsigned other : nodes[before].behind)
+        if (isCollective(other) && states[other].given &&
+            states[other].done + (margin - 1) * seconds[other] > now)
+          return false;
+      if (isReady(before) && (!ready || before < *ready))
+        ready = before;
+    }
+  if (!ready || !hasRoom(*ready))
+    return false;
+  give(*ready);
+  return true;
+}
+
+/// The first of queue 0 that is not given out and does not wait until it is wanted, or the number
+/// of all.
+unsigned Beside::upcoming() {
+  while (first < nodes.size() && states[first].given)
+    ++first;
+  unsigned node = first;
+  while (node < nodes.size() && (states[node].given || isCollective(node) || late[node]))
+    ++node;
+  return node;
+}
+
+/// What has to be given out next for that node.
+unsigned Beside::neededFor(unsigned node) {
+  while (true) {
+    auto before = llvm::find_if(nodes[node].behind, [&](unsigned i) { return !states[i].given; });
+    if (before != nodes[node].behind.end())
+      node = *before;
+    else if (nodes[node].hasCollectives && ordered[head] != node)
+      node = ordered[head];
+    else
+      return node;
+  }
+}
+
+/// When that would be done: what is not begun now begins then.
+double Beside::soonestEnd() {
+  unsigned node = upcoming();
+  return node == nodes.size() ? INFINITY : std::max(now, waitsUntil(node)) + seconds[node];
+}
+
+/// The first that there is, or another while that would wait. Collectives, and what is made of
+/// variables by them, are held back until something needs them.
+unsigned Beside::next() {
+  unsigned soonest = upcoming();
+  if (soonest == nodes.size() || !isReady(soonest))
+    return neededFor(soonest == nodes.size() ? first : soonest);
+  if (!freedom.passes)
+    return soonest;
+  unsigned last = std::min<size_t>(nodes.size(), first + mostAhead);
+  for (unsigned i = first; i < last && waitsUntil(soonest) > now; ++i)
+    if (!isCollective(i) && !late[i] && isReady(i) && waitsUntil(i) < waitsUntil(soonest) &&
+        hasRoom(i))
+      soonest = i;
+  return soonest;
+}
+
+std::vector<unsigned> Beside::order() {
+  findReleases();
+  while (given.size() < nodes.size())
+    if (!begin() && !hurry())
+      give(next());
+  return std::move(given);
+}
+
+} // namespace weir

@@ -1,0 +1,112 @@
+//===- Dependences.cpp - Which actions wait for which ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/Dependences.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+using Memory = Dependences::Memory;
+
+Memory memoryBehind(Value buffer) {
+  Operation *memory = plan::placeOf(buffer).memory;
+  if (auto use = dyn_cast<plan::UseOp>(memory))
+    return use.getVariableAttr().getAsOpaquePointer();
+  return memory;
+}
+
+bool isPort(plan::AllocOp memory) {
+  return llvm::any_of(memory.getResult().getUsers(), llvm::IsaPred<plan::PortOp>);
+}
+
+/// Calls `visit` for what an action, or one in its loop, touches.
+template <class Visit>
+void eachTouched(Operation *around, SymbolTableCollection &symbols, Visit visit) {
+  around->walk([&](plan::Action action) {
+    SmallVector<Value> operands;
+    llvm::copy_if(action->getOperands(), std::back_inserter(operands),
+                  [](Value operand) { return isa<plan::BufferType>(operand.getType()); });
+    for (auto [operand, footprint] : llvm::zip_equal(operands, action.footprints(symbols)))
+      visit(operand, footprint.mode != spec::Mode::read);
+  });
+}
+
+/// Who has written a memory last, and who has read it since.
+struct Touched {
+  std::optional<unsigned> writer;
+  SmallVector<unsigned, 4> readers;
+};
+
+} // namespace
+
+Dependences::Dependences(Block &block) {
+  SymbolTableCollection symbols;
+  llvm::DenseMap<Memory, Touched> last;
+  std::optional<unsigned> fence;    // the last wait of queue 0, or what stays where it is
+  SmallVector<unsigned> sinceFence; // all behind it
+  llvm::DenseSet<Memory> written;
+  for (auto action : block.getOps<plan::Action>())
+    eachTouched(action, symbols, [&](Value buffer, bool writes) {
+      if (writes)
+        written.insert(memoryBehind(buffer));
+    });
+  for (auto action : block.getOps<plan::Action>()) {
+    Operation *op = action;
+    unsigned number = nodes.size();
+    Node node{op, {}, {}};
+    op->walk([&](plan::CollectiveOp) { node.hasCollectives = true; });
+    llvm::MapVector<Memory, bool> touches; // and whether it is written
+    eachTouched(op, symbols, [&](Value buffer, bool writes) {
+      Memory memory = memoryBehind(buffer);
+      touches[memory] |= writes;
+      auto alloc = dyn_cast<plan::AllocOp>(plan::placeOf(buffer).memory);
+      if (!alloc)
+        return;
+      bool isOwn = alloc->getBlock() == &block;
+      if (isOwn && !isPort(alloc) && alloc.getResult().getType().getSpace() == plan::Space::scratch)
+        sizes[memory] = llvm::alignTo(alloc.getSize(), plan::alignment);
+      // From around a loop comes what the host gave it, what it carries, and what stays the same.
+      if (isPort(alloc) || (!isOwn && written.contains(memory) && !op->isAncestor(alloc)))
+        node.ofVariables = false;
+    });
+    llvm::SmallSetVector<unsigned, 8> behind;
+    for (auto [memory, writes] : touches) {
+      node.touches.push_back(memory);
+      if (sizes.contains(memory))
+        ++touched[memory];
+      Touched &known = last[memory];
+      if (known.writer)
+        behind.insert(*known.writer);
+      if (writes) {
+        behind.insert(known.readers.begin(), known.readers.end());
+        known = {number, {}};
+      } else {
+        known.readers.push_back(number);
+      }
+    }
+    for (unsigned before : behind)
+      node.ofVariables &= nodes[before].ofVariables;
+    bool stays = action.getQueue() != 0 || isa<plan::RecordOp, plan::WaitOp>(op);
+    if (fence)
+      behind.insert(*fence);
+    if (stays) {
+      behind.insert(sinceFence.begin(), sinceFence.end());
+      sinceFence.clear();
+      fence = number;
+    } else {
+      sinceFence.push_back(number);
+    }
+    node.behind.assign(behind.begin(), behind.end());
+    llvm::sort(node.behind);
+    nodes.push_back(std::move(node));
+  }
+}
+
+} // namespace weir

@@ -1,0 +1,280 @@
+//===- OverlapCollectives.cpp - Collectives run beside kernels ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The collectives along an axis go to a queue of their own. They begin when what they read is made
+// and are waited for where what they give is used, and what can be computed between stands there
+// (Beside.h says in which order). Both hold memory for that long, so it is done as far as there is
+// room. Runs on a plan without places, and places it in trial. In a loop all that begins in a round
+// is waited for in that round.
+//
+// Ahead of weir-overlap-transfers: what is fetched begins ahead of actions that stay where they
+// are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/plan/Queues.h"
+#include "ir/weir/Names.h"
+#include "passes/PassTarget.h"
+#include "passes/SchedulePasses.h"
+#include "passes/memory/EntryLifetimes.h"
+#include "passes/memory/Reserve.h"
+#include "passes/schedule/Beside.h"
+#include "passes/schedule/Timing.h"
+#include "runtime/base/Link.h"
+#include "runtime/base/Mesh.h"
+#include <map>
+
+namespace weir {
+#define GEN_PASS_DEF_OVERLAPCOLLECTIVES
+#include "passes/SchedulePasses.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// Orders the actions of an entry anew, and of its loops.
+class Overlap {
+public:
+  Overlap(plan::EntryOp entry, const Mesh &mesh, const Target &target, const Link &link,
+          const Freedom &freedom)
+      : entry(entry), mesh(mesh), timing(target, link), freedom(freedom),
+        builder(entry.getContext()) {}
+
+  void run() { run(entry.getBody().front()); }
+
+private:
+  /// What the queues of a block have been told.
+  struct Told {
+    size_t onCompute = 0;                             ///< actions of queue 0 so far
+    std::optional<std::pair<size_t, Value>> recorded; ///< after so many of them
+    llvm::DenseMap<uint64_t, size_t> waitedFor;       ///< by queue, so many of them
+    /// By queue, its collectives that queue 0 has not waited for.
+    std::map<uint64_t, SmallVector<plan::CollectiveOp>> underWay;
+  };
+
+  void run(Block &block);
+  void emit(Block &block, const Dependences &actions, ArrayRef<unsigned> order,
+            ArrayRef<uint64_t> queues);
+  void await(plan::CollectiveOp collective, uint64_t by, Block &block);
+  void move(Operation *op, Block &block);
+  double secondsOf(const Dependences::Node &node);
+  Value makeEvent() {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&entry.getBody().front());
+    return plan::EventOp::create(builder, entry.getLoc());
+  }
+  uint64_t queueOf(Operation *op) const {
+    auto collective = dyn_cast<plan::CollectiveOp>(op);
+    return collective && collective.getQueue() == computeQueue
+               ? queueOfAxis(unsigned(mesh.find(collective.getAxis().str())))
+               : computeQueue;
+  }
+
+  plan::EntryOp entry;
+  const Mesh &mesh;
+  Timing timing;
+  const Freedom freedom;
+  OpBuilder builder;
+  llvm::DenseSet<Operation *> moved;            ///< buffers that stand behind their old place
+  llvm::DenseMap<Operation *, Value> endEvents; ///< of collectives that somebody waits for
+};
+
+double Overlap::secondsOf(const Dependences::Node &node) {
+  auto loop = dyn_cast<plan::LoopOp>(node.op);
+  if (!loop || !node.hasCollectives)
+    return timing.secondsOf(node.op);
+  return double(loop.getCount()) * planned::secondsOf(timing.timed(loop.getBody().front()));
+}
+
+void Overlap::run(Block &block) {
+  for (auto loop : block.getOps<plan::LoopOp>())
+    run(loop.getBody().front());
+  Dependences actions(block);
+  std::vector<double> seconds;
+  std::vector<uint64_t> queues;
+  for (const Dependences::Node &node : actions.nodes) {
+    seconds.push_back(secondsOf(node));
+    queues.push_back(queueOf(node.op));
+  }
+  if (llvm::all_of(queues, [](uint64_t queue) { return queue == computeQueue; }))
+    return;
+  std::vector<unsigned> order = Beside(actions, std::move(seconds), queues, freedom).order();
+  emit(block, actions, order, queues);
+}
+
+void Overlap::emit(Block &block, const Dependences &actions, ArrayRef<unsigned> order,
+                   ArrayRef<uint64_t> queues) {
+  // What the host writes and reads stands around all actions.
+  auto ports = llvm::to_vector(block.getOps<plan::PortOp>());
+  auto movePorts = [&](bool inputs) {
+    for (plan::PortOp port : ports)
+      if ((port.getKind() == plan::PortKind::input) == inputs)
+        move(port, block);
+  };
+  movePorts(true);
+  Told told;
+  // Those of one queue are done in order, so the last says it of all before.
+  auto awaitAll = [&](ArrayRef<unsigned> some) {
+    for (auto &[queue, underWay] : told.underWay)
+      for (size_t i = underWay.size(); i-- > 0;)
+        if (llvm::any_of(some,
+                         [&](unsigned one) { return actions.nodes[one].op == underWay[i]; })) {
+          await(underWay[i], computeQueue, block);
+          underWay.erase(underWay.begin(), underWay.begin() + i + 1);
+          break;
+        }
+  };
+  for (unsigned number : order) {
+    const Dependences::Node &node = actions.nodes[number];
+    if (uint64_t queue = queues[number]) {
+      auto collective = cast<plan::CollectiveOp>(node.op);
+      builder.setInsertionPointToEnd(&block);
+      if (!told.recorded || told.recorded->first != told.onCompute) {
+        told.recorded = {told.onCompute, makeEvent()};
+        plan::RecordOp::create(builder, node.op->getLoc(), told.recorded->second, computeQueue);
+      }
+      auto [known, isNew] = told.waitedFor.try_emplace(queue, told.onCompute);
+      if (isNew || known->second != told.onCompute)
+        plan::WaitOp::create(builder, node.op->getLoc(), told.recorded->second, queue);
+      known->second = told.onCompute;
+      for (auto &[other, underWay] : told.underWay)
+        if (other != queue)
+          for (plan::CollectiveOp before : llvm::reverse(underWay))
+            if (llvm::any_of(node.behind,
+                             [&](unsigned one) { return actions.nodes[one].op == before; })) {
+              await(before, queue, block);
+              break;
+            }
+      move(collective, block);
+      collective->setAttr("queue", builder.getI64IntegerAttr(int64_t(queue)));
+      told.underWay[queue].push_back(collective);
+      continue;
+    }
+    awaitAll(node.behind);
+    move(node.op, block);
+    ++told.onCompute;
+  }
+  // Nothing is under way when the block has been carried out.
+  for (auto &[queue, underWay] : told.underWay)
+    if (!underWay.empty())
+      await(underWay.back(), computeQueue, block);
+  movePorts(false);
+}
+
+void Overlap::await(plan::CollectiveOp collective, uint64_t by, Block &block) {
+  Value &event = endEvents[collective];
+  if (!event) {
+    event = makeEvent();
+    builder.setInsertionPointAfter(collective);
+    plan::RecordOp::create(builder, collective.getLoc(), event, collective.getQueue());
+  }
+  builder.setInsertionPointToEnd(&block);
+  plan::WaitOp::create(builder, collective.getLoc(), event, by);
+}
+
+/// To the block's end, with the buffers of the block that it is the first to use.
+void Overlap::move(Operation *op, Block &block) {
+  auto moveBuffer = [&](auto &&self, Operation *buffer) -> void {
+    if (!isa_and_nonnull<plan::AllocOp, plan::UseOp, plan::PartOp>(buffer) ||
+        buffer->getBlock() != &block || !moved.insert(buffer).second)
+      return;
+    for (Value operand : buffer->getOperands())
+      self(self, operand.getDefiningOp());
+    buffer->moveBefore(&block, block.end());
+  };
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      moveBuffer(moveBuffer, operand.getDefiningOp());
+  });
+  op->moveBefore(&block, block.end());
+}
+
+struct OverlapCollectives : weir::impl::OverlapCollectivesBase<OverlapCollectives> {
+  OverlapCollectives() = default;
+  explicit OverlapCollectives(OverlapCollectivesOptions options)
+      : OverlapCollectivesBase(options) {}
+  OverlapCollectives(std::shared_ptr<Target> target, int64_t bytes, int64_t ofThreads,
+                     const Link &joins)
+      : made(std::move(target)), joins(joins) {
+    budget = bytes;
+    threads = ofThreads;
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    OverlapCollectivesBase::getDependentDialects(registry);
+    registerTargetDialects(registry);
+  }
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (!joins)
+      joins = Link::parse(std::string(link));
+    if (!joins)
+      return emitError(UnknownLoc::get(context)) << "link " << link << " is none";
+    return made.make(context, target);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+    if (!text)
+      return;
+    Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+    std::optional<int64_t> most;
+    if (budget)
+      most = roomIn(module, *made, budget, threads);
+    for (auto entry : llvm::to_vector(module.getOps<plan::EntryOp>()))
+      overlap(entry, mesh, most);
+  }
+
+private:
+  static int64_t scratchOf(plan::EntryOp entry) {
+    return EntryLifetimes(entry).place(plan::Space::scratch, 0).end;
+  }
+
+  double secondsOf(plan::EntryOp entry) {
+    return planned::secondsOf(Timing(*made, *joins).timed(entry.getBody().front()));
+  }
+
+  /// The fastest of some orders that fit; the one there was, where none is faster.
+  void overlap(plan::EntryOp entry, const Mesh &mesh, std::optional<int64_t> room) {
+    if (!entry.walk([](plan::CollectiveOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return;
+    constexpr double worth = 0.999; // of the time: what is less is not worth its memory
+    constexpr int mostTried = 6;
+    double best = worth * secondsOf(entry);
+    int64_t scratch = scratchOf(entry), most = room ? std::max(*room, scratch) : INT64_MAX;
+    Freedom freedom{most, true};
+    for (int i = 0; i < mostTried; ++i) {
+      OpBuilder builder(entry);
+      auto trial = cast<plan::EntryOp>(builder.clone(*entry));
+      Overlap(trial, mesh, *made, *joins, freedom).run();
+      int64_t takes = room ? scratchOf(trial) : 0;
+      if (takes <= most && secondsOf(trial) < best) {
+        entry.erase();
+        return;
+      }
+      trial.erase();
+      if (takes <= most)
+        break; // with less it is no faster
+      // What does not fit is given up.
+      freedom.most -= takes - most;
+      freedom.passes = i < mostTried / 2;
+    }
+  }
+
+  PassTarget made;
+  std::optional<Link> joins;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> weir::createOverlapCollectives(std::shared_ptr<Target> target, int64_t bytes,
+                                                     int64_t threads, const Link &link) {
+  return std::make_unique<OverlapCollectives>(std::move(target), bytes, threads, link);
+}

@@ -1,0 +1,74 @@
+//===- Timing.cpp - What a plan's actions take ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/schedule/Timing.h"
+
+using namespace mlir;
+
+namespace weir {
+
+std::pair<uint64_t, uint64_t> bytesMoved(plan::CollectiveOp collective) {
+  uint64_t all = 0, own = collective.getOwn(), others = collective.getBytes().size() - 1;
+  for (int64_t bytes : collective.getBytes())
+    all += bytes;
+  bool gathers = collective.getKind() == plan::CollectiveKind::all_gather;
+  return gathers ? std::pair(others * own, all - own) : std::pair(all - own, others * own);
+}
+
+double Timing::secondsOf(Operation *action) {
+  if (auto loop = dyn_cast<plan::LoopOp>(action)) {
+    double seconds = 0;
+    for (auto inner : loop.getBody().getOps<plan::Action>())
+      seconds += secondsOf(inner);
+    return double(loop.getCount()) * seconds;
+  }
+  if (auto collective = dyn_cast<plan::CollectiveOp>(action)) {
+    auto [sent, got] = bytesMoved(collective);
+    return link.secondsOf(sent, got);
+  }
+  if (isa<plan::RecordOp, plan::WaitOp>(action))
+    return 0;
+  if (auto copy = dyn_cast<plan::CopyOp>(action)) {
+    auto isOfHost = [](Value buffer) {
+      plan::Space space = cast<plan::BufferType>(buffer.getType()).getSpace();
+      return space == plan::Space::host || space == plan::Space::pinned;
+    };
+    if (isOfHost(copy.getFrom()) || isOfHost(copy.getTo()))
+      return target.transferSeconds(double(copy.getSize()));
+  }
+  spec::Cost cost = cast<plan::Action>(action).cost(symbols);
+  return target.secondsOf(double(cost.flops), double(cost.bytes));
+}
+
+std::vector<planned::TimedAction> Timing::timed(Block &block) {
+  using Kind = planned::TimedAction::Kind;
+  std::vector<planned::TimedAction> all;
+  for (auto action : block.getOps<plan::Action>()) {
+    planned::TimedAction one{.queue = uint32_t(action.getQueue())};
+    auto eventOf = [&](Value event) {
+      return events.try_emplace(event, uint32_t(events.size())).first->second;
+    };
+    if (auto loop = dyn_cast<plan::LoopOp>(*action)) {
+      one.kind = Kind::loop;
+      one.count = loop.getCount();
+      one.body = timed(loop.getBody().front());
+    } else if (auto record = dyn_cast<plan::RecordOp>(*action)) {
+      one.kind = Kind::record;
+      one.event = eventOf(record.getEvent());
+    } else if (auto wait = dyn_cast<plan::WaitOp>(*action)) {
+      one.kind = Kind::wait;
+      one.event = eventOf(wait.getEvent());
+    } else {
+      one.kind = isa<plan::CollectiveOp>(*action) ? Kind::collective : Kind::work;
+      one.seconds = secondsOf(action);
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+} // namespace weir
