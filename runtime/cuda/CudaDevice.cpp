@@ -227,6 +227,8 @@ std::unique_ptr<Work> CudaDevice::make(const artifact::Action &action) {
     return std::make_unique<WaitWork>(machine, queue, what, wait->event());
   if (const artifact::Collective *collective = action.work_as_Collective())
     return collectives->make(machine, queue, what, *collective);
+  if (!action.work_as_Call())
+    throw Failure(Exit::usage, "a " + what + " is not for GPUs yet: compile the model for CPUs");
   spec::Call call = artifact::specOf(*action.work_as_Call());
   if (const auto *product = std::get_if<spec::Product>(&call))
     return std::make_unique<ProductWork>(machine, queue, what, *product,
