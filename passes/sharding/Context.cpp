@@ -22,12 +22,17 @@ public:
   Sequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis,
             StringRef way)
       : entry(entry), propagation(propagation), axis(axis), ranks(mesh.axes[axis].size) {
-    bool hasHeads = true;
+    int tensor = mesh.find(tensorAxis);
+    int64_t others = tensor < 0 ? 1 : mesh.axes[unsigned(tensor)].size; // that cut heads too
+    bool hasHeads = true, gathers = false;
     entry.walk([&](AttendOp op) {
-      hasHeads &= shapeOf(op.getQuery())[heads] >= ranks;
+      int64_t count = shapeOf(op.getQuery())[heads];
+      hasHeads &= count >= ranks;
+      gathers |= count < ranks * others;
       hasStripes |= needsStripes(op);
     });
-    byHeads = way.empty() ? hasHeads : way == "all-to-all";
+    entry.walk([&](AttendOp op) { gathers &= canBeStriped(op); });
+    byHeads = way.empty() ? hasHeads && !gathers : way == "all-to-all";
     hasStripes &= !byHeads;
   }
 
@@ -41,7 +46,7 @@ public:
     if (byHeads && queries[heads] < ranks)
       return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
              " here: expected one for each rank at least, or --context-parallel gather";
-    if (!byHeads && op.getCausal() && (queries[positions] != keys || keys % ranks != 0))
+    if (!byHeads && !canBeStriped(op))
       return "the queries of causal attention into stripes, and there are " +
              std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
              " keys: expected as many of both, and a multiple of " + std::to_string(ranks) +
@@ -66,6 +71,12 @@ public:
   }
 
 private:
+  /// Or needs not be.
+  bool canBeStriped(AttendOp op) const {
+    int64_t queries = shapeOf(op.getQuery())[positions], keys = shapeOf(op.getKey())[positions];
+    return !needsStripes(op) || (queries == keys && keys % ranks == 0);
+  }
+
   Pieces cutPositions(int64_t size) const {
     if (!hasStripes || size % ranks != 0)
       return {Piece{size, {axis}}};

@@ -22,7 +22,8 @@
 namespace weir::sharding {
 
 /// Gives what attention reads and makes its cut along positions, and pins attention to heads or
-/// queries: `way` is "all-to-all" or "gather", or "", the first where there are heads enough.
+/// queries: `way` is "all-to-all" or "gather", or "", the first where there are heads enough for
+/// tp besides, or positions cannot be cut into stripes.
 /// Failure, with a diagnostic, where a step has no attention, or some that cannot be cut so.
 llvm::LogicalResult cutSequences(mlir::func::FuncOp entry, Propagation &propagation,
                                  const Mesh &mesh, unsigned axis, llvm::StringRef way);

@@ -1,6 +1,7 @@
 // RUN: weir-opt --weir-propagate-layouts=mesh=cp=2 --split-input-file --verify-diagnostics %s | FileCheck %s
 // RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=gather" %S/Inputs/attend.mlir | FileCheck %s --check-prefix=GATHER
 // RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=gather" --weir-partition %S/Inputs/attend.mlir | FileCheck %s --check-prefix=STRIPES
+// RUN: weir-opt --weir-propagate-layouts=mesh=cp=2,tp=2 %S/Inputs/attend.mlir | FileCheck %s --check-prefix=HEADS
 
 // What is computed for each position is cut along them, and attention by heads. Parameters are whole.
 // CHECK: module attributes {weir.mesh = "cp=2"
@@ -30,6 +31,8 @@ func.func @step(%x: tensor<3x6x8xf32>) -> (tensor<f32> {weir.output = "loss", we
 }
 
 // Stripes of queries, and all keys: two pairs of stripes are computed, which are one where the rank's comes first.
+// So it is where tp takes the heads there are.
+// HEADS: weir.attend {{.*}}weir.cuts = "3 2@tp 3*2@cp 4 6"
 // GATHER: weir.attend {{.*}}weir.cuts = "3 2 3*2@cp 4 6"
 // GATHER: weir.tanh {{.*}}weir.cuts = "3 2 3*2@cp 4"
 // STRIPES: weir.variable run @"run/begin/2@cp" : tensor<i32>
