@@ -54,10 +54,14 @@ struct Needs {
 constexpr int64_t sharedLimit = 81 << 10;
 /// Registers of a thread for sums and scores; fragments and addresses take the rest of 255.
 constexpr int64_t registerLimit = 176;
-/// Of two groups, which have more fragments at a time.
-constexpr int64_t registerLimitOfTwo = 128;
+/// Of two groups, which have more fragments at a time: of narrow heads, where the assembler spills
+/// none, and of others.
+constexpr int64_t registerLimitOfTwo = 192, registerLimitOfWideTwo = 128;
+constexpr int64_t narrowHead = 64;
 /// What a step goes over, and what rows of totals are padded to.
 constexpr int64_t mostOthers = 64;
+/// Up to so many others a launch is mostly begun and ended.
+constexpr int64_t fewOthers = 256;
 
 class AttentionEmitter {
 public:
@@ -180,27 +184,34 @@ void AttentionEmitter::declareResult(std::string &body, StringRef name,
     body += "  weir_unwanted " + name.str() + ";\n";
 }
 
-/// Every cut that fits, the best first: the most rows, and the most of a step; sharing what is
-/// copied before buffering it twice. Fragments of the others serve two groups where that leaves
-/// every multiprocessor two blocks.
+/// Every cut that fits, the best first: the most rows, and the most of a step that does not pad the
+/// others by a tenth; sharing what is copied before buffering it twice. Fragments of the others
+/// serve two groups where that leaves every multiprocessor two blocks, but not where a block has
+/// much to read before its few steps: more blocks at a time then hide that.
 SmallVector<Cut> AttentionEmitter::cutsFor(int64_t rows, int64_t others, const Needs &needs) const {
   auto limit = [](int64_t size, int64_t most) {
     return std::min<int64_t>(llvm::PowerOf2Ceil(size), most);
   };
   int64_t mostWarps = limit(llvm::divideCeil(rows, 16), 4);
   int64_t mostOfStep = std::max<int64_t>(16, limit(others, mostOthers));
+  auto padded = [&](int64_t step) { return double(llvm::alignTo(others, step)); };
+  while (mostOfStep > 32 && padded(mostOfStep) > 1.1 * padded(mostOfStep / 2))
+    mostOfStep /= 2;
   SmallVector<Cut> all;
   auto addFitting = [&](int64_t warps, int64_t groups, ArrayRef<int64_t> someStages) {
     for (int64_t stages : someStages)
       for (int64_t step = mostOfStep; step >= 16; step /= 2) {
         Cut cut{warps, groups, step, stages};
         int64_t registers = groups * (needs.sums * paddedWidth + needs.scores * step) / 2;
-        if (sharedBytes(cut, needs) <= sharedLimit &&
-            registers <= (groups == 1 ? registerLimit : registerLimitOfTwo))
+        int64_t most = groups == 1                 ? registerLimit
+                       : paddedWidth <= narrowHead ? registerLimitOfTwo
+                                                   : registerLimitOfWideTwo;
+        if (sharedBytes(cut, needs) <= sharedLimit && registers <= most)
           all.push_back(cut);
       }
   };
-  if (batch * heads * (rows / 128) >= 2 * e.architecture.multiprocessors)
+  bool isMostlyBegun = needs.ownTiles > needs.sums && others <= fewOthers;
+  if (batch * heads * (rows / 128) >= 2 * e.architecture.multiprocessors && !isMostlyBegun)
     addFitting(4, 2, {2});
   for (int64_t warps = mostWarps; warps > 1; warps /= 2)
     addFitting(warps, 1, {2, 1});

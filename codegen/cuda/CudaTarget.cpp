@@ -330,40 +330,53 @@ std::string headOf(const KernelFamily::Member &member, const LaunchPlan &launch,
          bounds + ") " + member.symbol + launch.suffix;
 }
 
-/// A launch of several copies: a function for one of them, and what calls it.
+/// A launch of several copies: a function for one of them, and what calls it. Its one argument is
+/// all pointers, side by side as they are passed: which copy's are wanted is an index into the
+/// memory of constants that arguments lie in, where to select among as many values takes longer
+/// than the work.
 FailureOr<std::string> printCopies(func::FuncOp function, const FunctionText &text,
                                    const EmittedKernel &made, size_t launch, KernelOp kernel,
                                    const KernelFamily::Member &member,
                                    std::set<std::string> &calls) {
   const LaunchPlan &ofCopy = made.ofCopy.launches[launch];
   std::string name = member.symbol + "_copy" + ofCopy.suffix;
-  FunctionText own = textOf(*firstCopy(kernel), made.plan.workspace > 0);
+  bool hasWorkspace = made.plan.workspace > 0;
+  FunctionText own = textOf(*firstCopy(kernel), hasWorkspace);
   own.head = "static __device__ __forceinline__ void " + name;
   own.arguments[own.arguments.size() - 2].isPassed = true;
   own.prologue = "  const int thread = threadIdx.x;\n";
   FailureOr<std::string> printed = printFunction(function, own, calls);
   if (failed(printed))
     return failure();
+  int64_t copies = kernel.getCopies();
+  int64_t inputs = kernel.getBody().getNumArguments() / copies;
+  int64_t results = kernel.getNumResults() / copies;
+  std::string passed = member.symbol + "_operands" + ofCopy.suffix;
+  std::string members, call;
+  auto addSide = [&](StringRef side, ArrayRef<FunctionText::Argument> arguments) {
+    if (arguments.empty())
+      return;
+    members += "  struct {\n";
+    for (const FunctionText::Argument &argument : arguments) {
+      members += "    " + argument.type + argument.name + ";\n";
+      call += "operands." + side.str() + "[copy]." + argument.name + ", ";
+    }
+    members += "  } " + side.str() + "[" + std::to_string(copies) + "];\n";
+  };
+  ArrayRef<FunctionText::Argument> all = own.arguments;
+  addSide("in", all.take_front(inputs));
+  addSide("out", all.slice(inputs, results));
+  if (hasWorkspace) {
+    members += "  unsigned char *workspace;\n";
+    call += "operands.workspace + copy * " + std::to_string(made.plan.workspace / copies) + ", ";
+  }
   FunctionText outer = text;
   outer.head = headOf(member, made.plan.launches[launch]);
-  int64_t copies = kernel.getCopies();
+  outer.arguments = {{"const __grid_constant__ " + passed, "operands"}};
   std::string blocks = std::to_string(ofCopy.tasks);
-  *printed += "\n" + outer.signature() + " {\n  const int copy = blockIdx.x / " + blocks + ";\n  " +
-              name + "(";
-  auto pick = [&](StringRef side, int64_t count) {
-    for (int64_t i = 0; i < count / copies; ++i) {
-      *printed += "weir_pick(copy";
-      for (int64_t j = i; j < count; j += count / copies)
-        *printed += ", " + side.str() + std::to_string(j);
-      *printed += "), ";
-    }
-  };
-  pick("in", kernel.getBody().getNumArguments());
-  pick("out", kernel.getNumResults());
-  if (made.plan.workspace)
-    *printed += "workspace + copy * " + std::to_string(made.plan.workspace / copies) + ", ";
-  *printed += "blockIdx.x % " + blocks + ");\n}\n";
-  return printed;
+  return "struct " + passed + " {\n" + members + "};\n\n" + *printed + "\n" + outer.signature() +
+         " {\n  const int copy = blockIdx.x / " + blocks + ";\n  " + name + "(" + call +
+         "blockIdx.x % " + blocks + ");\n}\n";
 }
 
 /// The functions of one launch for each member of a family.

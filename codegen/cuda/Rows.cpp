@@ -32,8 +32,10 @@ constexpr int64_t fewestRows = 16;
 /// Partial sums of columns, at most: their places are numbers of 32 bits.
 constexpr int64_t mostPartials = 1 << 28;
 
-/// Threads of a multiprocessor that keep its memory busy, each with an access or two on the way.
-constexpr int64_t busyThreads = 1024;
+/// Threads of a multiprocessor that keep its memory busy, each with an access or two on the way. Of
+/// 256 in a block that sum what three accesses give, no more are there at a time for want of
+/// registers.
+constexpr int64_t busyThreads = 1280;
 
 /// Chunks of a row that a warp goes over alone, at most, and the warps of such a block.
 constexpr int64_t mostOfWarp = 128, warpsOfBlock = 4;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
+#include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
@@ -21,6 +22,7 @@
 #include "passes/fusion/Domain.h"
 #include "passes/fusion/Groups.h"
 #include "passes/fusion/Roots.h"
+#include "llvm/ADT/MapVector.h"
 #include <queue>
 
 namespace weir {
@@ -253,66 +255,159 @@ void materialize(Block &block, const Target &target) {
   }
 }
 
-/// Computes pointwise values again where that spares reading them: a full value of another group is
-/// cloned into this one when all it needs is read here anyway.
-void recompute(Groups &groups, Block &block) {
-  llvm::DenseMap<Operation *, unsigned> places; // but of what is cloned below
-  for (auto [place, op] : llvm::enumerate(block))
-    places[&op] = place;
-  for (Group *group : groups.all()) {
-    if (!group->fused)
+int64_t bytesOf(Value value) {
+  RankedTensorType type = tensorType(value);
+  return type.getNumElements() * storedBytes(type.getElementType());
+}
+
+/// What makes a full value that a group reads: pointwise ops of other groups, and what these read
+/// from memory that the group does not read itself.
+struct Chain {
+  OpSet ops;
+  llvm::SmallSetVector<Value, 2> fresh;
+};
+
+/// Nothing where more than pointwise ops make it, where it reads what the group makes, or where
+/// that is too much.
+std::optional<Chain> chainOf(Value value, const Group &group, const Groups &groups,
+                             const llvm::SmallSetVector<Value, 8> &external) {
+  Chain chain;
+  SmallVector<Value> frontier{value};
+  while (!frontier.empty()) {
+    Value next = frontier.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (op && chain.ops.contains(op))
       continue;
-    ArrayRef<int64_t> full = group->shape;
-    llvm::SmallSetVector<Value, 8> external;
-    for (Operation *op : group->ops)
-      for (Source source : sources(op))
-        if (Operation *definer = source.value.getDefiningOp();
-            source.direct && shapeOf(source.value) == full &&
-            !(definer && group->ops.contains(definer)))
-          external.insert(source.value);
-    for (Value value : llvm::to_vector(external)) {
-      OpSet chain;
-      SmallVector<Value> frontier{value};
-      bool spared = true;
-      while (spared && !frontier.empty()) {
-        Operation *op = frontier.pop_back_val().getDefiningOp();
-        Group *other = op ? groups.of(op) : nullptr;
-        if (op && chain.contains(op))
-          continue;
-        spared = other && other->fused && isa<Pointwise>(op) && chain.size() < 24;
-        if (!spared)
-          break;
-        chain.insert(op);
-        for (Source source : sources(op)) {
-          spared &= source.direct;
-          if (shapeOf(source.value) != full ||
-              (source.value != value && external.contains(source.value)))
-            continue;
-          Operation *definer = source.value.getDefiningOp();
-          if (definer && group->ops.contains(definer))
-            spared = false;
-          else
-            frontier.push_back(source.value);
-        }
-      }
-      if (!spared || chain.empty() || !Groups::fits(*group, chain))
+    Group *other = op ? groups.of(op) : nullptr;
+    if (!other || !other->fused) {
+      // A variable may be another by then.
+      Operation *maker = memoryOf(next).getDefiningOp();
+      if (next == value || !maker || isa<ReadOp, FetchOp>(maker))
+        return std::nullopt;
+      chain.fresh.insert(next);
+      continue;
+    }
+    if (!isa<Pointwise>(op) || chain.ops.size() == 24)
+      return std::nullopt;
+    chain.ops.insert(op);
+    for (Source source : sources(op)) {
+      if (!source.direct)
+        return std::nullopt;
+      if (shapeOf(source.value) != group.shape ||
+          (source.value != value && external.contains(source.value)))
         continue;
-      SmallVector<Operation *> ordered(chain.begin(), chain.end());
-      if (llvm::all_of(ordered, [&](Operation *op) { return places.contains(op); }))
-        llvm::sort(ordered, [&](Operation *a, Operation *b) { return places[a] < places[b]; });
-      else
-        sortNearby(ordered);
-      IRMapping mapping;
-      OpBuilder builder(value.getContext());
-      builder.setInsertionPointAfter(value.getDefiningOp());
-      for (Operation *op : ordered)
-        groups.adopt(builder.clone(*op, mapping), group);
-      value.replaceUsesWithIf(mapping.lookup(value), [&](OpOperand &use) {
-        return group->ops.contains(use.getOwner()) && !chain.contains(use.getOwner());
-      });
-      external.remove(value);
+      Operation *definer = source.value.getDefiningOp();
+      if (definer && group.ops.contains(definer))
+        return std::nullopt;
+      frontier.push_back(source.value);
     }
   }
+  return chain;
+}
+
+/// Clones into groups what makes the values they read.
+class Recomputer {
+public:
+  Recomputer(Groups &groups, Block &block) : groups(groups) {
+    for (auto [place, op] : llvm::enumerate(block))
+      places[&op] = place;
+  }
+
+  /// Computes pointwise values again where that spares reading them: a full value of another group
+  /// is cloned into this one when all it needs is read here anyway, and several are when they need
+  /// one value beside that and take more memory than it.
+  void run(Group &group);
+  /// What was computed for what is computed again alone.
+  void eraseUnused();
+
+private:
+  /// The ops behind each other, as they stand in the block.
+  SmallVector<Operation *> ordered(const OpSet &ops) const {
+    SmallVector<Operation *> list(ops.begin(), ops.end());
+    if (llvm::all_of(list, [&](Operation *op) { return places.contains(op); }))
+      llvm::sort(list, [&](Operation *a, Operation *b) { return places.at(a) < places.at(b); });
+    else
+      sortNearby(list);
+    return list;
+  }
+  void clone(Group &group, Value value, const OpSet &ops, IRMapping &mapping);
+
+  Groups &groups;
+  llvm::DenseMap<Operation *, unsigned> places; ///< but of what is cloned
+  OpSet originals;                              ///< of what is
+};
+
+/// Behind the value itself: those that `mapping` has stand before it.
+void Recomputer::clone(Group &group, Value value, const OpSet &ops, IRMapping &mapping) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfter(value.getDefiningOp());
+  for (Operation *op : ordered(ops))
+    if (!mapping.contains(op))
+      groups.adopt(builder.clone(*op, mapping), &group);
+  originals.insert(ops.begin(), ops.end());
+  value.replaceUsesWithIf(mapping.lookup(value), [&](OpOperand &use) {
+    return group.ops.contains(use.getOwner()) && !ops.contains(use.getOwner());
+  });
+}
+
+void Recomputer::run(Group &group) {
+  llvm::SmallSetVector<Value, 8> external;
+  for (Operation *op : group.ops)
+    for (Source source : sources(op))
+      if (Operation *definer = source.value.getDefiningOp();
+          source.direct && shapeOf(source.value) == group.shape &&
+          !(definer && group.ops.contains(definer)))
+        external.insert(source.value);
+  /// By the one value that they need beside.
+  llvm::MapVector<Value, SmallVector<std::pair<Value, OpSet>>> waiting;
+  for (Value value : llvm::to_vector(external)) {
+    std::optional<Chain> chain = chainOf(value, group, groups, external);
+    if (!chain)
+      continue;
+    if (chain->fresh.size() == 1 && places.contains(value.getDefiningOp()))
+      waiting[chain->fresh.front()].push_back({value, chain->ops});
+    if (!chain->fresh.empty() || !Groups::fits(group, chain->ops))
+      continue;
+    IRMapping mapping;
+    clone(group, value, chain->ops, mapping);
+    external.remove(value);
+  }
+  for (auto &[fresh, values] : waiting) {
+    int64_t spared = 0;
+    OpSet all;
+    for (auto &[value, ops] : values) {
+      spared += bytesOf(value);
+      all.insert(ops.begin(), ops.end());
+    }
+    if (spared <= bytesOf(fresh) || !Groups::fits(group, all))
+      continue;
+    llvm::sort(values, [&](const auto &a, const auto &b) {
+      return places.at(a.first.getDefiningOp()) < places.at(b.first.getDefiningOp());
+    });
+    IRMapping mapping;
+    for (auto &[value, ops] : values)
+      clone(group, value, ops, mapping);
+  }
+}
+
+void Recomputer::eraseUnused() {
+  for (bool again = true; again;) {
+    again = false;
+    for (Operation *op : llvm::to_vector(originals))
+      if (op->use_empty()) {
+        originals.remove(op);
+        groups.erase(op);
+        again = true;
+      }
+  }
+}
+
+void recompute(Groups &groups, Block &block) {
+  Recomputer recomputer(groups, block);
+  for (Group *group : groups.all())
+    if (group->fused)
+      recomputer.run(*group);
+  recomputer.eraseUnused();
 }
 
 /// What must be computed before a unit: a group, or an op that stays outside.

@@ -103,6 +103,12 @@ void Groups::adopt(Operation *op, Group *group) {
   groupOf[op] = group;
 }
 
+void Groups::erase(Operation *op) {
+  groupOf.lookup(op)->ops.remove(op);
+  groupOf.erase(op);
+  op->erase();
+}
+
 bool Groups::fits(const Group &group, const OpSet &others) {
   if (group.ops.size() + others.size() > mostKernelOps)
     return false;

@@ -49,6 +49,8 @@ public:
 
   /// Moves an op into a group, out of the one it was in.
   void adopt(mlir::Operation *op, Group *group);
+  /// Erases an op that nothing uses.
+  void erase(mlir::Operation *op);
 
   /// Whether a kernel of the group's ops and these would be within the limits.
   static bool fits(const Group &group, const OpSet &others);

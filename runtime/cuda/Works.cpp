@@ -23,6 +23,7 @@ LaunchWork::LaunchWork(Machine &machine, uint32_t queue, std::string what, CUfun
                        const artifact::Kernel &kernel)
     : QueuedWork(machine, queue, std::move(what)), function(function), kernel(kernel),
       pointers(kernel.operands()->size()) {
+  // They lie side by side: a kernel may take all of them as one struct, at the first's place.
   for (CUdeviceptr &pointer : pointers)
     arguments.push_back(&pointer);
   // Above this a kernel has to be told.

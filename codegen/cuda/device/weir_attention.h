@@ -78,6 +78,7 @@ struct weir_unwanted {
 // What is computed on the way is the sum of two, or of one where that may be rounded.
 template <bool isExact> struct weir_factor_of_bf16 {
   typedef unsigned short stored;
+  static constexpr bool isRounded = !isExact;
   static constexpr int step = 16;
   struct left {
     unsigned high[4];
@@ -140,6 +141,7 @@ typedef weir_factor_of_bf16<false> weir_factor_rounded_bf16;
 // Sums of two TF32, or of one where factors may be rounded.
 template <bool isExact> struct weir_factor_of_f32 {
   typedef float stored;
+  static constexpr bool isRounded = !isExact;
   static constexpr int step = 8;
   struct left {
     unsigned high[4], low[4];
@@ -341,6 +343,15 @@ __device__ __forceinline__ float weir_quad_sum(float x) {
 
 constexpr float weir_log2e = 1.44269504f, weir_ln2 = 0.693147181f;
 
+// exp((score - most) within). Where factors are rounded, so may the difference be: one instruction
+// less.
+template <typename C>
+__device__ __forceinline__ float weir_weight(float score, float most, float within) {
+  within *= weir_log2e;
+  return weir_ex2(C::factor::isRounded ? fmaf(score, within, -(most * within))
+                                       : (score - most) * within);
+}
+
 // The keys that the queries up to `last` see: those below.
 template <typename C> __device__ __forceinline__ int weir_seen(int query) {
   int seen = query + (C::keys - C::queries + 1);
@@ -427,7 +438,7 @@ __device__ __forceinline__ void weir_attend(Query query, Key key, Value value, R
 #pragma unroll
       for (int n = 0; n < Cut::others / 4; ++n) {
         float &score = scores[i / 2][n / 2][i % 2 * 2 + n % 2];
-        score = weir_ex2((score - most) * (within * weir_log2e));
+        score = weir_weight<C>(score, most, within);
         sum += score;
       }
       total[i / 2][i % 2] = fmaf(total[i / 2][i % 2], shrink, sum);

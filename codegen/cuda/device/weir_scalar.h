@@ -46,17 +46,6 @@ template <typename T, int count> __device__ __forceinline__ weir_vec<T, count> w
   return all;
 }
 
-// The argument number `which` of those behind it. No array: that would be in memory.
-template <typename T, typename... Others>
-__device__ __forceinline__ T weir_pick(int which, T first, Others... others) {
-  if constexpr (sizeof...(others) > 0) {
-    T other = weir_pick(which - 1, others...);
-    return which == 0 ? first : other;
-  } else {
-    return first;
-  }
-}
-
 // An element type in memory, and from and to f32; kernels declare those of low precision.
 struct weir_f32 {
   typedef float stored;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the device at hand can do at most, measured through PyTorch: copies in memory, and products of matrices.
+"""What the device at hand can do at most, measured through PyTorch: copies in memory, with the host too, products of matrices, and
+what a kernel costs that does nothing.
 
     python3 peaks.py [--device cpu]
 
@@ -37,6 +38,33 @@ def seconds(device, call, rounds, calls):
     return best
 
 
+def launches():
+    """Microseconds from the begin of a kernel that does next to nothing to that of the next one: launched one by one, and within a graph."""
+    little, calls = torch.zeros(1, device="cuda"), 1000
+
+    def all_of_them():
+        for _ in range(calls):
+            little.add_(1)
+
+    found = {"launch_us": 1e6 * seconds("cuda", all_of_them, 5, 1) / calls}
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        all_of_them()
+    return found | {"launch_in_graph_us": 1e6 * seconds("cuda", graph.replay, 5, 3) / calls}
+
+
+def transfers():
+    """GB/s of copies between the device and pinned memory of the host, by MiB of each."""
+    found = {}
+    for mebibytes in (1, 16, 256):
+        there = torch.empty(mebibytes << 20, dtype=torch.uint8, device="cuda")
+        here = torch.empty(mebibytes << 20, dtype=torch.uint8, pin_memory=True)
+        for name, to, of in (("from_host", there, here), ("to_host", here, there)):
+            taken = seconds("cuda", lambda: to.copy_(of, non_blocking=True), 5, 10)
+            found.setdefault(f"{name}_gb_per_s", {})[mebibytes] = 1e-9 * (mebibytes << 20) / taken
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
@@ -51,6 +79,8 @@ def main():
     found["read_gb_per_s"] = 4e-9 * elements / seconds(device, lambda: source.sum(), rounds, calls)
     del source, target
 
+    if large:
+        found |= launches() | transfers()
     torch.backends.cuda.matmul.allow_tf32 = True
     for name, dtype in (("bf16", torch.bfloat16), ("f16", torch.float16), ("tf32", torch.float32)):
         rates = {}

@@ -14,6 +14,7 @@ differ from those of the CPU, nothing of Weir's is timed.
 """
 
 import argparse
+import concurrent.futures
 import glob
 import json
 import os
@@ -92,9 +93,9 @@ class Run:
 
     def weir(self, artifact, entry, rows, options, limit):
         """A run of an artifact: its results, and a record of each step, behind which comes that of the whole run."""
-        folder = self.work / "data"
+        folder = self.work / "data" / artifact
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         data = cases.write_inputs(folder, entry["inputs"], rows)
         metrics = folder / "metrics.jsonl"
         device = ["--device", self.options.device] if self.options.device else []
@@ -211,26 +212,32 @@ def machine(run, limit):
 
 
 def losses(run, limit):
-    """Twenty steps of each model against what a CPU wrote when the kit was packed."""
-    end, found, wrong = time.monotonic() + limit, {}, []
-    for name, entry in run.manifest["losses"].items():
+    """Twenty steps of each model against what a CPU wrote when the kit was packed, several models at a time."""
+    end = time.monotonic() + limit
+
+    def compared(entry):
+        """What was found of a model, and what is wrong with it, or nothing."""
         expected = entry["losses"]
         try:
-            _, records, _ = run.weir(
-                entry["artifact"], entry, entry["rows"], ["--steps", len(expected)], max(5, end - time.monotonic())
-            )
+            left = max(5, end - time.monotonic())
+            _, records, _ = run.weir(entry["artifact"], entry, entry["rows"], ["--steps", len(expected)], left)
             got = [record["loss"] for record in records]
             apart = [abs(a - b) / max(1.0, abs(b)) for a, b in zip(got, expected, strict=True)]
-            found[name] = {"apart_first": apart[0], "apart": max(apart), "apart_of_cpus": entry["apart"][-1]}
-            close = [max(CLOSE[entry["precision"]], 10 * of_cpus) for of_cpus in entry["apart"]]
-            far = next((step for step in range(len(apart)) if not apart[step] <= close[step]), None)  # also a NaN
-            if far is not None:
-                wrong.append(f"{name}: the loss of step {far + 1} is {apart[far]:.2g} apart, more than {close[far]:.2g}")
-                found[name] |= {"losses": got, "losses_of_cpu": expected}
         except (Failed, ValueError) as failure:
-            found[name] = {"error": str(failure)}
-            wrong.append(f"{name}: {failure}")
-    return {"agree": not wrong, "wrong": wrong, "models": found}
+            return {"error": str(failure)}, str(failure)
+        found = {"apart_first": apart[0], "apart": max(apart), "apart_of_cpus": entry["apart"][-1]}
+        close = [max(CLOSE[entry["precision"]], 10 * of_cpus) for of_cpus in entry["apart"]]
+        far = next((step for step in range(len(apart)) if not apart[step] <= close[step]), None)  # also a NaN
+        if far is None:
+            return found, None
+        found |= {"losses": got, "losses_of_cpu": expected}
+        return found, f"the loss of step {far + 1} is {apart[far]:.2g} apart, more than {close[far]:.2g}"
+
+    models = run.manifest["losses"]
+    with concurrent.futures.ThreadPoolExecutor(run.options.jobs) as pool:
+        pairs = dict(zip(models, pool.map(compared, models.values())))
+    wrong = [f"{name}: {why}" for name, (_, why) in pairs.items() if why]
+    return {"agree": not wrong, "wrong": wrong, "models": {name: found for name, (found, _) in pairs.items()}}
 
 
 def peaks(run, limit):
@@ -256,7 +263,8 @@ def timed(run, name, limit):
     try:
         left = limit - (time.monotonic() - begin)
         profile = run.weir(case["artifact"], case, rows, ["--steps", min(steps, 6), "--profile"], left)[0]["profile"]
-        found |= {"profiled_step_ms": profile["step_ms"], "kinds": kinds(profile["actions"], run.measured())}
+        slowest = sorted(profile["actions"], key=lambda action: -(action.get("ms") or 0))[:50]
+        found |= {"profiled_step_ms": profile["step_ms"], "kinds": kinds(profile["actions"], run.measured()), "slowest": slowest}
     except Failed as failure:  # the time of a step is there all the same
         found["profile_error"] = str(failure)
     return found
@@ -362,6 +370,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("weir-gpu"), help="folder of results and caches (default ./%(default)s)")
     parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch and JAX (default: this one)")
     parser.add_argument("--device", choices=["cuda", "emulated"], help="emulated: Weir's GPU of the tests; peers run on the CPU")
+    parser.add_argument("--jobs", type=int, default=1, help="models that are compared at a time (default %(default)s)")
     parser.add_argument("--list", action="store_true", help="list the parts")
     options = parser.parse_args()
     run = Run(options)

@@ -52,6 +52,7 @@ asm(".pushsection .note.weir.emulated, \"a\", @note\n"
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 struct uint3 {
   unsigned x, y, z;

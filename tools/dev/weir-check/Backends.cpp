@@ -17,7 +17,9 @@
 #include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/Libraries.h"
 #include "verify/Compiled.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -114,11 +116,24 @@ std::unique_ptr<Executable> compile(OwningOpRef<ModuleOp> module) {
   return std::make_unique<Compiled>(std::move(*artifact), device);
 }
 
-constexpr char cudaCalls[] = "cuda", cudaAlone[] = "cuda+none", emulated[] = "emulated";
+constexpr char cudaCalls[] = "cuda", cudaAlone[] = "cuda+none", emulated[] = "emulated",
+               gpu[] = "cuda";
 
 std::string emulatorMissing() {
   try {
     cuda::emulatedFolder();
+    return "";
+  } catch (const Failure &failure) {
+    return failure.what();
+  }
+}
+
+/// Asks the driver nothing: what a process has of it is not its children's, which run the tests.
+std::string gpuMissing() {
+  if (!llvm::sys::fs::exists("/dev/nvidiactl"))
+    return "this machine has no NVIDIA GPU";
+  try {
+    cuda::openDriver("");
     return "";
   } catch (const Failure &failure) {
     return failure.what();
@@ -151,6 +166,10 @@ ArrayRef<Backend> backends() {
        compile<cudaCalls, Grouping::fused, emulated>},
       {"cuda:single", "the same without libraries, every op a kernel of its own", emulatorMissing,
        compile<cudaAlone, Grouping::single, emulated>},
+      {"gpu", "CUDA C++ on the GPU at hand, ops fused", gpuMissing,
+       compile<cudaCalls, Grouping::fused, gpu>},
+      {"gpu:single", "the same without libraries, every op a kernel of its own", gpuMissing,
+       compile<cudaAlone, Grouping::single, gpu>},
   };
   return table;
 }
