@@ -46,10 +46,11 @@ struct PipelineOptions {
   int64_t memory = 0;                   ///< bytes that a run may take; 0: as many as it takes
   int64_t threads = 1;                  ///< that `memory` is for, of a CPU
   Offloaded offload = {};
-  std::string mesh = "";        ///< what it runs on, "dp=2"; "": one device
-  int64_t zero = 0;             ///< what is cut over dp besides rows, 0 to 3
-  bool sequenceParallel = true; ///< sums over tp are cut along what is no row
-  int64_t rank = 0;             ///< of the mesh, whose sizes the program gets
+  std::string mesh = "";         ///< what it runs on, "dp=2"; "": one device
+  int64_t zero = 0;              ///< what is cut over dp besides rows, 0 to 3
+  std::string schedule = "1f1b"; ///< of a mesh with pp (passes/pipeline/Schedules.h)
+  bool sequenceParallel = true;  ///< sums over tp are cut along what is no row
+  int64_t rank = 0;              ///< of the mesh, whose sizes the program gets
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out

@@ -31,6 +31,7 @@ struct Later {
   int64_t
       elements; ///< of what is sent and got at most, of the first rank: all put the same together
   bool again;   ///< AllGatherOp::again
+  int64_t stage = -1; ///< of a pipeline, that the value is on (passes/pipeline/Stages.h)
   mlir::Operation *place = nullptr; ///< stands for its result, with the value as its operand
 
   mlir::Value value() const { return place->getOperand(0); }

@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
+#include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ChooseCuts.h"
 #include "passes/sharding/Flow.h"
@@ -106,7 +107,7 @@ public:
   /// the model says it.
   LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, VariableLayouts &variables) {
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-      if (mesh.axes[axis].name != dataAxis) {
+      if (mesh.axes[axis].name != dataAxis && mesh.axes[axis].name != stageAxis) {
         if (failed(cutPinned(axis, pins)))
           return failure();
         sharding::cutMatrices(function, propagation, mesh, axis);
@@ -145,7 +146,8 @@ public:
     std::map<std::tuple<StringRef, unsigned, std::string>, Values> alike;
     function.walk([&](Shardable op) {
       FileLineColLoc line = modelLine(op.getLoc());
-      if (!forward.contains(op) || isa<View>(*op) || !op->getNumOperands() || !line)
+      if (!forward.contains(op) || isa<View>(*op) || isa<CrossOp>(*op) || !op->getNumOperands() ||
+          !line)
         return;
       Value result = op->getResult(0);
       std::string layout = propagation.of(result).text(mesh);

@@ -154,6 +154,8 @@ void EntryChecker::checkWork(const Action &action) {
     require(copy->size() > 0, "it is empty");
   } else if (const Collective *collective = action.work_as_Collective()) {
     checkCollective(*collective);
+  } else if (const Transfer *transfer = action.work_as_Transfer()) {
+    checkTransfer(*transfer);
   } else if (const Record *record = action.work_as_Record()) {
     require(record->event() < entry.events(), "its event is unknown");
   } else if (const Wait *wait = action.work_as_Wait()) {

@@ -47,6 +47,8 @@ struct Mesh {
 
 /// The axes that anything is cut over: one for the rows of batches, one for matrices.
 constexpr std::string_view dataAxis = "dp", tensorAxis = "tp";
+/// The one whose ranks are stages of a pipeline: nothing is cut over it.
+constexpr std::string_view stageAxis = "pp";
 
 /// The first place of the part number `part` of `size` places in `parts`; of `parts`, their end.
 constexpr int64_t firstOfPart(int64_t size, int64_t part, int64_t parts) {

@@ -62,6 +62,12 @@ uint64_t slotOf(uint64_t count, uint64_t hash, uint64_t bytes) {
 
 uint64_t slotOfTag(uint64_t count) { return count << 1; }
 
+/// Of what one sends another.
+uint64_t slotOfTransfer(uint64_t tag, uint64_t bytes) {
+  uint64_t numbers[] = {tag, bytes, 0x7472616e73666572};
+  return XXH3_64bits(numbers, sizeof numbers) | 1;
+}
+
 } // namespace
 
 Processes::Processes(const Settings &settings, const LinksPlugin &plugin)
@@ -101,6 +107,8 @@ void Processes::stop() {
   isOver = true;
   for (auto &parcel : underway)
     parcel->stop();
+  for (auto &one : outgoing)
+    one->parcel->stop();
 }
 
 void Processes::clear() {
@@ -122,7 +130,82 @@ std::string Processes::lastActions() {
   return record ? record() : recorded;
 }
 
-void Processes::finish() { control->finish(); }
+void Processes::finish() {
+  finishSending();
+  control->finish();
+}
+
+void Processes::at(int64_t step) {
+  finishSending();
+  this->step = step;
+}
+
+void Processes::finishSending() {
+  for (auto &one : outgoing)
+    try {
+      if (!one->parcel->waitSent())
+        give(one->what, one->peer, "");
+    } catch (const Failure &) {
+      throw;
+    } catch (const std::exception &error) {
+      give(one->what, one->peer, error.what());
+    }
+  std::lock_guard lock(mutex);
+  outgoing.clear();
+}
+
+void Processes::send(int64_t peer, uint64_t tag, const std::string &what,
+                     std::span<const std::byte> bytes) {
+  auto one =
+      std::make_unique<Outgoing>(Outgoing{{bytes.begin(), bytes.end()}, peer, what, nullptr});
+  Outgoing *made = one.get();
+  {
+    std::lock_guard lock(mutex);
+    if (isOver)
+      give(what, peer, "");
+    made->parcel = links->parcel(made->bytes.data(), made->bytes.size());
+    outgoing.push_back(std::move(one));
+  }
+  try {
+    made->parcel->send(peer, slotOfTransfer(tag, bytes.size()));
+  } catch (const std::exception &error) {
+    give(what, peer, error.what());
+  }
+}
+
+void Processes::receive(int64_t peer, uint64_t tag, const std::string &what,
+                        std::span<std::byte> bytes) {
+  Parcel *parcel = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    if (isOver)
+      give(what, peer, "");
+    underway.push_back(links->parcel(bytes.data(), bytes.size()));
+    parcel = underway.back().get();
+  }
+  auto end = [this] {
+    control->endAt(std::nullopt);
+    clear();
+  };
+  try {
+    parcel->receive(peer, slotOfTransfer(tag, bytes.size()));
+    control->endAt(Channel::Clock::now() + timeout, [this, peer] {
+      return Verdict{Exit::peer, peer,
+                     concat("rank ", peer, " is alive, and has not sent it within ",
+                            std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+                            " s (--collective-timeout)")};
+    });
+    if (!parcel->waitReceived())
+      give(what, peer, "");
+  } catch (const Failure &) {
+    end();
+    throw;
+  } catch (const std::exception &error) {
+    end();
+    give(what, peer, error.what());
+  }
+  end();
+}
 
 Processes::Header Processes::headerFor(int64_t peer, const std::string &what, size_t bytes) const {
   Header header;

@@ -44,7 +44,12 @@ public:
   void exchange(std::span<const int64_t> members, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override;
-  void at(int64_t step) override { this->step = step; }
+  void send(int64_t peer, uint64_t tag, const std::string &what,
+            std::span<const std::byte> bytes) override;
+  void receive(int64_t peer, uint64_t tag, const std::string &what,
+               std::span<std::byte> bytes) override;
+  /// Waits until what was sent before is on its way: a step's transfers are received in the step.
+  void at(int64_t step) override;
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
   void finish() override;
@@ -65,6 +70,7 @@ private:
   std::string words(const std::string &what, int64_t peer) const;
   void stop();
   void clear();
+  void finishSending();
 
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
@@ -77,6 +83,14 @@ private:
   std::mutex mutex;
   bool isOver = false;
   std::vector<std::unique_ptr<Parcel>> underway;
+  /// What is sent from a copy.
+  struct Outgoing {
+    std::vector<std::byte> bytes;
+    int64_t peer;
+    std::string what;
+    std::unique_ptr<Parcel> parcel;
+  };
+  std::vector<std::unique_ptr<Outgoing>> outgoing;
   std::function<std::string()> record;
   std::string recorded;
 
@@ -93,8 +107,18 @@ public:
                 std::span<const std::span<std::byte>> from) override {
     group.exchange(mesh.along(group.rank(), axis), what, to, from);
   }
+  void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+            std::span<const std::byte> bytes) override {
+    group.send(mesh.along(group.rank(), axis)[peer], numberOf(tag), what, bytes);
+  }
+  void receive(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+               std::span<std::byte> bytes) override {
+    group.receive(mesh.along(group.rank(), axis)[peer], numberOf(tag), what, bytes);
+  }
 
 private:
+  static uint64_t numberOf(Tag tag) { return uint64_t(tag.number) << 32 | tag.round; }
+
   Group &group;
   const Mesh mesh;
 };

@@ -63,6 +63,12 @@ std::string Place::rounds() const {
 //===----------------------------------------------------------------------===//
 
 static std::string words(const Meeting &meeting) {
+  if (meeting.isTransfer()) {
+    std::string text =
+        concat(meeting.kind, meeting.sends() ? " to " : " from ", meeting.axis, " ", meeting.peer,
+               ", number ", meeting.number, " of microbatch ", meeting.round);
+    return meeting.source.empty() ? text : concat(text, " (", meeting.source, ")");
+  }
   std::string text = concat(meeting.kind, " over ", meeting.axis);
   if (meeting.number)
     text += concat(", collective ", meeting.number);
@@ -75,7 +81,7 @@ static const Meeting *find(const std::vector<Meeting> &meetings, uint64_t number
     const Meeting *found = &meeting;
     if (meeting.rounds)
       found = find(meeting.body, number);
-    if (found && found->number == number)
+    if (found && found->number == number && !found->isTransfer())
       return found;
   }
   return nullptr;
@@ -140,6 +146,11 @@ std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
         return wrong;
       continue;
     }
+    if (meeting.isTransfer()) {
+      if (auto wrong = checkTransfer(program, meeting))
+        return wrong;
+      continue;
+    }
     int axis = mesh.find(meeting.axis);
     int64_t some = std::ranges::find(ranks.programOf, program) - ranks.programOf.begin();
     if (axis < 0)
@@ -156,6 +167,28 @@ std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
                      concat(" with ", meeting.own, " bytes, and has ", share, " by its members"));
   }
   return std::nullopt;
+}
+
+/// That its other end is another rank, of each rank that runs it.
+std::optional<RanksFault> Meetings::checkTransfer(uint32_t program, const Meeting &meeting) const {
+  int axis = mesh.find(meeting.axis);
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    if (programOf(rank) != program)
+      continue;
+    if (axis < 0)
+      return fault(FaultKind::unknownAxis, rank, meeting, concat(", on ", mesh.text()));
+    if (meeting.peer >= uint64_t(mesh.axes[size_t(axis)].size) ||
+        int64_t(meeting.peer) == mesh.coordinate(rank, unsigned(axis)) ||
+        meeting.bytes.size() != 1 || !meeting.bytes[0])
+      return fault(FaultKind::unknownPeer, rank, meeting, concat(", on ", mesh.text()));
+  }
+  return std::nullopt;
+}
+
+static bool hasTransfers(const std::vector<Meeting> &meetings) {
+  return std::ranges::any_of(meetings, [](const Meeting &meeting) {
+    return meeting.isTransfer() || hasTransfers(meeting.body);
+  });
 }
 
 /// Whether both meet over the same axes in the same loops.
@@ -251,8 +284,14 @@ std::optional<RanksFault> Meetings::follow() {
   std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
   std::vector<Place> places;
   std::vector<uint32_t> moving;
+  std::vector<bool> moves(first.size(), false); // is among them
+  auto move = [&](uint32_t kind) {
+    if (!moves[kind])
+      moving.push_back(kind);
+    moves[kind] = true;
+  };
   for (int64_t rank : first) {
-    moving.push_back(uint32_t(places.size()));
+    move(uint32_t(places.size()));
     places.emplace_back(meetingsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
@@ -269,9 +308,44 @@ std::optional<RanksFault> Meetings::follow() {
   while (!moving.empty()) {
     uint32_t kind = moving.back();
     moving.pop_back();
+    moves[kind] = false;
     const Meeting *here = places[kind].at();
     if (!here)
       continue;
+    if (here->isTransfer()) {
+      if (++steps > limits.steps)
+        return tooLong();
+      Way way = wayOf(kind, *here);
+      if (here->sends()) {
+        if (!sent.try_emplace(way, here).second || received.contains(way))
+          return fault(FaultKind::sentTwice, first[kind], *here, ", and has sent it before");
+        // Whoever waits for it goes on.
+        if (const Meeting *other = places[way.to].at(); other && other->isTransfer())
+          move(way.to);
+      } else {
+        auto found = sent.find(way);
+        if (found == sent.end())
+          continue; // who sends it comes by
+        const Meeting &other = *found->second;
+        auto differs = [&](FaultKind kind, const std::string &more) {
+          return fault(kind, first[way.to], *here,
+                       concat(", and rank ", first[way.from], " in ", words(other), more));
+        };
+        if (other.source != here->source)
+          return differs(FaultKind::otherSource, "");
+        if (other.element != here->element)
+          return differs(FaultKind::otherElement, concat(": of ", rowOf(here->element).name,
+                                                         " and of ", rowOf(other.element).name));
+        if (other.bytes != here->bytes)
+          return differs(FaultKind::otherSize, concat(": ", here->bytes[0], " bytes by the one, ",
+                                                      other.bytes[0], " by the other"));
+        received.insert(*found);
+        sent.erase(found);
+      }
+      places[kind].advance();
+      move(kind);
+      continue;
+    }
     Group &group = *groupsOf[kind].at(here->axis);
     if (++group.waiting < group.members.size())
       continue;
@@ -290,13 +364,42 @@ std::optional<RanksFault> Meetings::follow() {
     }
     for (const auto &[met, member] : group.members) {
       places[met].advance();
-      moving.push_back(met);
+      move(met);
     }
   }
   for (const Place &place : places)
     if (place.at())
       return stuck(places);
+  for (const auto &[way, send] : sent)
+    return fault(FaultKind::missingReceive, first[way.from], *send,
+                 concat(", and rank ", first[way.to], " does not receive it"));
   return std::nullopt;
+}
+
+/// The kind of the rank at a transfer's other end.
+uint32_t Meetings::peerOf(uint32_t kind, const Meeting &transfer) const {
+  auto axis = unsigned(mesh.find(transfer.axis));
+  return kindOf[size_t(mesh.along(first[kind], axis)[transfer.peer])];
+}
+
+/// What another rank sends under that number, in another microbatch than it is received in, or
+/// nothing.
+RanksFault Meetings::unsent(uint32_t kind, const Meeting &receive) const {
+  Way way = wayOf(kind, receive);
+  for (const auto &[other, send] : sent)
+    if (other.from == way.from && other.to == way.to && other.number == way.number)
+      return fault(FaultKind::otherMicrobatch, first[kind], receive,
+                   concat(", and rank ", first[way.from], " has sent it in ", words(*send)));
+  return fault(FaultKind::missingSend, first[kind], receive,
+               concat(", and rank ", first[way.from], " does not send it"));
+}
+
+/// Whether a rank sends that from here on: a list may be gone through again.
+static bool sendsLater(const std::vector<Meeting> &meetings, uint64_t number, uint64_t round) {
+  return std::ranges::any_of(meetings, [&](const Meeting &meeting) {
+    return (meeting.sends() && meeting.number == number && meeting.round == round) ||
+           sendsLater(meeting.body, number, round);
+  });
 }
 
 /// Who waits for whom, from the first that waits until one has been named or has ended.
@@ -310,6 +413,15 @@ RanksFault Meetings::stuck(const std::vector<Place> &places) const {
   std::string chain;
   while (named.insert(rank).second) {
     const Meeting &here = *at(rank);
+    if (here.isTransfer()) {
+      int64_t other = mesh.along(rank, unsigned(mesh.find(here.axis)))[here.peer];
+      if (!at(other) || !sendsLater(meetingsOf(programOf(other)), here.number, here.round))
+        return unsent(kindOf[size_t(rank)], here);
+      chain += concat(chain.empty() ? " and waits for rank " : ", which waits for rank ", other,
+                      ", in ", words(*at(other)));
+      rank = other;
+      continue;
+    }
     // One is elsewhere, or all would have gone on.
     int64_t other = -1;
     for (int64_t member : mesh.along(rank, unsigned(mesh.find(here.axis))))
@@ -340,7 +452,8 @@ std::optional<RanksFault> Meetings::check() {
       continue;
     if (auto wrong = checkSizes(program, meetingsOf(program)))
       return wrong;
-    same &= sameWay(meetingsOf(programOf(0)), meetingsOf(program));
+    same &= sameWay(meetingsOf(programOf(0)), meetingsOf(program)) &&
+            !hasTransfers(meetingsOf(program));
   }
   return same ? comparePlaces() : follow();
 }

@@ -10,10 +10,12 @@
 //   - the ranks' shares are each tensor, every place of it once;
 //   - the members of a collective come to it together: to the same one, over the same axis, in the
 //     same rounds of the same loops, with sizes and a type that agree;
+//   - what a rank receives another sends, once, with the same size and type, for the same
+//     microbatch, and nothing is sent that nobody receives;
 //   - none of them ever waits for a rank that waits for it, or that has ended.
 //
-// A rank does its collectives in the order in which they are issued, one after the other. What
-// proceeds so does on any queues: they only ever wait for less.
+// Who sends does not wait. A rank does its collectives in the order in which they are issued, one
+// after the other. What proceeds so does on any queues: they only ever wait for less.
 //
 // Where all programs issue theirs over the same axes in the same loops, as those of one model do
 // that differ in sizes, nothing can get stuck: all ranks are always at the same place. It is enough
@@ -34,7 +36,7 @@
 
 namespace weir::planned {
 
-/// A collective, or a loop around some. Loops without any may be left out.
+/// A collective, an end of a transfer, or a loop around some. Loops without any may be left out.
 struct Meeting {
   uint32_t action = 0; ///< its number in the entry
   // A loop's.
@@ -48,6 +50,12 @@ struct Meeting {
   Element element = Element::f32;
   std::vector<uint64_t> bytes = {}; ///< of each member
   uint64_t own = 0;                 ///< this rank's
+  // An end of a transfer's: its kind is "send" or "receive", and `bytes` is one, its size.
+  uint64_t peer = 0;  ///< the other end's coordinate along the axis
+  uint64_t round = 0; ///< the microbatch
+
+  bool sends() const { return kind == "send"; }
+  bool isTransfer() const { return sends() || kind == "receive"; }
 };
 
 /// A variable or a port.

@@ -175,6 +175,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
                            .offload = {options.offload, options.offloadsActivations},
                            .mesh = ranks.mesh,
                            .zero = ranks.zero,
+                           .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
                            .sequenceParallel = options.sequenceParallel,
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =

@@ -42,6 +42,7 @@ struct CompileOptions {
   std::string mesh;                        ///< "dp=2"; "": one device
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
+  std::string schedule;                    ///< of a pipeline; "": the usual one
   bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/MeshOptions.h"
+#include "passes/pipeline/Schedules.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
 #include "runtime/run/Within.h"
@@ -17,16 +18,16 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "--mesh", options.mesh,
          "Run it on several devices together, here threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
-         "of layers")
+         "of layers; pp are the stages of a pipeline")
       ->type_name("AXIS=N[,AXIS=N]")
       ->check([](const std::string &text) {
         auto parsed = Mesh::parse(text);
         if (auto *wrong = std::get_if<std::string>(&parsed))
           return *wrong;
         for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (axis.name != dataAxis && axis.name != tensorAxis)
+          if (axis.name != dataAxis && axis.name != tensorAxis && axis.name != stageAxis)
             return axis.name + " is no axis that anything is cut over: expected dp, for rows of "
-                               "batches, or tp, for matrices";
+                               "batches, tp, for matrices, or pp, for stages";
         return std::string();
       });
   app.add_option(
@@ -35,6 +36,16 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "and gradients; 3, parameters too")
       ->type_name("0..3")
       ->transform(integerWithin(0, 3));
+  app.add_option(
+         "--schedule", options.schedule,
+         "In which order the stages of --mesh pp=N compute microbatches (--microbatches): " +
+             pipeline::scheduleNames() + " (default: 1f1b)")
+      ->type_name("NAME")
+      ->check([](const std::string &name) {
+        return pipeline::findSchedule(name)
+                   ? std::string()
+                   : "there is no schedule " + name + ": expected " + pipeline::scheduleNames();
+      });
   CLI::Option *along =
       app.add_option_function<std::string>(
              "--sequence-parallel",
@@ -69,7 +80,30 @@ static void checkDeterministic(const CompileOptions &options) {
                          "step, and a device has several; leave one of the two out"));
 }
 
+/// What pipelines do not go with yet.
+static void checkStages(const CompileOptions &options) {
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  int axis = mesh.find(stageAxis);
+  if (axis < 0 || mesh.axes[size_t(axis)].size == 1) {
+    if (!options.schedule.empty())
+      throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: give a --mesh pp=N");
+    return;
+  }
+  const char *other =
+      options.deterministic         ? "--deterministic"
+      : options.memory              ? "--memory"
+      : options.choosesMicrobatches ? "--microbatches auto"
+      : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
+          ? "--offload"
+          : nullptr;
+  if (other)
+    throw Failure(Exit::usage,
+                  concat(other, " does not go with --mesh pp=", mesh.axes[size_t(axis)].size,
+                         " yet: leave one of the two out"));
+}
+
 void checkMeshOptions(const CompileOptions &options) {
+  checkStages(options);
   const std::string ranks = ranksOf(options).mesh;
   if (!ranks.empty() && std::get<Mesh>(Mesh::parse(ranks)).ranks() > 1 &&
       !options.target.starts_with("cpu"))
