@@ -20,6 +20,8 @@
 #include "passes/Passes.h"
 #include "passes/SchedulePasses.h"
 #include "passes/VerifyRanks.h"
+#include "passes/pipeline/Schedules.h"
+#include "passes/pipeline/StagePasses.h"
 
 using namespace mlir;
 
@@ -42,6 +44,20 @@ static constexpr PipelinePass microbatchPasses[] = {
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
 
+/// Stages of each rank.
+static int64_t chunksOf(const PipelineOptions &options) {
+  const pipeline::Schedule *schedule = pipeline::findSchedule(options.schedule);
+  return schedule && schedule->takesChunks ? 2 : 1;
+}
+
+/// Whether the mesh is a pipeline.
+static bool hasStages(const PipelineOptions &options) {
+  auto mesh = Mesh::parse(options.mesh);
+  auto *all = std::get_if<Mesh>(&mesh);
+  int axis = all ? all->find(stageAxis) : -1;
+  return axis >= 0 && all->axes[size_t(axis)].size > 1;
+}
+
 static constexpr PipelinePass differentiatePasses[] = {
     // What is scaled has to be known to what differentiates it.
     {"scale-loss", false,
@@ -50,6 +66,12 @@ static constexpr PipelinePass differentiatePasses[] = {
      }},
     // Equal subexpressions first: what is merged is differentiated once.
     {"simplify-forward", true, onEntries<createSimplify>},
+    // A gradient is on its op's stage, and the model's order is that of what runs forward.
+    {"assign-stages", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (hasStages(options))
+         pm.addPass(createAssignStages({options.mesh, chunksOf(options)}));
+     }},
     {"autodiff", false, onEntries<createAutodiff>},
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
 };
@@ -93,6 +115,12 @@ static constexpr PipelinePass layoutPasses[] = {
        if (!options.mesh.empty())
          pm.addPass(createCountFlops());
      }},
+    // Behind all that changes numbers, which depend on no stage. Layouts go through what crosses.
+    {"cross-stages", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (hasStages(options))
+         pm.addPass(createCrossStages({options.mesh}));
+     }},
     // Behind the recipe: clipping, the decision to skip and optimizers are ops like others.
     {"propagate-layouts", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
@@ -109,6 +137,12 @@ static constexpr PipelinePass partitionPasses[] = {
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.mesh.empty())
          pm.addPass(createPartition({options.rank}));
+     }},
+    // Right behind it: up to here the programs of stages are one.
+    {"split-stages", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (hasStages(options))
+         pm.addPass(createSplitStages({chunksOf(options), options.schedule}));
      }},
 };
 
@@ -165,15 +199,18 @@ static constexpr PipelinePass fusePasses[] = {
        pm.addPass(createBatchKernels(options.target));
      }},
     // Behind all that makes one kernel of several.
+    // Its model of memory knows no sections of microbatches.
     {"order-kernels", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createOrderKernels(options.target));
+       if (!hasStages(options))
+         pm.addPass(createOrderKernels(options.target));
      }},
-    // Behind all that orders kernels, or makes one of equal ones.
+    // Behind all that orders kernels, or makes one of equal ones. Not of a pipeline's, either.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       pm.addPass(createRematerialize(options.target, options.memory, options.threads,
-                                      options.offload.activations, options.memoryReport));
+       if (!hasStages(options))
+         pm.addPass(createRematerialize(options.target, options.memory, options.threads,
+                                        options.offload.activations, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };

@@ -49,6 +49,7 @@ struct PipelineOptions {
   Offloaded offload = {};
   std::string mesh = "";            ///< what it runs on, "dp=2"; "": one device
   int64_t zero = 0;                 ///< what is cut over dp besides rows, 0 to 3
+  std::string schedule = "1f1b";    ///< of a mesh with pp (passes/pipeline/Schedules.h)
   bool sequenceParallel = true;     ///< sums over tp are cut along what is no row
   std::string contextParallel = ""; ///< what attention does over cp: "all-to-all", "gather", or ""
   bool overlap = true;              ///< collectives go on beside what is computed

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/VerifyRanks.h"
-#include "ir/plan/PlanDialect.h"
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
@@ -102,7 +102,8 @@ private:
         setOrder(meeting, planned::Meeting::Order::record, record.getEvent());
       else if (auto wait = dyn_cast<plan::WaitOp>(op))
         setOrder(meeting, planned::Meeting::Order::wait, wait.getEvent());
-      else if (!isCollective(&op) && !isa<plan::CollectiveOp>(op))
+      else if (!isCollective(&op) && !isTransfer(&op) &&
+               !isa<plan::CollectiveOp, plan::SendOp, plan::ReceiveOp>(op))
         continue;
       if (auto action = dyn_cast<plan::Action>(op))
         meeting.queue = uint32_t(action.getQueue());
@@ -113,6 +114,12 @@ private:
           continue;
       } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
         describe(collective, meeting);
+      } else if (auto send = dyn_cast<plan::SendOp>(op)) {
+        describeTransfer(send, meeting);
+      } else if (auto receive = dyn_cast<plan::ReceiveOp>(op)) {
+        describeTransfer(receive, meeting);
+      } else if (isTransfer(&op)) {
+        describeTransfer(&op, meeting);
       } else if (meeting.order == planned::Meeting::Order::none) {
         describe(&op, meeting);
       }
@@ -134,6 +141,33 @@ private:
     meeting.element = *elementOf(op.getElement());
     meeting.bytes.assign(op.getBytes().begin(), op.getBytes().end());
     meeting.own = op.getOwn();
+  }
+
+  template <class Op> void describeTransfer(Op op, planned::Meeting &meeting) {
+    meeting.kind = op->getName().stripDialect().str();
+    meeting.axis = op.getAxis().str();
+    meeting.number = op.getNumber();
+    meeting.source = weir::describe(op.getLoc());
+    meeting.element = *elementOf(op.getElement());
+    meeting.bytes = {op.getSize()};
+    meeting.own = op.getSize();
+    meeting.peer = op.getPeer();
+    meeting.round = op.getRound();
+  }
+
+  /// Of one of the weir dialect.
+  void describeTransfer(Operation *op, planned::Meeting &meeting) {
+    auto send = dyn_cast<SendOp>(op);
+    auto receive = dyn_cast<ReceiveOp>(op);
+    Value value = send ? send.getInput() : receive.getResult();
+    meeting.kind = op->getName().stripDialect().str();
+    meeting.axis = (send ? send.getAxis() : receive.getAxis()).str();
+    meeting.number = send ? send.getNumber() : receive.getNumber();
+    meeting.source = weir::describe(op->getLoc());
+    meeting.element = *elementOf(tensorType(value).getElementType());
+    meeting.bytes = {uint64_t(storageBytes(value.getType()))};
+    meeting.own = meeting.bytes[0];
+    meeting.peer = send ? send.getPeer() : receive.getPeer();
   }
 
   /// Of a collective of the weir dialect.

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
@@ -380,6 +381,17 @@ void PlanReader::readAction(const fb::Action &action) {
                                int64_t(collective->own()),
                                typeOf(builder.getContext(), fb::elementOf(collective->dtype())),
                                int64_t(collective->number()), queue);
+  } else if (const fb::Transfer *transfer = action.work_as_Transfer()) {
+    auto make = [&]<class Op>(Op) {
+      Op::create(builder, loc, operands[0], transfer->size(),
+                 typeOf(builder.getContext(), fb::elementOf(transfer->dtype())),
+                 transfer->axis()->string_view(), transfer->peer(), transfer->number(),
+                 transfer->round(), queue);
+    };
+    if (transfer->kind() == fb::TransferKind::send)
+      make(plan::SendOp());
+    else
+      make(plan::ReceiveOp());
   } else if (const fb::Record *record = action.work_as_Record()) {
     plan::RecordOp::create(builder, loc, events[record->event()], queue);
   } else {

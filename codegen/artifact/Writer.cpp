@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
@@ -68,6 +69,18 @@ bool countsNotFinite(Value value) {
            llvm::any_of(behind, [](Operation *one) { return isa<IsFiniteOp>(one); });
   }
   return isa<AddOp, ReduceOp, View>(op) && llvm::any_of(op->getOperands(), countsNotFinite);
+}
+
+template <class Op> fb::TransferT transferOf(Op op, fb::TransferKind kind) {
+  fb::TransferT work;
+  work.kind = kind;
+  work.axis = op.getAxis().str();
+  work.peer = uint32_t(op.getPeer());
+  work.size = op.getSize();
+  work.dtype = fb::DType(*elementOf(op.getElement()));
+  work.number = uint32_t(op.getNumber());
+  work.round = uint32_t(op.getRound());
+  return work;
 }
 
 class Writer {
@@ -423,6 +436,11 @@ private:
           work.dtype = fb::DType(*elementOf(collective.getElement()));
           work.number = collective.getNumber();
           action->work.Set(std::move(work));
+        })
+        .Case(
+            [&](plan::SendOp send) { action->work.Set(transferOf(send, fb::TransferKind::send)); })
+        .Case([&](plan::ReceiveOp receive) {
+          action->work.Set(transferOf(receive, fb::TransferKind::receive));
         })
         .Case([&](plan::RecordOp record) {
           fb::RecordT work;

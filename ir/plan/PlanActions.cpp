@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/plan/PlanDialect.h"
+#include "ir/plan/PlanTransfers.h"
 
 using namespace mlir;
 
@@ -87,6 +87,30 @@ std::string CollectiveOp::describe(Symbols &) {
 }
 
 Engine CollectiveOp::engine() { return Engine::link; }
+
+//===----------------------------------------------------------------------===//
+// transfer
+//===----------------------------------------------------------------------===//
+
+Footprints SendOp::footprints(Symbols &) {
+  return {{"from", spec::Mode::read, getSize(), {}, false}};
+}
+Footprints ReceiveOp::footprints(Symbols &) {
+  return {{"to", spec::Mode::write, getSize(), {}, false}};
+}
+
+spec::Cost SendOp::cost(Symbols &) { return {0, getSize()}; }
+spec::Cost ReceiveOp::cost(Symbols &) { return {0, getSize()}; }
+
+template <class Op> static std::string wordsOf(Op op, const char *what) {
+  return (what + op.getAxis() + " " + Twine(op.getPeer()) + ", microbatch " + Twine(op.getRound()))
+      .str();
+}
+std::string SendOp::describe(Symbols &) { return wordsOf(*this, "send to "); }
+std::string ReceiveOp::describe(Symbols &) { return wordsOf(*this, "receive from "); }
+
+Engine SendOp::engine() { return Engine::link; }
+Engine ReceiveOp::engine() { return Engine::link; }
 
 //===----------------------------------------------------------------------===//
 // loop, record, wait

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/plan/PlanDialect.h"
+#include "ir/plan/PlanTransfers.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -23,6 +23,8 @@ using namespace mlir;
 #include "ir/plan/PlanAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "ir/plan/PlanOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/plan/PlanTransfers.cpp.inc"
 
 namespace weir::plan {
 
@@ -38,6 +40,10 @@ void PlanDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/plan/PlanOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/plan/PlanTransfers.cpp.inc"
       >();
 }
 

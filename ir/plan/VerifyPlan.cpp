@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/plan/PlanDialect.h"
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Shapes.h"
 #include <cmath>
@@ -92,8 +92,15 @@ LogicalResult verifyAction(Operation *op) {
   return success();
 }
 
+/// Whether it is of a stage that this rank has no part in.
+static bool isElsewhere(VariableOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0 &&
+         op.getLayout().value_or("").contains("on ");
+}
+
 LogicalResult VariableOp::verify() {
-  if (failed(requireTensor(*this, getType())))
+  if (!isElsewhere(*this) && failed(requireTensor(*this, getType())))
     return failure();
   return requireOffset(*this, getOffset());
 }
@@ -253,6 +260,26 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << "has a member with a part of an element of " << getElement();
   return success();
 }
+
+template <class Op> static LogicalResult verifyTransfer(Op op) {
+  // C1
+  std::optional<Element> element = elementOf(op.getElement());
+  if (!element)
+    return op.emitOpError() << "cannot move elements of " << op.getElement();
+  if (static_cast<int64_t>(op.getSize()) <= 0 || op.getSize() % sizeOf(*element) != 0)
+    return op.emitOpError() << "moves " << static_cast<int64_t>(op.getSize())
+                            << " bytes, no whole elements of " << op.getElement();
+  // C2
+  if (op.getNumber() == 0)
+    return op.emitOpError("has no number");
+  if (failed(requireNumber(op, "has number", op.getNumber())) ||
+      failed(requireNumber(op, "is in round", op.getRound())))
+    return failure();
+  return requireNumber(op, "names peer", op.getPeer());
+}
+
+LogicalResult SendOp::verify() { return verifyTransfer(*this); }
+LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }
 
 LogicalResult LoopOp::verify() {
   if (getCount() == 0)

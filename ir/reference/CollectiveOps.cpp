@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/Transfers.h"
 
 namespace weir::reference {
 namespace {
@@ -52,6 +53,14 @@ Tensors unpack(UnpackOp op, Inputs in) {
   return parts;
 }
 
+Tensors cross(CrossOp, Inputs in) { return {in[0]}; }
+
+/// Of an op that is one stage's: what others send, or another section has kept.
+template <class Op> mlir::FailureOr<Tensors> ofStages(Op op, Inputs, Interpreter &) {
+  op.emitOpError("is one stage's, and the others are not interpreted");
+  return mlir::failure();
+}
+
 } // namespace
 
 void attachCollective(mlir::MLIRContext &context) {
@@ -59,6 +68,11 @@ void attachCollective(mlir::MLIRContext &context) {
   attach<AllToAllOp, exchange<AllToAllOp>>(context);
   attach<PackOp, pack>(context);
   attach<UnpackOp, unpack>(context);
+  attach<CrossOp, cross>(context);
+  attach<SendOp, ofStages<SendOp>>(context);
+  attach<ReceiveOp, ofStages<ReceiveOp>>(context);
+  attach<KeepOp, ofStages<KeepOp>>(context);
+  attach<KeptOp, ofStages<KeptOp>>(context);
 }
 
 } // namespace weir::reference

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanTransfers.h"
 #include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
 #include "ir/reference/PlanInterpreter.h"
@@ -179,6 +180,13 @@ mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
+mlir::LogicalResult execute(plan::SendOp op, PlanInterpreter &) {
+  return op.emitOpError("is one rank's, and the others are not executed");
+}
+mlir::LogicalResult execute(plan::ReceiveOp op, PlanInterpreter &) {
+  return op.emitOpError("is one rank's, and the others are not executed");
+}
+
 /// Actions are executed in their order, one after the other: there is nothing to wait for.
 mlir::LogicalResult execute(plan::RecordOp, PlanInterpreter &) { return mlir::success(); }
 mlir::LogicalResult execute(plan::WaitOp, PlanInterpreter &) { return mlir::success(); }
@@ -198,7 +206,7 @@ template <class... Ops> void attach(mlir::MLIRContext &context) {
 void registerPlanInterpreter(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, plan::PlanDialect *) {
     attach<plan::LaunchOp, plan::CallOp, plan::LoopOp, plan::CopyOp, plan::CollectiveOp,
-           plan::RecordOp, plan::WaitOp>(*context);
+           plan::SendOp, plan::ReceiveOp, plan::RecordOp, plan::WaitOp>(*context);
   });
 }
 

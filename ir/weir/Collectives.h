@@ -13,7 +13,7 @@
 #ifndef WEIR_IR_WEIR_COLLECTIVES_H
 #define WEIR_IR_WEIR_COLLECTIVES_H
 
-#include "ir/weir/WeirDialect.h"
+#include "ir/weir/Transfers.h"
 
 namespace weir {
 
@@ -51,11 +51,14 @@ inline CollectiveFacts factsOf(mlir::Operation *op) {
   return facts;
 }
 
-/// Whether it is a collective, or has one in its region.
+/// Whether it is a collective or a transfer, or has one in its region, or what is kept from section
+/// to section: these keep their order.
 inline bool hasCollectives(mlir::Operation *op) {
   return op
       ->walk([](mlir::Operation *inner) {
-        return isCollective(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+        return isCollective(inner) || isTransfer(inner) || llvm::isa<KeepOp, KeptOp>(inner)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -51,6 +51,8 @@ RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
   RankPrograms result;
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> sizes;
+    if (int axis = mesh.find(stageAxis); axis >= 0)
+      sizes.push_back(mesh.coordinate(rank, unsigned(axis)));
     for (const auto &[size, axes] : cuts) {
       Piece piece{size, axes};
       sizes.push_back(piece.share(mesh, rank).size);

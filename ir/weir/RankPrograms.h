@@ -20,7 +20,7 @@ struct RankPrograms {
 };
 
 /// Of a program whose layouts are known (weir-propagate-layouts): ranks whose shares, and those of
-/// the members that they meet, have the same sizes run the same one.
+/// the members that they meet, have the same sizes run the same one, if they are of one stage.
 RankPrograms rankPrograms(mlir::ModuleOp module, const Mesh &mesh);
 
 } // namespace weir

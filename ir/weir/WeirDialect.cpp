@@ -13,6 +13,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Transfers.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -86,6 +87,10 @@ void WeirDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/weir/recipe/Recipe.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/transfer/Transfer.cpp.inc"
       >();
   attachContracting(*getContext());
 }

@@ -15,6 +15,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -73,13 +74,17 @@ bool reads(mlir::Operation *op, const llvm::DenseSet<mlir::Value> &values) {
       .wasInterrupted();
 }
 
-/// Names what is built for an op "gradient", at the op's own location, and pins it as the op is.
+/// Names what is built for an op "gradient", at the op's own location, pins it as the op is, and
+/// has it on the op's stage.
 struct NameGradients : mlir::OpBuilder::Listener {
   mlir::Operation *differentiated = nullptr;
 
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override {
-    if (differentiated)
+    if (differentiated) {
       copyPin(differentiated, op);
+      if (mlir::Attribute stage = differentiated->getAttr(stageAttrName))
+        op->setAttr(stageAttrName, stage);
+    }
     auto name = mlir::StringAttr::get(op->getContext(), gradientLocName);
     auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc());
     if (!location || location.getName() != name)

@@ -65,7 +65,7 @@ struct VerifyFused : weir::impl::VerifyFusedBase<VerifyFused> {
         if (auto put = dyn_cast<PutOp>(op))
           checkPut(put);
         if (!isa<func::FuncOp, func::ReturnOp, ReadOp, FetchOp, PutOp, WriteOp, MicrobatchesOp,
-                 YieldOp>(op) &&
+                 YieldOp, SendOp, ReceiveOp, KeepOp, KeptOp>(op) &&
             !isCollective(op) && !isPacking(op) && !isAlias(op)) {
           op->emitError("is in no kernel after fusion");
           signalPassFailure();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
@@ -15,6 +16,7 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/Schedule.h"
+#include "runtime/base/Layout.h"
 #include "runtime/base/Limits.h"
 
 namespace weir {
@@ -126,7 +128,11 @@ private:
   LogicalResult lowerBlock(Block &block);
   LogicalResult lowerKernel(KernelOp kernel);
   LogicalResult lowerMicrobatches(MicrobatchesOp op);
+  LogicalResult lowerSections(ArrayRef<MicrobatchesOp> sections);
+  void beginCarried(MicrobatchesOp op, SmallVectorImpl<Value> &carried);
+  LogicalResult lowerBody(MicrobatchesOp op, ArrayRef<Value> carried);
   void lowerCollective(Operation *op);
+  void lowerTransfer(Operation *op);
   void lowerPacked(Operation *op);
   Value use(StringRef variable, Location loc);
   Value allocate(Value tensor, StringRef label);
@@ -151,6 +157,9 @@ private:
   llvm::DenseMap<Value, Value> bufferOf;                           ///< tensor -> plan buffer
   llvm::StringMap<Value> uses;
   llvm::DenseMap<Value, Value> targetOf; ///< a result -> the buffer it goes to directly
+  int64_t microbatch = 0;                ///< that a section is lowered for
+  /// What sections keep for each other, by number and microbatch.
+  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> kept;
 };
 
 /// What lies together of a value of one dimension or two.
@@ -311,7 +320,49 @@ LogicalResult EntryLowering::run() {
   return success();
 }
 
+/// The parts of the same microbatches, in a block that has such.
+SmallVector<MicrobatchesOp> sectionsIn(Block &block) {
+  SmallVector<MicrobatchesOp> sections;
+  for (auto loop : block.getOps<MicrobatchesOp>())
+    if (loop->hasAttr(orderAttrName))
+      sections.push_back(loop);
+  return sections;
+}
+
+/// Has sections stand together: what is computed of their results goes behind all of them, what is
+/// not ahead.
+void gatherSections(Block &block, ArrayRef<MicrobatchesOp> sections) {
+  llvm::DenseSet<Operation *> behind(sections.begin(), sections.end());
+  SmallVector<Operation *> later;
+  Operation *end = sections.back()->getNextNode();
+  for (Operation *op = sections.front(); op != end; op = op->getNextNode()) {
+    bool reads = false;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          reads |= behind.contains(maker);
+    });
+    if (behind.contains(op) || !reads)
+      continue;
+    behind.insert(op);
+    later.push_back(op);
+  }
+  for (Operation *op : later)
+    op->moveBefore(end);
+  Operation *first = sections.front();
+  llvm::DenseSet<Operation *> all(sections.begin(), sections.end());
+  for (Operation *op = first->getNextNode(); op != (later.empty() ? end : later.front());) {
+    Operation *next = op->getNextNode();
+    if (!all.contains(op))
+      op->moveBefore(first);
+    op = next;
+  }
+}
+
 LogicalResult EntryLowering::lowerBlock(Block &block) {
+  SmallVector<MicrobatchesOp> sections = sectionsIn(block);
+  if (!sections.empty())
+    gatherSections(block, sections);
   for (Operation &op : block.without_terminator()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
@@ -319,8 +370,18 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
       if (failed(lowerKernel(kernel)))
         return failure();
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
-      if (failed(lowerMicrobatches(microbatches)))
+      if (!microbatches->hasAttr(orderAttrName)) {
+        if (failed(lowerMicrobatches(microbatches)))
+          return failure();
+      } else if (microbatches == sections.front() && failed(lowerSections(sections))) {
         return failure();
+      }
+    } else if (auto keep = dyn_cast<KeepOp>(op)) {
+      kept[{int64_t(keep.getNumber()), microbatch}] = bufferOf.lookup(memoryOf(keep.getInput()));
+    } else if (auto get = dyn_cast<KeptOp>(op)) {
+      bufferOf[get.getResult()] = kept.lookup({int64_t(get.getNumber()), microbatch});
+    } else if (isTransfer(&op)) {
+      lowerTransfer(&op);
     } else if (auto fetch = dyn_cast<FetchOp>(op)) {
       Value buffer = bufferOf[fetch.getResult()] = allocate(fetch.getResult(), "fetched");
       copy(bufferOf.lookup(memoryOf(fetch.getValue())), buffer, fetch.getType(), fetch.getLoc());
@@ -355,6 +416,23 @@ void EntryLowering::lowerCollective(Operation *op) {
                                            : plan::CollectiveKind::all_to_all,
                              facts.axis, bufferOf.lookup(memoryOf(input)), buffer, bytes,
                              facts.own * row, tensorType(input).getElementType(), facts.number);
+}
+
+void EntryLowering::lowerTransfer(Operation *op) {
+  auto send = dyn_cast<SendOp>(op);
+  auto receive = dyn_cast<ReceiveOp>(op);
+  Value value = send ? send.getInput() : receive.getResult();
+  if (receive)
+    bufferOf[value] = allocate(value, "received");
+  Value buffer = bufferOf.lookup(memoryOf(value));
+  int64_t size = storageBytes(value.getType());
+  Type element = tensorType(value).getElementType();
+  if (send)
+    plan::SendOp::create(builder, op->getLoc(), buffer, size, element, send.getAxis(),
+                         send.getPeer(), send.getNumber(), microbatch);
+  else
+    plan::ReceiveOp::create(builder, op->getLoc(), buffer, size, element, receive.getAxis(),
+                            receive.getPeer(), receive.getNumber(), microbatch);
 }
 
 /// A copy for each part, in each row.
@@ -411,7 +489,7 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
     for (auto [to, from] : (*entry)->schedule.inPlace) {
       Value input = memoryOf(kernel.getInputs()[from]);
       if (to != result || input.getParentBlock() != kernel->getBlock() ||
-          isa<BlockArgument>(input) ||
+          isa<BlockArgument>(input) || isa_and_nonnull<KeptOp>(input.getDefiningOp()) ||
           storageBytes(input.getType()) != storageBytes(kernel.getResult(result).getType()) ||
           llvm::is_contained(results, inputs[from]) ||
           !isa<plan::AllocOp>(inputs[from].getDefiningOp()))
@@ -453,33 +531,24 @@ LogicalResult EntryLowering::lowerKernel(KernelOp kernel) {
   return success();
 }
 
-/// Carried values live in buffers of their own from round to round; slices are parts of their
-/// operand.
-LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
-  if (op.numSums() > 0)
-    return op.emitError("cannot be planned before its sums are carried (weir-carry-sums)");
-  Block &body = op.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
+/// Carried values live in buffers of their own from round to round.
+void EntryLowering::beginCarried(MicrobatchesOp op, SmallVectorImpl<Value> &carried) {
   Location loc = op.getLoc();
-  Value round = plan::AllocOp::create(builder, loc, 4, "round");
-  bufferOf[op.round()] = round;
-  SmallVector<Value> carried;
-  unsigned firstCarried = 1 + op.getSliced().size();
   for (auto [i, start] : llvm::enumerate(op.getCarried())) {
     Value buffer = allocate(op.getResult(i), "carried");
     copy(bufferOf.lookup(memoryOf(start)), buffer, start.getType(), loc);
     carried.push_back(buffer);
-    bufferOf[body.getArgument(firstCarried + i)] = buffer;
+    bufferOf[op.getBody().front().getArgument(1 + op.getSliced().size() + i)] = buffer;
     bufferOf[op.getResult(i)] = buffer;
   }
-  auto loop = plan::LoopOp::create(builder, loc, op.getCount(), round);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
-  for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
-    int64_t bytes = storageBytes(whole.getType()) / op.getCount();
-    bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
-        builder, loc, bufferOf.lookup(memoryOf(whole)), 0, loop.index(), bytes, int64_t(0));
-  }
+}
+
+/// One round: what is carried into it lies in these buffers, and what it carries on is put there.
+LogicalResult EntryLowering::lowerBody(MicrobatchesOp op, ArrayRef<Value> carried) {
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  Location loc = op.getLoc();
+  unsigned firstCarried = 1 + op.getSliced().size();
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
     Value memory = memoryOf(next);
     if (!targetOf.contains(memory) &&
@@ -502,6 +571,79 @@ LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
   }
   for (auto [from, i] : late)
     copy(from, carried[i], yield.getValues()[i].getType(), loc);
+  return success();
+}
+
+/// A loop; slices are parts of their operand.
+LogicalResult EntryLowering::lowerMicrobatches(MicrobatchesOp op) {
+  if (op.numSums() > 0)
+    return op.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
+  Block &body = op.getBody().front();
+  Location loc = op.getLoc();
+  Value round = plan::AllocOp::create(builder, loc, 4, "round");
+  bufferOf[op.round()] = round;
+  SmallVector<Value> carried;
+  beginCarried(op, carried);
+  auto loop = plan::LoopOp::create(builder, loc, op.getCount(), round);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&loop.getBody(), {}, plan::IndexType::get(builder.getContext()), loc);
+  for (auto [i, whole] : llvm::enumerate(op.getSliced())) {
+    int64_t bytes = storageBytes(whole.getType()) / op.getCount();
+    bufferOf[body.getArgument(1 + i)] = plan::PartOp::create(
+        builder, loc, bufferOf.lookup(memoryOf(whole)), 0, loop.index(), bytes, int64_t(0));
+  }
+  return lowerBody(op, carried);
+}
+
+/// The rounds of all sections, in the order that they say: each computes with memory of its own,
+/// which is given back as soon as the plan's order lets it. So what is alive of a microbatch
+/// follows from the schedule.
+LogicalResult EntryLowering::lowerSections(ArrayRef<MicrobatchesOp> sections) {
+  llvm::DenseMap<int64_t, MicrobatchesOp> byNumber;
+  llvm::DenseMap<int64_t, SmallVector<Value>> carried;
+  for (MicrobatchesOp section : sections) {
+    if (section.numSums() > 0)
+      return section.emitOpError("cannot be planned before its sums are carried (weir-carry-sums)");
+    if (!section.round().use_empty())
+      return section.emitOpError("reads its round, which a section gets as a slice");
+    int64_t number = section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
+    byNumber[number] = section;
+    beginCarried(section, carried[number]);
+  }
+  MicrobatchesOp first = sections.front();
+  ArrayRef<int64_t> order = first->getAttrOfType<DenseI64ArrayAttr>(orderAttrName).asArrayRef();
+  llvm::DenseSet<std::pair<int64_t, int64_t>> done;
+  for (size_t i = 0; i + 1 < order.size(); i += 2) {
+    int64_t number = order[i];
+    microbatch = order[i + 1];
+    if (microbatch < 0 || microbatch >= int64_t(first.getCount()))
+      return first.emitOpError() << "has no microbatch " << microbatch;
+    if (!done.insert({number, microbatch}).second)
+      return first.emitOpError() << "computes section " << number << " of microbatch " << microbatch
+                                 << " twice: sums would have it twice";
+    MicrobatchesOp section = byNumber.lookup(number);
+    if (!section)
+      continue; // nothing is left of it
+    for (auto [j, whole] : llvm::enumerate(section.getSliced())) {
+      int64_t bytes = storageBytes(whole.getType()) / section.getCount();
+      bufferOf[section.getBody().front().getArgument(1 + j)] = plan::PartOp::create(
+          builder, section.getLoc(), bufferOf.lookup(memoryOf(whole)), bytes * microbatch,
+          ValueRange(), ArrayRef<int64_t>(), ArrayRef<int64_t>());
+    }
+    for (KeptOp get : section.getBody().front().getOps<KeptOp>())
+      if (!kept.contains({int64_t(get.getNumber()), microbatch}))
+        return get.emitOpError() << "is read in section " << number << " of microbatch "
+                                 << microbatch << " before it is computed";
+    if (failed(lowerBody(section, carried[number])))
+      return failure();
+  }
+  microbatch = 0;
+  for (MicrobatchesOp section : sections)
+    for (int64_t i = 0; i < int64_t(section.getCount()); ++i) {
+      int64_t number = section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
+      if (!done.contains({number, i}))
+        return section.emitOpError() << "is never computed for microbatch " << i;
+    }
   return success();
 }
 
@@ -529,6 +671,20 @@ LogicalResult checkEntry(func::FuncOp function) {
   return success();
 }
 
+/// What the rank has of a variable: of another stage's nothing.
+Type typeHere(ModuleOp module, VariableOp variable) {
+  auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+  auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
+  auto lies = variable->getAttrOfType<StringAttr>(layoutAttrName);
+  if (!text || !rank || !lies)
+    return variable.getType();
+  Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+  auto layout = Layout::parse(lies.getValue(), mesh);
+  if (!layout || !layout->isElsewhere(mesh, rank.getInt()))
+    return variable.getType();
+  return cast<RankedTensorType>(variable.getType()).clone(layout->shape(mesh, rank.getInt()));
+}
+
 LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(checkEntry(function)))
@@ -538,8 +694,9 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
     variables[variable.getSymName()] = plan::VariableOp::create(
-        builder, variable.getLoc(), variable.getSymName(), variable.getRole(), variable.getType(),
-        IntegerAttr(), variable.getHost(), variable->getAttrOfType<StringAttr>(layoutAttrName));
+        builder, variable.getLoc(), variable.getSymName(), variable.getRole(),
+        typeHere(module, variable), IntegerAttr(), variable.getHost(),
+        variable->getAttrOfType<StringAttr>(layoutAttrName));
     variable.erase();
   }
   KernelTable kernels(module, target);

@@ -8,8 +8,10 @@
 #include "passes/sharding/Buckets.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/OpPlaces.h"
 #include "ir/weir/Shapes.h"
+#include "passes/pipeline/Stages.h"
 #include "passes/sharding/Reshard.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -68,7 +70,8 @@ bool isSmall(const Later &one) {
 
 bool goTogether(const Later &one, const Later &other) {
   return one.kind == other.kind && one.axis == other.axis && one.also == other.also &&
-         one.again == other.again && one.place->getBlock() == other.place->getBlock() &&
+         one.again == other.again && one.stage == other.stage &&
+         one.place->getBlock() == other.place->getBlock() &&
          getElementTypeOrSelf(one.value().getType()) ==
              getElementTypeOrSelf(other.value().getType());
 }
@@ -220,6 +223,11 @@ Value Buckets::put(OpBuilder &builder, Location loc, Value value, ArrayRef<int64
 }
 
 void Buckets::make(OpBuilder &builder, Mover &mover) {
+  pipeline::StageOf stageOf;
+  for (Later &one : all)
+    if (auto mesh = one.place->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(meshAttrName);
+        mesh && mesh.getValue().contains("pp="))
+      one.stage = stageOf(one.value());
   llvm::MapVector<Block *, OpPlaces> blocks;
   while (!all.empty()) {
     Operation *place = all.front().place;

@@ -14,6 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
+#include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ChooseCuts.h"
 #include "passes/sharding/Context.h"
@@ -143,7 +144,8 @@ public:
     std::map<std::tuple<StringRef, unsigned, std::string>, Values> alike;
     function.walk([&](Shardable op) {
       FileLineColLoc line = modelLine(op.getLoc());
-      if (!forward.contains(op) || isa<View>(*op) || !op->getNumOperands() || !line)
+      if (!forward.contains(op) || isa<View>(*op) || isa<CrossOp>(*op) || !op->getNumOperands() ||
+          !line)
         return;
       if (shapeOf(op->getResult(0)).empty())
         return;

@@ -120,6 +120,25 @@ constexpr Kind kinds[] = {
        return std::string(EnumNameCollectiveKind(collective.kind())) + " over " +
               collective.axis()->str();
      }},
+    {[](const Program &, const Action &action) {
+       const Transfer &transfer = *action.work_as_Transfer();
+       bool sends = transfer.kind() == TransferKind::send;
+       return std::vector<Footprint>{{sends ? "from" : "to",
+                                      sends ? spec::Mode::read : spec::Mode::write,
+                                      transfer.size(),
+                                      {},
+                                      false}};
+     },
+     [](const Program &, const Action &action) {
+       return Cost{0, action.work_as_Transfer()->size()};
+     },
+     [](const Program &, const Action &action) {
+       const Transfer &transfer = *action.work_as_Transfer();
+       bool sends = transfer.kind() == TransferKind::send;
+       return std::string(EnumNameTransferKind(transfer.kind())) + (sends ? " to " : " from ") +
+              transfer.axis()->str() + " " + std::to_string(transfer.peer()) + ", microbatch " +
+              std::to_string(transfer.round());
+     }},
 };
 static_assert(std::size(kinds) == static_cast<size_t>(Work::MAX) + 1);
 

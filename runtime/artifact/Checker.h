@@ -87,6 +87,7 @@ private:
   void checkAction(const Action &action, uint32_t depth);
   void checkWork(const Action &action);
   void checkCollective(const Collective &collective) const;
+  void checkTransfer(const Transfer &transfer) const;
   void checkRef(const std::string &name, const Ref &ref);
   /// Of a ref that has been checked: whether it is where the host keeps what devices have no room
   /// for.

@@ -156,6 +156,8 @@ void EntryChecker::checkWork(const Action &action) {
     checkCollective(*collective);
     require(!program.hosts() || action.queue() == 0,
             "it is on another queue than 0, and a process has several ranks, which meet there");
+  } else if (const Transfer *transfer = action.work_as_Transfer()) {
+    checkTransfer(*transfer);
   } else if (const Record *record = action.work_as_Record()) {
     require(record->event() < entry.events(), "its event is unknown");
   } else if (const Wait *wait = action.work_as_Wait()) {

@@ -61,6 +61,8 @@ Executed executedBy(const Program &program, const Action &action) {
     executed.products = spec::multiplied(specOf(*call)).flops;
   if (const Collective *collective = action.work_as_Collective())
     executed.received = receivedIn(*collective);
+  if (const Transfer *transfer = action.work_as_Transfer())
+    executed.received = transfer->kind() == TransferKind::receive ? transfer->size() : 0;
   if (const Kernel *kernel = kernelOf(program, action)) {
     executed.known = kernel->op_flops() || kernel->flops() == 0;
     if (kernel->op_flops())

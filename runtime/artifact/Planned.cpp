@@ -133,6 +133,16 @@ planned::Entry Converter::convert() {
   return std::move(result);
 }
 
+/// The model's first line that an action computes; "" where none is known.
+std::string sourceOf(const Program &program, const Action &action) {
+  if (!action.locations() || !action.locations()->size())
+    return "";
+  const Location &at = *action.locations()->Get(0);
+  return at.line() ? concat(program.files()->Get(at.file())->string_view(), ":", at.line(), ":",
+                            at.column())
+                   : "";
+}
+
 std::vector<planned::Meeting>
 meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<Action>> &actions,
          uint32_t &number) {
@@ -157,15 +167,21 @@ meetings(const Program &program, const flatbuffers::Vector<flatbuffers::Offset<A
       meeting.kind = EnumNameCollectiveKind(collective->kind());
       meeting.axis = collective->axis()->str();
       meeting.number = collective->number();
-      if (action->locations() && action->locations()->size()) {
-        const Location &at = *action->locations()->Get(0);
-        if (at.line())
-          meeting.source = concat(program.files()->Get(at.file())->string_view(), ":", at.line(),
-                                  ":", at.column());
-      }
+      meeting.source = sourceOf(program, *action);
       meeting.element = elementOf(collective->dtype());
       meeting.bytes.assign(collective->bytes()->begin(), collective->bytes()->end());
       meeting.own = collective->own();
+      all.push_back(std::move(meeting));
+    } else if (const Transfer *transfer = action->work_as_Transfer()) {
+      meeting.kind = EnumNameTransferKind(transfer->kind());
+      meeting.axis = transfer->axis()->str();
+      meeting.number = transfer->number();
+      meeting.source = sourceOf(program, *action);
+      meeting.element = elementOf(transfer->dtype());
+      meeting.bytes = {transfer->size()};
+      meeting.own = transfer->size();
+      meeting.peer = transfer->peer();
+      meeting.round = transfer->round();
       all.push_back(std::move(meeting));
     }
   }

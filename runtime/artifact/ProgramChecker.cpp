@@ -234,7 +234,8 @@ void ProgramChecker::checkVariables() {
     require(variable->role() != Role::run || (variable->dtype() == DType::i32 && size == 4), where,
             "a scalar of the run is one i32");
     checkLocation(where, variable->location());
-    byAddress.emplace_back(addressOf(program, *variable), variable);
+    if (size)
+      byAddress.emplace_back(addressOf(program, *variable), variable);
   }
   std::sort(byAddress.begin(), byAddress.end());
   for (size_t i = 1; i < byAddress.size(); ++i) {

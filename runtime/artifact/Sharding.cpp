@@ -38,7 +38,7 @@ bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int6
   size = sizeOf(elementOf(dtype));
   for (int64_t own : lies->shape(mesh, int64_t(program.rank())))
     size *= uint64_t(own);
-  return size > 0;
+  return size > 0 || lies->isElsewhere(mesh, int64_t(program.rank()));
 }
 
 uint64_t receivedIn(const Collective &collective) {
@@ -138,6 +138,21 @@ void EntryChecker::checkCollective(const Collective &collective) const {
   require(collective.own() ==
               collective.bytes()->Get(uint32_t(mesh.coordinate(int64_t(program.rank()), axis))),
           "its own size is not this rank's");
+}
+
+void EntryChecker::checkTransfer(const Transfer &transfer) const {
+  require(transfer.kind() <= TransferKind::MAX, "its kind is unknown");
+  Mesh mesh = meshOf(program);
+  int axis = mesh.find(transfer.axis()->string_view());
+  require(axis >= 0, "its axis '" + transfer.axis()->str() + "' is none of the mesh");
+  require(int64_t(transfer.peer()) < mesh.axes[size_t(axis)].size &&
+              int64_t(transfer.peer()) != mesh.coordinate(int64_t(program.rank()), unsigned(axis)),
+          "its other end is no other rank");
+  require(transfer.dtype() <= DType::MAX, unknownType(transfer.dtype()));
+  require(transfer.size() > 0 && transfer.size() <= maxArena &&
+              transfer.size() % sizeOf(elementOf(transfer.dtype())) == 0,
+          "it moves nothing, too much, or a part of an element");
+  require(transfer.number() > 0, "it has no number");
 }
 
 } // namespace weir::artifact

@@ -76,6 +76,8 @@ std::vector<int64_t> Layout::shape() const {
 
 std::vector<int64_t> Layout::shape(const Mesh &mesh, int64_t rank) const {
   std::vector<int64_t> shape;
+  if (isElsewhere(mesh, rank))
+    return std::vector<int64_t>(std::max<size_t>(1, dimensions.size()), 0);
   for (const Pieces &pieces : dimensions) {
     int64_t size = 1;
     for (const Piece &piece : pieces)
@@ -89,6 +91,8 @@ void forEachRun(const Layout &layout, const Mesh &mesh, int64_t rank,
                 const std::function<void(int64_t whole, int64_t own, int64_t count)> &visit) {
   // Of each piece the share and how far its places are apart in the whole, the outermost first;
   // behind the last that is cut all is one run.
+  if (layout.isElsewhere(mesh, rank))
+    return;
   struct Loop {
     Share share;
     int64_t stride;
@@ -182,6 +186,21 @@ public:
     return joined(pieces);
   }
 
+  /// "pp=1"
+  std::optional<Layout::Only> only(std::string_view text) {
+    size_t equal = text.find('=');
+    if (equal == std::string_view::npos)
+      return std::nullopt;
+    std::optional<unsigned> over = axis(text.substr(0, equal));
+    std::string_view number = text.substr(equal + 1);
+    int64_t coordinate = 0;
+    auto [read, error] = std::from_chars(number.data(), number.data() + number.size(), coordinate);
+    if (!over || error != std::errc() || read != number.data() + number.size() || coordinate < 0 ||
+        coordinate >= mesh.axes[*over].size)
+      return std::nullopt;
+    return Layout::Only{*over, coordinate};
+  }
+
 private:
   const Mesh &mesh;
   Axes taken;
@@ -192,7 +211,20 @@ private:
 std::optional<Layout> Layout::parse(std::string_view text, const Mesh &mesh) {
   Layout layout;
   Reader reader(mesh);
+  bool isLast = false; // what follows is "pp=1"
   for (const std::string &word : text.empty() ? std::vector<std::string>() : split(text, ' ')) {
+    if (layout.only)
+      return std::nullopt;
+    if (isLast) {
+      layout.only = reader.only(word);
+      if (!layout.only)
+        return std::nullopt;
+      continue;
+    }
+    if (word == "on") {
+      isLast = true;
+      continue;
+    }
     if (word.starts_with('+')) {
       std::optional<unsigned> axis = reader.axis(word.substr(1));
       if (!axis)
@@ -205,6 +237,8 @@ std::optional<Layout> Layout::parse(std::string_view text, const Mesh &mesh) {
       return std::nullopt;
     layout.dimensions.push_back(std::move(*pieces));
   }
+  if (isLast && !layout.only)
+    return std::nullopt;
   std::ranges::sort(layout.sums);
   return layout;
 }
@@ -222,6 +256,8 @@ std::string Layout::text(const Mesh &mesh) const {
   }
   for (unsigned axis : sums)
     words.push_back("+" + mesh.axes[axis].name);
+  if (only)
+    words.push_back("on " + mesh.axes[only->axis].name + "=" + std::to_string(only->coordinate));
   return join(words, " ");
 }
 

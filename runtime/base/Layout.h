@@ -11,7 +11,8 @@
 // on all ranks, or a sum that is still to be made of what each has.
 //
 // As text: "12@dp*256 64 +tp" has dimensions of 3072 and 64, the first cut over dp by its 12, and
-// is to be added up over tp.
+// is to be added up over tp. What is of one stage of a pipeline lies "65 128 on pp=1": the ranks
+// elsewhere along pp have nothing of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,11 +55,22 @@ Pieces joined(std::span<const Piece> pieces);
 struct Layout {
   std::vector<Pieces> dimensions;
   Axes sums = {}; ///< axes over which it is still to be added up, in order
+  /// The only coordinate along an axis, which cuts nothing, whose ranks have it.
+  struct Only {
+    unsigned axis;
+    int64_t coordinate;
+    bool operator==(const Only &) const = default;
+  };
+  std::optional<Only> only = {};
 
   /// The same on every rank.
   static Layout whole(std::span<const int64_t> shape);
 
-  bool isWhole() const { return sums.empty() && !isCut(); }
+  bool isWhole() const { return sums.empty() && !isCut() && !only; }
+  /// Whether the rank has nothing of it.
+  bool isElsewhere(const Mesh &mesh, int64_t rank) const {
+    return only && mesh.coordinate(rank, only->axis) != only->coordinate;
+  }
   bool isCut() const;
   bool isCutOver(unsigned axis) const;
 
@@ -68,7 +80,7 @@ struct Layout {
 
   /// The tensor's shape.
   std::vector<int64_t> shape() const;
-  /// The shape of what a rank has.
+  /// The shape of what a rank has; where that is nothing, zeros, one at least.
   std::vector<int64_t> shape(const Mesh &mesh, int64_t rank) const;
 
   bool operator==(const Layout &) const = default;

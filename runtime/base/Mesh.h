@@ -49,6 +49,8 @@ struct Mesh {
 /// positions of sequences.
 constexpr std::string_view dataAxis = "dp", tensorAxis = "tp", expertAxis = "ep",
                            contextAxis = "cp";
+/// The one whose ranks are stages of a pipeline: nothing is cut over it.
+constexpr std::string_view stageAxis = "pp";
 
 /// Whether ranks along the axis have other parts of a batch, so that gradients are added up over
 /// them.

@@ -15,12 +15,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <tuple>
 
 namespace weir::collectives {
 
@@ -84,6 +86,11 @@ struct LocalRanks::Impl {
   std::map<std::pair<unsigned, int64_t>, Meeting> meetings; ///< by axis and first member
   std::vector<std::unique_ptr<Transport>> ranks;            ///< as `here`
 
+  /// What has been sent and not received, by who sends and who receives.
+  using Way = std::tuple<int64_t, int64_t, Transport::Tag>;
+  std::map<Way, std::deque<std::vector<std::byte>>> sent;
+  std::condition_variable arrived;
+
   /// Where a rank meets the others in an exchange along the axis.
   Meeting &meetingOf(int64_t rank, unsigned axis) {
     // The processes exchange what is of all their ranks.
@@ -95,6 +102,7 @@ struct LocalRanks::Impl {
   void wake() {
     for (auto &[key, meeting] : meetings)
       meeting.changed.notify_all();
+    arrived.notify_all();
   }
 
   void end(const std::string &because) {
@@ -217,6 +225,33 @@ public:
       throw Failure(Exit::peer, concat("rank ", rank, " waits in ", what,
                                        ", and not all of its members have come within ",
                                        all.patience.count(), " s (--collective-timeout)"));
+  }
+
+  void send(unsigned axis, unsigned peer, Tag tag, const std::string &,
+            std::span<const std::byte> bytes) override {
+    int64_t to = all.mesh.along(rank, axis)[peer];
+    std::vector<std::byte> copy(bytes.begin(), bytes.end());
+    std::lock_guard lock(all.mutex);
+    all.sent[{rank, to, tag}].push_back(std::move(copy));
+    all.arrived.notify_all();
+  }
+
+  void receive(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+               std::span<std::byte> bytes) override {
+    int64_t from = all.mesh.along(rank, axis)[peer];
+    std::unique_lock lock(all.mutex);
+    std::deque<std::vector<std::byte>> &waiting = all.sent[{from, rank, tag}];
+    all.arrived.wait(lock,
+                     [&] { return !waiting.empty() || all.over || all.finished[size_t(from)]; });
+    if (waiting.empty())
+      throw all.ended(rank, what);
+    std::vector<std::byte> got = std::move(waiting.front());
+    waiting.pop_front();
+    lock.unlock();
+    if (got.size() != bytes.size())
+      throw Failure(Exit::peer, concat("rank ", rank, " expects ", bytes.size(), " bytes of rank ",
+                                       from, " in ", what, ", which has sent ", got.size()));
+    std::ranges::copy(got, bytes.begin());
   }
 
 private:
@@ -362,6 +397,7 @@ void LocalRanks::begin() {
   impl->why.clear();
   impl->finished.assign(impl->finished.size(), false);
   impl->meetings.clear();
+  impl->sent.clear();
 }
 
 } // namespace weir::collectives

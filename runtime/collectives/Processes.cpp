@@ -74,8 +74,15 @@ uint64_t slotOf(uint64_t count, uint64_t hash, uint64_t bytes) {
 
 uint64_t slotOfTag(uint64_t count) { return count << 1; }
 
-/// Exchanges are counted in steps of this, and each lane begins at its number.
-constexpr uint64_t lanes = 64;
+/// Exchanges are counted in steps of this, and each lane begins at its number. What one rank
+/// receives of another has the last.
+constexpr uint64_t lanes = 64, transferLane = lanes - 1;
+
+/// Of what one sends another.
+uint64_t slotOfTransfer(uint64_t tag, uint64_t bytes) {
+  uint64_t numbers[] = {tag, bytes, 0x7472616e73666572};
+  return XXH3_64bits(numbers, sizeof numbers) | 1;
+}
 
 } // namespace
 
@@ -136,6 +143,8 @@ void Processes::stop(std::optional<GroupFailure> why) {
   for (auto &[lane, exchange] : underway)
     for (auto &parcel : exchange.parcels)
       parcel->stop();
+  for (auto &one : outgoing)
+    one->parcel->stop();
 }
 
 Processes::Exchange &Processes::begin(unsigned lane) {
@@ -203,7 +212,82 @@ std::string Processes::lastActions() {
   return record ? record() : recorded;
 }
 
-void Processes::finish() { control->finish(); }
+void Processes::finish() {
+  finishSending();
+  control->finish();
+}
+
+void Processes::at(int64_t step) {
+  finishSending();
+  this->step = step;
+}
+
+void Processes::finishSending() {
+  for (auto &one : outgoing)
+    try {
+      if (!one->parcel->waitSent())
+        give(one->what, one->peer, "");
+    } catch (const Failure &) {
+      throw;
+    } catch (const std::exception &error) {
+      give(one->what, one->peer, error.what());
+    }
+  std::lock_guard lock(mutex);
+  outgoing.clear();
+}
+
+void Processes::send(int64_t peer, uint64_t tag, const std::string &what,
+                     std::span<const std::byte> bytes) {
+  auto one =
+      std::make_unique<Outgoing>(Outgoing{{bytes.begin(), bytes.end()}, peer, what, nullptr});
+  Outgoing *made = one.get();
+  {
+    std::unique_lock lock(mutex);
+    if (isOver) {
+      lock.unlock();
+      give(what, peer, "");
+    }
+    made->parcel = links->parcel(made->bytes.data(), made->bytes.size());
+    outgoing.push_back(std::move(one));
+  }
+  try {
+    made->parcel->send(peer, slotOfTransfer(tag, bytes.size()));
+  } catch (const std::exception &error) {
+    give(what, peer, error.what());
+  }
+}
+
+void Processes::receive(int64_t peer, uint64_t tag, const std::string &what,
+                        std::span<std::byte> bytes) {
+  Exchange &exchange = begin(transferLane);
+  *exchange.peer = peer;
+  auto end = [&] {
+    letGo(exchange);
+    leave(transferLane);
+  };
+  try {
+    Parcel *parcel = nullptr;
+    {
+      std::unique_lock lock(mutex);
+      if (isOver) {
+        lock.unlock();
+        give(what, peer, "");
+      }
+      exchange.parcels.push_back(links->parcel(bytes.data(), bytes.size()));
+      parcel = exchange.parcels.back().get();
+    }
+    parcel->receive(peer, slotOfTransfer(tag, bytes.size()));
+    if (!parcel->waitReceived())
+      give(what, peer, "");
+  } catch (const Failure &) {
+    end();
+    throw;
+  } catch (const std::exception &error) {
+    end();
+    give(what, peer, error.what());
+  }
+  end();
+}
 
 Processes::Header Processes::headerFor(uint64_t count, const std::string &what,
                                        size_t bytes) const {

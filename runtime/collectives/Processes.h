@@ -54,7 +54,12 @@ public:
                 std::span<const std::span<std::byte>> from) override;
   void check(const std::string &what, std::chrono::steady_clock::time_point since) override;
   void end() override { stop(std::nullopt); }
-  void at(int64_t step) override { this->step = step; }
+  void send(int64_t peer, uint64_t tag, const std::string &what,
+            std::span<const std::byte> bytes) override;
+  void receive(int64_t peer, uint64_t tag, const std::string &what,
+               std::span<std::byte> bytes) override;
+  /// Waits until what was sent before is on its way: a step's transfers are received in the step.
+  void at(int64_t step) override;
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
   void finish() override;
@@ -89,6 +94,7 @@ private:
   [[noreturn]] void give(const std::string &what, int64_t peer, const std::string &broken) const;
   std::string words(const std::string &what, int64_t peer) const;
   void stop(std::optional<GroupFailure> why);
+  void finishSending();
 
   const int64_t own, all;
   const std::chrono::milliseconds timeout;
@@ -104,6 +110,14 @@ private:
   std::optional<GroupFailure> reason;               ///< why, where an exchange has failed here
   std::map<unsigned, std::vector<uint64_t>> counts; ///< by lane, as Exchange::counts
   std::map<unsigned, Exchange> underway;            ///< by lane
+  /// What is sent from a copy.
+  struct Outgoing {
+    std::vector<std::byte> bytes;
+    int64_t peer;
+    std::string what;
+    std::unique_ptr<Parcel> parcel;
+  };
+  std::vector<std::unique_ptr<Outgoing>> outgoing;
   std::function<std::string()> record;
   std::string recorded;
 
@@ -125,8 +139,18 @@ public:
   void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
     group.check(what, since);
   }
+  void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+            std::span<const std::byte> bytes) override {
+    group.send(mesh.along(group.rank(), axis)[peer], numberOf(tag), what, bytes);
+  }
+  void receive(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+               std::span<std::byte> bytes) override {
+    group.receive(mesh.along(group.rank(), axis)[peer], numberOf(tag), what, bytes);
+  }
 
 private:
+  static uint64_t numberOf(Tag tag) { return uint64_t(tag.number) << 32 | tag.round; }
+
   Group &group;
   const Mesh mesh;
 };

@@ -71,6 +71,19 @@ public:
   /// Nothing is exchanged any more: whoever waits in an exchange throws. By any thread.
   virtual void end() = 0;
 
+  /// As Transport::send() and receive(), with a process. Of those that carry one rank each: others
+  /// throw.
+  virtual void send(int64_t peer, uint64_t tag, const std::string &what,
+                    std::span<const std::byte> bytes) {
+    (void)peer, (void)tag, (void)what, (void)bytes;
+    throw GroupFailure(Exit::internal, "this group sends nothing from one process to another");
+  }
+  virtual void receive(int64_t peer, uint64_t tag, const std::string &what,
+                       std::span<std::byte> bytes) {
+    (void)peer, (void)tag, (void)what, (void)bytes;
+    throw GroupFailure(Exit::internal, "this group sends nothing from one process to another");
+  }
+
   /// What comes next is of that step: for messages, and so that nobody is a step ahead unnoticed.
   virtual void at(int64_t step) = 0;
 

@@ -9,7 +9,9 @@
 #define WEIR_RUNTIME_CORE_TRANSPORT_H
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -33,6 +35,23 @@ public:
   /// exchange(). Throws Failure{Exit::peer} where that is in vain: one has ended, or has not come
   /// in time. By any thread.
   virtual void check(const std::string &what, std::chrono::steady_clock::time_point since) = 0;
+
+  /// What tells the messages from one rank to another apart: those of one number and round come in
+  /// the order of sending.
+  struct Tag {
+    uint32_t number, round;
+    auto operator<=>(const Tag &) const = default;
+  };
+
+  /// Gives the rank at `peer` along the axis some bytes, which it receives under the same tag. Does
+  /// not wait for it: the bytes are copied. Throws Failure{Exit::peer} where it has ended.
+  virtual void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+                    std::span<const std::byte> bytes) = 0;
+
+  /// Gets what the rank at `peer` sends under that tag, of the same size. Returns when it is there.
+  /// Throws Failure{Exit::peer} where the other has ended, or sends something else.
+  virtual void receive(unsigned axis, unsigned peer, Tag tag, const std::string &what,
+                       std::span<std::byte> bytes) = 0;
 };
 
 } // namespace weir

@@ -248,6 +248,10 @@ std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
         machine, *transport, artifact::meshOf(program).find(collective->axis()->string_view()),
         artifact::describeAt(program, action), *collective,
         machine.engineOf(action.queue()) != nullptr);
+  if (const artifact::Transfer *transfer = action.work_as_Transfer())
+    return std::make_unique<MessageWork>(
+        machine, *transport, artifact::meshOf(program).find(transfer->axis()->string_view()),
+        artifact::describeAt(program, action), *transfer);
   return nullptr; // each action is done before the next begins
 }
 

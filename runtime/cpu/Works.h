@@ -166,6 +166,34 @@ private:
   std::vector<std::span<std::byte>> from;
 };
 
+/// An end of what one rank sends another.
+class MessageWork : public Work {
+public:
+  MessageWork(Machine &machine, Transport &transport, unsigned axis, std::string what,
+              const artifact::Transfer &transfer)
+      : machine(machine), transport(transport), axis(axis), peer(transfer.peer()),
+        tag{transfer.number(), transfer.round()}, what(std::move(what)),
+        sends(transfer.kind() == artifact::TransferKind::send), size(transfer.size()) {}
+
+  void bind(std::span<const Address> places) override { bytes = {machine.arena + places[0], size}; }
+  void run() override {
+    if (sends)
+      transport.send(axis, peer, tag, what, bytes);
+    else
+      machine.await([&] { transport.receive(axis, peer, tag, what, bytes); });
+  }
+
+private:
+  Machine &machine;
+  Transport &transport;
+  const unsigned axis, peer;
+  const Transport::Tag tag;
+  const std::string what;
+  const bool sends;
+  const size_t size;
+  std::span<std::byte> bytes;
+};
+
 /// An event happens when its queue has come so far.
 class RecordWork : public Work {
 public:

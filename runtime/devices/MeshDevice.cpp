@@ -140,7 +140,7 @@ public:
 
   Ticket read(Address from, std::span<std::byte> to) override {
     const WholeTensor &tensor = at(from);
-    if (group && tensor.layout.isCut()) {
+    if (group && (tensor.layout.isCut() || tensor.layout.only)) {
       gather(tensor, from, to);
       return 0;
     }
@@ -347,7 +347,8 @@ private:
       for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
         bool isFirst = true;
         for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-          isFirst &= whole.layout.isCutOver(axis) || mesh.coordinate(rank, axis) == 0;
+          isFirst &= whole.layout.isCutOver(axis) ||
+                     mesh.coordinate(rank, axis) == onlyCoordinate(whole.layout, axis);
         if (isFirst)
           whole.owners.push_back(rank);
       }
@@ -369,6 +370,11 @@ private:
       }
       ++number;
     }
+  }
+
+  /// Of what is on one stage, its; of others the first.
+  static int64_t onlyCoordinate(const Layout &layout, unsigned axis) {
+    return layout.only && layout.only->axis == axis ? layout.only->coordinate : 0;
   }
 
   const WholeTensor &at(Address address) const { return tensors[address >> wholeTensorBits]; }
@@ -394,7 +400,8 @@ private:
     const WholeTensor &tensor = at(address);
     int64_t rank = here[number], same = 1, place = 0, elements = 1;
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-      if (!tensor.layout.isCutOver(axis)) {
+      if (!tensor.layout.isCutOver(axis) &&
+          !(tensor.layout.only && tensor.layout.only->axis == axis)) {
         same *= mesh.axes[axis].size;
         place = place * mesh.axes[axis].size + mesh.coordinate(rank, axis);
       }

@@ -51,7 +51,8 @@ Finding checkBuffer(const Entry &entry, uint32_t index) {
   auto fail = [&](FaultKind kind, const std::string &what) {
     return Fault{kind, bufferWords(entry, index) + ": " + what};
   };
-  if (buffer.size == 0)
+  // A variable may be another stage's: nobody touches it here.
+  if (buffer.size == 0 && !buffer.holds)
     return fail(FaultKind::emptyBuffer, "it has no bytes");
   if (buffer.offset % limits::alignment)
     return fail(FaultKind::misaligned,

@@ -63,8 +63,13 @@ static constexpr std::string_view texts[] = {
     "other type than another member",
     "other size than another member",
     "deadlock",
+    "transfer to no other rank",
+    "receives what nobody sends",
+    "sends what nobody receives",
+    "sent for another microbatch",
+    "sent twice",
 };
-static_assert(std::size(texts) == size_t(FaultKind::deadlock) + 1);
+static_assert(std::size(texts) == size_t(FaultKind::sentTwice) + 1);
 
 std::string_view text(FaultKind kind) { return texts[size_t(kind)]; }
 

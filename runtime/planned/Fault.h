@@ -76,6 +76,11 @@ enum class FaultKind : uint8_t {
   otherElement,
   otherSize,
   deadlock,
+  unknownPeer,
+  missingSend,
+  missingReceive,
+  otherMicrobatch,
+  sentTwice,
 };
 
 /// A few words without a place: "read before it is written".

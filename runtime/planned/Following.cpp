@@ -91,6 +91,8 @@ bool FollowedRank::issue(std::vector<std::string_view> &come) {
         return false;
       }
     }
+  } else if (next->isTransfer()) {
+    return false;
   } else if (next->queue) {
     queues[next->queue].jobs.push_back({issued});
     ++queues[next->queue].given;
@@ -123,6 +125,11 @@ bool FollowedRank::work(Queue &queue, std::vector<std::string_view> &come) {
   queue.jobs.pop_front();
   ++queue.done;
   return true;
+}
+
+const Meeting *FollowedRank::transfer() const {
+  const Meeting *next = issued.at();
+  return next && next->isTransfer() ? next : nullptr;
 }
 
 const Place *FollowedRank::hereAlong(std::string_view axis) const {

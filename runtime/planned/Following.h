@@ -55,6 +55,10 @@ public:
   /// adds to `come` the axes along which it has come to a collective.
   uint64_t move(uint64_t most, std::vector<std::string_view> &come);
 
+  /// The end of a transfer that it has come to; null where it has not.
+  const Meeting *transfer() const;
+  void passTransfer() { issued.advance(); }
+
   /// The collective along that axis that it has come to; null where it has not.
   const Place *hereAlong(std::string_view axis) const;
   /// All its members have come to it.

@@ -47,6 +47,8 @@ Finding checkOverlaps(const Entry &entry) {
   };
   std::vector<Change> changes;
   for (uint32_t i = 0; i < entry.buffers.size(); ++i) {
+    if (!entry.buffers[i].size)
+      continue; // another stage's
     changes.push_back({entry.buffers[i].first, false, i});
     changes.push_back({entry.buffers[i].last, true, i});
   }

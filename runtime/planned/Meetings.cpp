@@ -17,6 +17,12 @@ namespace weir::planned {
 //===----------------------------------------------------------------------===//
 
 static std::string words(const Meeting &meeting) {
+  if (meeting.isTransfer()) {
+    std::string text =
+        concat(meeting.kind, meeting.sends() ? " to " : " from ", meeting.axis, " ", meeting.peer,
+               ", number ", meeting.number, " of microbatch ", meeting.round);
+    return meeting.source.empty() ? text : concat(text, " (", meeting.source, ")");
+  }
   std::string text = concat(meeting.kind, " over ", meeting.axis);
   if (meeting.number)
     text += concat(", collective ", meeting.number);
@@ -29,7 +35,7 @@ static const Meeting *find(const std::vector<Meeting> &meetings, uint64_t number
     const Meeting *found = &meeting;
     if (meeting.rounds)
       found = find(meeting.body, number);
-    if (found && found->number == number)
+    if (found && found->number == number && !found->isTransfer())
       return found;
   }
   return nullptr;
@@ -96,6 +102,11 @@ std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
         return wrong;
       continue;
     }
+    if (meeting.isTransfer()) {
+      if (auto wrong = checkTransfer(program, meeting))
+        return wrong;
+      continue;
+    }
     int axis = mesh.find(meeting.axis);
     int64_t some = std::ranges::find(ranks.programOf, program) - ranks.programOf.begin();
     if (axis < 0)
@@ -116,6 +127,28 @@ std::optional<RanksFault> Meetings::checkSizes(uint32_t program,
                      concat(" with ", meeting.own, " bytes, and has ", share, " by its members"));
   }
   return std::nullopt;
+}
+
+/// That its other end is another rank, of each rank that runs it.
+std::optional<RanksFault> Meetings::checkTransfer(uint32_t program, const Meeting &meeting) const {
+  int axis = mesh.find(meeting.axis);
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    if (programOf(rank) != program)
+      continue;
+    if (axis < 0)
+      return fault(FaultKind::unknownAxis, rank, meeting, concat(", on ", mesh.text()));
+    if (meeting.peer >= uint64_t(mesh.axes[size_t(axis)].size) ||
+        int64_t(meeting.peer) == mesh.coordinate(rank, unsigned(axis)) ||
+        meeting.bytes.size() != 1 || !meeting.bytes[0])
+      return fault(FaultKind::unknownPeer, rank, meeting, concat(", on ", mesh.text()));
+  }
+  return std::nullopt;
+}
+
+static bool hasTransfers(const std::vector<Meeting> &meetings) {
+  return std::ranges::any_of(meetings, [](const Meeting &meeting) {
+    return meeting.isTransfer() || hasTransfers(meeting.body);
+  });
 }
 
 /// Whether both meet over the same axes in the same loops.
@@ -211,8 +244,14 @@ std::optional<RanksFault> Meetings::follow() {
   std::vector<std::map<std::string_view, Group *>> groupsOf; // of each kind, by axis
   std::vector<FollowedRank> followed;
   std::vector<uint32_t> moving;
+  std::vector<bool> moves(first.size(), false); // is among them
+  auto move = [&](uint32_t kind) {
+    if (!moves[kind])
+      moving.push_back(kind);
+    moves[kind] = true;
+  };
   for (int64_t rank : first) {
-    moving.push_back(uint32_t(followed.size()));
+    move(uint32_t(followed.size()));
     followed.emplace_back(meetingsOf(programOf(rank)));
     groupsOf.emplace_back();
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
@@ -229,6 +268,7 @@ std::optional<RanksFault> Meetings::follow() {
   while (!moving.empty()) {
     uint32_t kind = moving.back();
     moving.pop_back();
+    moves[kind] = false;
     std::vector<std::string_view> come;
     steps += followed[kind].move(limits.steps - std::min(steps, limits.steps), come);
     if (steps > limits.steps)
@@ -252,14 +292,84 @@ std::optional<RanksFault> Meetings::follow() {
       }
       for (const auto &[met, member] : group.members) {
         followed[met].pass(axis);
-        moving.push_back(met);
+        move(met);
       }
+    }
+    if (const Meeting *here = followed[kind].transfer()) {
+      if (++steps > limits.steps)
+        return tooLong();
+      Way way = wayOf(kind, *here);
+      if (!here->sends() && !sent.contains(way))
+        continue; // who sends it comes by
+      if (auto wrong = here->sends() ? send(way, *here) : receive(way, *here))
+        return wrong;
+      followed[kind].passTransfer();
+      move(kind);
+      if (here->sends() && followed[way.to].transfer())
+        move(way.to);
     }
   }
   for (const FollowedRank &one : followed)
     if (one.waitsIn())
       return stuck(followed);
+  for (const auto &[way, send] : sent)
+    return fault(FaultKind::missingReceive, first[way.from], *send,
+                 concat(", and rank ", first[way.to], " does not receive it"));
   return std::nullopt;
+}
+
+/// What is on its way, once.
+std::optional<RanksFault> Meetings::send(const Way &way, const Meeting &here) {
+  if (!sent.try_emplace(way, &here).second || received.contains(way))
+    return fault(FaultKind::sentTwice, first[way.from], here, ", and has sent it before");
+  return std::nullopt;
+}
+
+/// What was sent.
+std::optional<RanksFault> Meetings::receive(const Way &way, const Meeting &here) {
+  auto found = sent.find(way);
+  const Meeting &other = *found->second;
+  auto differs = [&](FaultKind kind, const std::string &more) {
+    return fault(kind, first[way.to], here,
+                 concat(", and rank ", first[way.from], " in ", words(other), more));
+  };
+  if (other.source != here.source)
+    return differs(FaultKind::otherSource, "");
+  if (other.element != here.element)
+    return differs(FaultKind::otherElement, concat(": of ", rowOf(here.element).name, " and of ",
+                                                   rowOf(other.element).name));
+  if (other.bytes != here.bytes)
+    return differs(FaultKind::otherSize, concat(": ", here.bytes[0], " bytes by the one, ",
+                                                other.bytes[0], " by the other"));
+  received.insert(*found);
+  sent.erase(found);
+  return std::nullopt;
+}
+
+/// The kind of the rank at a transfer's other end.
+uint32_t Meetings::peerOf(uint32_t kind, const Meeting &transfer) const {
+  auto axis = unsigned(mesh.find(transfer.axis));
+  return kindOf[size_t(mesh.along(first[kind], axis)[transfer.peer])];
+}
+
+/// What another rank sends under that number, in another microbatch than it is received in, or
+/// nothing.
+RanksFault Meetings::unsent(uint32_t kind, const Meeting &receive) const {
+  Way way = wayOf(kind, receive);
+  for (const auto &[other, send] : sent)
+    if (other.from == way.from && other.to == way.to && other.number == way.number)
+      return fault(FaultKind::otherMicrobatch, first[kind], receive,
+                   concat(", and rank ", first[way.from], " has sent it in ", words(*send)));
+  return fault(FaultKind::missingSend, first[kind], receive,
+               concat(", and rank ", first[way.from], " does not send it"));
+}
+
+/// Whether a rank sends that from here on: a list may be gone through again.
+static bool sendsLater(const std::vector<Meeting> &meetings, uint64_t number, uint64_t round) {
+  return std::ranges::any_of(meetings, [&](const Meeting &meeting) {
+    return (meeting.sends() && meeting.number == number && meeting.round == round) ||
+           sendsLater(meeting.body, number, round);
+  });
 }
 
 /// Who waits for whom, from the first that waits until one has been named or has ended.
@@ -275,6 +385,17 @@ RanksFault Meetings::stuck(const std::vector<FollowedRank> &followed) const {
   std::string chain;
   while (named.insert({rank, place->at()}).second) {
     const Meeting &here = *place->at();
+    if (here.isTransfer()) {
+      int64_t other = mesh.along(rank, unsigned(mesh.find(here.axis)))[here.peer];
+      const Place *there = of(other).waitsIn();
+      if (!there || !sendsLater(meetingsOf(programOf(other)), here.number, here.round))
+        return unsent(kindOf[size_t(rank)], here);
+      chain += concat(chain.empty() ? " and waits for rank " : ", which waits for rank ", other,
+                      ", in ", words(*there->at()));
+      rank = other;
+      place = there;
+      continue;
+    }
     // One is elsewhere, or all would have gone on.
     int64_t other = -1;
     for (int64_t member : mesh.along(rank, unsigned(mesh.find(here.axis))))
@@ -324,7 +445,8 @@ std::optional<RanksFault> Meetings::check() {
     std::map<std::string_view, uint32_t> queueOf;
     if (auto wrong = checkSizes(program, collectives[program], queueOf))
       return wrong;
-    same &= sameWay(collectives[programOf(0)], collectives[program]);
+    same &= sameWay(collectives[programOf(0)], collectives[program]) &&
+            !hasTransfers(collectives[program]);
   }
   return same ? comparePlaces() : follow();
 }

@@ -21,6 +21,14 @@ public:
   std::optional<RanksFault> check();
 
 private:
+  /// An end of a transfer on its way: the kinds of who sends and who receives, its number and
+  /// microbatch.
+  struct Way {
+    uint32_t from, to;
+    uint64_t number, round;
+    auto operator<=>(const Way &) const = default;
+  };
+
   const std::vector<Meeting> &meetingsOf(uint32_t program) const {
     return ranks.programs[program].entries[entry].meetings;
   }
@@ -34,6 +42,11 @@ private:
   std::optional<RanksFault> compare(int64_t rank, const Meeting &one, int64_t otherRank,
                                     const Meeting &other) const;
   RanksFault stuck(const std::vector<FollowedRank> &followed) const;
+  std::optional<RanksFault> checkTransfer(uint32_t program, const Meeting &meeting) const;
+  std::optional<RanksFault> send(const Way &way, const Meeting &here);
+  std::optional<RanksFault> receive(const Way &way, const Meeting &here);
+  uint32_t peerOf(uint32_t kind, const Meeting &transfer) const;
+  RanksFault unsent(uint32_t kind, const Meeting &receive) const;
   RanksFault fault(FaultKind kind, int64_t rank, const Meeting &at, const std::string &what) const;
 
   const MeshPrograms &ranks;
@@ -45,6 +58,14 @@ private:
   std::vector<uint32_t> kindOf;
   std::vector<int64_t> first;
   uint64_t steps = 0; ///< what following has taken
+
+  Way wayOf(uint32_t kind, const Meeting &transfer) const {
+    uint32_t peer = peerOf(kind, transfer);
+    bool sends = transfer.sends();
+    return {sends ? kind : peer, sends ? peer : kind, transfer.number, transfer.round};
+  }
+  std::map<Way, const Meeting *> sent;     ///< and not received
+  std::map<Way, const Meeting *> received; ///< the sends
 };
 
 } // namespace weir::planned

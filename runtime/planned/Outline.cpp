@@ -151,7 +151,7 @@ private:
   void addContents() {
     for (uint32_t i = 0; i < entry.buffers.size(); ++i) {
       const Buffer &buffer = entry.buffers[i];
-      if (!buffer.holds && buffer.space != Space::constant)
+      if ((!buffer.holds && buffer.space != Space::constant) || !buffer.size)
         continue;
       Placed placed;
       placed.buffer = i;

@@ -71,14 +71,17 @@ private:
   Found check(const Owner &owner, const RankTensor &tensor) {
     std::optional<Layout> layout = tensor.layout.empty() ? Layout::whole(tensor.shape)
                                                          : Layout::parse(tensor.layout, ranks.mesh);
-    if (!layout || layout->shape() != tensor.shape || !layout->sums.empty() ||
-        tensor.own.size() != tensor.shape.size())
+    if (!layout || layout->shape() != tensor.shape || !layout->sums.empty())
       return fault(FaultKind::unknownLayout, owner,
                    concat(called(owner, tensor), " cannot lie as '", tensor.layout, "' on ",
                           ranks.mesh.text()));
-    for (const auto &[rank, share] : sharesOf(owner.program, tensor, *layout))
+    for (const auto &[rank, share] : sharesOf(owner.program, tensor, *layout)) {
+      if (tensor.own.size() != share.size())
+        return fault(FaultKind::unknownLayout, owner,
+                     concat(called(owner, tensor), " cannot lie as '", tensor.layout, "' on ",
+                            ranks.mesh.text()));
       for (size_t i = 0; i < share.size(); ++i) {
-        if (share[i] > 0 && tensor.own[i] == share[i])
+        if (tensor.own[i] == share[i] && (share[i] > 0 || layout->isElsewhere(ranks.mesh, rank)))
           continue;
         bool more = tensor.own[i] > share[i];
         return fault(more ? FaultKind::sharesOverlap : FaultKind::shareMissing, owner,
@@ -87,6 +90,7 @@ private:
                             share[i], " by its layout '", tensor.layout,
                             "': ", more ? "another rank has them too" : "nobody has the others"));
       }
+    }
     return std::nullopt;
   }
 

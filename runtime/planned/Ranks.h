@@ -10,10 +10,13 @@
 //   - the ranks' shares are each tensor, every place of it once;
 //   - the members of a collective come to it together: to the same one, over the same axis, in the
 //     same rounds of the same loops, with sizes and a type that agree;
+//   - what a rank receives another sends, once, with the same size and type, for the same
+//     microbatch, and nothing is sent that nobody receives;
 //   - none of them ever waits for a rank that waits for it, or that has ended.
 //
 // The collectives along one axis are on one queue, which does them in the order in which they are
-// issued: so each finds the others' where it is.
+// issued: so each finds the others' where it is. Who sends does not wait, and transfers are on
+// queue 0.
 //
 // Where all programs issue theirs over the same axes in the same loops, as those of one model do
 // that differ in sizes, nothing can get stuck: one after the other they proceed, all ranks always
@@ -38,8 +41,8 @@
 
 namespace weir::planned {
 
-/// A collective, a loop around some, or what orders the queues that they are on. Loops without any
-/// may be left out.
+/// A collective, an end of a transfer, a loop around some, or what orders the queues that they are
+/// on. Loops without any may be left out.
 struct Meeting {
   uint32_t action = 0; ///< its number in the entry
   uint32_t queue = 0;  ///< of a loop nothing
@@ -58,6 +61,12 @@ struct Meeting {
   Element element = Element::f32;
   std::vector<uint64_t> bytes = {}; ///< of each member
   uint64_t own = 0;                 ///< this rank's
+  // An end of a transfer's: its kind is "send" or "receive", and `bytes` is one, its size.
+  uint64_t peer = 0;  ///< the other end's coordinate along the axis
+  uint64_t round = 0; ///< the microbatch
+
+  bool sends() const { return kind == "send"; }
+  bool isTransfer() const { return sends() || kind == "receive"; }
 };
 
 /// A variable or a port.

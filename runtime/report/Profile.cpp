@@ -27,6 +27,7 @@ bool isWork(const artifact::Action &action) {
   case artifact::Work::Call:
   case artifact::Work::Copy:
   case artifact::Work::Collective:
+  case artifact::Work::Transfer:
     return true;
   default:
     return false; // a loop's actions count themselves

@@ -15,6 +15,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "passes/SchedulePasses.h"
+#include "passes/pipeline/StagePasses.h"
 #include "tools/weir-opt/Run.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -50,6 +51,7 @@ int main(int argc, char **argv) {
   weir::registerPlanInterpreter(registry);
   weir::registerPasses();
   weir::registerSchedulePasses();
+  weir::registerWeirStagesPasses();
   weir::registerRunOptions();
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "Weir's dialects and passes\n", registry);

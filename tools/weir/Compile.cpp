@@ -190,6 +190,8 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
   RankOptions ranks = ranksOf(options);
   if (!ranks.hosts.empty())
     (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(ranks.mesh));
+  bool hasStages = mesh.find(stageAxis) >= 0;
   PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
                            .master = named.master,
@@ -201,10 +203,12 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .offload = {options.offload, options.offloadsActivations},
                            .mesh = ranks.mesh,
                            .zero = ranks.zero,
+                           .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
                            .sequenceParallel = options.sequenceParallel,
                            .contextParallel = options.contextParallel,
-                           // Ranks of one process exchange once for all of them, in one order.
-                           .overlap = options.overlap && !options.deterministic,
+                           // Ranks of one process exchange once for all of them, in one order;
+                           // stages wait for what they are sent where it stands.
+                           .overlap = options.overlap && !options.deterministic && !hasStages,
                            .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =

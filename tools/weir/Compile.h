@@ -46,6 +46,7 @@ struct CompileOptions {
   std::string contextParallel;             ///< PipelineOptions::contextParallel
   bool overlap = true;                     ///< PipelineOptions::overlap
   std::string link;                        ///< as Link::parse takes it; "": an assumed one
+  std::string schedule;                    ///< of a pipeline; "": the usual one
   bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none
   std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none

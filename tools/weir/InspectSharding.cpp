@@ -12,6 +12,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
+#include "tools/weir/InspectPipeline.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/PrintFacts.h"
 #include <map>
@@ -164,6 +165,8 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
   for (const ordered_json &row : facts["ranks"])
     memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
   print(memory, out);
+  if (!facts["pipeline"].is_null())
+    printPipeline(facts["pipeline"], out);
   out << "\nHow parameters and state lie; what has no @ every rank has:\n";
   Table variables({"name", "layout", "bytes", "of a rank", "at", "cut"},
                   {false, false, true, true, false, false});
@@ -213,6 +216,7 @@ ordered_json describeSharding(const artifact::Program &program) {
           {"mesh", mesh.text()},
           {"hosts", program.hosts() ? program.hosts()->str() : ""},
           {"ranks", ranksOf(program, mesh)},
+          {"pipeline", describePipeline(program)},
           {"variables", variablesOf(program, mesh)},
           {"values", valuesOf(program)},
           {"collectives", collectives.rows},

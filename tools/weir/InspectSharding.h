@@ -17,6 +17,7 @@ namespace weir {
 ///
 ///   model, target, mesh
 ///   ranks [{ranks, persistent, arena}]: those that run the same program, and what each takes
+///   pipeline: of a mesh with pp (InspectPipeline.h), else null
 ///   variables [{name, role, at, shape, layout, why, bytes, most}]: of the whole tensor, and the
 ///     most that a rank has of it; `layout` as runtime/base/Layout.h writes it, null: all ranks
 ///     have it; `why`: on whose account each axis cuts it

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/MeshOptions.h"
+#include "passes/pipeline/Schedules.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
 #include "runtime/base/Link.h"
@@ -32,8 +33,9 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "Run it on several devices together, GPUs or threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
          "of layers, over ep rows and the experts that they are routed to, over cp the "
-         "positions of sequences that attend to each other. Given several times, the artifact is "
-         "for all of them: a run takes the one of as many ranks as it has processes, or the first")
+         "positions of sequences that attend to each other; pp are the stages of a pipeline. Given "
+         "several times, the artifact is for all of them: a run takes the one of as many ranks as "
+         "it has processes, or the first")
       ->type_name("AXIS=N[,AXIS=N]")
       ->expected(1)
       ->take_all()
@@ -43,10 +45,10 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
         if (auto *wrong = std::get_if<std::string>(&parsed))
           return *wrong;
         for (const Mesh::Axis &axis : std::get<Mesh>(parsed).axes)
-          if (!isOfBatch(axis.name) && axis.name != tensorAxis)
+          if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
             return axis.name + " is no axis that anything is cut over: expected dp, for rows of "
-                               "batches, tp, for matrices, ep, for experts, or cp, for positions "
-                               "of sequences";
+                               "batches, tp, for matrices, ep, for experts, cp, for positions "
+                               "of sequences, or pp, for stages";
         return std::string();
       });
   app.add_option(
@@ -55,6 +57,16 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "and gradients; 3, parameters too. Over ep and cp as well")
       ->type_name("0..3")
       ->transform(integerWithin(0, 3));
+  app.add_option(
+         "--schedule", options.schedule,
+         "In which order the stages of --mesh pp=N compute microbatches (--microbatches): " +
+             pipeline::scheduleNames() + " (default: 1f1b)")
+      ->type_name("NAME")
+      ->check([](const std::string &name) {
+        return pipeline::findSchedule(name)
+                   ? std::string()
+                   : "there is no schedule " + name + ": expected " + pipeline::scheduleNames();
+      });
   CLI::Option *along =
       app.add_option_function<std::string>(
              "--sequence-parallel",
@@ -138,8 +150,32 @@ static void checkOtherMeshes(const CompileOptions &options) {
   }
 }
 
+/// What pipelines do not go with yet.
+static void checkStages(const CompileOptions &options) {
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  int axis = mesh.find(stageAxis);
+  if (axis < 0 || mesh.axes[size_t(axis)].size == 1) {
+    if (!options.schedule.empty())
+      throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: give a --mesh pp=N");
+    return;
+  }
+  const char *other =
+      options.deterministic                ? "--deterministic"
+      : !options.target.starts_with("cpu") ? "--target cuda"
+      : options.memory                     ? "--memory"
+      : options.choosesMicrobatches        ? "--microbatches auto"
+      : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
+          ? "--offload"
+          : nullptr;
+  if (other)
+    throw Failure(Exit::usage,
+                  concat(other, " does not go with --mesh pp=", mesh.axes[size_t(axis)].size,
+                         " yet: leave one of the two out"));
+}
+
 void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
+  checkStages(options);
   if (options.deterministic && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage,
                   "--deterministic gives each device several ranks, and a GPU is one rank yet, "

@@ -347,6 +347,38 @@ plan.entry @collective_c2_part {
 
 // -----
 
+plan.entry @send_c1 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{moves 30 bytes, no whole elements of 'f32'}}
+  plan.send %a 30 of f32 over "pp" peer 1 number 1 round 0 : !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @receive_c1 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{cannot move elements of 'index'}}
+  plan.receive %a 32 of index over "pp" peer 1 number 1 round 0 : !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @send_c2 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{has no number}}
+  plan.send %a 32 of f32 over "pp" peer 1 number 0 round 0 : !plan.buffer<scratch>
+}
+
+// -----
+
+plan.entry @receive_c2 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  // expected-error @below {{is in round -1: expected a number from 0 to 4294967295}}
+  plan.receive %a 32 of f32 over "pp" peer 1 number 1 round -1 : !plan.buffer<scratch>
+}
+
+// -----
+
 plan.entry @loop_c1 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   // expected-error @below {{has no round}}

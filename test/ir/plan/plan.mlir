@@ -64,6 +64,10 @@ plan.entry @step {
       plan.copy %part to %w 16 : !plan.buffer<scratch> to !plan.buffer<persistent>
       // CHECK: plan.collective all_to_all over "dp" %{{.*}} to %{{.*}} bytes [8, 16] own 8 of f32 {number = 3 : i64} : <scratch> to <scratch>
       plan.collective all_to_all over "dp" %y to %y bytes [8, 16] own 8 of f32 {number = 3 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
+      // CHECK: plan.send %{{.*}} 16 of f32 over "pp" peer 1 number 3 round 2 : <scratch>
+      plan.send %y 16 of f32 over "pp" peer 1 number 3 round 2 : !plan.buffer<scratch>
+      // CHECK: plan.receive %{{.*}} 16 of f32 over "pp" peer 1 number 4 round 0 : <scratch>
+      plan.receive %y 16 of f32 over "pp" peer 1 number 4 round 0 : !plan.buffer<scratch>
       // CHECK: plan.wait %[[DONE]] {queue = 2 : i64}
       plan.wait %done {queue = 2 : i64}
     }

@@ -125,3 +125,51 @@ func.func @unpack_c1_none(%x: tensor<8xf32>) {
   "weir.unpack"(%x) : (tensor<8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @cross_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{goes from one stage to another, or to all (-1)}}
+  %y = weir.cross %x from 1 to 1 number 1 : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @cross_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{needs a positive number}}
+  %y = weir.cross %x from 0 to 1 number 0 : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @send_c1(%x: tensor<4xf32>) {
+  // expected-error @below {{names no rank along "pp"}}
+  weir.send %x over "pp" peer -1 number 1 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @send_c2(%x: tensor<4xf32>) {
+  // expected-error @below {{needs a positive number}}
+  weir.send %x over "pp" peer 1 number 0 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @receive_c1() -> tensor<4xf32> {
+  // expected-error @below {{names no rank along "pp"}}
+  %y = weir.receive over "pp" peer -1 number 1 : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @receive_c2() -> tensor<4xf32> {
+  // expected-error @below {{needs a positive number}}
+  %y = weir.receive over "pp" peer 1 number 0 : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -78,6 +78,24 @@ TEST(Layout, TextAndShape) {
   EXPECT_EQ(Layout::parse("+tp", six)->text(six), "+tp");
 }
 
+TEST(Layout, WhatIsOfOneStage) {
+  Mesh four = mesh("pp=2,dp=2");
+  std::optional<Layout> layout = Layout::parse("5@dp 4 on pp=1", four);
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->text(four), "5@dp 4 on pp=1");
+  EXPECT_EQ(layout->shape(), (Shape{5, 4}));
+  EXPECT_FALSE(layout->isWhole());
+  EXPECT_EQ(layout->shape(four, 3), (Shape{2, 4}));
+  EXPECT_TRUE(layout->isElsewhere(four, 0) && !layout->isElsewhere(four, 2));
+  EXPECT_EQ(layout->shape(four, 0), (Shape{0, 0}));
+  forEachRun(*layout, four, 0, [](int64_t, int64_t, int64_t) { ADD_FAILURE() << "has a part"; });
+  EXPECT_EQ(Layout::parse("on pp=0", four)->shape(four, 2), (Shape{0}));
+  EXPECT_EQ(Layout::parse("on pp=0", four)->shape(four, 0), (Shape{}));
+  for (const char *text : {"5 on pp=2", "5 on tp=0", "5 on", "5 on pp", "5 on pp=x", "5 on pp=-1",
+                           "5@pp on pp=0", "5 on pp=0 4", "5 on pp=0 on pp=0"})
+    EXPECT_FALSE(Layout::parse(text, four)) << text;
+}
+
 TEST(Layout, WhatIsNone) {
   Mesh six = mesh("dp=2,tp=3");
   for (const char *text : {"48@pp 65", "48@dp 65@dp", "48@dp 65 +dp", "+dp 48 65", "48 0", "48  65",

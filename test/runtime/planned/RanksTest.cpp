@@ -58,6 +58,18 @@ std::vector<Meeting> both(std::vector<Meeting> some, const std::vector<Meeting> 
   return some;
 }
 
+/// Of 8 bytes between ranks along dp.
+Meeting transfer(std::string kind, uint64_t peer, uint64_t number, uint64_t round = 0) {
+  return {.kind = std::move(kind),
+          .axis = "dp",
+          .number = number,
+          .source = "net.weir:" + std::to_string(number) + ":1",
+          .bytes = {8},
+          .own = 8,
+          .peer = peer,
+          .round = round};
+}
+
 /// On dp=2,tp=2, each with a program of its own: four collectives, of which two are in a loop.
 MeshPrograms fourRanks() {
   RankProgram program;
@@ -222,6 +234,45 @@ const Fault faults[] = {
          step(ranks, rank) = beside(gather("dp", 1), 3, beside(gather("tp", 2), 4, {}));
        step(ranks) = beside(gather("dp", 1), 3, {});
      }},
+    {"AWayToOneself", FaultKind::unknownPeer,
+     "rank 3 is in send to dp 1, number 7 of microbatch 0 (net.weir:7:1), on dp=2,tp=2",
+     [](auto &ranks) { step(ranks).push_back(transfer("send", 1, 7)); }},
+    {"ASendThatIsMissing", FaultKind::missingSend,
+     "rank 3 is in receive from dp 0, number 7 of microbatch 2 (net.weir:7:1), and rank 1 does not "
+     "send it",
+     [](auto &ranks) { step(ranks).push_back(transfer("receive", 0, 7, 2)); }},
+    {"AReceiveThatIsMissing", FaultKind::missingReceive,
+     "rank 3 is in send to dp 0, number 7 of microbatch 0 (net.weir:7:1), and rank 1 does not "
+     "receive it",
+     [](auto &ranks) { step(ranks).push_back(transfer("send", 0, 7)); }},
+    {"AWrongMicrobatch", FaultKind::otherMicrobatch,
+     "rank 3 is in receive from dp 0, number 7 of microbatch 1 (net.weir:7:1), and rank 1 has sent "
+     "it in send to dp 1, number 7 of microbatch 0",
+     [](auto &ranks) {
+       step(ranks, 1).push_back(transfer("send", 1, 7, 0));
+       step(ranks).push_back(transfer("receive", 0, 7, 1));
+     }},
+    {"AMicrobatchSentTwice", FaultKind::sentTwice, ", and has sent it before",
+     [](auto &ranks) {
+       step(ranks, 1).push_back(transfer("send", 1, 7));
+       step(ranks, 1).push_back(transfer("send", 1, 7));
+       step(ranks).push_back(transfer("receive", 0, 7));
+       step(ranks).push_back(transfer("receive", 0, 7));
+     }},
+    {"AnotherSizeThanIsSent", FaultKind::otherSize, ": 8 bytes by the one, 16 by the other",
+     [](auto &ranks) {
+       step(ranks, 1).push_back(transfer("send", 1, 7));
+       step(ranks, 1).back().bytes = {16};
+       step(ranks).push_back(transfer("receive", 0, 7));
+     }},
+    {"ACycleOfReceives", FaultKind::deadlock,
+     "rank 1 is in receive from dp 1, number 8 of microbatch 0 (net.weir:8:1) and waits for rank "
+     "3, in receive from dp 0, number 7 of microbatch 0 (net.weir:7:1), which waits for rank 1",
+     [](auto &ranks) {
+       step(ranks, 1) = {transfer("receive", 1, 8), transfer("send", 1, 7)};
+       step(ranks, 3) = {transfer("receive", 0, 7), transfer("send", 0, 8)};
+       step(ranks, 0) = step(ranks, 2) = {};
+     }},
 };
 
 class Planted : public testing::TestWithParam<Fault> {};
@@ -242,7 +293,7 @@ TEST(Ranks, EachKindOfFaultIsPlanted) {
   std::set<FaultKind> kinds;
   for (const Fault &fault : faults)
     kinds.insert(fault.kind);
-  EXPECT_EQ(kinds.size(), size_t(FaultKind::deadlock) - size_t(FaultKind::tooLongToProve));
+  EXPECT_EQ(kinds.size(), size_t(FaultKind::sentTwice) - size_t(FaultKind::tooLongToProve));
 }
 
 TEST(Ranks, ProgramsThatFitAreAccepted) {
@@ -278,6 +329,20 @@ TEST(Ranks, QueuesGoByThemselves) {
   for (int rank = 0; rank < 4; ++rank)
     step(ranks, rank) = {loop(5, step(ranks, rank))};
   found = verifyRanks(ranks);
+  EXPECT_FALSE(found) << found->message;
+}
+
+/// As stages do: two microbatches forward ahead of the first that comes back.
+TEST(Ranks, WhoSendsDoesNotWait) {
+  MeshPrograms ranks = fourRanks();
+  for (int rank : {0, 1})
+    step(ranks, rank) = {transfer("send", 1, 1, 0), transfer("send", 1, 1, 1),
+                         transfer("receive", 1, 2, 0), transfer("receive", 1, 2, 1),
+                         gather("tp", 1)};
+  for (int rank : {2, 3})
+    step(ranks, rank) = {transfer("receive", 0, 1, 0), transfer("send", 0, 2, 0),
+                         transfer("receive", 0, 1, 1), transfer("send", 0, 2, 1)};
+  auto found = verifyRanks(ranks);
   EXPECT_FALSE(found) << found->message;
 }
 

@@ -126,6 +126,8 @@ Words Numbering::workOf(const artifact::Action &action) const {
     words.insert(words.end(), {uint64_t(collective->kind()), collective->own()});
     for (char letter : collective->axis()->str())
       words.push_back(uint64_t(letter));
+  } else if (const artifact::Transfer *transfer = action.work_as_Transfer()) {
+    words.insert(words.end(), {uint64_t(transfer->kind()), transfer->peer(), transfer->size()});
   }
   if (action.moves())
     for (const artifact::Move *move : *action.moves())

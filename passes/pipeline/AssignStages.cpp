@@ -1,0 +1,269 @@
+//===- AssignStages.cpp - A model cut into stages ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the step computes of its inputs with parameters stands in the model's order; it is cut
+// there. A cut is at a place where as few bytes cross as anywhere, unless stages would be too
+// different. What is computed of parameters alone is where it is read first, and a parameter too:
+// of one that is tied that stage is the owner.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/pipeline/StagePasses.h"
+#include "passes/pipeline/Stages.h"
+#include "runtime/base/Mesh.h"
+
+namespace weir {
+#define GEN_PASS_DEF_ASSIGNSTAGES
+#include "passes/pipeline/StagePasses.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+using namespace weir::pipeline;
+
+namespace {
+
+/// What a value depends on.
+struct Depends {
+  bool onParameters = false, onInputs = false;
+  void add(Depends other) {
+    onParameters |= other.onParameters;
+    onInputs |= other.onInputs;
+  }
+};
+
+/// Operations that pass while a byte of memory does.
+constexpr double flopsOfByte = 10;
+
+double costOf(Operation *op) {
+  auto costed = dyn_cast<Costed>(op);
+  if (!costed)
+    return 0;
+  Cost cost = costed.cost();
+  return double(cost.flops) + flopsOfByte * double(cost.bytes);
+}
+
+/// Where a list of ops is cut, so that the most expensive part is as cheap as can be.
+struct Cuts {
+  SmallVector<size_t> begins; ///< of the parts but the first
+  double most = 0;            ///< what a part takes
+};
+
+/// Of ops whose costs up to each are these, at some of these places. Nothing where there are not
+/// enough.
+std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places, int64_t parts) {
+  if (int64_t(places.size()) < parts - 1)
+    return std::nullopt;
+  size_t count = places.size();
+  // best[k][i]: k parts end at place i, and the last of them is the most expensive by so much.
+  std::vector<std::vector<double>> best(parts, std::vector<double>(count + 1, INFINITY));
+  std::vector<std::vector<size_t>> from(parts, std::vector<size_t>(count + 1, 0));
+  auto at = [&](size_t place) { return place < count ? upTo[places[place]] : upTo.back(); };
+  for (size_t i = 0; i <= count; ++i)
+    best[0][i] = at(i);
+  for (int64_t k = 1; k < parts; ++k)
+    for (size_t i = 0; i <= count; ++i)
+      for (size_t before = 0; before < i; ++before) {
+        double most = std::max(best[k - 1][before], at(i) - at(before));
+        if (most < best[k][i]) {
+          best[k][i] = most;
+          from[k][i] = before;
+        }
+      }
+  Cuts cuts{{}, best[parts - 1][count]};
+  if (!std::isfinite(cuts.most))
+    return std::nullopt;
+  size_t place = count;
+  for (int64_t k = parts - 1; k > 0; --k) {
+    place = from[k][place];
+    cuts.begins.push_back(places[place]);
+  }
+  std::reverse(cuts.begins.begin(), cuts.begins.end());
+  return cuts;
+}
+
+class Assigner {
+public:
+  Assigner(ModuleOp module, func::FuncOp step, int64_t stages)
+      : module(module), step(step), stages(stages) {}
+
+  LogicalResult run(StringRef mesh) {
+    GradientOp gradient;
+    step.walk([&](GradientOp op) {
+      gradient = op;
+      return WalkResult::interrupt();
+    });
+    if (!gradient)
+      return success();
+    visit(step.front());
+    Block &block = *gradient->getBlock();
+    for (Operation &op : block) {
+      if (&op == gradient)
+        break;
+      Depends on = ofOp(&op);
+      if (on.onParameters && on.onInputs && !isa<MicrobatchesOp>(op))
+        line.push_back(&op);
+    }
+    if (int64_t(line.size()) < stages)
+      return emitError(step.getLoc()) << mesh << ": the model computes " << line.size()
+                                      << " ops one after the other, too few for " << stages
+                                      << " stages; expected at most one stage for each op";
+    cut();
+    placeParameters();
+    return success();
+  }
+
+private:
+  void visit(Block &block) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+        Block &body = loop.getBody().front();
+        for (auto [i, argument] : llvm::enumerate(body.getArguments().drop_front()))
+          depends[argument] = of(loop->getOperand(i));
+        visit(body);
+        for (auto [result, value] :
+             llvm::zip_equal(loop.getResults(), body.getTerminator()->getOperands()))
+          depends[result] = of(value);
+        continue;
+      }
+      Depends on = ofOp(&op);
+      for (Value result : op.getResults())
+        depends[result] = on;
+    }
+  }
+
+  Depends of(Value value) {
+    if (isa<BlockArgument>(value) && value.getParentBlock() == &step.front())
+      return {.onInputs = true};
+    return depends.lookup(value);
+  }
+
+  Depends ofOp(Operation *op) {
+    Depends on;
+    if (auto read = dyn_cast<ReadOp>(op))
+      on.onParameters = variable(read).getRole() != Role::run;
+    for (Value operand : op->getOperands())
+      on.add(of(operand));
+    return on;
+  }
+
+  VariableOp variable(ReadOp read) { return module.lookupSymbol<VariableOp>(read.getVariable()); }
+
+  void cut() {
+    llvm::DenseMap<Operation *, size_t> placeOf;
+    std::vector<double> upTo = {0};
+    for (auto [place, op] : llvm::enumerate(line)) {
+      placeOf[op] = place;
+      upTo.push_back(upTo.back() + costOf(op));
+    }
+    // Bytes that cross where the place's op begins a stage.
+    std::vector<int64_t> crossing(line.size() + 1, 0);
+    for (auto [place, op] : llvm::enumerate(line))
+      for (Value result : op->getResults()) {
+        size_t last = place;
+        for (Operation *user : result.getUsers())
+          if (auto found = placeOf.find(user); found != placeOf.end())
+            last = std::max(last, found->second);
+        for (size_t i = place + 1; i <= last; ++i)
+          crossing[i] += storageBytes(result.getType());
+      }
+    double total = upTo.back(), share = total / double(stages);
+    int64_t few = INT64_MAX;
+    for (size_t i = 1; i < line.size(); ++i)
+      if (upTo[i] >= share / 4 && total - upTo[i] >= share / 4)
+        few = std::min(few, crossing[i]);
+    std::optional<Cuts> found;
+    double best = INFINITY;
+    for (int64_t doubled = 0; doubled < 40; ++doubled) {
+      SmallVector<size_t> places;
+      double most = double(few) * std::pow(2.0, double(doubled));
+      for (size_t i = 1; i < line.size(); ++i)
+        if (double(crossing[i]) <= most)
+          places.push_back(i);
+      bool all = places.size() + 1 == line.size();
+      if (auto cuts = bestCuts(upTo, places, stages)) {
+        // That more crosses has to be worth it.
+        double worth = cuts->most * (1 + 0.1 * double(doubled));
+        if (worth < best) {
+          best = worth;
+          found = cuts;
+        }
+        if (cuts->most <= 1.1 * share)
+          break;
+      }
+      if (all)
+        break;
+    }
+    int64_t stage = 0;
+    size_t next = 0;
+    for (auto [place, op] : llvm::enumerate(line)) {
+      while (next < found->begins.size() && place == found->begins[next])
+        ++stage, ++next;
+      sayStage(op, stage);
+    }
+  }
+
+  /// Where the first is that reads it.
+  void placeParameters() {
+    SmallVector<Operation *> alone; // of parameters
+    step.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      Depends on = ofOp(op);
+      if (on.onParameters && !on.onInputs && op->getNumResults() && !isa<MicrobatchesOp>(op))
+        alone.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(alone)) {
+      int64_t first = everywhere;
+      for (Operation *user : op->getUsers())
+        if (int64_t stage = saidStage(user); stage != everywhere)
+          first = first == everywhere ? stage : std::min(first, stage);
+      sayStage(op, first);
+      if (auto read = dyn_cast<ReadOp>(op); read && first != everywhere) {
+        VariableOp owner = variable(read);
+        int64_t known = saidStage(owner);
+        sayStage(owner, known == everywhere ? first : std::min(known, first));
+      }
+    }
+    // What optimizers keep of a parameter is called "adamw.m/NAME", and what nobody reads is on the
+    // first stage.
+    for (auto variable : module.getOps<VariableOp>()) {
+      if (saidStage(variable) != everywhere || variable.getRole() == Role::run)
+        continue;
+      StringRef name = variable.getSymName();
+      auto of = module.lookupSymbol<VariableOp>(name.drop_front(
+          variable.getRole() == Role::optimizer ? std::min(name.find('/'), name.size() - 1) + 1
+                                                : 0));
+      if (variable.getRole() == Role::optimizer && of)
+        sayStage(variable, saidStage(of) == everywhere ? 0 : saidStage(of));
+      else if (variable.getRole() == Role::parameter)
+        sayStage(variable, 0);
+    }
+  }
+
+  ModuleOp module;
+  func::FuncOp step;
+  const int64_t stages;
+  llvm::DenseMap<Value, Depends> depends;
+  SmallVector<Operation *> line; ///< what is cut
+};
+
+struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    auto parsed = Mesh::parse(std::string(mesh));
+    auto *all = std::get_if<Mesh>(&parsed);
+    int axis = all ? all->find(stageAxis) : -1;
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (axis < 0 || !step)
+      return;
+    int64_t stages = all->axes[size_t(axis)].size * chunks;
+    if (stages > 1 && failed(Assigner(getOperation(), step, stages).run("--mesh " + all->text())))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,192 @@
+//===- Schedules.cpp - In which order a rank does what ------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/pipeline/Schedules.h"
+#include "runtime/base/Text.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace weir::pipeline {
+namespace {
+
+std::string anything(const Pipe &) { return ""; }
+
+/// All forward, then all backward (Huang et al., "GPipe", NeurIPS 2019).
+std::vector<Slot> gpipe(const Pipe &pipe, int64_t) {
+  std::vector<Slot> order;
+  for (int64_t i = 0; i < pipe.microbatches; ++i)
+    order.push_back({Slot::forward, 0, i});
+  for (int64_t i = 0; i < pipe.microbatches; ++i)
+    order.push_back({Slot::backward, 0, i});
+  return order;
+}
+
+/// As few forward ahead as fill the pipeline, then one of each in turn (Narayanan et al.,
+/// "PipeDream", SOSP 2019, with the flush of "Memory-efficient pipeline-parallel DNN training",
+/// ICML 2021). Ranks with several stages go through groups of as many microbatches as ranks,
+/// stage by stage (Narayanan et al., "Efficient large-scale language model training on GPU clusters
+/// using Megatron-LM", SC 2021).
+std::vector<Slot> oneEach(const Pipe &pipe, int64_t rank) {
+  int64_t all = pipe.microbatches * pipe.chunks, group = pipe.ranks * pipe.chunks;
+  int64_t ahead = pipe.chunks == 1 ? pipe.ranks - 1 - rank
+                                   : 2 * (pipe.ranks - 1 - rank) + (pipe.chunks - 1) * pipe.ranks;
+  ahead = std::min(ahead, all);
+  auto slot = [&](Slot::Kind kind, int64_t number) {
+    if (pipe.chunks == 1)
+      return Slot{kind, 0, number};
+    int64_t in = number % group, chunk = in / pipe.ranks;
+    return Slot{kind, kind == Slot::forward ? chunk : pipe.chunks - 1 - chunk,
+                number / group * pipe.ranks + in % pipe.ranks};
+  };
+  std::vector<Slot> order;
+  for (int64_t i = 0; i < ahead; ++i)
+    order.push_back(slot(Slot::forward, i));
+  for (int64_t i = 0; i < all; ++i) {
+    if (ahead + i < all)
+      order.push_back(slot(Slot::forward, ahead + i));
+    order.push_back(slot(Slot::backward, i));
+  }
+  return order;
+}
+
+std::string groupsOfRanks(const Pipe &pipe) {
+  if (pipe.microbatches % pipe.ranks == 0)
+    return "";
+  return concat("--schedule interleaved goes through groups of ", pipe.ranks,
+                " microbatches, one for each of --mesh pp=", pipe.ranks, ", and a step has ",
+                pipe.microbatches, ": give a --microbatches that ", pipe.ranks, " divides");
+}
+
+/// Every rank's order at once: at each moment each does what there is to do, forward as far as
+/// 1F1B has it and memory for as many microbatches as ranks lets it, then gradients of activations,
+/// and gradients of parameters when nothing else can be done. Of parts that take as long this is
+/// the schedule ZB-H1 of Qi et al., "Zero bubble pipeline parallelism", ICLR 2024.
+std::vector<Slot> zeroBubble(const Pipe &pipe, int64_t rank) {
+  struct State {
+    std::vector<Slot> order = {};
+    int64_t forward = 0, backward = 0, weights = 0; // done
+  };
+  std::vector<State> ranks(size_t(pipe.ranks));
+  int64_t all = pipe.microbatches, left = 3 * all * pipe.ranks;
+  while (left > 0) {
+    std::vector<State> before = ranks; // what others have at this moment
+    for (int64_t r = 0; r < pipe.ranks; ++r) {
+      State &own = ranks[size_t(r)];
+      bool isLast = r + 1 == pipe.ranks;
+      int64_t arrived = r == 0 ? all : before[size_t(r - 1)].forward;
+      int64_t returned = isLast ? own.forward : before[size_t(r + 1)].backward;
+      if (own.forward < arrived && own.forward - own.weights < pipe.ranks &&
+          own.forward - own.backward < pipe.ranks - r)
+        own.order.push_back({Slot::forward, 0, own.forward++});
+      else if (own.backward < std::min(returned, own.forward))
+        own.order.push_back({Slot::backward, 0, own.backward++});
+      else if (own.weights < own.backward)
+        own.order.push_back({Slot::weights, 0, own.weights++});
+      else
+        continue;
+      --left;
+    }
+  }
+  return ranks[size_t(rank)].order;
+}
+
+double ofFlush(const Pipe &pipe) {
+  return double(pipe.ranks - 1) / double(pipe.microbatches * pipe.chunks);
+}
+/// One third of it, where the three parts take as long.
+double ofZeroBubble(const Pipe &pipe) { return ofFlush(pipe) / 3; }
+
+constexpr Schedule all[] = {
+    {"gpipe", "all microbatches forward, then all backward", false, false, anything, gpipe,
+     ofFlush},
+    {"1f1b", "one forward and one backward in turn: as few activations as ranks", false, false,
+     anything, oneEach, ofFlush},
+    {"interleaved", "the same, with two stages on each rank: half the wait, and more to send",
+     false, true, groupsOfRanks, oneEach, ofFlush},
+    {"zero-bubble", "gradients of parameters apart, where ranks would wait", true, false, anything,
+     zeroBubble, ofZeroBubble},
+};
+
+} // namespace
+
+const Schedule *findSchedule(std::string_view name) {
+  auto found = std::ranges::find(all, name, &Schedule::name);
+  return found == std::end(all) ? nullptr : found;
+}
+
+std::string scheduleNames() {
+  std::string names;
+  for (size_t i = 0; i < std::size(all); ++i)
+    names += concat(i == 0 ? "" : i + 1 == std::size(all) ? " or " : ", ", all[i].name);
+  return names;
+}
+
+std::optional<Measured> measure(const Schedule &schedule, const Pipe &pipe, const Costs &costs) {
+  struct Rank {
+    std::vector<Slot> order;
+    size_t next = 0;
+    double free = 0; // when its last part is done
+    int64_t inFlight = 0;
+  };
+  std::vector<Rank> ranks;
+  for (int64_t rank = 0; rank < pipe.ranks; ++rank)
+    ranks.push_back({schedule.order(pipe, rank)});
+  // When a part of a microbatch on a stage is done.
+  std::map<std::tuple<int, int64_t, int64_t>, double> done;
+  const int64_t stages = pipe.ranks * pipe.chunks;
+  Measured measured;
+  measured.mostInFlight.assign(size_t(pipe.ranks), 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int64_t r = 0; r < pipe.ranks; ++r) {
+      Rank &rank = ranks[size_t(r)];
+      while (rank.next < rank.order.size()) {
+        const Slot &slot = rank.order[rank.next];
+        int64_t stage = slot.chunk * pipe.ranks + r;
+        double begin = rank.free, takes = costs.forward;
+        auto after = [&](Slot::Kind kind, int64_t other) {
+          auto found = done.find({kind, other, slot.microbatch});
+          if (found == done.end())
+            return false;
+          begin = std::max(begin, found->second);
+          return true;
+        };
+        bool ready = true;
+        if (slot.kind == Slot::forward) {
+          ready = stage == 0 || after(Slot::forward, stage - 1);
+        } else if (slot.kind == Slot::backward) {
+          ready = after(Slot::forward, stage) &&
+                  (stage + 1 == stages || after(Slot::backward, stage + 1));
+          takes = costs.backward;
+        } else {
+          ready = after(Slot::backward, stage);
+          takes = costs.weights;
+        }
+        if (!ready)
+          break;
+        rank.inFlight += slot.kind == Slot::forward;
+        int64_t &most = measured.mostInFlight[size_t(r)];
+        most = std::max(most, rank.inFlight);
+        rank.inFlight -=
+            slot.kind == (schedule.splitsWeights ? Slot::weights : Slot::backward) ? 1 : 0;
+        rank.free = begin + takes;
+        done[{slot.kind, stage, slot.microbatch}] = rank.free;
+        measured.busy += takes;
+        measured.time = std::max(measured.time, rank.free);
+        ++rank.next;
+        moved = true;
+      }
+    }
+  }
+  for (const Rank &rank : ranks)
+    if (rank.next < rank.order.size())
+      return std::nullopt;
+  return measured;
+}
+
+} // namespace weir::pipeline

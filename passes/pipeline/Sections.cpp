@@ -1,0 +1,246 @@
+//===- Sections.cpp - Microbatches in parts -----------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/pipeline/Sections.h"
+#include "ir/weir/Locations.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weir::pipeline {
+namespace {
+
+/// Of what is computed wherever it is read.
+constexpr int64_t anySection = -1;
+
+class Cutter {
+public:
+  Cutter(MicrobatchesOp loop, const Here &here, const Schedule &schedule,
+         function_ref<int64_t(Operation *)> stageOfOp, function_ref<int64_t(Value)> stageOfValue)
+      : loop(loop), body(loop.getBody().front()), here(here), schedule(schedule),
+        stageOfOp(stageOfOp), stageOfValue(stageOfValue) {}
+
+  LogicalResult run() {
+    for (Operation &op : body.without_terminator())
+      if (here.has(stageOfOp(&op)))
+        hasGradients |= isGradient(op.getLoc()) && stageOfOp(&op) != everywhere;
+    count = hasGradients ? here.chunks * (schedule.splitsWeights ? 3 : 2) : 1;
+    for (Operation &op : body.without_terminator())
+      if (here.has(stageOfOp(&op)))
+        sectionOf[&op] = firstSection(&op);
+    if (hasGradients && schedule.splitsWeights)
+      splitWeights();
+    placeResults();
+    for (int64_t section = 0; section < count; ++section)
+      if (failed(make(section)))
+        return failure();
+    if (hasGradients)
+      sayOrder();
+    return success();
+  }
+
+private:
+  /// In an order in which each reads of earlier ones alone.
+  int64_t number(Slot::Kind kind, int64_t chunk) const {
+    if (!hasGradients)
+      return 0;
+    if (kind == Slot::forward)
+      return chunk;
+    int64_t back = here.chunks - 1 - chunk;
+    if (!schedule.splitsWeights)
+      return here.chunks + back;
+    return here.chunks + 2 * back + (kind == Slot::weights ? 1 : 0);
+  }
+
+  int64_t firstSection(Operation *op) {
+    int64_t section = anySection, stage = stageOfOp(op);
+    bool goesBack = isGradient(op->getLoc());
+    if (stage != everywhere)
+      section = number(goesBack ? Slot::backward : Slot::forward, stage / here.ranks);
+    else if (isTransfer(op)) // of a value that all get
+      section = goesBack ? number(Slot::backward, here.chunks - 1) : 0;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        if (auto found = sectionOf.find(maker); found != sectionOf.end())
+          section = std::max(section, found->second);
+    return section;
+  }
+
+  /// What gives parameters their gradients, and nothing else.
+  void splitWeights() {
+    int64_t forward = here.chunks;
+    for (Operation &op : llvm::reverse(body.without_terminator())) {
+      auto found = sectionOf.find(&op);
+      if (found == sectionOf.end() || found->second < forward || !isMemoryEffectFree(&op) ||
+          op.use_empty())
+        continue;
+      Operation *only = nullptr;
+      bool joins = llvm::all_of(op.getUsers(), [&](Operation *user) {
+        bool isFirst = !only || only == user;
+        only = user;
+        if (user == body.getTerminator())
+          return isFirst;
+        auto of = sectionOf.find(user);
+        return isFirst && of != sectionOf.end() && of->second == found->second + 1;
+      });
+      if (joins)
+        ++found->second;
+    }
+  }
+
+  /// In which section a result is summed, or carried on.
+  void placeResults() {
+    for (Value value : body.getTerminator()->getOperands()) {
+      Operation *maker = value.getDefiningOp();
+      auto found = maker ? sectionOf.find(maker) : sectionOf.end();
+      bool isHere = here.has(stageOfValue(value));
+      int64_t section = found == sectionOf.end() ? 0 : std::max<int64_t>(0, found->second);
+      resultSection.push_back(isHere ? section : -2);
+    }
+  }
+
+  unsigned firstCarried() { return 1 + unsigned(loop.getSliced().size()); }
+
+  LogicalResult make(int64_t section) {
+    OpBuilder outer(loop);
+    Made &made = sections.emplace_back();
+    Region region;
+    Block &block = region.emplaceBlock();
+    Location loc = loop.getLoc();
+    OpBuilder builder(loop.getContext());
+    builder.setInsertionPointToEnd(&block);
+    SmallVector<Value> sliced, carried;
+    made.mapping.map(body.getArgument(0), block.addArgument(body.getArgument(0).getType(), loc));
+    for (auto [i, whole] : llvm::enumerate(loop.getSliced()))
+      if (here.has(stageOfValue(whole))) {
+        BlockArgument old = body.getArgument(1 + unsigned(i));
+        made.mapping.map(old, block.addArgument(old.getType(), old.getLoc()));
+        sliced.push_back(whole);
+      }
+    // Sections are no rounds of one loop: which microbatch it is is a slice as well.
+    if (hasGradients) {
+      auto type = RankedTensorType::get({int64_t(loop.getCount())}, outer.getI32Type());
+      Value rounds = IotaOp::create(outer, loc, type, int64_t(0));
+      Value one = block.addArgument(RankedTensorType::get({1}, outer.getI32Type()), loc);
+      sliced.push_back(rounds);
+      made.mapping.map(
+          body.getArgument(0),
+          ReduceOp::create(builder, loc, one, Reduction::sum, ArrayRef<int64_t>{0}).getResult());
+    }
+    unsigned sums = loop.numSums();
+    SmallVector<Type> types;
+    SmallVector<unsigned> numbers; // of the results
+    for (auto [i, of] : llvm::enumerate(resultSection)) {
+      if (of != section)
+        continue;
+      numbers.push_back(unsigned(i));
+      types.push_back(loop.getResult(unsigned(i)).getType());
+      if (i < sums)
+        continue;
+      BlockArgument old = body.getArgument(firstCarried() + unsigned(i) - sums);
+      made.mapping.map(old, block.addArgument(old.getType(), old.getLoc()));
+      carried.push_back(loop.getCarried()[i - sums]);
+    }
+    for (Operation &op : body.without_terminator()) {
+      auto found = sectionOf.find(&op);
+      if (found != sectionOf.end() && found->second == section &&
+          failed(copy(&op, section, builder)))
+        return failure();
+    }
+    SmallVector<Value> yielded;
+    for (unsigned i : numbers) {
+      Value value = body.getTerminator()->getOperand(i);
+      if (failed(bring(value, section, builder)))
+        return failure();
+      yielded.push_back(made.mapping.lookupOrDefault(value));
+    }
+    YieldOp::create(builder, loc, yielded);
+    auto cut = MicrobatchesOp::create(outer, loc, types, loop.getCountAttr(), sliced, carried);
+    cut.getBody().takeBody(region);
+    made.loop = cut;
+    if (hasGradients)
+      cut->setAttr(sectionAttrName, outer.getI64IntegerAttr(section));
+    for (auto [i, result] : llvm::zip_equal(numbers, cut.getResults()))
+      loop.getResult(i).replaceAllUsesWith(result);
+    return success();
+  }
+
+  LogicalResult copy(Operation *op, int64_t section, OpBuilder &builder) {
+    for (Value operand : op->getOperands())
+      if (failed(bring(operand, section, builder)))
+        return failure();
+    builder.clone(*op, sections.back().mapping);
+    return success();
+  }
+
+  /// Makes a value of the body known in the section that is made.
+  LogicalResult bring(Value value, int64_t section, OpBuilder &builder) {
+    IRMapping &mapping = sections.back().mapping;
+    if (mapping.contains(value) || value.getParentBlock() != &body)
+      return success();
+    Operation *maker = value.getDefiningOp();
+    if (!maker)
+      return loop.emitOpError("carries on from microbatch to microbatch what both the forward "
+                              "computation and gradients read, which a pipeline cannot yet");
+    auto found = sectionOf.find(maker);
+    if (found == sectionOf.end())
+      return maker->emitOpError("is of another stage than who reads it");
+    // What is cheap is made again, and another shape of a memory is one of what is kept.
+    FusionClass kind = fusionClass(maker);
+    if (found->second == anySection || kind == FusionClass::cheap || kind == FusionClass::alias)
+      return copy(maker, section, builder);
+    if (found->second >= section)
+      return maker->emitOpError("is of a later section than who reads it");
+    auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
+    if (isNew) {
+      Made &home = sections[size_t(found->second)];
+      OpBuilder end(home.loop.getBody().front().getTerminator());
+      KeepOp::create(end, value.getLoc(), home.mapping.lookup(value), known->second);
+    }
+    mapping.map(
+        value, KeptOp::create(builder, value.getLoc(), value.getType(), known->second).getResult());
+    return success();
+  }
+
+  void sayOrder() {
+    Pipe pipe{here.ranks, here.chunks, int64_t(loop.getCount())};
+    SmallVector<int64_t> order;
+    for (const Slot &slot : schedule.order(pipe, here.rank))
+      llvm::append_values(order, number(slot.kind, slot.chunk), slot.microbatch);
+    for (Made &made : sections)
+      made.loop->setAttr(orderAttrName, DenseI64ArrayAttr::get(loop.getContext(), order));
+  }
+
+  struct Made {
+    MicrobatchesOp loop;
+    IRMapping mapping;
+  };
+
+  MicrobatchesOp loop;
+  Block &body;
+  const Here &here;
+  const Schedule &schedule;
+  function_ref<int64_t(Operation *)> stageOfOp;
+  function_ref<int64_t(Value)> stageOfValue;
+  bool hasGradients = false;
+  int64_t count = 1;
+  llvm::DenseMap<Operation *, int64_t> sectionOf; ///< of ops that are here
+  SmallVector<int64_t> resultSection;             ///< -2: elsewhere
+  std::vector<Made> sections;
+  llvm::DenseMap<Value, int64_t> kept; ///< by number
+};
+
+} // namespace
+
+LogicalResult cutIntoSections(MicrobatchesOp loop, const Here &here, const Schedule &schedule,
+                              function_ref<int64_t(Operation *)> stageOfOp,
+                              function_ref<int64_t(Value)> stageOfValue) {
+  return Cutter(loop, here, schedule, stageOfOp, stageOfValue).run();
+}
+
+} // namespace weir::pipeline

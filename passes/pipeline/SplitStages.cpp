@@ -1,0 +1,206 @@
+//===- SplitStages.cpp - The program of one rank's stages ---------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Right behind partition, which makes the program of all stages: so ranks that differ in their
+// stage alone have their collectives, sends and receives in one order, and what is simplified and
+// fused is what a rank has.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/Names.h"
+#include "ir/weir/Shapes.h"
+#include "passes/pipeline/Sections.h"
+#include "passes/pipeline/StagePasses.h"
+#include "runtime/base/Layout.h"
+
+namespace weir {
+#define GEN_PASS_DEF_SPLITSTAGES
+#include "passes/pipeline/StagePasses.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+using namespace weir::pipeline;
+
+namespace {
+
+class Splitter {
+public:
+  Splitter(ModuleOp module, const Here &here, const Schedule &schedule)
+      : module(module), here(here), schedule(schedule) {}
+
+  LogicalResult run(func::FuncOp function) {
+    find(function.front());
+    if (failed(split(function.front())))
+      return failure();
+    function.walk([](Operation *op) { op->removeAttr(stageAttrName); });
+    return success();
+  }
+
+  /// Where that is the plan gives it no memory elsewhere.
+  void place(VariableOp variable) {
+    int64_t stage = saidStage(variable);
+    if (stage == everywhere)
+      return;
+    auto type = cast<RankedTensorType>(variable.getType());
+    auto said = variable->getAttrOfType<StringAttr>(layoutAttrName);
+    std::string text = said ? said.str() : "";
+    for (int64_t size : type.getShape())
+      if (!said)
+        text += (text.empty() ? "" : " ") + std::to_string(size);
+    text += (text.empty() ? "" : " ") + ("on " + std::string(stageAxis)) + "=" +
+            std::to_string(stage % here.ranks);
+    variable->setAttr(layoutAttrName, StringAttr::get(module.getContext(), text));
+    variable->removeAttr(stageAttrName);
+  }
+
+private:
+  int64_t of(Value value) {
+    auto found = at.find(value);
+    return found == at.end() ? everywhere : found->second;
+  }
+  int64_t ofOp(Operation *op) {
+    auto found = atOp.find(op);
+    return found == atOp.end() ? everywhere : found->second;
+  }
+
+  /// Where everything is, while all of it is there.
+  void find(Block &block) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+        Block &body = loop.getBody().front();
+        for (auto [i, operand] : llvm::enumerate(loop->getOperands()))
+          at[body.getArgument(unsigned(i) + 1)] = of(operand);
+        find(body);
+        for (auto [i, result] : llvm::enumerate(loop.getResults()))
+          at[result] = i < loop.numSums() ? of(body.getTerminator()->getOperand(unsigned(i)))
+                                          : of(loop.getCarried()[i - loop.numSums()]);
+        continue;
+      }
+      int64_t stage = saidStage(&op);
+      if (auto read = dyn_cast<ReadOp>(op))
+        stage = saidStage(module.lookupSymbol(read.getVariable()));
+      else if (auto write = dyn_cast<WriteOp>(op))
+        stage = saidStage(module.lookupSymbol(write.getVariable()));
+      else if (auto cross = dyn_cast<CrossOp>(op))
+        stage = static_cast<int64_t>(cross.getTo());
+      else
+        for (Value operand : op.getOperands())
+          if (stage == everywhere)
+            stage = of(operand);
+      atOp[&op] = stage;
+      for (Value result : op.getResults())
+        at[result] = stage;
+    }
+  }
+
+  LogicalResult split(Block &block) {
+    SmallVector<Operation *> ops;
+    for (Operation &op : block)
+      ops.push_back(&op);
+    SmallVector<Operation *> gone;
+    for (Operation *op : ops) {
+      if (auto cross = dyn_cast<CrossOp>(op)) {
+        if (!replace(cross))
+          gone.push_back(op);
+      } else if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+        for (Operation &inner : llvm::make_early_inc_range(loop.getBody().front()))
+          if (auto cross = dyn_cast<CrossOp>(inner))
+            replace(cross);
+        if (failed(check(loop)) ||
+            failed(cutIntoSections(
+                loop, here, schedule, [&](Operation *op) { return ofOp(op); },
+                [&](Value value) { return of(value); })))
+          return failure();
+        gone.push_back(loop);
+      } else if (!here.has(ofOp(op))) {
+        gone.push_back(op);
+      }
+    }
+    for (Operation *op : llvm::reverse(gone)) {
+      if (!op->use_empty())
+        return op->emitOpError("is of stage ")
+               << ofOp(op) << ", and read on another, " << ofOp(*op->getUsers().begin());
+      op->erase();
+    }
+    return success();
+  }
+
+  LogicalResult check(MicrobatchesOp loop) {
+    std::string wrong =
+        schedule.check({here.ranks, here.chunks, static_cast<int64_t>(loop.getCount())});
+    return wrong.empty() ? success() : emitError(loop.getLoc()) << wrong;
+  }
+
+  /// Whether nothing is left of it.
+  bool replace(CrossOp cross) {
+    int64_t from = static_cast<int64_t>(cross.getFrom()), to = static_cast<int64_t>(cross.getTo());
+    bool isFrom = here.has(from), isTo = here.has(to);
+    OpBuilder builder(cross);
+    auto note = [&](Operation *made, int64_t stage) { atOp[made] = stage; };
+    Value got;
+    if (isFrom) {
+      for (int64_t peer = 0; peer < here.ranks; ++peer)
+        if (peer != here.rank && (to == everywhere || to % here.ranks == peer))
+          note(SendOp::create(builder, cross.getLoc(), cross.getInput(), stageAxis, peer,
+                              cross.getNumber()),
+               from);
+      if (isTo)
+        got = cross.getInput(); // of another stage of this rank, or for all
+    } else if (isTo) {
+      auto receive = ReceiveOp::create(builder, cross.getLoc(), cross.getType(), stageAxis,
+                                       from % here.ranks, cross.getNumber());
+      note(receive, to);
+      got = receive.getResult();
+      at[got] = to;
+    }
+    if (!got)
+      return false; // it goes with who reads it
+    cross.replaceAllUsesWith(got);
+    cross.erase();
+    return true;
+  }
+
+  ModuleOp module;
+  const Here &here;
+  const Schedule &schedule;
+  llvm::DenseMap<Value, int64_t> at;
+  llvm::DenseMap<Operation *, int64_t> atOp;
+};
+
+struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+    auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
+    auto parsed = Mesh::parse(text ? text.str() : "");
+    auto *mesh = std::get_if<Mesh>(&parsed);
+    int axis = mesh ? mesh->find(stageAxis) : -1;
+    if (axis < 0 || !rank)
+      return;
+    const Schedule *found = findSchedule(std::string(schedule));
+    if (!found) {
+      module.emitError() << "there is no schedule " << std::string(schedule) << "; expected "
+                         << scheduleNames();
+      return signalPassFailure();
+    }
+    Here here{mesh->axes[size_t(axis)].size, mesh->coordinate(rank.getInt(), unsigned(axis)),
+              chunks};
+    if (here.ranks < 2)
+      return;
+    Splitter splitter(module, here, *found);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(splitter.run(function)))
+        return signalPassFailure();
+    for (auto variable : module.getOps<VariableOp>())
+      splitter.place(variable);
+  }
+};
+
+} // namespace

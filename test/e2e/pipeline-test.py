@@ -1,0 +1,73 @@
+"""Stages of a pipeline: ranks that have a part of a model each compute what one device does, in whatever order."""
+
+import json
+import unittest
+
+import weirtest
+from weirtest import MODELS, data
+
+SMALL = ["--set", "layers=4", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
+
+
+class Pipeline(weirtest.Test):
+    def compiled(self, *options, model="gpt-char", name="a.weirx"):
+        artifact = self.folder / name
+        self.weir("compile", MODELS / f"{model}.weir", *options, "-o", artifact)
+        return artifact
+
+    def losses(self, artifact, *options, steps=6):
+        metrics = self.folder / "metrics.jsonl"
+        metrics.unlink(missing_ok=True)
+        self.weir("run", artifact, *options, "--steps", steps, "--metrics", metrics)
+        return [json.loads(line)["loss"] for line in metrics.read_text().splitlines() if "loss" in json.loads(line)][:steps]
+
+    def test_losses_are_one_devices_to_the_bit(self):
+        text = data(window=self.text())
+        for microbatches in (1, 4):
+            cut = [*SMALL, "--microbatches", microbatches]
+            alone = self.losses(self.compiled(*cut), *text)
+            for mesh in ("pp=2", "pp=4"):
+                for schedule in ("gpipe", "1f1b", "interleaved", "zero-bubble"):
+                    if microbatches == 1 and schedule != "1f1b":
+                        continue  # there is nothing to order
+                    with self.subTest(mesh=mesh, schedule=schedule, microbatches=microbatches):
+                        together = self.compiled(*cut, "--mesh", mesh, "--schedule", schedule)
+                        self.assertEqual(self.losses(together, *text), alone)
+
+    def test_with_other_axes(self):
+        text = data(window=self.text())
+        cut = [*SMALL, "--microbatches", 2]
+        for mesh, rest in (("dp=2", []), ("dp=2", ["--zero", 1]), ("tp=2", []), ("dp=2", ["--zero", 3])):
+            alone = self.losses(self.compiled(*cut, "--mesh", mesh, *rest), *text)
+            with self.subTest(mesh=mesh, rest=rest):
+                together = self.compiled(*cut, "--mesh", f"pp=2,{mesh}", *rest)
+                self.assertEqual(self.losses(together, *text), alone)
+
+    def test_a_run_goes_on_elsewhere(self):
+        """A checkpoint of stages is one of whole tensors."""
+        text = data(window=self.text())
+        cut = [*SMALL, "--microbatches", 2]
+        alone, together = self.compiled(*cut, name="alone.weirx"), self.compiled(*cut, "--mesh", "pp=2", name="both.weirx")
+        whole = self.losses(alone, *text, steps=8)
+        for first, then in ((alone, together), (together, alone)):
+            folder = self.folder / first.stem
+            self.weir("run", first, *text, "--steps", 8, "--checkpoint", folder, "--every", 4, "--stop-after", 4, status=None)
+            metrics = self.folder / "resumed.jsonl"
+            self.weir("run", then, *text, "--steps", 8, "--checkpoint", folder, "--resume", "--metrics", metrics)
+            lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+            self.assertEqual([line["loss"] for line in lines if "loss" in line][-4:], whole[4:])
+
+    def test_what_is_refused(self):
+        model = MODELS / "gpt-char.weir"
+        for options, words in (
+            (["--mesh", "pp=2", "--deterministic"], "--deterministic does not go with --mesh pp=2 yet: leave one of the two out"),
+            (["--mesh", "pp=2", "--memory", "1GiB"], "--memory does not go with --mesh pp=2 yet: leave one of the two out"),
+            (["--mesh", "dp=2", "--schedule", "gpipe"], "--schedule is of the stages of a pipeline: give a --mesh pp=N"),
+            (["--mesh", "pp=2", "--schedule", "dualpipe"], "there is no schedule dualpipe: expected gpipe, 1f1b, interleaved or zero-bubble"),
+        ):
+            with self.subTest(options=options):
+                self.assertIn(words, self.weir("compile", model, *options, "-o", self.folder / "a", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
