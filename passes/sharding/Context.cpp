@@ -114,9 +114,10 @@ LogicalResult cutSequences(func::FuncOp entry, Propagation &propagation, const M
   if (walked.wasInterrupted())
     return failure();
   if (isStep && !isAny)
-    return entry.emitError() << asked
-                             << " cuts the positions of sequences, and is for models that `attend` "
-                                "to them: this one does not; for rows of batches, use dp";
+    return emitError(entry.getLoc())
+           << asked
+           << " cuts the positions of sequences, and is for models that `attend` "
+              "to them: this one does not; for rows of batches, use dp";
   entry.walk([&](Operation *op) {
     if (isa<AttendOp, AttendGradOp>(op) && !others.contains({op->getOperand(0), op->getOperand(1)}))
       sequences.cut(cast<Shardable>(op));

@@ -92,7 +92,7 @@ LogicalResult cutExperts(func::FuncOp entry, Propagation &propagation, const Mes
              << "=" << count << " at most";
   }
   if (isStep && experts.empty())
-    return entry.emitError()
+    return emitError(entry.getLoc())
            << asked << " cuts experts, and this model has none: expected parameters whose first "
            << "dimension counts them, such as [experts, width, hidden], and products with the "
            << "tokens of each, [experts, places, width]; for rows alone, use dp";
