@@ -14,6 +14,8 @@ namespace weir {
 
 ShardRule CrossOp::shardRule() { return elementwiseShardRule(*this); }
 
+Cost CrossOp::cost() { return costOf(*this, 0); }
+
 /// A sum that is still to be made is sent as what each has of it.
 Linearity CrossOp::linearity() { return Linearity::first; }
 

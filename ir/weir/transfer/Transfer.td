@@ -15,7 +15,8 @@
 
 include "ir/weir/WeirBase.td"
 
-def Weir_CrossOp : Weir_Op<"cross", [Pure, AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Shardable>]> {
+def Weir_CrossOp : Weir_Op<"cross", [Pure, AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<Costed>,
+                                  DeclareOpInterfaceMethods<Shardable>]> {
   let summary = "a value of one stage, on another";
   let description = [{
     The same value: only who has it changes. `to` -1 is all stages. It lies on the ranks of the one as on those of the other.
