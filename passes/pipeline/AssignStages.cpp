@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Names.h"
 #include "passes/pipeline/StagePasses.h"
 #include "passes/pipeline/Stages.h"
 #include "runtime/base/Mesh.h"
@@ -261,6 +262,12 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
     if (axis < 0 || !step)
       return;
     int64_t stages = all->axes[size_t(axis)].size * chunks;
+    if (stages > 1 && getOperation()->hasAttr(recomputeAttrName)) {
+      step.emitError() << "--mesh " << all->text()
+                       << ": stages keep what their gradients read, and the model's plan says "
+                          "`recompute`, which does not go with them yet: leave one of the two out";
+      return signalPassFailure();
+    }
     if (stages > 1 && failed(Assigner(getOperation(), step, stages).run("--mesh " + all->text())))
       signalPassFailure();
   }

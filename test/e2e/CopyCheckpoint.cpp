@@ -29,7 +29,7 @@ int main(int argc, char **argv) try {
   const flatbuffers::String *mesh = artifact::verify(artifact).mesh();
   RunOptions options;
   options.device.threads = 1;
-  Exit exit = runTogether(options, mesh ? mesh->str() : "", [&](const RunOptions &own) {
+  Exit exit = runTogether(options, {mesh ? mesh->str() : ""}, [&](const RunOptions &own) {
     Program program(std::move(artifact), openDevice, {.device = own.device});
     Ranks ranks{own.device.group, &program.variables()};
     Disk disk;
