@@ -58,6 +58,11 @@ static bool hasStages(const PipelineOptions &options) {
   return axis >= 0 && all->axes[size_t(axis)].size > 1;
 }
 
+/// Stages wait for what they are sent where it stands, and for what they exchange too.
+static bool overlaps(const PipelineOptions &options) {
+  return !options.mesh.empty() && options.overlap && !hasStages(options);
+}
+
 static constexpr PipelinePass differentiatePasses[] = {
     // What is scaled has to be known to what differentiates it.
     {"scale-loss", false,
@@ -162,7 +167,7 @@ static constexpr PipelinePass simplifyPasses[] = {
     // Both behind all that makes one of equal ones, ahead of all that a rank's own sizes decide.
     {"order-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!options.mesh.empty() && options.overlap)
+       if (overlaps(options) && options.alike)
          pm.addNestedPass<func::FuncOp>(createOrderCollectives());
      }},
     {"number-collectives", false, onEntriesOfMesh<createNumberCollectives>},
@@ -229,7 +234,7 @@ static constexpr PipelinePass planPasses[] = {
     // Moves whatever can be moved.
     {"overlap-collectives", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!options.mesh.empty() && options.overlap)
+       if (overlaps(options))
          pm.addPass(createOverlapCollectives(options.target, options.memory, options.threads,
                                              options.link));
      }},
@@ -337,6 +342,7 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
   std::vector<ModuleOp> modules = {module};
   for (size_t i = 1; i < programs.firstRank.size(); ++i)
     modules.push_back(*clones.emplace_back(module.clone()));
+  options.alike = modules.size() == 1;
   for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
     options.rank = rank;
     if (failed(runPhases(program, options, "plan", "partition")))

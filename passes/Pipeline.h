@@ -55,6 +55,7 @@ struct PipelineOptions {
   bool overlap = true;              ///< collectives go on beside what is computed
   Link link = {};                   ///< that they are taken to go over
   int64_t rank = 0;                 ///< of the mesh, whose sizes the program gets
+  bool alike = true; ///< all ranks have this program, so it may order what they exchange
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out

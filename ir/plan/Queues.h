@@ -16,7 +16,8 @@ constexpr uint64_t computeQueue = 0;
 constexpr uint64_t fetchQueue = 1; ///< from the host's memory, and inputs
 constexpr uint64_t putQueue = 2;   ///< to the host's memory
 
-/// Of the collectives along an axis of the mesh: one has one order, and so a queue.
+/// Of the collectives along an axis of the mesh: one has one order, and so a queue. On GPUs those
+/// of all axes are on the first's.
 constexpr uint64_t queueOfAxis(unsigned axis) { return 3 + axis; }
 
 } // namespace weir

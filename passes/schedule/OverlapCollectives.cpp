@@ -44,7 +44,7 @@ public:
   Overlap(plan::EntryOp entry, const Mesh &mesh, const Target &target, const Link &link,
           const Freedom &freedom)
       : entry(entry), mesh(mesh), timing(target, link), freedom(freedom),
-        builder(entry.getContext()) {}
+        isOneAtATime(target.stagesPorts()), builder(entry.getContext()) {}
 
   void run() { run(entry.getBody().front()); }
 
@@ -71,15 +71,19 @@ private:
   }
   uint64_t queueOf(Operation *op) const {
     auto collective = dyn_cast<plan::CollectiveOp>(op);
-    return collective && collective.getQueue() == computeQueue
-               ? queueOfAxis(unsigned(mesh.find(collective.getAxis().str())))
-               : computeQueue;
+    if (!collective || collective.getQueue() != computeQueue)
+      return computeQueue;
+    return queueOfAxis(isOneAtATime ? 0 : unsigned(mesh.find(collective.getAxis().str())));
   }
 
   plan::EntryOp entry;
   const Mesh &mesh;
   Timing timing;
   const Freedom freedom;
+  /// On a GPU a collective is a kernel that holds a part of it while it waits: of two at once, each
+  /// may have no room until the other is done, and another rank have begun them the other way
+  /// round.
+  const bool isOneAtATime;
   OpBuilder builder;
   llvm::DenseSet<Operation *> moved;            ///< buffers that stand behind their old place
   llvm::DenseMap<Operation *, Value> endEvents; ///< of collectives that somebody waits for
@@ -178,11 +182,12 @@ void Overlap::await(plan::CollectiveOp collective, uint64_t by, Block &block) {
   plan::WaitOp::create(builder, collective.getLoc(), event, by);
 }
 
-/// To the block's end, with the buffers of the block that it is the first to use.
+/// To the block's end, with the buffers of the block that it is the first to use. Variables are
+/// ahead of all that is moved, where transfers find them that begin earlier.
 void Overlap::move(Operation *op, Block &block) {
   auto moveBuffer = [&](auto &&self, Operation *buffer) -> void {
-    if (!isa_and_nonnull<plan::AllocOp, plan::UseOp, plan::PartOp>(buffer) ||
-        buffer->getBlock() != &block || !moved.insert(buffer).second)
+    if (!isa_and_nonnull<plan::AllocOp, plan::PartOp>(buffer) || buffer->getBlock() != &block ||
+        !moved.insert(buffer).second)
       return;
     for (Value operand : buffer->getOperands())
       self(self, operand.getDefiningOp());

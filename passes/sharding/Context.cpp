@@ -23,7 +23,7 @@ public:
             StringRef way)
       : entry(entry), propagation(propagation), axis(axis), ranks(mesh.axes[axis].size) {
     int tensor = mesh.find(tensorAxis);
-    int64_t others = tensor < 0 ? 1 : mesh.axes[unsigned(tensor)].size; // that cut heads too
+    others = tensor < 0 ? 1 : mesh.axes[unsigned(tensor)].size;
     bool hasHeads = true, gathers = false;
     entry.walk([&](AttendOp op) {
       int64_t count = shapeOf(op.getQuery())[heads];
@@ -43,7 +43,7 @@ public:
     if (places < ranks)
       return "the positions of a sequence, of which `attend` has " + std::to_string(places) +
              " here: expected one for each rank at least";
-    if (byHeads && queries[heads] < ranks)
+    if (byHeads && queries[heads] < ranks * others)
       return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
              " here: expected one for each rank at least, or --context-parallel gather";
     if (!byHeads && !canBeStriped(op))
@@ -87,6 +87,7 @@ private:
   Propagation &propagation;
   const unsigned axis;
   const int64_t ranks;
+  int64_t others; ///< ranks that cut heads too
   bool byHeads, hasStripes = false;
 };
 

@@ -250,7 +250,8 @@ private:
     const Pieces *queries = needsStripes(op) ? &cuts.dimensions[rule.operands[0][2][0]] : nullptr;
     if (queries && !queries->back().axes.empty()) {
       const Piece &stripes = queries->back();
-      if (stripes.size != stripes.parts(mesh) || queries->size() > 2)
+      if (stripes.size != stripes.parts(mesh) || queries->size() > 2 ||
+          (queries->size() == 2 && !queries->front().axes.empty()))
         return op->emitOpError("is causal, and its queries are cut into stripes alone: ")
                << "expected one place of the innermost piece for each rank";
       values = attendInStripes(builder, op, operands, types, reshard.begin(op->getLoc(), stripes),

@@ -80,6 +80,7 @@ struct LocalRanks::Impl {
   std::mutex mutex;
   bool over = false;
   std::string why;              ///< it is, where members were at different things
+  std::exception_ptr cause;     ///< or what a rank that was in an exchange has thrown
   size_t inside = 0;            ///< threads in an exchange
   std::condition_variable left; ///< all of them
   std::vector<bool> finished;   ///< ranks
@@ -105,19 +106,23 @@ struct LocalRanks::Impl {
     arrived.notify_all();
   }
 
-  void end(const std::string &because) {
+  void end(const std::string &because, std::exception_ptr of = nullptr) {
     std::lock_guard lock(mutex);
-    if (!over)
+    if (!over) {
       why = because;
+      cause = of;
+    }
     over = true;
     wake();
   }
 
-  /// What is thrown at a rank that waits in vain.
-  Failure ended(int64_t rank, const std::string &what) const {
-    return Failure(Exit::peer, why.empty() ? concat("rank ", rank, " waits in ", what,
-                                                    " for a rank that has ended")
-                                           : why);
+  /// Throws at a rank that waits in vain what is known of why.
+  [[noreturn]] void giveUp(int64_t rank, const std::string &what) const {
+    if (cause)
+      std::rethrow_exception(cause);
+    throw Failure(Exit::peer, why.empty() ? concat("rank ", rank, " waits in ", what,
+                                                   " for a rank that has ended")
+                                          : why);
   }
 
   std::string carry(const Meeting &meeting);
@@ -206,7 +211,7 @@ public:
       meet(axis, what, to, from);
     } catch (...) {
       failed = std::current_exception();
-      all.end(""); // what is under way along other axes too
+      all.end("", failed); // what is under way along other axes too
     }
     std::lock_guard lock(all.mutex);
     if (--all.inside == 0)
@@ -218,7 +223,7 @@ public:
   void check(const std::string &what, std::chrono::steady_clock::time_point since) override {
     std::lock_guard lock(all.mutex);
     if (all.over)
-      throw all.ended(rank, what);
+      all.giveUp(rank, what);
     if (all.group)
       return all.group->check(what, since);
     if (std::chrono::steady_clock::now() - since > all.patience)
@@ -227,11 +232,15 @@ public:
                                        all.patience.count(), " s (--collective-timeout)"));
   }
 
-  void send(unsigned axis, unsigned peer, Tag tag, const std::string &,
+  void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
             std::span<const std::byte> bytes) override {
     int64_t to = all.mesh.along(rank, axis)[peer];
+    if (all.group)
+      throw Failure(Exit::internal, concat(what, " is between processes of several ranks"));
     std::vector<std::byte> copy(bytes.begin(), bytes.end());
     std::lock_guard lock(all.mutex);
+    if (all.over || all.finished[size_t(to)])
+      all.giveUp(rank, what);
     all.sent[{rank, to, tag}].push_back(std::move(copy));
     all.arrived.notify_all();
   }
@@ -244,7 +253,7 @@ public:
     all.arrived.wait(lock,
                      [&] { return !waiting.empty() || all.over || all.finished[size_t(from)]; });
     if (waiting.empty())
-      throw all.ended(rank, what);
+      all.giveUp(rank, what);
     std::vector<std::byte> got = std::move(waiting.front());
     waiting.pop_front();
     lock.unlock();
@@ -267,7 +276,7 @@ private:
       };
       meeting.changed.wait(lock, [&] { return holds() || misses(); });
       if (!holds())
-        throw all.ended(rank, what);
+        all.giveUp(rank, what);
     };
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
@@ -395,6 +404,7 @@ void LocalRanks::begin() {
   impl->left.wait(lock, [&] { return impl->inside == 0; });
   impl->over = false;
   impl->why.clear();
+  impl->cause = nullptr;
   impl->finished.assign(impl->finished.size(), false);
   impl->meetings.clear();
   impl->sent.clear();

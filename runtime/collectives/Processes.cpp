@@ -212,15 +212,7 @@ std::string Processes::lastActions() {
   return record ? record() : recorded;
 }
 
-void Processes::finish() {
-  finishSending();
-  control->finish();
-}
-
-void Processes::at(int64_t step) {
-  finishSending();
-  this->step = step;
-}
+void Processes::finish() { control->finish(); }
 
 void Processes::finishSending() {
   for (auto &one : outgoing)

@@ -58,8 +58,8 @@ public:
             std::span<const std::byte> bytes) override;
   void receive(int64_t peer, uint64_t tag, const std::string &what,
                std::span<std::byte> bytes) override;
-  /// Waits until what was sent before is on its way: a step's transfers are received in the step.
-  void at(int64_t step) override;
+  void finishSending() override;
+  void at(int64_t step) override { this->step = step; }
   void recordWith(std::function<std::string()> lastActions) override;
   void fail(Exit exit, const std::string &text) override;
   void finish() override;
@@ -94,7 +94,6 @@ private:
   [[noreturn]] void give(const std::string &what, int64_t peer, const std::string &broken) const;
   std::string words(const std::string &what, int64_t peer) const;
   void stop(std::optional<GroupFailure> why);
-  void finishSending();
 
   const int64_t own, all;
   const std::chrono::milliseconds timeout;

@@ -126,7 +126,8 @@ std::string proofOfDoor(const Meeting &meeting, const LinksPlugin &crypto, const
 
 } // namespace
 
-Door::Door(const Meeting &meeting, const LinksPlugin &crypto) : meeting(meeting), crypto(crypto) {
+Door::Door(const Meeting &meeting, const LinksPlugin &crypto)
+    : meeting(meeting), crypto(crypto), newest(meeting.last) {
   Address address = resolve(meeting);
   numeric = address.text();
   for (int next = meeting.port; next < meeting.port + rendezvousPorts && next < 1 << 16; ++next) {

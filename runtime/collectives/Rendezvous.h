@@ -98,7 +98,7 @@ private:
   std::vector<Visitor> visitors;
   std::map<int64_t, bool> here;
   int64_t generation = 0; ///< 0: they are still meeting
-  int64_t newest = 0;     ///< of all who have come, the generation that they were of
+  int64_t newest; ///< of this process and all who have come, the generation that they were of
   std::vector<int64_t> again;
 };
 

@@ -84,6 +84,9 @@ public:
     throw GroupFailure(Exit::internal, "this group sends nothing from one process to another");
   }
 
+  /// Waits until the others have what was sent. Behind an entry's run, which receives all of it.
+  virtual void finishSending() {}
+
   /// What comes next is of that step: for messages, and so that nobody is a step ahead unnoticed.
   virtual void at(int64_t step) = 0;
 

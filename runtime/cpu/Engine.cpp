@@ -84,6 +84,12 @@ void Engine::waitQuietly(Moment moment) {
   changed.wait(lock, [&] { return ends || done >= moment; });
 }
 
+void Engine::drain() {
+  waitQuietly(now());
+  std::lock_guard lock(mutex);
+  wrong = nullptr;
+}
+
 void Engine::wait(Moment moment) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return done >= moment; });

@@ -44,8 +44,8 @@ public:
   /// Returns when that moment has come. Throws what went wrong before it, once; what it was given
   /// behind that is not done.
   void wait(Moment moment);
-  /// Returns when all is done, however it went.
-  void drain() { waitQuietly(now()); }
+  /// Returns when all is done, however it went, which is forgotten.
+  void drain();
 
 private:
   struct Job {

@@ -211,6 +211,12 @@ public:
 
   void wait(Ticket) override {}
   void trace(Trace *trace) override {
+    // What is in a graph on one of them has to be so on all.
+    if (trace && !isHosts && mesh.ranks() > 1)
+      throw Failure(Exit::usage,
+                    concat("--trace and --profile time the actions of a GPU one by one, and the ",
+                           mesh.ranks(), " GPUs of --mesh ", mesh.text(),
+                           " run theirs together: give them to a program without --mesh"));
     devices[0]->trace(trace || !group || !isHosts ? trace : &recent);
   }
   void observe(Observer *observer) override {
@@ -430,6 +436,8 @@ private:
       attempt(number, [&] {
         Device &device = *devices[number];
         device.wait(device.run(entry));
+        if (group)
+          group->finishSending();
         if (local)
           local->finish(here[number]);
       });

@@ -121,7 +121,7 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
   own.standing = &standing;
   own.parent = getpid();
   std::optional<Launch> launch = findLaunch(options.rendezvous);
-  const std::string who = launch ? concat("rank ", launch->rank, ": ") : "";
+  const std::string who = launch ? concat("rank ", launch->rank, ": ") : "the run: ";
   Watch watch;
   while (true) {
     std::cout.flush();
@@ -159,7 +159,7 @@ Exit withRestarts(const RunOptions &options, const std::function<Exit(const RunO
     ++standing.starts;
     standing.steps = 0;
     standing.isNotMet = false;
-    own.resume = true;
+    own.resume |= standing.saved != Standing::notBegun; // its folder was taken for this run
   }
 }
 

@@ -149,7 +149,10 @@ Exit runTogether(const RunOptions &options, const std::vector<std::string> &mesh
   there = &group;
   own.device.group = &group;
   own.standing->generation = group.generation();
-  own.resume |= group.generation() > 1; // others have saved, maybe
+  // Others have saved, maybe: but a folder that was never taken for this run is another's.
+  if (group.generation() > 1)
+    own.resume |= collectives::mostOf(group, "whether the run had begun",
+                                      own.standing->saved != Standing::notBegun);
   sayNothing = launch->rank != 0;
   if (sayNothing) {
     own.metrics = own.tensorboard = own.trace = "";

@@ -266,6 +266,8 @@ void Training::tellSlowRanks(const std::vector<std::vector<int64_t>> &nanosecond
     seconds.push_back(1e-9 * double(one[1]));
   if (std::ranges::min(seconds) <= 0) // none is done
     return;
+  if (artifact::meshOf(program.plan()).find(stageAxis) >= 0)
+    return; // stages do different things
   for (const SlowRanks::Change &change : slowRanks.add(seconds)) {
     std::string times =
         concat(formatted("%.3g", 1e3 * change.seconds), " ms a step besides waiting, ",

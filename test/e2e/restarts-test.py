@@ -170,6 +170,17 @@ class Restarts(ranks.Ranks):
         self.weir_run(artifact, *rows, "--steps", 3, "--checkpoint", self.folder / "kept")
         fails(2, "add --resume", artifact, *rows, "--steps", 3)
 
+    def test_killed_before_it_began(self):
+        """What is in a folder that was never taken for the run is another's, whoever is killed."""
+        artifact, rows = self.artifact_and_data()
+        self.weir_run(artifact, *rows, "--steps", 3, "--checkpoint", self.folder / "kept")
+        process = ranks.start("weir", "train", *ranks.MLP, *rows, "--steps", 9, "--checkpoint", self.folder / "kept", "--restarts", 1)
+        self.addCleanup(self.put_away, process)
+        kill(self.await_child(process))  # it compiles
+        (said,) = self.all_end([process], status=2)
+        self.assertRegex(said[1], r"the run: it was ended by SIGKILL: .*; started again, time 1 of 1\n")
+        self.assertIn("add --resume", said[1])
+
     def test_one_process_alone(self):
         artifact, rows = self.artifact_and_data()
         words = [artifact, *rows, "--steps", 150, "--every", 7]

@@ -190,8 +190,6 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
   RankOptions ranks = ranksOf(options);
   if (!ranks.hosts.empty())
     (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(ranks.mesh));
-  bool hasStages = mesh.find(stageAxis) >= 0;
   PipelineOptions pipeline{.target = target,
                            .precision = named.precision,
                            .master = named.master,
@@ -206,9 +204,8 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
                            .sequenceParallel = options.sequenceParallel,
                            .contextParallel = options.contextParallel,
-                           // Ranks of one process exchange once for all of them, in one order;
-                           // stages wait for what they are sent where it stands.
-                           .overlap = options.overlap && !options.deterministic && !hasStages,
+                           // Ranks of one process exchange once for all of them, in one order.
+                           .overlap = options.overlap && !options.deterministic,
                            .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =

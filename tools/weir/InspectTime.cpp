@@ -9,6 +9,7 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include "runtime/planned/Simulate.h"
 #include "runtime/report/Number.h"
@@ -168,6 +169,11 @@ void printTime(const ordered_json &facts, std::ostream &out) {
 
 ordered_json describeTime(const artifact::Program &program, const TimeOptions &options,
                           RatesOfTarget ratesOf) {
+  const Mesh mesh = artifact::meshOf(program);
+  if (int axis = mesh.find(stageAxis); axis >= 0 && mesh.axes[size_t(axis)].size > 1)
+    throw Failure(Exit::usage,
+                  "--time predicts one rank beside others like it, and stages of a pipeline wait "
+                  "for each other: `weir inspect --sharding` says how long, by what they compute");
   std::string target = artifact::deviceOf(program).target()->str();
   Rates rates = options.rates.empty() ? ratesOf(target) : *Rates::parse(options.rates);
   Link link = options.link.empty() ? Link() : *Link::parse(options.link);

@@ -128,6 +128,18 @@ void requireOneMesh(const CompileOptions &options, const std::string &what) {
                                       1 + options.otherMeshes.size(), " times: give one"));
 }
 
+static bool hasBatch(const Mesh &mesh) {
+  return std::ranges::any_of(mesh.axes,
+                             [](const Mesh::Axis &axis) { return isOfBatch(axis.name); });
+}
+
+/// Whether one of the meshes does.
+static bool any(const CompileOptions &options, bool (*does)(const Mesh &)) {
+  return std::ranges::any_of(allMeshes(options), [&](const std::string &mesh) {
+    return does(std::get<Mesh>(Mesh::parse(mesh)));
+  });
+}
+
 /// A run is of one of them by the number of its processes.
 static void checkOtherMeshes(const CompileOptions &options) {
   std::map<int64_t, std::string> ofRanks;
@@ -146,6 +158,14 @@ static void checkOtherMeshes(const CompileOptions &options) {
     CompileOptions one = options;
     one.mesh = mesh;
     one.otherMeshes.clear();
+    // What is said of an axis is for the meshes that have it.
+    const Mesh of = std::get<Mesh>(Mesh::parse(mesh));
+    if (of.find(stageAxis) < 0)
+      one.schedule.clear();
+    if (of.find(contextAxis) < 0)
+      one.contextParallel.clear();
+    if (!hasBatch(of))
+      one.zero = 0;
     checkMeshOptions(one);
   }
 }
@@ -155,7 +175,8 @@ static void checkStages(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   int axis = mesh.find(stageAxis);
   if (axis < 0 || mesh.axes[size_t(axis)].size == 1) {
-    if (!options.schedule.empty())
+    if (!options.schedule.empty() &&
+        !any(options, [](const Mesh &some) { return some.find(stageAxis) >= 0; }))
       throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: give a --mesh pp=N");
     return;
   }
@@ -175,6 +196,8 @@ static void checkStages(const CompileOptions &options) {
 
 void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
+  if (options.mesh.empty() && !options.link.empty())
+    throw Failure(Exit::usage, "--link joins the ranks of a --mesh, and there is none");
   checkStages(options);
   if (options.deterministic && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage,
@@ -186,14 +209,12 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.memoryIsHere && !options.mesh.empty())
     throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
                                    " together, and each gets a size of its own: give one");
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  if (!options.contextParallel.empty() && mesh.find(contextAxis) < 0)
+  if (!options.contextParallel.empty() &&
+      !any(options, [](const Mesh &some) { return some.find(contextAxis) >= 0; }))
     throw Failure(Exit::usage,
                   "--context-parallel says what attention does over an axis cp, and there is none: "
                   "expected --mesh cp=N");
-  bool hasBatch =
-      std::ranges::any_of(mesh.axes, [](const Mesh::Axis &axis) { return isOfBatch(axis.name); });
-  if (options.zero && !hasBatch)
+  if (options.zero && !any(options, hasBatch))
     throw Failure(Exit::usage, "--zero needs a --mesh dp=N (or ep, cp) over whose ranks it is cut");
 }
 
