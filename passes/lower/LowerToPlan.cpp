@@ -551,7 +551,9 @@ LogicalResult EntryLowering::lowerBody(MicrobatchesOp op, ArrayRef<Value> carrie
   unsigned firstCarried = 1 + op.getSliced().size();
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
     Value memory = memoryOf(next);
-    if (!targetOf.contains(memory) &&
+    // What another section reads later is still there when the next round carries on.
+    bool isKept = !everyUse(memory, [](OpOperand &use) { return !isa<KeepOp>(use.getOwner()); });
+    if (!targetOf.contains(memory) && !isKept &&
         mayWriteDirectly(memory, {body.getArgument(firstCarried + i)}, body))
       targetOf[memory] = carried[i];
   }

@@ -115,6 +115,7 @@ public:
                                       << " stages; expected at most one stage for each op";
     cut();
     placeParameters();
+    placeStates();
     return success();
   }
 
@@ -181,7 +182,7 @@ private:
     double best = INFINITY;
     for (int64_t doubled = 0; doubled < 40; ++doubled) {
       SmallVector<size_t> places;
-      double most = double(few) * std::pow(2.0, double(doubled));
+      double most = double(std::max<int64_t>(few, 1)) * std::pow(2.0, double(doubled));
       for (size_t i = 1; i < line.size(); ++i)
         if (double(crossing[i]) <= most)
           places.push_back(i);
@@ -199,6 +200,8 @@ private:
       if (all)
         break;
     }
+    if (!found)
+      found = bestCuts(upTo, llvm::to_vector(llvm::seq<size_t>(1, line.size())), stages);
     int64_t stage = 0;
     size_t next = 0;
     for (auto [place, op] : llvm::enumerate(line)) {
@@ -244,6 +247,21 @@ private:
     }
   }
 
+  /// A block's state that is carried through microbatches is where its next value is made.
+  void placeStates() {
+    step.walk([&](WriteOp write) {
+      auto owner = module.lookupSymbol<VariableOp>(write.getVariable());
+      if (owner.getRole() != Role::state || saidStage(owner) != everywhere)
+        return;
+      Value value = write.getValue();
+      if (auto loop = value.getDefiningOp<MicrobatchesOp>())
+        value = loop.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(value).getResultNumber());
+      if (Operation *made = value.getDefiningOp())
+        sayStage(owner, saidStage(made));
+    });
+  }
+
   ModuleOp module;
   func::FuncOp step;
   const int64_t stages;
@@ -262,6 +280,13 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
     if (axis < 0 || !step)
       return;
     int64_t stages = all->axes[size_t(axis)].size * chunks;
+    if (chunks > 1 &&
+        !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
+      step.emitError() << "--schedule interleaved gives each rank of --mesh " << all->text()
+                       << " several stages, for several microbatches, and a step is one: give "
+                          "--microbatches, as many as pp has ranks or a multiple of them";
+      return signalPassFailure();
+    }
     if (stages > 1 && getOperation()->hasAttr(recomputeAttrName)) {
       step.emitError() << "--mesh " << all->text()
                        << ": stages keep what their gradients read, and the model's plan says "

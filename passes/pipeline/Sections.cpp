@@ -26,9 +26,9 @@ public:
         stageOfOp(stageOfOp), stageOfValue(stageOfValue) {}
 
   LogicalResult run() {
+    // Of all stages: they number microbatches alike, one that computes no gradients too.
     for (Operation &op : body.without_terminator())
-      if (here.has(stageOfOp(&op)))
-        hasGradients |= isGradient(op.getLoc()) && stageOfOp(&op) != everywhere;
+      hasGradients |= isGradient(op.getLoc()) && stageOfOp(&op) != everywhere;
     count = hasGradients ? here.chunks * (schedule.splitsWeights ? 3 : 2) : 1;
     for (Operation &op : body.without_terminator())
       if (here.has(stageOfOp(&op)))

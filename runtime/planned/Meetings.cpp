@@ -192,10 +192,29 @@ std::optional<RanksFault> Meetings::comparePlaces() {
 // Following
 //===----------------------------------------------------------------------===//
 
+static void addAxesOfTransfers(const std::vector<Meeting> &meetings,
+                               std::set<std::string_view> &axes) {
+  for (const Meeting &meeting : meetings) {
+    if (meeting.isTransfer())
+      axes.insert(meeting.axis);
+    addAxesOfTransfers(meeting.body, axes);
+  }
+}
+
 /// Splits what may differ until nothing does: by the program, then by what kinds are met. False
 /// where that takes too long.
 bool Meetings::findKinds() {
   kindOf = ranks.programOf;
+  // A transfer says where its other end is, whatever runs there.
+  std::set<std::string_view> axes;
+  for (const std::vector<Meeting> &of : collectives)
+    addAxesOfTransfers(of, axes);
+  for (std::string_view name : axes)
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      auto axis = unsigned(mesh.find(name));
+      kindOf[size_t(rank)] = kindOf[size_t(rank)] * uint32_t(mesh.axes[axis].size) +
+                             uint32_t(mesh.coordinate(rank, axis));
+    }
   for (size_t known = 0;;) {
     std::map<std::vector<uint32_t>, uint32_t> kinds;
     std::vector<uint32_t> next;
