@@ -375,10 +375,14 @@ void Recomputer::run(Group &group) {
   for (auto &[fresh, values] : waiting) {
     int64_t spared = 0;
     OpSet all;
-    for (auto &[value, ops] : values) {
-      spared += bytesOf(value);
+    for (auto &[value, ops] : values)
       all.insert(ops.begin(), ops.end());
-    }
+    // What others read stays in memory.
+    for (auto &[value, ops] : values)
+      if (llvm::all_of(value.getUsers(), [&](Operation *user) {
+            return group.ops.contains(user) || all.contains(user);
+          }))
+        spared += bytesOf(value);
     if (spared <= bytesOf(fresh) || !Groups::fits(group, all))
       continue;
     llvm::sort(values, [&](const auto &a, const auto &b) {

@@ -32,7 +32,8 @@ public:
       hasStripes |= needsStripes(op);
     });
     entry.walk([&](AttendOp op) { gathers &= canBeStriped(op); });
-    byHeads = way.empty() ? hasHeads && !gathers : way == "all-to-all";
+    isAsked = way == "all-to-all";
+    byHeads = way.empty() ? hasHeads && !gathers : isAsked;
     hasStripes &= !byHeads;
   }
 
@@ -43,7 +44,7 @@ public:
     if (places < ranks)
       return "the positions of a sequence, of which `attend` has " + std::to_string(places) +
              " here: expected one for each rank at least";
-    if (byHeads && queries[heads] < ranks * others)
+    if (byHeads && queries[heads] < (isAsked ? ranks * others : ranks))
       return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
              " here: expected one for each rank at least, or --context-parallel gather";
     if (!byHeads && !canBeStriped(op))
@@ -88,6 +89,7 @@ private:
   const unsigned axis;
   const int64_t ranks;
   int64_t others; ///< ranks that cut heads too
+  bool isAsked;   ///< for heads
   bool byHeads, hasStripes = false;
 };
 

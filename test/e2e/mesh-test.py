@@ -73,8 +73,9 @@ class Mesh(weirtest.Test):
             artifact = self.compiled("gpt-char", *options, *more, name="a.weirx")
             return json.loads(self.weir("inspect", "--memory", "--json", artifact).stdout)["totals"]["kept"]
 
-        self.assertLessEqual(kept("--mesh", "tp=2"), 1.1 / 2 * kept())
-        self.assertLessEqual(kept("--mesh", "tp=4"), 1.1 / 4 * kept())
+        # What is exchanged beside what is computed takes more, since it is there earlier.
+        self.assertLessEqual(kept("--mesh", "tp=2", "--no-overlap"), 1.1 / 2 * kept())
+        self.assertLessEqual(kept("--mesh", "tp=4", "--no-overlap"), 1.1 / 4 * kept())
 
     def test_low_precision(self):
         """Ranks round their parts of a sum, so losses are as far from one device's as low precision is fine."""
@@ -261,7 +262,7 @@ train {
         model = MODELS / "mnist-mlp.weir"
         for mesh, words in (("dp", "no axis with its size"), ("dp=0", "no size of the axis dp"), ("dp=2,dp=2", "twice")):
             self.fails(2, words, "weir", "compile", model, "--mesh", mesh, "-o", self.folder / "a.weirx")
-        self.fails(2, "xp is no axis that anything is cut over: expected dp, for rows of batches, tp, for matrices, ep, for experts, or cp, for positions of sequences",
+        self.fails(2, "xp is no axis that anything is cut over: expected dp, for rows of batches, tp, for matrices, ep, for experts, cp, for positions of sequences, or pp, for stages",
                    "weir", "compile", model, "--mesh", "xp=2", "-o", self.folder / "a.weirx")  # fmt: skip
         # No more than that is said: nothing of the compiler's own.
         self.fails(3, r"mnist-mlp.weir:16:1: error: --mesh ep=2 cuts experts, and this model has none: [^\n]*; for rows alone, use dp\n$", "weir",
