@@ -308,7 +308,9 @@ std::optional<Chain> chainOf(Value value, const Group &group, const Groups &grou
 /// Clones into groups what makes the values they read.
 class Recomputer {
 public:
-  Recomputer(Groups &groups, Block &block) : groups(groups) {
+  /// `makesAgain`: also what needs one value beside.
+  Recomputer(Groups &groups, Block &block, bool makesAgain)
+      : groups(groups), makesAgain(makesAgain) {
     for (auto [place, op] : llvm::enumerate(block))
       places[&op] = place;
   }
@@ -333,6 +335,7 @@ private:
   void clone(Group &group, Value value, const OpSet &ops, IRMapping &mapping);
 
   Groups &groups;
+  const bool makesAgain;
   llvm::DenseMap<Operation *, unsigned> places; ///< but of what is cloned
   OpSet originals;                              ///< of what is
 };
@@ -364,7 +367,7 @@ void Recomputer::run(Group &group) {
     std::optional<Chain> chain = chainOf(value, group, groups, external);
     if (!chain)
       continue;
-    if (chain->fresh.size() == 1 && places.contains(value.getDefiningOp()))
+    if (makesAgain && chain->fresh.size() == 1 && places.contains(value.getDefiningOp()))
       waiting[chain->fresh.front()].push_back({value, chain->ops});
     if (!chain->fresh.empty() || !Groups::fits(group, chain->ops))
       continue;
@@ -406,8 +409,9 @@ void Recomputer::eraseUnused() {
   }
 }
 
-void recompute(Groups &groups, Block &block) {
-  Recomputer recomputer(groups, block);
+void recompute(Groups &groups, Block &block, const Target &target) {
+  // Where arithmetic costs next to nothing beside memory.
+  Recomputer recomputer(groups, block, /*makesAgain=*/target.stagesPorts());
   for (Group *group : groups.all())
     if (group->fused)
       recomputer.run(*group);
@@ -436,7 +440,7 @@ LogicalResult outlineBlock(Block &block, const Target &target) {
   computeTwice(block);
   Groups groups(block);
   absorbNeighbours(groups, block, target);
-  recompute(groups, block);
+  recompute(groups, block, target);
 
   std::vector<std::unique_ptr<Unit>> units;
   llvm::DenseMap<Operation *, Unit *> unitOf;

@@ -109,10 +109,10 @@ ArrayRef<Rule> rules() {
 }
 
 ArrayRef<StringRef> programOps() {
-  static constexpr StringRef all[] = {"variable",   "read",       "fetch",        "put",
-                                      "all_gather", "all_to_all", "pack",         "unpack",
-                                      "write",      "gradient",   "microbatches", "yield",
-                                      "kernel",     "loss",       "clip",         "all_finite"};
+  static constexpr StringRef all[] = {
+      "variable", "read",         "fetch",   "put",    "all_gather", "all_to_all", "pack",
+      "unpack",   "send",         "receive", "cross",  "keep",       "kept",       "write",
+      "gradient", "microbatches", "yield",   "kernel", "loss",       "clip",       "all_finite"};
   return all;
 }
 
