@@ -298,7 +298,6 @@ class SeveralMeshes(ranks.Ranks):
         fails = lambda words, *more: self.fails(2, words, "weir", "compile", *ranks.MLP, "-o", self.folder / "no.weirx", *more)
         fails("--mesh dp=2 and --mesh tp=2 are of as many ranks, 2", "--mesh", "dp=2", "--mesh", "tp=2")
         fails("--stop-after looks at one mesh, and --mesh is there 2 times", "--mesh", "dp=2", "--mesh", "dp=4", "--stop-after", "plan")
-        fails("--zero needs a --mesh dp=N", "--mesh", "dp=2", "--mesh", "tp=4", "--zero", 1)
 
     def test_code_that_is_the_same_is_there_once(self):
         artifact = self.compiled(*ranks.MLP, "--deterministic", "--mesh", "dp=4", "--mesh", "dp=2")
@@ -334,7 +333,7 @@ class Pulses:
 class SlowRanks(ranks.Ranks):
     def test_it_is_named_once(self):
         # Steps that take longer than a pulse.
-        artifact = self.compiled(ranks.MLP[0], "--set", "hidden=1024", "--set", "batch=128", "--mesh", "dp=2")
+        artifact = self.compiled(ranks.MLP[0], "--set", "hidden=1024", "--set", "batch=128", "--mesh", "dp=2", "--no-overlap")
         processes = self.begin(2, artifact, *self.digits(512), "--steps", 100000, "--metrics", self.folder / "m.jsonl", tool="weir-run")
         self.await_steps(processes, steps=5)
         for told in (1, 2):
