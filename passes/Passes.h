@@ -16,8 +16,10 @@
 #include "codegen/Target.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "runtime/base/Link.h"
 
 namespace weir {
 
@@ -39,6 +41,8 @@ std::unique_ptr<mlir::Pass> createRematerialize(std::shared_ptr<Target> target, 
 std::unique_ptr<mlir::Pass> createLowerToPlan(std::shared_ptr<Target> target);
 std::unique_ptr<mlir::Pass> createOverlapTransfers(std::shared_ptr<Target> target, int64_t budget,
                                                    int64_t threads);
+std::unique_ptr<mlir::Pass> createOverlapCollectives(std::shared_ptr<Target> target, int64_t budget,
+                                                     int64_t threads, const Link &link);
 /// `dump` sees the code on its way; the steps it takes are nested in `time`, unless null. `others`
 /// are plans for the same target that get the same code, with the kernels of all: theirs take other
 /// names.

@@ -159,6 +159,42 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
   }];
 }
 
+// pipeline/
+
+def Weir_MeshOption : Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as pp=2; nothing happens without pp">;
+def Weir_ChunksOption : Option<"chunks", "chunks", "int64_t", "1", "stages of each rank">;
+
+def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
+  let summary = "says on which stage of a pipeline what the step computes forward is";
+  let description = [{
+    The forward computation, in the model's order, is cut where few bytes cross into parts that take as long as each other. Nothing changes
+    but attributes: weir.stage of ops and variables. Ahead of autodiff: a gradient is where its op is.
+  }];
+  let options = [Weir_MeshOption, Weir_ChunksOption];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
+  let summary = "says of everything on which stage it is, and what goes from stage to stage";
+  let description = [{
+    What has no stage yet is where most of what it reads is, and what reads no parameter is on all stages. Before: any op reads any value.
+    After: an op reads values of its own stage, or of all; weir.cross stands between.
+  }];
+  let options = [Weir_MeshOption];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
+def SplitStages : Pass<"weir-split-stages", "::mlir::ModuleOp"> {
+  let summary = "makes a program the one of one rank's stages";
+  let description = [{
+    Of the module's weir.rank. What is of other stages goes, weir.cross becomes weir.send and weir.receive, and microbatches that compute
+    gradients become sections of them, in the order of a schedule.
+  }];
+  let options = [Weir_ChunksOption,
+                 Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved or zero-bubble">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 // sharding/
 
 def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
@@ -340,6 +376,31 @@ def VerifyPlanned : Pass<"weir-verify-planned", "::mlir::ModuleOp"> {
     Every access lies inside its buffer; everything read was written; buffers that are alive together do not overlap; and of two
     actions that touch the same bytes, one of them to write, one happens before the other, by its queue or by events.
   }];
+  let dependentDialects = ["::weir::plan::PlanDialect"];
+}
+
+// schedule/
+
+def OrderCollectives : Pass<"weir-order-collectives", "::mlir::func::FuncOp"> {
+  let summary = "puts collectives in the order in which what they read is made";
+  let description = [{
+    By how many ops each is behind, along the longest way, so gradients come as the backward computation makes them; what is made of variables
+    alone comes where it is used. All other ops keep their order, but for who waits for what is behind it now.
+  }];
+}
+
+def OverlapCollectives : Pass<"weir-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "begins collectives where what they read is made, and waits for them where what they give is used";
+  let description = [{
+    On a queue of its own for each axis of the mesh, the others between in an order in which they have the most time; collectives keep theirs,
+    so that all ranks have the same. Runs before there are places; in a budget the arena is no larger than that allows, or than it would be
+    otherwise. What is no faster by the clock of the target and the link stays as it is.
+  }];
+  let options = [
+      Weir_TargetOption,
+      Option<"budget", "budget", "int64_t", "0", "bytes that a run may take; 0: as many as it takes">,
+      Option<"threads", "threads", "int64_t", "1", "that the budget is for, of a CPU">,
+      Option<"link", "link", "std::string", "\"10GB/s,20us\"", "what joins ranks: bytes per second, and what a collective takes besides">];
   let dependentDialects = ["::weir::plan::PlanDialect"];
 }
 

@@ -18,10 +18,9 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
-#include "passes/SchedulePasses.h"
 #include "passes/VerifyRanks.h"
 #include "passes/pipeline/Schedules.h"
-#include "passes/pipeline/StagePasses.h"
+#include "runtime/base/Stages.h"
 
 using namespace mlir;
 
@@ -50,13 +49,7 @@ static int64_t chunksOf(const PipelineOptions &options) {
   return schedule && schedule->takesChunks ? 2 : 1;
 }
 
-/// Whether the mesh is a pipeline.
-static bool hasStages(const PipelineOptions &options) {
-  auto mesh = Mesh::parse(options.mesh);
-  auto *all = std::get_if<Mesh>(&mesh);
-  int axis = all ? all->find(stageAxis) : -1;
-  return axis >= 0 && all->axes[size_t(axis)].size > 1;
-}
+static bool hasStages(const PipelineOptions &options) { return stagesOf(options.mesh) > 1; }
 
 /// Stages wait for what they are sent where it stands, and for what they exchange too.
 static bool overlaps(const PipelineOptions &options) {

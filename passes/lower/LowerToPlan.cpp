@@ -12,12 +12,12 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
-#include "passes/lower/Schedule.h"
+#include "passes/lower/CheckEntry.h"
+#include "passes/lower/GatherSections.h"
+#include "passes/lower/KernelTable.h"
 #include "runtime/base/Layout.h"
-#include "runtime/base/Limits.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -28,90 +28,6 @@ using namespace mlir;
 using namespace weir;
 
 namespace {
-
-/// The kernels of a program, each kept once.
-class KernelTable {
-public:
-  KernelTable(ModuleOp module, Target &target) : module(module), symbols(module), target(target) {}
-
-  struct Entry {
-    plan::KernelOp op;
-    KernelPlan schedule;
-  };
-
-  FailureOr<const Entry *> of(KernelOp kernel);
-  bool isCall(KernelOp kernel) const { return target.isCall(kernel); }
-  LogicalResult call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers);
-  int64_t threadScratch = 0;
-
-private:
-  LogicalResult take(KernelOp kernel, int64_t scratch);
-
-  ModuleOp module;
-  SymbolTable symbols;
-  Target &target;
-  llvm::DenseMap<Operation *, std::unique_ptr<Entry>, KernelStructure> entries;
-};
-
-int64_t costOf(KernelOp kernel, bool bytes) {
-  int64_t total = 0;
-  if (bytes) {
-    for (Type type : kernel->getOperandTypes())
-      total += storageBytes(type);
-    for (Type type : kernel->getResultTypes())
-      total += storageBytes(type);
-    return total;
-  }
-  kernel.walk([&](Costed op) { total += op.cost().flops; });
-  return total;
-}
-
-FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
-  if (auto known = entries.find(kernel); known != entries.end())
-    return known->second.get();
-  FailureOr<KernelPlan> schedule = target.planKernel(kernel);
-  if (failed(schedule))
-    return failure();
-  auto owned = std::make_unique<Entry>();
-  Entry &entry = *owned;
-  entry.schedule = *schedule;
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPointToEnd(module.getBody());
-  Schedule said = scheduleOf(kernel, *schedule);
-  std::string symbol = "kernel_" + std::to_string(entries.size());
-  entry.op = plan::KernelOp::create(
-      builder, kernel.getLoc(), builder.getStringAttr(symbol), kernel.getShapeAttr(), said.parts,
-      said.takes, said.threadScratch, builder.getI64IntegerAttr(costOf(kernel, false)),
-      builder.getI64IntegerAttr(costOf(kernel, true)));
-  // A variable may have that name: the kernel takes another then.
-  symbols.insert(entry.op);
-  Block *body = builder.createBlock(&entry.op.getBody());
-  IRMapping mapping;
-  for (Value input : kernel.getInputs())
-    if (!mapping.contains(input))
-      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
-  Operation *meaning = builder.clone(*kernel.getOperation(), mapping);
-  if (failed(take(kernel, schedule->threadScratch)))
-    return failure();
-  return entries.try_emplace(meaning, std::move(owned)).first->second.get();
-}
-
-LogicalResult KernelTable::call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers) {
-  FailureOr<int64_t> scratch = target.planCall(builder, kernel, buffers);
-  if (failed(scratch))
-    return failure();
-  return take(kernel, *scratch);
-}
-
-LogicalResult KernelTable::take(KernelOp kernel, int64_t scratch) {
-  threadScratch = std::max(threadScratch, scratch);
-  if (uint64_t(scratch) <= limits::threadScratch)
-    return success();
-  return emitError(kernel.getLoc())
-         << "what is computed here takes " << scratch
-         << " bytes of scratch for each thread, and at most " << limits::threadScratch
-         << " are given: cut it over more ranks (--mesh), or make it smaller (--set)";
-}
 
 /// Lowers one entry.
 class EntryLowering {
@@ -320,49 +236,10 @@ LogicalResult EntryLowering::run() {
   return success();
 }
 
-/// The parts of the same microbatches, in a block that has such.
-SmallVector<MicrobatchesOp> sectionsIn(Block &block) {
-  SmallVector<MicrobatchesOp> sections;
-  for (auto loop : block.getOps<MicrobatchesOp>())
-    if (loop->hasAttr(orderAttrName))
-      sections.push_back(loop);
-  return sections;
-}
-
-/// Has sections stand together: what is computed of their results goes behind all of them, what is
-/// not ahead.
-void gatherSections(Block &block, ArrayRef<MicrobatchesOp> sections) {
-  llvm::DenseSet<Operation *> behind(sections.begin(), sections.end());
-  SmallVector<Operation *> later;
-  Operation *end = sections.back()->getNextNode();
-  for (Operation *op = sections.front(); op != end; op = op->getNextNode()) {
-    bool reads = false;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *maker = operand.getDefiningOp())
-          reads |= behind.contains(maker);
-    });
-    if (behind.contains(op) || !reads)
-      continue;
-    behind.insert(op);
-    later.push_back(op);
-  }
-  for (Operation *op : later)
-    op->moveBefore(end);
-  Operation *first = sections.front();
-  llvm::DenseSet<Operation *> all(sections.begin(), sections.end());
-  for (Operation *op = first->getNextNode(); op != (later.empty() ? end : later.front());) {
-    Operation *next = op->getNextNode();
-    if (!all.contains(op))
-      op->moveBefore(first);
-    op = next;
-  }
-}
-
 LogicalResult EntryLowering::lowerBlock(Block &block) {
   SmallVector<MicrobatchesOp> sections = sectionsIn(block);
   if (!sections.empty())
-    gatherSections(block, sections);
+    gatherSections(sections);
   for (Operation &op : block.without_terminator()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
@@ -646,30 +523,6 @@ LogicalResult EntryLowering::lowerSections(ArrayRef<MicrobatchesOp> sections) {
       if (!done.contains({number, i}))
         return section.emitOpError() << "is never computed for microbatch " << i;
     }
-  return success();
-}
-
-/// What an entry takes and returns may have passed through no op of the dialect, and what is known
-/// of it through no frontend.
-LogicalResult checkEntry(func::FuncOp function) {
-  if (failed(requireBody(function)))
-    return failure();
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (std::string missing = missingOfTensor(type); !missing.empty())
-      return function.emitError() << "takes or returns " << type << ": expected " << missing;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (!function.getArgAttrOfType<StringAttr>(i, inputAttrName))
-      return function.emitError() << "cannot be planned: its argument " << i << " has no "
-                                  << inputAttrName;
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto part = function.getResultAttrOfType<StringAttr>(i, partAttrName);
-    auto kind = part ? plan::symbolizePortKind(part.getValue()) : std::nullopt;
-    if (!function.getResultAttrOfType<StringAttr>(i, outputAttrName) || !kind ||
-        *kind == plan::PortKind::input)
-      return function.emitError() << "cannot be planned: its result " << i << " has no "
-                                  << outputAttrName << ", or no " << partAttrName
-                                  << " of an output";
-  }
   return success();
 }
 

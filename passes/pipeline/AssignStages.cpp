@@ -13,13 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
-#include "passes/pipeline/StagePasses.h"
+#include "ir/weir/Transfers.h"
+#include "passes/Passes.h"
 #include "passes/pipeline/Stages.h"
-#include "runtime/base/Mesh.h"
+#include "runtime/base/Stages.h"
 
 namespace weir {
 #define GEN_PASS_DEF_ASSIGNSTAGES
-#include "passes/pipeline/StagePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace weir
 
 using namespace mlir;
@@ -273,27 +274,25 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto parsed = Mesh::parse(std::string(mesh));
-    auto *all = std::get_if<Mesh>(&parsed);
-    int axis = all ? all->find(stageAxis) : -1;
+    const std::string text = mesh;
+    const int64_t ranks = stagesOf(text), stages = ranks * chunks;
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (axis < 0 || !step)
+    if (ranks == 1 || !step)
       return;
-    int64_t stages = all->axes[size_t(axis)].size * chunks;
     if (chunks > 1 &&
         !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
-      step.emitError() << "--schedule interleaved gives each rank of --mesh " << all->text()
+      step.emitError() << "--schedule interleaved gives each rank of --mesh " << text
                        << " several stages, for several microbatches, and a step is one: give "
                           "--microbatches, as many as pp has ranks or a multiple of them";
       return signalPassFailure();
     }
-    if (stages > 1 && getOperation()->hasAttr(recomputeAttrName)) {
-      step.emitError() << "--mesh " << all->text()
+    if (getOperation()->hasAttr(recomputeAttrName)) {
+      step.emitError() << "--mesh " << text
                        << ": stages keep what their gradients read, and the model's plan says "
                           "`recompute`, which does not go with them yet: leave one of the two out";
       return signalPassFailure();
     }
-    if (stages > 1 && failed(Assigner(getOperation(), step, stages).run("--mesh " + all->text())))
+    if (failed(Assigner(getOperation(), step, stages).run("--mesh " + text)))
       signalPassFailure();
   }
 };

@@ -12,14 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Locations.h"
-#include "passes/pipeline/StagePasses.h"
+#include "ir/weir/Transfers.h"
+#include "passes/Passes.h"
 #include "passes/pipeline/Stages.h"
-#include "runtime/base/Mesh.h"
+#include "runtime/base/Stages.h"
 #include <map>
 
 namespace weir {
 #define GEN_PASS_DEF_CROSSSTAGES
-#include "passes/pipeline/StagePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace weir
 
 using namespace mlir;
@@ -154,10 +155,7 @@ struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto parsed = Mesh::parse(std::string(mesh));
-    auto *all = std::get_if<Mesh>(&parsed);
-    int axis = all ? all->find(stageAxis) : -1;
-    if (axis < 0 || all->axes[size_t(axis)].size < 2)
+    if (stagesOf(std::string(mesh)) == 1)
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       Crosser(getOperation()).run(function);

@@ -13,13 +13,14 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Transfers.h"
+#include "passes/Passes.h"
 #include "passes/pipeline/Sections.h"
-#include "passes/pipeline/StagePasses.h"
 #include "runtime/base/Layout.h"
 
 namespace weir {
 #define GEN_PASS_DEF_SPLITSTAGES
-#include "passes/pipeline/StagePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace weir
 
 using namespace mlir;

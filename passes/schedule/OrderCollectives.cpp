@@ -17,12 +17,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
-#include "passes/SchedulePasses.h"
+#include "passes/Passes.h"
 #include <queue>
 
 namespace weir {
 #define GEN_PASS_DEF_ORDERCOLLECTIVES
-#include "passes/SchedulePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace weir
 
 using namespace mlir;

@@ -19,7 +19,7 @@
 #include "ir/plan/Queues.h"
 #include "ir/weir/Names.h"
 #include "passes/PassTarget.h"
-#include "passes/SchedulePasses.h"
+#include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
 #include "passes/memory/Reserve.h"
 #include "passes/schedule/Beside.h"
@@ -30,7 +30,7 @@
 
 namespace weir {
 #define GEN_PASS_DEF_OVERLAPCOLLECTIVES
-#include "passes/SchedulePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace weir
 
 using namespace mlir;

@@ -10,6 +10,7 @@
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/checkpoint/Tensors.h"
 #include "runtime/collectives/Agree.h"
@@ -266,7 +267,7 @@ void Training::tellSlowRanks(const std::vector<std::vector<int64_t>> &nanosecond
     seconds.push_back(1e-9 * double(one[1]));
   if (std::ranges::min(seconds) <= 0) // none is done
     return;
-  if (artifact::meshOf(program.plan()).find(stageAxis) >= 0)
+  if (stagesOf(artifact::meshOf(program.plan())) > 1)
     return; // stages do different things
   for (const SlowRanks::Change &change : slowRanks.add(seconds)) {
     std::string times =

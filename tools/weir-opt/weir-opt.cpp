@@ -14,8 +14,6 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
-#include "passes/SchedulePasses.h"
-#include "passes/pipeline/StagePasses.h"
 #include "tools/weir-opt/Run.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -50,8 +48,6 @@ int main(int argc, char **argv) {
   weir::registerReferenceInterpreter(registry);
   weir::registerPlanInterpreter(registry);
   weir::registerPasses();
-  weir::registerSchedulePasses();
-  weir::registerWeirStagesPasses();
   weir::registerRunOptions();
   auto [input, output] =
       registerAndParseCLIOptions(argc, argv, "Weir's dialects and passes\n", registry);

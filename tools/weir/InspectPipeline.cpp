@@ -8,6 +8,7 @@
 #include "tools/weir/InspectPipeline.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Sharding.h"
+#include "runtime/base/Stages.h"
 #include "runtime/report/Table.h"
 #include "tools/weir/Numbers.h"
 #include <algorithm>
@@ -91,12 +92,11 @@ double follow(std::vector<Stage> &stages) {
 
 ordered_json describePipeline(const artifact::Program &program) {
   Mesh mesh = artifact::meshOf(program);
-  int axis = mesh.find(stageAxis);
-  if (axis < 0 || mesh.axes[size_t(axis)].size < 2)
+  if (stagesOf(mesh) == 1)
     return nullptr;
   std::vector<Stage> stages;
   int64_t microbatches = 1;
-  for (int64_t rank : mesh.along(0, unsigned(axis))) {
+  for (int64_t rank : mesh.along(0, unsigned(mesh.find(stageAxis)))) {
     Stage &stage = stages.emplace_back(Stage{rank});
     const artifact::Program &own = artifact::programOf(program, rank);
     for (const artifact::Entry *entry : *own.entries())

@@ -10,6 +10,7 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/planned/Simulate.h"
 #include "runtime/report/Number.h"
@@ -170,7 +171,7 @@ void printTime(const ordered_json &facts, std::ostream &out) {
 ordered_json describeTime(const artifact::Program &program, const TimeOptions &options,
                           RatesOfTarget ratesOf) {
   const Mesh mesh = artifact::meshOf(program);
-  if (int axis = mesh.find(stageAxis); axis >= 0 && mesh.axes[size_t(axis)].size > 1)
+  if (stagesOf(mesh) > 1)
     throw Failure(Exit::usage,
                   "--time predicts one rank beside others like it, and stages of a pipeline wait "
                   "for each other: `weir inspect --sharding` says how long, by what they compute");

@@ -10,6 +10,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
 #include "runtime/base/Link.h"
+#include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
 #include <algorithm>
@@ -160,7 +161,7 @@ static void checkOtherMeshes(const CompileOptions &options) {
     one.otherMeshes.clear();
     // What is said of an axis is for the meshes that have it.
     const Mesh of = std::get<Mesh>(Mesh::parse(mesh));
-    if (of.find(stageAxis) < 0)
+    if (stagesOf(of) == 1)
       one.schedule.clear();
     if (of.find(contextAxis) < 0)
       one.contextParallel.clear();
@@ -173,10 +174,9 @@ static void checkOtherMeshes(const CompileOptions &options) {
 /// What pipelines do not go with yet.
 static void checkStages(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  int axis = mesh.find(stageAxis);
-  if (axis < 0 || mesh.axes[size_t(axis)].size == 1) {
+  if (stagesOf(mesh) == 1) {
     if (!options.schedule.empty() &&
-        !any(options, [](const Mesh &some) { return some.find(stageAxis) >= 0; }))
+        !any(options, [](const Mesh &some) { return stagesOf(some) > 1; }))
       throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: give a --mesh pp=N");
     return;
   }
@@ -189,9 +189,8 @@ static void checkStages(const CompileOptions &options) {
           ? "--offload"
           : nullptr;
   if (other)
-    throw Failure(Exit::usage,
-                  concat(other, " does not go with --mesh pp=", mesh.axes[size_t(axis)].size,
-                         " yet: leave one of the two out"));
+    throw Failure(Exit::usage, concat(other, " does not go with --mesh pp=", stagesOf(mesh),
+                                      " yet: leave one of the two out"));
 }
 
 void checkMeshOptions(const CompileOptions &options) {

@@ -12,7 +12,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
-#include "runtime/base/Mesh.h"
+#include "runtime/base/Stages.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/PrecisionOptions.h"
@@ -30,12 +30,6 @@ using namespace mlir;
 
 namespace weir {
 
-/// Whether a mesh is a pipeline.
-static bool hasStages(const std::string &text) {
-  Mesh mesh = std::get<Mesh>(Mesh::parse(text));
-  int axis = mesh.find(stageAxis);
-  return axis >= 0 && mesh.axes[size_t(axis)].size > 1;
-}
 namespace {
 
 /// Why the interpreter cannot run a program here, or "".
@@ -161,7 +155,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.threads = options.threads ? options.threads : cpu::availableCores();
   verify.offload = {options.offload, options.offloadsActivations};
   RankOptions ranks = ranksOf(options);
-  if (hasStages(ranks.mesh)) {
+  if (stagesOf(ranks.mesh) > 1) {
     llvm::errs() << "error: weir verify does not interpret the stages of a pipeline yet: leave pp "
                     "out of --mesh\n";
     return Exit::usage;

@@ -1,0 +1,78 @@
+//===- KernelTable.cpp - The kernels of a plan ----------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/lower/KernelTable.h"
+#include "ir/weir/Shapes.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/lower/Schedule.h"
+#include "runtime/base/Limits.h"
+
+using namespace mlir;
+
+namespace weir {
+
+static int64_t costOf(KernelOp kernel, bool bytes) {
+  int64_t total = 0;
+  if (bytes) {
+    for (Type type : kernel->getOperandTypes())
+      total += storageBytes(type);
+    for (Type type : kernel->getResultTypes())
+      total += storageBytes(type);
+    return total;
+  }
+  kernel.walk([&](Costed op) { total += op.cost().flops; });
+  return total;
+}
+
+FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
+  if (auto known = entries.find(kernel); known != entries.end())
+    return known->second.get();
+  FailureOr<KernelPlan> schedule = target.planKernel(kernel);
+  if (failed(schedule))
+    return failure();
+  auto owned = std::make_unique<Entry>();
+  Entry &entry = *owned;
+  entry.schedule = *schedule;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  Schedule said = scheduleOf(kernel, *schedule);
+  std::string symbol = "kernel_" + std::to_string(entries.size());
+  entry.op = plan::KernelOp::create(
+      builder, kernel.getLoc(), builder.getStringAttr(symbol), kernel.getShapeAttr(), said.parts,
+      said.takes, said.threadScratch, builder.getI64IntegerAttr(costOf(kernel, false)),
+      builder.getI64IntegerAttr(costOf(kernel, true)));
+  // A variable may have that name: the kernel takes another then.
+  symbols.insert(entry.op);
+  Block *body = builder.createBlock(&entry.op.getBody());
+  IRMapping mapping;
+  for (Value input : kernel.getInputs())
+    if (!mapping.contains(input))
+      mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+  Operation *meaning = builder.clone(*kernel.getOperation(), mapping);
+  if (failed(take(kernel, schedule->threadScratch)))
+    return failure();
+  return entries.try_emplace(meaning, std::move(owned)).first->second.get();
+}
+
+LogicalResult KernelTable::call(OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers) {
+  FailureOr<int64_t> scratch = target.planCall(builder, kernel, buffers);
+  if (failed(scratch))
+    return failure();
+  return take(kernel, *scratch);
+}
+
+LogicalResult KernelTable::take(KernelOp kernel, int64_t scratch) {
+  threadScratch = std::max(threadScratch, scratch);
+  if (uint64_t(scratch) <= limits::threadScratch)
+    return success();
+  return emitError(kernel.getLoc())
+         << "what is computed here takes " << scratch
+         << " bytes of scratch for each thread, and at most " << limits::threadScratch
+         << " are given: cut it over more ranks (--mesh), or make it smaller (--set)";
+}
+
+} // namespace weir

@@ -1,0 +1,29 @@
+//===- Stages.h - How many stages a mesh has ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_RUNTIME_BASE_STAGES_H
+#define WEIR_RUNTIME_BASE_STAGES_H
+
+#include "runtime/base/Mesh.h"
+
+namespace weir {
+
+/// Ranks along pp: 1 where there is no pipeline.
+inline int64_t stagesOf(const Mesh &mesh) {
+  int axis = mesh.find(stageAxis);
+  return axis < 0 ? 1 : mesh.axes[static_cast<size_t>(axis)].size;
+}
+
+/// The same of what --mesh says; of what is no mesh 1.
+inline int64_t stagesOf(std::string_view text) {
+  auto mesh = Mesh::parse(text);
+  return std::holds_alternative<Mesh>(mesh) ? stagesOf(std::get<Mesh>(mesh)) : 1;
+}
+
+} // namespace weir
+
+#endif
