@@ -162,7 +162,7 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
 // pipeline/
 
 def Weir_MeshOption : Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as pp=2; nothing happens without pp">;
-def Weir_ChunksOption : Option<"chunks", "chunks", "int64_t", "1", "stages of each rank">;
+def Weir_ScheduleOption : Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved or zero-bubble">;
 
 def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
   let summary = "says on which stage of a pipeline what the step computes forward is";
@@ -170,7 +170,7 @@ def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
     The forward computation, in the model's order, is cut where few bytes cross into parts that take as long as each other. Nothing changes
     but attributes: weir.stage of ops and variables. Ahead of autodiff: a gradient is where its op is.
   }];
-  let options = [Weir_MeshOption, Weir_ChunksOption];
+  let options = [Weir_MeshOption, Weir_ScheduleOption];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
@@ -190,8 +190,7 @@ def SplitStages : Pass<"weir-split-stages", "::mlir::ModuleOp"> {
     Of the module's weir.rank. What is of other stages goes, weir.cross becomes weir.send and weir.receive, and microbatches that compute
     gradients become sections of them, in the order of a schedule.
   }];
-  let options = [Weir_ChunksOption,
-                 Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved or zero-bubble">];
+  let options = [Weir_ScheduleOption];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

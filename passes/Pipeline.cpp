@@ -19,7 +19,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
-#include "passes/pipeline/Schedules.h"
 #include "runtime/base/Stages.h"
 
 using namespace mlir;
@@ -43,12 +42,6 @@ static constexpr PipelinePass microbatchPasses[] = {
     {"accumulate-gradients", false, onEntries<createAccumulateGradients>},
 };
 
-/// Stages of each rank.
-static int64_t chunksOf(const PipelineOptions &options) {
-  const pipeline::Schedule *schedule = pipeline::findSchedule(options.schedule);
-  return schedule && schedule->takesChunks ? 2 : 1;
-}
-
 static bool hasStages(const PipelineOptions &options) { return stagesOf(options.mesh) > 1; }
 
 /// Stages wait for what they are sent where it stands, and for what they exchange too.
@@ -68,7 +61,7 @@ static constexpr PipelinePass differentiatePasses[] = {
     {"assign-stages", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (hasStages(options))
-         pm.addPass(createAssignStages({options.mesh, chunksOf(options)}));
+         pm.addPass(createAssignStages({options.mesh, options.schedule}));
      }},
     {"autodiff", false, onEntries<createAutodiff>},
     {"verify-differentiated", false, onEntries<createVerifyDifferentiated>},
@@ -140,7 +133,7 @@ static constexpr PipelinePass partitionPasses[] = {
     {"split-stages", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (hasStages(options))
-         pm.addPass(createSplitStages({chunksOf(options), options.schedule}));
+         pm.addPass(createSplitStages({options.schedule}));
      }},
 };
 

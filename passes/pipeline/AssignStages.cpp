@@ -15,6 +15,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
+#include "passes/pipeline/Schedules.h"
 #include "passes/pipeline/Stages.h"
 #include "runtime/base/Stages.h"
 
@@ -275,6 +276,8 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
 
   void runOnOperation() override {
     const std::string text = mesh;
+    const pipeline::Schedule *found = findSchedule(std::string(schedule));
+    const int64_t chunks = found ? found->chunks() : 1; // weir-split-stages refuses it
     const int64_t ranks = stagesOf(text), stages = ranks * chunks;
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (ranks == 1 || !step)

@@ -42,6 +42,7 @@ struct Schedule {
   std::string_view what; ///< in words, for --help
   bool splitsWeights;    ///< gradients of parameters are a part of their own
   bool takesChunks;      ///< a rank may have several stages
+  int64_t chunks() const { return takesChunks ? 2 : 1; } ///< stages that each gets
   /// Why it cannot be, with what to do, or "".
   std::string (*check)(const Pipe &pipe);
   std::vector<Slot> (*order)(const Pipe &pipe, int64_t rank);

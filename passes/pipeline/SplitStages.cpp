@@ -192,7 +192,7 @@ struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
       return signalPassFailure();
     }
     Here here{mesh->axes[size_t(axis)].size, mesh->coordinate(rank.getInt(), unsigned(axis)),
-              chunks};
+              found->chunks()};
     if (here.ranks < 2)
       return;
     Splitter splitter(module, here, *found);

@@ -80,7 +80,7 @@ struct LocalRanks::Impl {
   std::mutex mutex;
   bool over = false;
   std::string why;              ///< it is, where members were at different things
-  std::exception_ptr cause;     ///< or what a rank that was in an exchange has thrown
+  std::exception_ptr cause;     ///< or what the group has failed of
   size_t inside = 0;            ///< threads in an exchange
   std::condition_variable left; ///< all of them
   std::vector<bool> finished;   ///< ranks
@@ -211,7 +211,8 @@ public:
       meet(axis, what, to, from);
     } catch (...) {
       failed = std::current_exception();
-      all.end("", failed); // what is under way along other axes too
+      // What is under way along other axes too. What a group has failed of is all ranks' here.
+      all.end("", all.group ? failed : nullptr);
     }
     std::lock_guard lock(all.mutex);
     if (--all.inside == 0)
