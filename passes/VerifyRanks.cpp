@@ -11,6 +11,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
@@ -22,6 +23,10 @@ using namespace mlir;
 namespace weir {
 namespace {
 
+bool hasTransfers(MicrobatchesOp loop) {
+  return llvm::any_of(loop.getBody().front(), [](Operation &op) { return isTransfer(&op); });
+}
+
 /// A program as what runtime/planned proves.
 class Converter {
 public:
@@ -31,7 +36,7 @@ public:
     planned::RankProgram program;
     for (Operation &op : module.getOps()) {
       if (auto variable = dyn_cast<VariableOp>(op))
-        program.variables.push_back(tensor(variable.getSymName(), variable.getType(),
+        program.variables.push_back(tensor(variable.getSymName(), typeHere(variable),
                                            variable->getAttrOfType<StringAttr>(layoutAttrName)));
       else if (auto variable = dyn_cast<plan::VariableOp>(op))
         program.variables.push_back(
@@ -93,6 +98,13 @@ private:
   std::vector<planned::Meeting> meetings(Block &block) {
     std::vector<planned::Meeting> all;
     for (Operation &op : block) {
+      if (auto loop = dyn_cast<MicrobatchesOp>(op); loop && hasTransfers(loop)) {
+        // What is sent in one is received in the same.
+        for (microbatch = 0; microbatch < int64_t(loop.getCount()); ++microbatch)
+          llvm::append_range(all, meetings(loop.getBody().front()));
+        microbatch = 0;
+        continue;
+      }
       planned::Meeting meeting{.action = uint32_t(actions.back().size())};
       if (auto loop = dyn_cast<plan::LoopOp>(op))
         meeting.rounds = loop.getCount();
@@ -168,6 +180,7 @@ private:
     meeting.bytes = {uint64_t(storageBytes(value.getType()))};
     meeting.own = meeting.bytes[0];
     meeting.peer = send ? send.getPeer() : receive.getPeer();
+    meeting.round = uint64_t(microbatch);
   }
 
   /// Of a collective of the weir dialect.
@@ -188,6 +201,7 @@ private:
   ModuleOp module;
   const Mesh &mesh;
   llvm::DenseMap<Value, uint32_t> events;
+  int64_t microbatch = 0; ///< of the weir dialect, whose actions are looked at
 };
 
 } // namespace

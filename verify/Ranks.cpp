@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Ranks.h"
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Transfers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
@@ -71,12 +73,54 @@ struct Exchange {
   }
 };
 
-/// Throws Failure where the members are at something else.
-Tensor exchanged(mlir::Operation *op, const Tensor &input, const Mesh &mesh, Transport &transport) {
-  Exchange what(op);
-  int axis = mesh.find({what.axis.data(), what.axis.size()});
+unsigned axisOf(llvm::StringRef name, const Mesh &mesh) {
+  int axis = mesh.find({name.data(), name.size()});
   if (axis < 0)
     throw Failure(Exit::internal, concat("it is over no axis of ", mesh.text()));
+  return unsigned(axis);
+}
+
+std::string wordsOf(mlir::Operation *op, llvm::StringRef axis) {
+  return concat(op->getName().getStringRef().str(), " over ", axis.str(), " (",
+                describe(op->getLoc()), ")");
+}
+
+/// An end of a transfer: sends the input, or gets a tensor of that shape.
+template <class Op>
+Tensor transferred(Op op, const Tensor &input, std::optional<Shape> got, int64_t round,
+                   const Mesh &mesh, Transport &transport) {
+  unsigned axis = axisOf(op.getAxis(), mesh);
+  if (int64_t(op.getPeer()) >= mesh.axes[axis].size)
+    throw Failure(Exit::internal, concat("it is with no rank of ", mesh.text()));
+  Transport::Tag tag{uint32_t(op.getNumber()), uint32_t(round)};
+  std::string words = wordsOf(op, op.getAxis());
+  unsigned peer = unsigned(op.getPeer());
+  if (!got) {
+    transport.send(axis, peer, tag, words, std::as_bytes(std::span(input.values)));
+    return Tensor();
+  }
+  Tensor result(*got);
+  transport.receive(axis, peer, tag, words, std::as_writable_bytes(std::span(result.values)));
+  return result;
+}
+
+/// Throws Failure where the members are at something else.
+Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, const Mesh &mesh,
+                 Transport &transport) {
+  if (auto send = llvm::dyn_cast<SendOp>(op))
+    return transferred(send, input, std::nullopt, microbatch, mesh, transport);
+  if (auto receive = llvm::dyn_cast<ReceiveOp>(op))
+    return transferred(receive, input, Shape(shapeOf(receive.getResult())), microbatch, mesh,
+                       transport);
+  if (auto send = llvm::dyn_cast<plan::SendOp>(op))
+    return transferred(send, input, std::nullopt, send.getRound(), mesh, transport);
+  if (auto receive = llvm::dyn_cast<plan::ReceiveOp>(op))
+    return transferred(
+        receive, input,
+        Shape{int64_t(receive.getSize() / sizeOf(*elementOf(receive.getElement())))},
+        receive.getRound(), mesh, transport);
+  Exchange what(op);
+  unsigned axis = axisOf(what.axis, mesh);
   Tensor result(what.result);
   std::span<const double> given(input.values);
   std::span<double> got(result.values);
@@ -88,9 +132,7 @@ Tensor exchanged(mlir::Operation *op, const Tensor &input, const Mesh &mesh, Tra
     from.push_back(std::as_writable_bytes(got.first(what.gathers ? count : what.own)));
     got = got.subspan(what.gathers ? count : what.own);
   }
-  std::string words = concat(op->getName().getStringRef().str(), " over ", what.axis.str(), " (",
-                             describe(op->getLoc()), ")");
-  transport.exchange(axis, words, to, from);
+  transport.exchange(axis, wordsOf(op, what.axis), to, from);
   return result;
 }
 
@@ -212,7 +254,7 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
       };
     interpreter.exchange = [&](mlir::Operation *op, Tensor input) -> mlir::FailureOr<Tensor> {
       try {
-        return exchanged(op, input, mesh, meetings.of(rank));
+        return exchanged(op, input, interpreter.microbatch, mesh, meetings.of(rank));
       } catch (const Failure &failure) {
         std::lock_guard lock(mutex);
         failsByOthers[size_t(rank)] = true;

@@ -33,6 +33,7 @@ struct Verification {
                  .offload = options.offload,
                  .mesh = options.mesh,
                  .zero = options.zero,
+                 .schedule = options.schedule,
                  .sequenceParallel = options.sequenceParallel,
                  .contextParallel = options.contextParallel,
                  .dumpKernels =

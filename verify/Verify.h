@@ -40,6 +40,7 @@ struct VerifyOptions {
   int64_t zero = 0;                     ///< PipelineOptions::zero
   bool sequenceParallel = true;         ///< PipelineOptions::sequenceParallel
   std::string contextParallel;          ///< PipelineOptions::contextParallel
+  std::string schedule = "1f1b";        ///< PipelineOptions::schedule
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

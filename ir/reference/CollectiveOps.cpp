@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the other members have, whoever interprets them knows.
+// What other ranks have, whoever interprets them knows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,10 @@ template <class Op> mlir::FailureOr<Tensors> exchange(Op op, Inputs in, Interpre
     op.emitOpError("is one rank's, and the others are not interpreted");
     return mlir::failure();
   }
-  mlir::FailureOr<Tensor> result = interpreter.exchange(op, in[0]);
+  mlir::FailureOr<Tensor> result = interpreter.exchange(op, in.empty() ? Tensor() : in[0]);
   if (mlir::failed(result))
     return mlir::failure();
-  return Tensors{std::move(*result)};
+  return op->getNumResults() ? Tensors{std::move(*result)} : Tensors{};
 }
 
 /// Runs `fn(row of a part, the same in the whole, width)` for each row of each part.
@@ -55,10 +55,18 @@ Tensors unpack(UnpackOp op, Inputs in) {
 
 Tensors cross(CrossOp, Inputs in) { return {in[0]}; }
 
-/// Of an op that is one stage's: what others send, or another section has kept.
-template <class Op> mlir::FailureOr<Tensors> ofStages(Op op, Inputs, Interpreter &) {
-  op.emitOpError("is one stage's, and the others are not interpreted");
-  return mlir::failure();
+mlir::FailureOr<Tensors> keep(KeepOp op, Inputs in, Interpreter &interpreter) {
+  interpreter.kept[{int64_t(op.getNumber()), interpreter.microbatch}] = in[0];
+  return Tensors{};
+}
+
+mlir::FailureOr<Tensors> kept(KeptOp op, Inputs, Interpreter &interpreter) {
+  auto found = interpreter.kept.find({int64_t(op.getNumber()), interpreter.microbatch});
+  if (found == interpreter.kept.end()) {
+    op.emitOpError("is kept by no section that has run");
+    return mlir::failure();
+  }
+  return Tensors{found->second};
 }
 
 } // namespace
@@ -69,10 +77,10 @@ void attachCollective(mlir::MLIRContext &context) {
   attach<PackOp, pack>(context);
   attach<UnpackOp, unpack>(context);
   attach<CrossOp, cross>(context);
-  attach<SendOp, ofStages<SendOp>>(context);
-  attach<ReceiveOp, ofStages<ReceiveOp>>(context);
-  attach<KeepOp, ofStages<KeepOp>>(context);
-  attach<KeptOp, ofStages<KeptOp>>(context);
+  attach<SendOp, exchange<SendOp>>(context);
+  attach<ReceiveOp, exchange<ReceiveOp>>(context);
+  attach<KeepOp, keep>(context);
+  attach<KeptOp, kept>(context);
 }
 
 } // namespace weir::reference

@@ -48,8 +48,13 @@ public:
   /// Computes every op's results in place of its reference semantics, where set.
   std::function<mlir::FailureOr<Tensors>(mlir::Operation &, Tensors operands, Interpreter &)>
       compute;
-  /// Supplies a collective's result from its input, where there are several ranks.
+  /// Supplies what an op of several ranks gets for what it gives: of a collective both, of what is
+  /// sent or received one of them, and nothing for the other.
   std::function<mlir::FailureOr<Tensor>(mlir::Operation *, Tensor input)> exchange;
+  /// Which of them runs, where it is one of several.
+  int64_t microbatch = 0;
+  /// What sections have kept, by its number and its microbatch.
+  std::map<std::pair<int64_t, int64_t>, Tensor> kept;
   /// Supplies the results of a weir.gradient, where set: its own are differences, two executions of
   /// what leads to the loss for every element of every source.
   std::function<mlir::FailureOr<Tensors>(GradientOp, Interpreter &)> gradients;

@@ -162,9 +162,15 @@ mlir::LogicalResult execute(plan::CopyOp op, PlanInterpreter &machine) {
   return mlir::success();
 }
 
+/// What is got for what is given.
+mlir::FailureOr<Tensor> exchange(mlir::Operation *op, Tensor given, PlanInterpreter &machine) {
+  if (machine.interpreter.exchange)
+    return machine.interpreter.exchange(op, std::move(given));
+  op->emitOpError("is one rank's, and the others are not executed");
+  return mlir::failure();
+}
+
 mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &machine) {
-  if (!machine.interpreter.exchange)
-    return op.emitOpError("is one rank's, and the others are not executed");
   int64_t count = op.getOwn();
   if (op.getKind() == plan::CollectiveKind::all_to_all) {
     count = 0;
@@ -173,18 +179,25 @@ mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &machine) {
   }
   Tensor given(Shape{count / int64_t(sizeOf(*elementOf(op.getElement())))});
   machine.memory.load(op.getFrom(), op.getElement(), 0, given.values);
-  mlir::FailureOr<Tensor> result = machine.interpreter.exchange(op, std::move(given));
+  mlir::FailureOr<Tensor> result = exchange(op, std::move(given), machine);
   if (mlir::failed(result))
     return mlir::failure();
   machine.memory.store(op.getTo(), op.getElement(), 0, result->values);
   return mlir::success();
 }
 
-mlir::LogicalResult execute(plan::SendOp op, PlanInterpreter &) {
-  return op.emitOpError("is one rank's, and the others are not executed");
+mlir::LogicalResult execute(plan::SendOp op, PlanInterpreter &machine) {
+  Tensor given(Shape{int64_t(op.getSize() / sizeOf(*elementOf(op.getElement())))});
+  machine.memory.load(op.getBuffer(), op.getElement(), 0, given.values);
+  return exchange(op, std::move(given), machine);
 }
-mlir::LogicalResult execute(plan::ReceiveOp op, PlanInterpreter &) {
-  return op.emitOpError("is one rank's, and the others are not executed");
+
+mlir::LogicalResult execute(plan::ReceiveOp op, PlanInterpreter &machine) {
+  mlir::FailureOr<Tensor> got = exchange(op, Tensor(), machine);
+  if (mlir::failed(got))
+    return mlir::failure();
+  machine.memory.store(op.getBuffer(), op.getElement(), 0, got->values);
+  return mlir::success();
 }
 
 /// Actions are executed in their order, one after the other: there is nothing to wait for.

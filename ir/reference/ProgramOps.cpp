@@ -44,6 +44,7 @@ mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter 
   for (mlir::Value result : op.getResults().take_front(op.numSums()))
     sums.emplace_back(shapeOf(result));
   for (int64_t round = 0; round < count; ++round) {
+    interpreter.microbatch = round;
     Tensors arguments{Tensor({}, static_cast<double>(round))};
     for (const Tensor &whole : sliced)
       arguments.push_back(whole.part(round, count));
@@ -56,6 +57,7 @@ mlir::FailureOr<Tensors> microbatches(MicrobatchesOp op, Inputs in, Interpreter 
         sums[i].values[j] += (*yielded)[i].values[j];
     carried.assign(yielded->begin() + sums.size(), yielded->end());
   }
+  interpreter.microbatch = 0;
   sums.append(carried);
   return sums;
 }

@@ -67,4 +67,18 @@ RankPrograms rankPrograms(ModuleOp module, const Mesh &mesh) {
   return result;
 }
 
+Type typeHere(VariableOp variable) {
+  auto module = variable->getParentOfType<ModuleOp>();
+  auto text = module->getAttrOfType<StringAttr>(meshAttrName);
+  auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
+  auto lies = variable->getAttrOfType<StringAttr>(layoutAttrName);
+  if (!text || !rank || !lies)
+    return variable.getType();
+  Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
+  auto layout = Layout::parse(lies.getValue(), mesh);
+  if (!layout || !layout->isElsewhere(mesh, rank.getInt()))
+    return variable.getType();
+  return cast<RankedTensorType>(variable.getType()).clone(layout->shape(mesh, rank.getInt()));
+}
+
 } // namespace weir

@@ -8,7 +8,7 @@
 #ifndef WEIR_IR_WEIR_RANKPROGRAMS_H
 #define WEIR_IR_WEIR_RANKPROGRAMS_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "ir/weir/WeirDialect.h"
 #include "runtime/base/Mesh.h"
 
 namespace weir {
@@ -22,6 +22,10 @@ struct RankPrograms {
 /// Of a program whose layouts are known (weir-propagate-layouts): ranks whose shares, and those of
 /// the members that they meet, have the same sizes run the same one, if they are of one stage.
 RankPrograms rankPrograms(mlir::ModuleOp module, const Mesh &mesh);
+
+/// What the rank of a program has of its variable: behind weir-split-stages, of another stage's a
+/// tensor of nothing.
+mlir::Type typeHere(VariableOp variable);
 
 } // namespace weir
 

@@ -10,6 +10,7 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
 #include "passes/PassTarget.h"
@@ -17,7 +18,6 @@
 #include "passes/lower/CheckEntry.h"
 #include "passes/lower/GatherSections.h"
 #include "passes/lower/KernelTable.h"
-#include "runtime/base/Layout.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -47,6 +47,7 @@ private:
   LogicalResult lowerSections(ArrayRef<MicrobatchesOp> sections);
   void beginCarried(MicrobatchesOp op, SmallVectorImpl<Value> &carried);
   LogicalResult lowerBody(MicrobatchesOp op, ArrayRef<Value> carried);
+  void lowerKeep(KeepOp op);
   void lowerCollective(Operation *op);
   void lowerTransfer(Operation *op);
   void lowerPacked(Operation *op);
@@ -254,7 +255,7 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
         return failure();
       }
     } else if (auto keep = dyn_cast<KeepOp>(op)) {
-      kept[{int64_t(keep.getNumber()), microbatch}] = bufferOf.lookup(memoryOf(keep.getInput()));
+      lowerKeep(keep);
     } else if (auto get = dyn_cast<KeptOp>(op)) {
       bufferOf[get.getResult()] = kept.lookup({int64_t(get.getNumber()), microbatch});
     } else if (isTransfer(&op)) {
@@ -278,6 +279,17 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     }
   }
   return success();
+}
+
+void EntryLowering::lowerKeep(KeepOp op) {
+  Value memory = memoryOf(op.getInput()), buffer = bufferOf.lookup(memory);
+  // What is carried into a round is written over in the next.
+  if (isa<BlockArgument>(memory)) {
+    Value from = buffer;
+    buffer = allocate(op.getInput(), "kept value");
+    copy(from, buffer, op.getInput().getType(), op.getLoc());
+  }
+  kept[{int64_t(op.getNumber()), microbatch}] = buffer;
 }
 
 void EntryLowering::lowerCollective(Operation *op) {
@@ -526,20 +538,6 @@ LogicalResult EntryLowering::lowerSections(ArrayRef<MicrobatchesOp> sections) {
   return success();
 }
 
-/// What the rank has of a variable: of another stage's nothing.
-Type typeHere(ModuleOp module, VariableOp variable) {
-  auto text = module->getAttrOfType<StringAttr>(meshAttrName);
-  auto rank = module->getAttrOfType<IntegerAttr>(rankAttrName);
-  auto lies = variable->getAttrOfType<StringAttr>(layoutAttrName);
-  if (!text || !rank || !lies)
-    return variable.getType();
-  Mesh mesh = std::get<Mesh>(Mesh::parse(text.getValue()));
-  auto layout = Layout::parse(lies.getValue(), mesh);
-  if (!layout || !layout->isElsewhere(mesh, rank.getInt()))
-    return variable.getType();
-  return cast<RankedTensorType>(variable.getType()).clone(layout->shape(mesh, rank.getInt()));
-}
-
 LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(checkEntry(function)))
@@ -550,7 +548,7 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
     builder.setInsertionPoint(variable);
     variables[variable.getSymName()] = plan::VariableOp::create(
         builder, variable.getLoc(), variable.getSymName(), variable.getRole(),
-        typeHere(module, variable), IntegerAttr(), variable.getHost(),
+        typeHere(variable), IntegerAttr(), variable.getHost(),
         variable->getAttrOfType<StringAttr>(layoutAttrName));
     variable.erase();
   }

@@ -103,14 +103,9 @@ public:
     if (!gradient)
       return success();
     visit(step.front());
-    Block &block = *gradient->getBlock();
-    for (Operation &op : block) {
-      if (&op == gradient)
-        break;
-      Depends on = ofOp(&op);
-      if (on.onParameters && on.onInputs && !isa<MicrobatchesOp>(op))
-        line.push_back(&op);
-    }
+    findLine(gradient, [](Depends on) { return on.onParameters && on.onInputs; });
+    if (int64_t(line.size()) < stages) // a model of its parameters
+      findLine(gradient, [](Depends on) { return on.onParameters; });
     if (int64_t(line.size()) < stages)
       return emitError(step.getLoc()) << mesh << ": the model computes " << line.size()
                                       << " ops one after the other, too few for " << stages
@@ -122,6 +117,16 @@ public:
   }
 
 private:
+  void findLine(GradientOp gradient, function_ref<bool(Depends)> isOfIt) {
+    line.clear();
+    for (Operation &op : *gradient->getBlock()) {
+      if (&op == gradient)
+        break;
+      if (isOfIt(ofOp(&op)) && !isa<MicrobatchesOp, ReadOp>(op))
+        line.push_back(&op);
+    }
+  }
+
   void visit(Block &block) {
     for (Operation &op : block) {
       if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
@@ -218,7 +223,8 @@ private:
     SmallVector<Operation *> alone; // of parameters
     step.walk<WalkOrder::PreOrder>([&](Operation *op) {
       Depends on = ofOp(op);
-      if (on.onParameters && !on.onInputs && op->getNumResults() && !isa<MicrobatchesOp>(op))
+      if (on.onParameters && !on.onInputs && op->getNumResults() && !isa<MicrobatchesOp>(op) &&
+          saidStage(op) == everywhere)
         alone.push_back(op);
     });
     for (Operation *op : llvm::reverse(alone)) {

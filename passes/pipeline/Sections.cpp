@@ -29,6 +29,8 @@ public:
     // Of all stages: they number microbatches alike, one that computes no gradients too.
     for (Operation &op : body.without_terminator())
       hasGradients |= isGradient(op.getLoc()) && stageOfOp(&op) != everywhere;
+    // What is sent says of which microbatch it is, so its rounds are no loop of the plan.
+    isOrdered = hasGradients || llvm::any_of(body, [](Operation &op) { return isTransfer(&op); });
     count = hasGradients ? here.chunks * (schedule.splitsWeights ? 3 : 2) : 1;
     for (Operation &op : body.without_terminator())
       if (here.has(stageOfOp(&op)))
@@ -39,7 +41,7 @@ public:
     for (int64_t section = 0; section < count; ++section)
       if (failed(make(section)))
         return failure();
-    if (hasGradients)
+    if (isOrdered)
       sayOrder();
     return success();
   }
@@ -123,7 +125,7 @@ private:
         sliced.push_back(whole);
       }
     // Sections are no rounds of one loop: which microbatch it is is a slice as well.
-    if (hasGradients) {
+    if (isOrdered) {
       auto type = RankedTensorType::get({int64_t(loop.getCount())}, outer.getI32Type());
       Value rounds = IotaOp::create(outer, loc, type, int64_t(0));
       Value one = block.addArgument(RankedTensorType::get({1}, outer.getI32Type()), loc);
@@ -163,7 +165,7 @@ private:
     auto cut = MicrobatchesOp::create(outer, loc, types, loop.getCountAttr(), sliced, carried);
     cut.getBody().takeBody(region);
     made.loop = cut;
-    if (hasGradients)
+    if (isOrdered)
       cut->setAttr(sectionAttrName, outer.getI64IntegerAttr(section));
     for (auto [i, result] : llvm::zip_equal(numbers, cut.getResults()))
       loop.getResult(i).replaceAllUsesWith(result);
@@ -183,24 +185,32 @@ private:
     IRMapping &mapping = sections.back().mapping;
     if (mapping.contains(value) || value.getParentBlock() != &body)
       return success();
-    Operation *maker = value.getDefiningOp();
-    if (!maker)
-      return loop.emitOpError("carries on from microbatch to microbatch what both the forward "
-                              "computation and gradients read, which a pipeline cannot yet");
-    auto found = sectionOf.find(maker);
-    if (found == sectionOf.end())
-      return maker->emitOpError("is of another stage than who reads it");
-    // What is cheap is made again, and another shape of a memory is one of what is kept.
-    FusionClass kind = fusionClass(maker);
-    if (found->second == anySection || kind == FusionClass::cheap || kind == FusionClass::alias)
-      return copy(maker, section, builder);
-    if (found->second >= section)
-      return maker->emitOpError("is of a later section than who reads it");
+    int64_t home = anySection;
+    if (Operation *maker = value.getDefiningOp()) {
+      auto found = sectionOf.find(maker);
+      if (found == sectionOf.end())
+        return maker->emitOpError("is of another stage than who reads it");
+      // What is cheap is made again, and another shape of a memory is one of what is kept.
+      FusionClass kind = fusionClass(maker);
+      home = found->second;
+      if (home == anySection || kind == FusionClass::cheap || kind == FusionClass::alias)
+        return copy(maker, section, builder);
+    } else {
+      // Carried on, where its next value is made.
+      unsigned number = cast<BlockArgument>(value).getArgNumber();
+      home = resultSection[loop.numSums() + number - firstCarried()];
+      if (home < 0)
+        return loop.emitOpError("carries on what is of another stage than who reads it");
+    }
+    if (home >= section)
+      return emitError(value.getLoc()) << "is read in section " << section
+                                       << " of a stage's microbatches, and made later, in section "
+                                       << home;
     auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
     if (isNew) {
-      Made &home = sections[size_t(found->second)];
-      OpBuilder end(home.loop.getBody().front().getTerminator());
-      KeepOp::create(end, value.getLoc(), home.mapping.lookup(value), known->second);
+      Made &made = sections[size_t(home)];
+      OpBuilder end(made.loop.getBody().front().getTerminator());
+      KeepOp::create(end, value.getLoc(), made.mapping.lookup(value), known->second);
     }
     mapping.map(
         value, KeptOp::create(builder, value.getLoc(), value.getType(), known->second).getResult());
@@ -210,8 +220,12 @@ private:
   void sayOrder() {
     Pipe pipe{here.ranks, here.chunks, int64_t(loop.getCount())};
     SmallVector<int64_t> order;
-    for (const Slot &slot : schedule.order(pipe, here.rank))
-      llvm::append_values(order, number(slot.kind, slot.chunk), slot.microbatch);
+    if (hasGradients)
+      for (const Slot &slot : schedule.order(pipe, here.rank))
+        llvm::append_values(order, number(slot.kind, slot.chunk), slot.microbatch);
+    else
+      for (int64_t microbatch = 0; microbatch < pipe.microbatches; ++microbatch)
+        llvm::append_values(order, int64_t(0), microbatch);
     for (Made &made : sections)
       made.loop->setAttr(orderAttrName, DenseI64ArrayAttr::get(loop.getContext(), order));
   }
@@ -228,6 +242,7 @@ private:
   function_ref<int64_t(Operation *)> stageOfOp;
   function_ref<int64_t(Value)> stageOfValue;
   bool hasGradients = false;
+  bool isOrdered = false; ///< its rounds are actions of the plan, each by itself
   int64_t count = 1;
   llvm::DenseMap<Operation *, int64_t> sectionOf; ///< of ops that are here
   SmallVector<int64_t> resultSection;             ///< -2: elsewhere

@@ -22,6 +22,13 @@ class Verify(weirtest.Test):
                                   "assign-offsets", "codegen", "artifact"):
                         self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
 
+    def test_stages(self):
+        sizes = [part if part != "batch=3" else "batch=4" for part in small("gpt-char")[0]]
+        done = self.weir("verify", MODELS / "gpt-char.weir", *sizes, "--mesh", "pp=2,dp=2", "--microbatches", 2,
+                         "--schedule", "zero-bubble", "--full")
+        for stage in ("cross-stages", "split-stages", "lower-to-plan", "assign-offsets", "artifact"):
+            self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
+
     def test_it_says_what_it_takes_and_what_it_does(self):
         done = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=40", "--set", "batch=5")
         self.assertRegex(done.stderr, r"\A\S+mnist-mlp\.weir: about a second of work\n")

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// On four ranks, of which two have two rows and two have one: two programs.
+// On four ranks, of which two have two rows and two have one, or on two stages: two programs.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Transfers.h"
 #include "test/verify/SmallModel.h"
 #include <gtest/gtest.h>
 
@@ -28,6 +30,7 @@ struct Fault {
   const char *words; ///< of the message
   std::function<bool(ModuleOp)> plant;
   int64_t zero = 0;
+  const char *mesh = "dp=4";
 };
 
 void PrintTo(const Fault &fault, std::ostream *out) { *out << fault.name; }
@@ -142,6 +145,54 @@ const Fault faults[] = {
        collective.setBytes(bytes);
        return true;
      }},
+    {"a_send_that_is_missing", "split-stages", false, "weir.receive", "rank 1 does not send it",
+     [](ModuleOp module) {
+       auto send = first<SendOp>(module, [](SendOp) { return true; });
+       if (send)
+         send.erase();
+       return bool(send);
+     },
+     0, "pp=2"},
+    {"another_number_than_was_sent", "split-stages", false, "weir.",
+     "nothing before the pass computes what it does",
+     [](ModuleOp module) {
+       auto receive = first<ReceiveOp>(module, [](ReceiveOp) { return true; });
+       if (!receive)
+         return false;
+       OpBuilder builder(receive);
+       builder.setInsertionPointAfter(receive);
+       auto other = NegOp::create(builder, receive.getLoc(), receive.getResult());
+       receive.getResult().replaceAllUsesExcept(other, other);
+       return true;
+     },
+     0, "pp=2"},
+    {"a_value_of_another_microbatch", "lower-to-plan", false, "plan.", "of microbatch",
+     [](ModuleOp plan) {
+       auto receive = first<plan::ReceiveOp>(plan, [](plan::ReceiveOp) { return true; });
+       if (receive)
+         receive.setRound(1);
+       return bool(receive);
+     },
+     0, "pp=2"},
+    {"stages_that_wait_for_each_other", "lower-to-plan", true, "plan.", "which waits for rank",
+     [](ModuleOp plan) {
+       SmallVector<plan::SendOp> sends;
+       SmallVector<plan::ReceiveOp> receives;
+       plan.lookupSymbol<plan::EntryOp>("step").walk([&](Operation *op) {
+         if (auto send = dyn_cast<plan::SendOp>(op))
+           sends.push_back(send);
+         if (auto receive = dyn_cast<plan::ReceiveOp>(op))
+           receives.push_back(receive);
+       });
+       if (sends.size() < 2 || receives.size() < 2)
+         return false;
+       // The first stage sends its second microbatch once it has the first one's gradients, and the
+       // other the first one's gradients once it has the second.
+       bool isFirst = sends[0]->isBeforeInBlock(receives[0]);
+       sends[isFirst ? 1 : 0]->moveAfter(receives[isFirst ? 0 : 1]);
+       return true;
+     },
+     0, "pp=2"},
 };
 
 class OfRanks : public testing::TestWithParam<std::tuple<Fault, bool>> {};
@@ -151,12 +202,12 @@ TEST_P(OfRanks, FaultsAreCaughtAndNamed) {
   int seen = 0;
   bool planted = false;
   FailureOr<VerifyReport> report = verified(
-      1, full,
+      fault.mesh == std::string("pp=2") ? 2 : 1, full,
       [&, &fault = fault](llvm::StringRef pass, ModuleOp module) {
         if (pass == fault.pass && (fault.everywhere || seen++ == 1))
           planted |= fault.plant(module);
       },
-      nullptr, smallModel, "dp=4", fault.zero);
+      nullptr, smallModel, fault.mesh, fault.zero);
   ASSERT_TRUE(succeeded(report));
   ASSERT_TRUE(planted) << "the test found no place for its fault";
   ASSERT_TRUE(report->fault) << "the fault was not noticed";

@@ -155,11 +155,6 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   verify.threads = options.threads ? options.threads : cpu::availableCores();
   verify.offload = {options.offload, options.offloadsActivations};
   RankOptions ranks = ranksOf(options);
-  if (stagesOf(ranks.mesh) > 1) {
-    llvm::errs() << "error: weir verify does not interpret the stages of a pipeline yet: leave pp "
-                    "out of --mesh\n";
-    return Exit::usage;
-  }
   verify.mesh = ranks.mesh;
   verify.zero = ranks.zero;
   if (!ranks.hosts.empty())
@@ -167,6 +162,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
         ->setAttr(hostsAttrName, StringAttr::get(elaborated.module->getContext(), ranks.hosts));
   verify.sequenceParallel = options.sequenceParallel;
   verify.contextParallel = options.contextParallel;
+  if (!options.schedule.empty())
+    verify.schedule = options.schedule;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
   verify.full = work.how.full;

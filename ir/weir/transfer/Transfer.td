@@ -54,7 +54,7 @@ def Weir_ReceiveOp : Weir_TransferOp<"receive"> {
 
 def Weir_KeepOp : Weir_Op<"keep", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "keeps a value of a microbatch for another section of the same microbatch";
-  let description = "Sections are microbatches ops that stand for parts of the same microbatches (weir.section). Nothing is copied.";
+  let description = "Sections are microbatches ops that stand for parts of the same microbatches (weir.section). Only what is carried into a round is copied: the next is written over it.";
   let arguments = (ins Weir_Tensor:$input, I64Attr:$number);
   let assemblyFormat = "$input `number` $number attr-dict `:` type($input)";
 }

@@ -27,7 +27,20 @@ const std::set<std::string> program = {"variable",   "read",       "fetch",     
                                        "write",      "gradient",   "microbatches", "yield",
                                        "kernel",     "loss",       "clip",         "all_finite"};
 
+/// Between the stages of a pipeline.
+const std::set<std::string> ofStages = {"send", "receive", "keep", "kept"};
+
 const Exemption exemptions[] = {
+    {"Costed", "made where costs have been asked for", ofStages},
+    {"Shardable", "made of what has been cut", ofStages},
+    {"Castable", "made behind precision", ofStages},
+    {"Castable", "made behind precision", {"cross"}},
+    {"Fusible", "moves a value and computes none", ofStages},
+    {"Fusible", "gone ahead of fusion", {"cross"}},
+    {"Lowerable", "moves a value and computes none", ofStages},
+    {"Lowerable", "gone ahead of fusion", {"cross"}},
+    {"Differentiable", "made behind autodiff", ofStages},
+    {"Differentiable", "made behind autodiff", {"cross"}},
     {"Costed", "a part of the program, which computes no tensor by itself", program},
     {"Castable", "a part of the program, which computes no tensor by itself", program},
     {"Shardable", "a part of the program, which computes no tensor by itself", program},

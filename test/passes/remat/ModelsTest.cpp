@@ -112,8 +112,8 @@ struct Fused {
     return (*module)->getAttrOfType<mlir::IntegerAttr>(plan::persistentAttrName).getInt();
   }
 
-  // Transfers beside kernels take what room there is; how much they need is the model's.
-  static constexpr llvm::StringRef withoutOverlap[] = {"overlap-transfers"};
+  // What goes on beside kernels takes what room there is; how much the step needs is the model's.
+  static constexpr llvm::StringRef withoutOverlap[] = {"overlap-transfers", "overlap-collectives"};
 
   mlir::MLIRContext context;
   SourceManager sources;

@@ -8,10 +8,9 @@
 #include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
-#include "mlir/Pass/PassManager.h"
-#include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
+#include "runtime/base/Stages.h"
 #include "verify/Feed.h"
 #include "verify/Ranks.h"
 #include <array>
@@ -20,6 +19,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <utility>
 
 using namespace weir;
 
@@ -30,10 +30,11 @@ struct Case {
   int64_t zero = 0;
   bool sequenceParallel = true;
   std::string contextParallel = "";
+  std::string schedule = "1f1b";
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
-  *out << one.model << " on " << one.mesh << " zero " << one.zero;
+  *out << one.model << " on " << one.mesh << " zero " << one.zero << " " << one.schedule;
 }
 
 /// Whether a model, with its small sizes, has what the mesh cuts: others are refused. llama has 4
@@ -43,6 +44,9 @@ bool fits(const std::string &model, const Case &one) {
   bool attends = model == "gpt-char" || model == "lora" || model == "moe";
   if (has("cp=3") || has("cp=4") || !one.contextParallel.empty())
     attends = false;
+  // States go from batch to batch: a step of it cannot be cut into microbatches.
+  if (model == "resnet" && has("pp="))
+    return false;
   return (!has("ep=") || model == "moe") &&
          (!has("cp=") || attends || model == "llama" || model == "vit");
 }
@@ -62,6 +66,14 @@ std::vector<Case> allMeshes() {
   for (const char *mesh : {"cp=3", "dp=2,cp=3", "cp=3,tp=2", "dp=2,cp=3,tp=2"})
     for (int64_t zero = 0; zero <= 3; ++zero)
       all.push_back({"", mesh, zero, zero % 2 == 0, "gather"});
+  for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"}) {
+    for (const char *mesh : {"pp=2", "pp=4", "pp=2,tp=2", "pp=4,tp=2", "pp=2,tp=4"})
+      all.push_back({"", mesh, 0, true, "", schedule});
+    for (const char *mesh : {"pp=2,dp=2", "dp=4,pp=2", "pp=4,dp=2", "pp=2,tp=2,dp=2",
+                             "dp=2,pp=2,tp=2", "pp=2,cp=2", "pp=2,ep=2", "pp=2,ep=2,dp=2"})
+      for (int64_t zero = 0; zero <= 3; ++zero)
+        all.push_back({"", mesh, zero, zero % 2 == 0, "", schedule});
+  }
   for (int64_t ranks : {2, 4, 8})
     for (int64_t dp = 1; dp <= ranks; dp *= 2)
       for (int64_t zero = 0; zero <= (dp > 1 ? 3 : 0); ++zero) {
@@ -101,6 +113,11 @@ const std::vector<Case> usualMeshes = {
     {"", "cp=2,ep=2", 2},
     {"", "cp=3", 0, true, "gather"},
     {"", "tp=2,dp=2,cp=3", 1, true, "gather"},
+    {"", "pp=2", 0},
+    {"", "pp=4", 0, true, "", "zero-bubble"},
+    {"", "pp=2,dp=2", 1, true, "", "interleaved"},
+    {"", "tp=2,pp=2", 0, false, "", "gpipe"},
+    {"", "dp=2,pp=2,tp=2", 3},
 };
 
 std::vector<Case> cases() {
@@ -112,7 +129,7 @@ std::vector<Case> cases() {
       for (const Case &one : meshes)
         if (fits(file.path().stem().string(), one))
           all.push_back({file.path().stem().string(), one.mesh, one.zero, one.sequenceParallel,
-                         one.contextParallel});
+                         one.contextParallel, one.schedule});
   std::ranges::stable_sort(all, {}, [](const Case &one) { return one.model; });
   return all;
 }
@@ -153,14 +170,20 @@ struct Partitioned {
     context.loadAllAvailableDialects();
     std::string path = std::string(WEIR_MODELS) + "/" + one.model + ".weir";
     std::map<std::string, std::string> sizes = sets.empty() ? smallSizes(path) : sets;
+    int64_t stages = stagesOf(mesh), microbatches = stages > 1 ? stages : 0,
+            rows = mesh.ranks() / stages > 4 ? 9 : 5; // ranks do not have as many rows
+    if (one.model == "mnist-cnn" && microbatches) // which has states from batch to batch
+      sizes["microbatches"] = std::to_string(std::exchange(microbatches, 0));
     if (sets.empty())
-      sizes["batch"] = std::to_string(mesh.ranks() > 4 ? 9 : 5); // ranks do not have as many rows
+      sizes["batch"] = std::to_string(rows * std::max<int64_t>(microbatches, 1));
     module = elaborate(path, sizes, sources, context, diagnostics).module;
     if (!module || mlir::failed(feed = makeFeed(*module, 1)))
       return;
     PipelineOptions options{.target = makeTarget("cpu:x86-64-v3"),
+                            .microbatches = microbatches,
                             .mesh = one.mesh,
                             .zero = one.zero,
+                            .schedule = one.schedule,
                             .sequenceParallel = one.sequenceParallel,
                             .contextParallel = one.contextParallel};
     made = mlir::succeeded(runPhases(*module, options, "layouts"));
@@ -168,9 +191,8 @@ struct Partitioned {
     for (int64_t rank = 0; made && rank < mesh.ranks(); ++rank) {
       programOf.push_back(uint32_t(rank));
       ranks.push_back(*programs.emplace_back(module->clone()));
-      mlir::PassManager partition(&context);
-      partition.addPass(createPartition({rank}));
-      made = mlir::succeeded(partition.run(ranks.back()));
+      options.rank = rank;
+      made = mlir::succeeded(runPhases(ranks.back(), options, "partition", "partition"));
     }
   }
 
@@ -423,7 +445,8 @@ TEST(OfSequences, GathersWhatTheTextbookSays) {
 INSTANTIATE_TEST_SUITE_P(All, OfModels, testing::ValuesIn(cases()), [](const auto &info) {
   std::string name = info.param.model + "_" + info.param.mesh + "_zero" +
                      std::to_string(info.param.zero) +
-                     (info.param.sequenceParallel ? "" : "_whole") + info.param.contextParallel;
+                     (info.param.sequenceParallel ? "" : "_whole") + info.param.contextParallel +
+                     (info.param.schedule == "1f1b" ? "" : info.param.schedule);
   std::ranges::replace_if(name, [](char c) { return !isalnum(c); }, '_');
   return name;
 });

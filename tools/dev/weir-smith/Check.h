@@ -24,7 +24,8 @@ namespace weir::smith {
 /// there is memory; with `smith.offload`, activations may lie with the host.
 constexpr llvm::StringLiteral roomAttrName = "smith.room", offloadAttrName = "smith.offload";
 /// The mesh that it is run on besides, and what is cut over it (PipelineOptions).
-constexpr llvm::StringLiteral ranksAttrName = "smith.mesh", zeroAttrName = "smith.zero";
+constexpr llvm::StringLiteral ranksAttrName = "smith.mesh", zeroAttrName = "smith.zero",
+                              scheduleAttrName = "smith.schedule";
 
 struct Outcome {
   enum class Kind {

@@ -8,6 +8,7 @@
 #include "ir/weir/Names.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Stages.h"
 #include "tools/dev/weir-smith/Checker.h"
 #include "verify/Ranks.h"
 
@@ -27,12 +28,16 @@ bool Checker::ranks() {
   together.mesh = mesh.str();
   if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
     together.zero = zero.getInt();
+  if (auto schedule = module->getAttrOfType<StringAttr>(scheduleAttrName))
+    together.schedule = schedule.str();
   OwningOpRef<ModuleOp> program = copy();
   if (failed(runPhases(*program, together, "layouts")))
     return fail("the program is not cut over " + together.mesh);
+  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
+  if (options.onChange && stagesOf(parsed) > 1)
+    options.onChange("cross-stages", *program);
   if (!begin("ranks"))
     return false;
-  Mesh parsed = std::get<Mesh>(Mesh::parse(together.mesh));
   std::vector<OwningOpRef<ModuleOp>> owned;
   std::vector<ModuleOp> programs;
   std::vector<uint32_t> programOf;

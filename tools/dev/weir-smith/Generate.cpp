@@ -277,11 +277,24 @@ void chooseMesh(Program &program) {
     meshes.append({"dp=2", "dp=2,tp=2", "tp=2,dp=2"});
   if (!step.getNumArguments() || rows >= 3)
     meshes.append({"dp=3", "dp=3,tp=2"});
+  SmallVector<StringRef> schedules = {"gpipe", "1f1b", "zero-bubble"};
+  if (program.random.chance(0.3) && !module->hasAttr(recomputeAttrName)) {
+    meshes = {"pp=2", "pp=3", "pp=2,tp=2"};
+    if (!step.getNumArguments() || rows >= 2)
+      meshes.append({"pp=2,dp=2"});
+    if (count > 1 && count % 2 == 0) {
+      schedules.push_back("interleaved");
+      meshes.erase(meshes.begin() + 1);
+    }
+  }
   StringRef mesh = meshes[program.random.below(meshes.size())];
   Builder builder(module.getContext());
   module->setAttr(ranksAttrName, builder.getStringAttr(mesh));
   if (mesh.contains(dataAxis))
     module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
+  if (mesh.contains(stageAxis))
+    module->setAttr(scheduleAttrName,
+                    builder.getStringAttr(schedules[program.random.below(schedules.size())]));
 }
 
 } // namespace
