@@ -115,10 +115,9 @@ Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, c
   if (auto send = llvm::dyn_cast<plan::SendOp>(op))
     return transferred(send, input, std::nullopt, send.getRound(), mesh, transport);
   if (auto receive = llvm::dyn_cast<plan::ReceiveOp>(op))
-    return transferred(
-        receive, input,
-        Shape{int64_t(receive.getSize() / sizeOf(*elementOf(receive.getElement())))},
-        receive.getRound(), mesh, transport);
+    return transferred(receive, input,
+                       Shape{int64_t(receive.getSize() / sizeOf(*elementOf(receive.getElement())))},
+                       receive.getRound(), mesh, transport);
   Exchange what(op);
   unsigned axis = axisOf(what.axis, mesh);
   Tensor result(what.result);

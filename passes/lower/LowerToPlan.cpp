@@ -10,8 +10,8 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -547,9 +547,8 @@ LogicalResult lowerToPlan(ModuleOp module, Target &target) {
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     builder.setInsertionPoint(variable);
     variables[variable.getSymName()] = plan::VariableOp::create(
-        builder, variable.getLoc(), variable.getSymName(), variable.getRole(),
-        typeHere(variable), IntegerAttr(), variable.getHost(),
-        variable->getAttrOfType<StringAttr>(layoutAttrName));
+        builder, variable.getLoc(), variable.getSymName(), variable.getRole(), typeHere(variable),
+        IntegerAttr(), variable.getHost(), variable->getAttrOfType<StringAttr>(layoutAttrName));
     variable.erase();
   }
   KernelTable kernels(module, target);

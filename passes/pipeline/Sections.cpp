@@ -203,9 +203,9 @@ private:
         return loop.emitOpError("carries on what is of another stage than who reads it");
     }
     if (home >= section)
-      return emitError(value.getLoc()) << "is read in section " << section
-                                       << " of a stage's microbatches, and made later, in section "
-                                       << home;
+      return emitError(value.getLoc())
+             << "is read in section " << section
+             << " of a stage's microbatches, and made later, in section " << home;
     auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
     if (isNew) {
       Made &made = sections[size_t(home)];

@@ -172,7 +172,7 @@ struct Partitioned {
     std::map<std::string, std::string> sizes = sets.empty() ? smallSizes(path) : sets;
     int64_t stages = stagesOf(mesh), microbatches = stages > 1 ? stages : 0,
             rows = mesh.ranks() / stages > 4 ? 9 : 5; // ranks do not have as many rows
-    if (one.model == "mnist-cnn" && microbatches) // which has states from batch to batch
+    if (one.model == "mnist-cnn" && microbatches)     // which has states from batch to batch
       sizes["microbatches"] = std::to_string(std::exchange(microbatches, 0));
     if (sets.empty())
       sizes["batch"] = std::to_string(rows * std::max<int64_t>(microbatches, 1));
