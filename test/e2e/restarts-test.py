@@ -36,8 +36,8 @@ def kill(pid, how=signal.SIGKILL):
 
 
 class Restarts(ranks.Ranks):
-    def artifact_and_data(self, mesh="dp=2"):
-        return self.compiled(*ranks.MLP, "--mesh", mesh, "--zero", 1), self.digits(64)
+    def artifact_and_data(self, mesh="dp=2", *options):
+        return self.compiled(*ranks.MLP, "--mesh", mesh, "--zero", 1, *options), self.digits(64)
 
     def endless(self, *more, size=2, every=7, steps=10000000, **options):
         artifact, rows = self.artifact_and_data(f"dp={size}")
@@ -73,22 +73,28 @@ class Restarts(ranks.Ranks):
 
     def test_killed_at_random_moments(self):
         """Whoever it is and whenever, the run goes on by itself, to the bits of one that nothing happened to."""
+        self.kill_at_random("dp=2", 2)
+
+    def test_stages_killed_at_random_moments(self):
+        self.kill_at_random("pp=2,dp=2", 4, "--microbatches", 2)
+
+    def kill_at_random(self, mesh, size, *options):
         choose, kills = random.Random(7), int(os.environ.get("WEIR_KILLS", 5))
-        artifact, rows = self.artifact_and_data()
+        artifact, rows = self.artifact_and_data(mesh, *options)
         steps = 60 * kills + 100
         words = [*rows, "--steps", steps, "--every", 7]
         self.weir_run(artifact, *words, "--checkpoint", self.folder / "whole", "--metrics", self.folder / "whole.jsonl")
-        processes = self.begin(2, artifact, *words, "--checkpoint", self.folder / "kept", "--metrics", self.folder / "kept.jsonl",
+        processes = self.begin(size, artifact, *words, "--checkpoint", self.folder / "kept", "--metrics", self.folder / "kept.jsonl",
                                "--restarts", 4 * kills, tool="weir-run")  # fmt: skip
         done = 0
         for _ in range(kills):
             if choose.random() < 0.75:
                 done = self.await_last_step(processes, min(done, self.last_step("kept.jsonl")) + choose.randrange(1, 40), "kept.jsonl")
             time.sleep(choose.random() * 0.4)  # also of loading, and of meeting again
-            kill(self.await_child(processes[choose.randrange(2)]))
+            kill(self.await_child(processes[choose.randrange(size)]))
         said = self.all_end(processes)
         self.assertRegex(said[0][1], r"generation \d")
-        self.assertIn("ended by SIGKILL: killed, or out of memory; started again, time ", said[0][1] + said[1][1])
+        self.assertIn("ended by SIGKILL: killed, or out of memory; started again, time ", "".join(err for _, err in said))
         self.assertEqual(self.weights(self.folder / "kept"), self.weights(self.folder / "whole"))
         self.assertEqual(self.losses_by_step("kept.jsonl"), self.losses_by_step("whole.jsonl"))
 
