@@ -22,6 +22,7 @@
 #include "runtime/core/WholeTensors.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <condition_variable>
 #include <cstring>
@@ -201,6 +202,7 @@ public:
       std::lock_guard lock(mutex);
       asked = entry;
       left = devices.size();
+      through = 0;
       failure = nullptr;
       ++runs;
       changed.notify_all();
@@ -436,10 +438,10 @@ private:
       attempt(number, [&] {
         Device &device = *devices[number];
         device.wait(device.run(entry));
-        if (group)
-          group->finishSending();
         if (local)
           local->finish(here[number]);
+        if (group && ++through == here.size())
+          group->finishSending();
       });
       lock.lock();
     }
@@ -496,9 +498,10 @@ private:
   std::mutex making, mutex;
   std::condition_variable changed;
   bool stopping = false;
-  uint64_t runs = 0;  ///< that were asked for
-  uint32_t asked = 0; ///< the entry of the last one
-  size_t left = 0;    ///< ranks that still run it
+  uint64_t runs = 0;               ///< that were asked for
+  uint32_t asked = 0;              ///< the entry of the last one
+  size_t left = 0;                 ///< ranks that still run it
+  std::atomic<size_t> through = 0; ///< that have run it, and sent all that they send
   std::exception_ptr failure;
   std::vector<std::thread> threads;
 };

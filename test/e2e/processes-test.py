@@ -394,6 +394,17 @@ class Deterministic(Ranks):
             self.weir("train", *more) if size == 1 else self.all_end(self.begin(size, "train", *more))
         self.assert_same("here", "there")
 
+    def test_stages(self):
+        """At as many microbatches, whatever the schedule."""
+        words = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=16", "--set", "context=16", "--set", "batch=16",
+                 "--microbatches", 2, *data(window=self.text())]  # fmt: skip
+        self.train("alone", 1, *words)
+        for mesh, size, *more in (("pp=2", 1), ("pp=2", 2, "--schedule", "zero-bubble"), ("dp=2,pp=2", 4), ("pp=2,tp=2", 4, "--schedule", "gpipe")):
+            name = f"{mesh}-{size}"
+            with self.subTest(mesh=mesh, size=size):
+                self.train(name, size, *words, "--mesh", mesh, *more)
+                self.assert_same("alone", name)
+
     def test_what_it_costs_is_said(self):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr

@@ -103,7 +103,7 @@ static void checkDeterministic(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   const std::string parts = ranksOf(options).mesh;
   for (const Mesh::Axis &axis : mesh.axes)
-    if (axis.name != dataAxis && axis.name != tensorAxis)
+    if (axis.name != dataAxis && axis.name != tensorAxis && axis.name != stageAxis)
       throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as " + parts +
                                      " does, and --mesh " + options.mesh + " has " + axis.name +
                                      ": leave one of the two out");
@@ -181,10 +181,9 @@ static void checkStages(const CompileOptions &options) {
     return;
   }
   const char *other =
-      options.deterministic                ? "--deterministic"
-      : !options.target.starts_with("cpu") ? "--target cuda"
-      : options.memory                     ? "--memory"
-      : options.choosesMicrobatches        ? "--microbatches auto"
+      !options.target.starts_with("cpu") ? "--target cuda"
+      : options.memory                   ? "--memory"
+      : options.choosesMicrobatches      ? "--microbatches auto"
       : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
           ? "--offload"
           : nullptr;
