@@ -205,7 +205,7 @@ def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as dp=2,tp=2; none is one rank">,
                  Option<"zero", "zero", "int64_t", "0", "what is cut over dp besides rows: 1 and 2 optimizers' states and gradients, 3 parameters too">,
                  Option<"sequenceParallel", "sequence-parallel", "bool", "true", "what is added up over other axes is cut there along another dimension">,
-                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all or gather; none is chosen">];
+                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all, gather or ring; none is chosen">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

@@ -51,7 +51,7 @@ struct PipelineOptions {
   int64_t zero = 0;                 ///< what is cut over dp besides rows, 0 to 3
   std::string schedule = "1f1b";    ///< of a mesh with pp (passes/pipeline/Schedules.h)
   bool sequenceParallel = true;     ///< sums over tp are cut along what is no row
-  std::string contextParallel = ""; ///< what attention does over cp: "all-to-all", "gather", or ""
+  std::string contextParallel = ""; ///< of attention over cp: "all-to-all", "gather", "ring", or ""
   bool overlap = true;              ///< collectives go on beside what is computed
   Link link = {};                   ///< that they are taken to go over
   int64_t rank = 0;                 ///< of the mesh, whose sizes the program gets

@@ -43,33 +43,28 @@ void putShare(Tensor &whole, const Tensor &share, const Layout &layout, const Me
 namespace {
 
 /// What a collective says, in elements.
-struct Exchange {
-  bool gathers;
+struct InElements {
   llvm::StringRef axis;
-  llvm::SmallVector<int64_t> counts; ///< of each member
-  int64_t own;
-  Shape result;
+  spec::Exchange exchange;
 
-  explicit Exchange(mlir::Operation *op) {
+  explicit InElements(mlir::Operation *op) {
     if (auto collective = llvm::dyn_cast<plan::CollectiveOp>(op)) {
-      int64_t size = sizeOf(*elementOf(collective.getElement()));
-      gathers = collective.getKind() == plan::CollectiveKind::all_gather;
       axis = collective.getAxis();
-      for (int64_t bytes : collective.getBytes())
-        counts.push_back(bytes / size);
-      own = collective.getOwn() / size;
-      result = {gathers ? std::accumulate(counts.begin(), counts.end(), int64_t(0))
-                        : own * int64_t(counts.size())};
+      exchange = plan::exchangeOf(collective);
+      uint64_t size = sizeOf(*elementOf(collective.getElement()));
+      for (uint64_t &bytes : exchange.sizes)
+        bytes /= size;
+      exchange.own /= size;
       return;
     }
     CollectiveFacts facts = factsOf(op);
-    gathers = facts.gathers;
     axis = facts.axis;
-    result = Shape(shapeOf(op->getResult(0)));
-    int64_t row = mlir::ShapedType::getNumElements(result) / result[0];
-    for (int64_t count : facts.rows)
-      counts.push_back(count * row);
-    own = row * facts.own;
+    exchange = {facts.kind, {facts.rows.begin(), facts.rows.end()}, uint64_t(facts.own)};
+    llvm::ArrayRef<int64_t> result = shapeOf(op->getResult(0));
+    auto row = uint64_t(mlir::ShapedType::getNumElements(result) / result[0]);
+    for (uint64_t &rows : exchange.sizes)
+      rows *= row;
+    exchange.own *= row;
   }
 };
 
@@ -106,7 +101,7 @@ Tensor transferred(Op op, const Tensor &input, std::optional<Shape> got, int64_t
 
 /// Throws Failure where the members are at something else.
 Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, const Mesh &mesh,
-                 Transport &transport) {
+                 int64_t rank, Transport &transport) {
   if (auto send = llvm::dyn_cast<SendOp>(op))
     return transferred(send, input, std::nullopt, microbatch, mesh, transport);
   if (auto receive = llvm::dyn_cast<ReceiveOp>(op))
@@ -118,18 +113,21 @@ Tensor exchanged(mlir::Operation *op, const Tensor &input, int64_t microbatch, c
     return transferred(receive, input,
                        Shape{int64_t(receive.getSize() / sizeOf(*elementOf(receive.getElement())))},
                        receive.getRound(), mesh, transport);
-  Exchange what(op);
+  InElements what(op);
+  const spec::Exchange &exchange = what.exchange;
   unsigned axis = axisOf(what.axis, mesh);
-  Tensor result(what.result);
+  auto member = size_t(mesh.coordinate(rank, axis));
+  Tensor result(op->getNumResults() ? Shape(shapeOf(op->getResult(0)))
+                                    : Shape{int64_t(exchange.written())});
   std::span<const double> given(input.values);
   std::span<double> got(result.values);
   std::vector<std::span<const std::byte>> to;
   std::vector<std::span<std::byte>> from;
-  for (int64_t count : what.counts) {
-    to.push_back(std::as_bytes(given.first(what.gathers ? what.own : count)));
-    given = given.subspan(what.gathers ? 0 : count);
-    from.push_back(std::as_writable_bytes(got.first(what.gathers ? count : what.own)));
-    got = got.subspan(what.gathers ? count : what.own);
+  for (size_t i = 0; i < exchange.sizes.size(); ++i) {
+    to.push_back(std::as_bytes(given.first(exchange.given(member, i))));
+    given = given.subspan(exchange.givesEachItsOwn() ? exchange.given(member, i) : 0);
+    from.push_back(std::as_writable_bytes(got.first(exchange.got(member, i))));
+    got = got.subspan(exchange.got(member, i));
   }
   transport.exchange(axis, wordsOf(op, what.axis), to, from);
   return result;
@@ -253,7 +251,7 @@ mlir::FailureOr<Tensors> Ranks::run(llvm::StringRef name, llvm::ArrayRef<Tensor>
       };
     interpreter.exchange = [&](mlir::Operation *op, Tensor input) -> mlir::FailureOr<Tensor> {
       try {
-        return exchanged(op, input, interpreter.microbatch, mesh, meetings.of(rank));
+        return exchanged(op, input, interpreter.microbatch, mesh, rank, meetings.of(rank));
       } catch (const Failure &failure) {
         std::lock_guard lock(mutex);
         failsByOthers[size_t(rank)] = true;

@@ -66,13 +66,16 @@ Engine CopyOp::engine() { return Engine::copy; }
 // collective
 //===----------------------------------------------------------------------===//
 
+spec::Exchange exchangeOf(CollectiveOp op) {
+  return {spec::CollectiveKind(op.getKind()),
+          {op.getBytes().begin(), op.getBytes().end()},
+          op.getOwn()};
+}
+
 Footprints CollectiveOp::footprints(Symbols &) {
-  uint64_t all = 0, members = getBytes().size();
-  for (int64_t bytes : getBytes())
-    all += bytes;
-  bool gathers = getKind() == CollectiveKind::all_gather;
-  return {{"from", spec::Mode::read, gathers ? getOwn() : all, {}, false},
-          {"to", spec::Mode::write, gathers ? all : members * getOwn(), {}, false}};
+  spec::Exchange exchange = exchangeOf(*this);
+  return {{"from", spec::Mode::read, exchange.read(), {}, false},
+          {"to", spec::Mode::write, exchange.written(), {}, false}};
 }
 
 spec::Cost CollectiveOp::cost(Symbols &symbols) {

@@ -44,7 +44,8 @@ def Plan_Engine : Plan_Enum<"Engine", "what of a device carries out an action", 
 
 def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks tell each other", [
     I32EnumAttrCase<"all_gather", 0>,   // what each has, for all
-    I32EnumAttrCase<"all_to_all", 1>]>; // what each has for each
+    I32EnumAttrCase<"all_to_all", 1>,   // what each has for each
+    I32EnumAttrCase<"shift", 2>]>;      // what the one before has
 
 def Plan_Mode : Plan_Enum<"Mode", "what an action does with an operand", [
     I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"update", 2>]>;

@@ -15,6 +15,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "runtime/base/Limits.h"
 #include "runtime/spec/Call.h"
+#include "runtime/spec/Exchange.h"
 #include "llvm/ADT/Hashing.h"
 
 namespace weir::spec {
@@ -76,6 +77,9 @@ LoopOp loopOf(mlir::Value index);
 
 /// How many loops are around that one.
 uint32_t depthOf(mlir::Value index);
+
+/// What the members of a collective give each other, in bytes.
+spec::Exchange exchangeOf(CollectiveOp op);
 
 /// The kernel a launch runs; null where there is none.
 KernelOp kernelOf(LaunchOp launch, mlir::SymbolTableCollection &symbols);

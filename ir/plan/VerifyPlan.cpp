@@ -253,6 +253,8 @@ LogicalResult CollectiveOp::verify() {
   if (llvm::any_of(getBytes(), [](int64_t bytes) { return bytes <= 0; }) ||
       !llvm::is_contained(getBytes(), int64_t(getOwn())))
     return emitOpError() << "has " << getOwn() << " bytes, as no member";
+  if (getKind() == CollectiveKind::shift && !llvm::all_equal(getBytes()))
+    return emitOpError("shifts what members have more of than others");
   std::optional<Element> element = elementOf(getElement());
   if (!element)
     return emitOpError() << "cannot move elements of " << getElement();

@@ -74,6 +74,7 @@ mlir::FailureOr<Tensors> kept(KeptOp op, Inputs, Interpreter &interpreter) {
 void attachCollective(mlir::MLIRContext &context) {
   attach<AllGatherOp, exchange<AllGatherOp>>(context);
   attach<AllToAllOp, exchange<AllToAllOp>>(context);
+  attach<ShiftOp, exchange<ShiftOp>>(context);
   attach<PackOp, pack>(context);
   attach<UnpackOp, unpack>(context);
   attach<CrossOp, cross>(context);

@@ -171,12 +171,7 @@ mlir::FailureOr<Tensor> exchange(mlir::Operation *op, Tensor given, PlanInterpre
 }
 
 mlir::LogicalResult execute(plan::CollectiveOp op, PlanInterpreter &machine) {
-  int64_t count = op.getOwn();
-  if (op.getKind() == plan::CollectiveKind::all_to_all) {
-    count = 0;
-    for (int64_t bytes : op.getBytes())
-      count += bytes;
-  }
+  auto count = int64_t(plan::exchangeOf(op).read());
   Tensor given(Shape{count / int64_t(sizeOf(*elementOf(op.getElement())))});
   machine.memory.load(op.getFrom(), op.getElement(), 0, given.values);
   mlir::FailureOr<Tensor> result = exchange(op, std::move(given), machine);

@@ -14,20 +14,23 @@
 #define WEIR_IR_WEIR_COLLECTIVES_H
 
 #include "ir/weir/Transfers.h"
+#include "runtime/spec/Exchange.h"
 
 namespace weir {
 
 /// Of a collective: the number that it has on all ranks (weir-number-collectives).
 inline constexpr llvm::StringLiteral numberAttrName = "weir.number";
 
-inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllGatherOp, AllToAllOp>(op); }
+inline bool isCollective(mlir::Operation *op) {
+  return llvm::isa<AllGatherOp, AllToAllOp, ShiftOp>(op);
+}
 
 /// Whether it puts values together for a collective, or takes them apart behind one.
 inline bool isPacking(mlir::Operation *op) { return llvm::isa<PackOp, UnpackOp>(op); }
 
 /// What a collective says, whichever it is.
 struct CollectiveFacts {
-  bool gathers; ///< or has something for each member
+  spec::CollectiveKind kind;
   llvm::StringRef axis;
   llvm::ArrayRef<int64_t> rows; ///< of each member
   int64_t own;                  ///< of them, this rank's
@@ -36,15 +39,22 @@ struct CollectiveFacts {
 
 inline CollectiveFacts factsOf(mlir::Operation *op) {
   auto number = op->getAttrOfType<mlir::IntegerAttr>(numberAttrName);
-  CollectiveFacts facts{true, "", {}, 0, number ? number.getInt() : 0};
+  CollectiveFacts facts{spec::CollectiveKind::all_gather, "", {}, 0, number ? number.getInt() : 0};
   if (auto gather = llvm::dyn_cast<AllGatherOp>(op)) {
     facts.axis = gather.getAxis();
     facts.rows = gather.getRows();
     facts.own = shapeOf(gather.getInput())[0];
     return facts;
   }
+  if (auto shift = llvm::dyn_cast<ShiftOp>(op)) {
+    facts.kind = spec::CollectiveKind::shift;
+    facts.axis = shift.getAxis();
+    facts.rows = shift.getRows();
+    facts.own = shapeOf(shift.getInput())[0];
+    return facts;
+  }
   auto all = llvm::cast<AllToAllOp>(op);
-  facts.gathers = false;
+  facts.kind = spec::CollectiveKind::all_to_all;
   facts.axis = all.getAxis();
   facts.rows = all.getRows();
   facts.own = shapeOf(all.getResult())[0] / int64_t(facts.rows.size());

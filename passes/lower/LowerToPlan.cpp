@@ -300,11 +300,9 @@ void EntryLowering::lowerCollective(Operation *op) {
   for (int64_t count : facts.rows)
     bytes.push_back(count * row);
   Value buffer = bufferOf[result] = allocate(result, "of all ranks");
-  plan::CollectiveOp::create(builder, op->getLoc(),
-                             facts.gathers ? plan::CollectiveKind::all_gather
-                                           : plan::CollectiveKind::all_to_all,
-                             facts.axis, bufferOf.lookup(memoryOf(input)), buffer, bytes,
-                             facts.own * row, tensorType(input).getElementType(), facts.number);
+  plan::CollectiveOp::create(builder, op->getLoc(), plan::CollectiveKind(facts.kind), facts.axis,
+                             bufferOf.lookup(memoryOf(input)), buffer, bytes, facts.own * row,
+                             tensorType(input).getElementType(), facts.number);
 }
 
 void EntryLowering::lowerTransfer(Operation *op) {

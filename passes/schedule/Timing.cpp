@@ -12,11 +12,8 @@ using namespace mlir;
 namespace weir {
 
 std::pair<uint64_t, uint64_t> bytesMoved(plan::CollectiveOp collective) {
-  uint64_t all = 0, own = collective.getOwn(), others = collective.getBytes().size() - 1;
-  for (int64_t bytes : collective.getBytes())
-    all += bytes;
-  bool gathers = collective.getKind() == plan::CollectiveKind::all_gather;
-  return gathers ? std::pair(others * own, all - own) : std::pair(all - own, others * own);
+  spec::Exchange exchange = plan::exchangeOf(collective);
+  return {exchange.sent(), exchange.received()};
 }
 
 double Timing::secondsOf(Operation *action) {

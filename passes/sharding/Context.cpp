@@ -21,7 +21,8 @@ class Sequences {
 public:
   Sequences(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis,
             StringRef way)
-      : entry(entry), propagation(propagation), axis(axis), ranks(mesh.axes[axis].size) {
+      : entry(entry), propagation(propagation), mesh(mesh), axis(axis),
+        ranks(mesh.axes[axis].size) {
     int tensor = mesh.find(tensorAxis);
     others = tensor < 0 ? 1 : mesh.axes[unsigned(tensor)].size;
     bool hasHeads = true, gathers = false;
@@ -33,6 +34,7 @@ public:
     });
     entry.walk([&](AttendOp op) { gathers &= canBeStriped(op); });
     isAsked = way == "all-to-all";
+    isRing = way == "ring";
     byHeads = way.empty() ? hasHeads && !gathers : isAsked;
     hasStripes &= !byHeads;
   }
@@ -52,6 +54,11 @@ public:
              std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
              " keys: expected as many of both, and a multiple of " + std::to_string(ranks) +
              ", or heads enough for --context-parallel all-to-all";
+    if (isRing && keys % ranks != 0)
+      return "the keys of attention for a ring of ranks, which pass on as many each, and there "
+             "are " +
+             std::to_string(keys) + " here: expected a multiple of " + std::to_string(ranks) +
+             ", or --context-parallel gather";
     return "";
   }
 
@@ -69,6 +76,11 @@ public:
     llvm::for_each(op->getOperands(), seed);
     llvm::for_each(op->getResults(), seed);
     propagation.pin(op, axis, cuts, reason.str());
+    if (isRing) {
+      Layout keys = Layout::whole(shapeOf(op->getOperand(1)));
+      keys.dimensions[positions] = cutPositions(keys.shape()[positions]);
+      op->setAttr(ringAttrName, StringAttr::get(op->getContext(), keys.text(mesh)));
+    }
   }
 
 private:
@@ -86,10 +98,12 @@ private:
 
   func::FuncOp entry;
   Propagation &propagation;
+  const Mesh &mesh;
   const unsigned axis;
   const int64_t ranks;
   int64_t others; ///< ranks that cut heads too
   bool isAsked;   ///< for heads
+  bool isRing;    ///< keys and values are passed on
   bool byHeads, hasStripes = false;
 };
 

@@ -10,7 +10,8 @@
 // queries, keys, values and results are exchanged around it (Jacobs et al., "DeepSpeed Ulysses:
 // System optimizations for enabling training of extreme long sequence transformer models", 2023).
 // Or it has its own queries there, and keys and values are gathered: which takes more, and any
-// number of heads. Where what a query sees depends on its position, ranks have stripes (Stripes.h).
+// number of heads; or they are passed on from rank to rank, so that none has all of them. Where
+// what a query sees depends on its position, ranks have stripes (Stripes.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,9 @@
 namespace weir::sharding {
 
 /// Gives what attention reads and makes its cut along positions, and pins attention to heads or
-/// queries: `way` is "all-to-all" or "gather", or "", the first where there are heads enough for
-/// tp besides, or positions cannot be cut into stripes.
-/// Failure, with a diagnostic, where a step has no attention, or some that cannot be cut so.
+/// queries: `way` is "all-to-all", "gather" or "ring", or "", the first where there are heads
+/// enough for tp besides, or positions cannot be cut into stripes. Failure, with a diagnostic,
+/// where a step has no attention, or some that cannot be cut so.
 llvm::LogicalResult cutSequences(mlir::func::FuncOp entry, Propagation &propagation,
                                  const Mesh &mesh, unsigned axis, llvm::StringRef way);
 

@@ -240,6 +240,7 @@ private:
     }
     Flow flow = flowOf(op, rule, cuts, mesh,
                        [&](Value value) -> const Layout & { return locals.at(value).layout; });
+    std::optional<Pieces> ring = ringOf(op, flow);
     SmallVector<Value> operands;
     for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
       operands.push_back(at(operand, wanted, forward.contains(op)));
@@ -254,8 +255,13 @@ private:
           (queries->size() == 2 && !queries->front().axes.empty()))
         return op->emitOpError("is causal, and its queries are cut into stripes alone: ")
                << "expected one place of the innermost piece for each rank";
-      values = attendInStripes(builder, op, operands, types, reshard.begin(op->getLoc(), stripes),
-                               stripes.size);
+      Value number = reshard.begin(op->getLoc(), stripes);
+      values = ring ? attendInRing(builder, op, operands, types, number, axisOf(*ring),
+                                   ring->back().parts(mesh))
+                    : attendInStripes(builder, op, operands, types, number, stripes.size);
+    } else if (ring) {
+      values = attendInRing(builder, op, operands, types, nullptr, axisOf(*ring),
+                            ring->back().parts(mesh));
     } else {
       Operation *made = compute(op, operands, types, cuts, flow.results[0]);
       values.assign(made->result_begin(), made->result_end());
@@ -267,6 +273,26 @@ private:
       locals[old] = {result, layout};
     return success();
   }
+
+  /// Of attention in a ring: how keys lie along their positions, which is how it gets them and
+  /// leaves their gradients.
+  std::optional<Pieces> ringOf(Operation *op, Flow &flow) {
+    auto text = op->getAttrOfType<StringAttr>(ringAttrName);
+    if (!text)
+      return std::nullopt;
+    constexpr unsigned positions = 2;
+    Pieces pieces = Layout::parse(text.getValue(), mesh)->dimensions[positions];
+    unsigned axis = pieces.back().axes.back();
+    for (unsigned i : {1, 2}) { // keys and values
+      flow.operands[i].dimensions[positions] = pieces;
+      if (!isa<AttendGradOp>(op))
+        continue;
+      flow.results[i].dimensions[positions] = pieces;
+      llvm::erase(flow.results[i].sums, axis);
+    }
+    return pieces;
+  }
+  StringRef axisOf(const Pieces &pieces) { return mesh.axes[pieces.back().axes.back()].name; }
 
   /// What a rank has of an op, for what the op says besides its types.
   class OwnShares : public Shares {

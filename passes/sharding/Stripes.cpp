@@ -20,9 +20,9 @@ constexpr int64_t positions = 2; ///< a dimension of all operands and results
 class Striped {
 public:
   Striped(OpBuilder &builder, Operation *op, ValueRange operands, TypeRange types, Value number,
-          int64_t count)
+          int64_t count, StringRef ring = "")
       : builder(builder), op(op), b(builder, op), operands(operands), types(types), number(number),
-        count(count) {}
+        count(count), ring(ring) {}
 
   SmallVector<Value> forward() {
     SmallVector<Value> outputs, logSums;
@@ -44,6 +44,8 @@ public:
   }
 
   SmallVector<Value> gradient() {
+    if (!ring.empty())
+      return gradientInRing();
     Value ofQueries;
     SmallVector<Value> ofKeys, ofValues;
     for (int64_t stripe = 0; stripe < count; ++stripe) {
@@ -56,18 +58,50 @@ public:
   }
 
 private:
+  /// Gradients of keys and values go on with these, and come home behind the last.
+  SmallVector<Value> gradientInRing() {
+    Value ofQueries, ofKeys, ofValues;
+    for (int64_t step = 0; step < count; ++step) {
+      auto made = ofStripe(step, operands.drop_front(3));
+      addTo(ofQueries, wide(back(made[0], step)));
+      if (step > 0) {
+        ofKeys = passedOn(ofKeys);
+        ofValues = passedOn(ofValues);
+      }
+      addTo(ofKeys, wide(made[1]));
+      addTo(ofValues, wide(made[2]));
+    }
+    return {narrow(ofQueries, types[0]), narrow(passedOn(ofKeys), types[1]),
+            narrow(passedOn(ofValues), types[2])};
+  }
+
+  Value passedOn(Value value) {
+    SmallVector<int64_t> rows(count, shapeOf(value)[0]);
+    return ShiftOp::create(builder, b.loc, value.getType(), value, ring, rows,
+                           isa<AttendGradOp>(op));
+  }
+
+  /// Keys or values of a stripe: in a ring of the one that is so many ranks before. In order.
+  Value stripeOf(unsigned number, int64_t stripe) {
+    if (ring.empty())
+      return part(operands[number], stripe);
+    Value &here = inRing[number - 1];
+    return here = stripe == 0 ? operands[number] : passedOn(here);
+  }
+
   /// The op on the queries and one stripe of keys and values; `more` are of the queries too.
   SmallVector<Value> ofStripe(int64_t stripe, ValueRange more) {
-    SmallVector<Value> local = {forth(operands[0], stripe), part(operands[1], stripe),
-                                part(operands[2], stripe)};
+    SmallVector<Value> local = {forth(operands[0], stripe), stripeOf(1, stripe),
+                                stripeOf(2, stripe)};
     for (Value value : more)
       local.push_back(forth(value, stripe));
     SmallVector<Type> made;
     bool isForward = more.empty();
     for (auto [i, type] : llvm::enumerate(types))
-      made.push_back(isForward || i == 0 ? type : typeLikePart(type));
+      made.push_back(isForward || i == 0 || !ring.empty() ? type : typeLikePart(type));
     Operation *attends = cloneWith(builder, op, local, made);
     attends->removeAttr(cutsAttrName);
+    attends->removeAttr(ringAttrName);
     return SmallVector<Value>(attends->getResults());
   }
 
@@ -98,9 +132,11 @@ private:
     return MergeDimsOp::create(builder, b.loc, all, positions, int64_t(2));
   }
 
-  /// Whether queries do not see the keys of their own place in a stripe; null: they do.
+  /// Whether queries do not see the keys of their own place in a stripe; null: they do. In a ring,
+  /// the stripe that comes at step s is the number - s, and where that is none, s - number before
+  /// the last: of a later one than the queries' own.
   Value isAhead(int64_t stripe, ArrayRef<int64_t> shape) {
-    if (stripe == 0)
+    if (stripe == 0 || !number)
       return nullptr;
     Value ahead = CompareOp::create(builder, b.loc, Predicate::lt, number,
                                     b.constant(number, double(stripe)));
@@ -158,6 +194,8 @@ private:
   TypeRange types;
   Value number;
   const int64_t count;
+  const StringRef ring; ///< the axis; "": all keys are here
+  Value inRing[2];      ///< keys and values that have come
 };
 
 } // namespace
@@ -172,6 +210,12 @@ bool needsStripes(Operation *op) {
 SmallVector<Value> attendInStripes(OpBuilder &builder, Operation *op, ValueRange operands,
                                    TypeRange types, Value number, int64_t count) {
   Striped striped(builder, op, operands, types, number, count);
+  return isa<AttendOp>(op) ? striped.forward() : striped.gradient();
+}
+
+SmallVector<Value> attendInRing(OpBuilder &builder, Operation *op, ValueRange operands,
+                                TypeRange types, Value number, StringRef axis, int64_t count) {
+  Striped striped(builder, op, operands, types, number, count, axis);
   return isa<AttendOp>(op) ? striped.forward() : striped.gradient();
 }
 

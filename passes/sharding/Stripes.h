@@ -30,6 +30,19 @@ llvm::SmallVector<mlir::Value> attendInStripes(mlir::OpBuilder &builder, mlir::O
                                                mlir::ValueRange operands, mlir::TypeRange types,
                                                mlir::Value number, int64_t count);
 
+/// As that, where keys and values lie as queries do and are passed on from rank to rank along the
+/// axis, and their gradients with them (Liu et al., "Ring attention with blockwise transformers for
+/// near-infinite context", 2023): of all keys a rank has a share at a time. The operands have this
+/// rank's, and so do the results. With `number`, queries and keys are stripes and causal; without,
+/// every query sees all keys.
+llvm::SmallVector<mlir::Value> attendInRing(mlir::OpBuilder &builder, mlir::Operation *op,
+                                            mlir::ValueRange operands, mlir::TypeRange types,
+                                            mlir::Value number, llvm::StringRef axis,
+                                            int64_t count);
+
+/// Of attention that is computed in a ring: how its keys lie.
+inline constexpr llvm::StringLiteral ringAttrName = "weir.ring";
+
 } // namespace weir::sharding
 
 #endif

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Sharding.h"
 #include <cassert>
 
 namespace weir::artifact {
@@ -66,13 +67,9 @@ std::vector<Footprint> none(const Program &, const Action &) { return {}; }
 Cost nothing(const Program &, const Action &) { return {}; }
 
 std::vector<Footprint> footprintsOfCollective(const Program &, const Action &action) {
-  const Collective &collective = *action.work_as_Collective();
-  uint64_t all = 0, members = collective.bytes()->size();
-  for (uint64_t bytes : *collective.bytes())
-    all += bytes;
-  bool gathers = collective.kind() == CollectiveKind::all_gather;
-  return {{"from", spec::Mode::read, gathers ? collective.own() : all, {}, false},
-          {"to", spec::Mode::write, gathers ? all : members * collective.own(), {}, false}};
+  spec::Exchange exchange = exchangeOf(*action.work_as_Collective());
+  return {{"from", spec::Mode::read, exchange.read(), {}, false},
+          {"to", spec::Mode::write, exchange.written(), {}, false}};
 }
 
 /// In the schema's order.

@@ -41,12 +41,13 @@ bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int6
   return size > 0 || lies->isElsewhere(mesh, int64_t(program.rank()));
 }
 
-uint64_t receivedIn(const Collective &collective) {
-  uint64_t bytes = 0;
-  for (uint64_t one : *collective.bytes())
-    bytes += collective.kind() == CollectiveKind::all_gather ? one : collective.own();
-  return bytes - collective.own();
+spec::Exchange exchangeOf(const Collective &collective) {
+  return {spec::CollectiveKind(collective.kind()),
+          {collective.bytes()->begin(), collective.bytes()->end()},
+          collective.own()};
 }
+
+uint64_t receivedIn(const Collective &collective) { return exchangeOf(collective).received(); }
 
 const Program &programOf(const Program &program, int64_t rank) {
   uint32_t number = program.program_of() ? program.program_of()->Get(uint32_t(rank)) : 0;
@@ -135,6 +136,10 @@ void EntryChecker::checkCollective(const Collective &collective) const {
     require(bytes % sizeOf(elementOf(collective.dtype())) == 0,
             "a member has a part of an element");
   }
+  require(collective.kind() != CollectiveKind::shift ||
+              std::ranges::count(*collective.bytes(), collective.own()) ==
+                  int64_t(collective.bytes()->size()),
+          "it shifts what members have more of than others");
   require(collective.own() ==
               collective.bytes()->Get(uint32_t(mesh.coordinate(int64_t(program.rank()), axis))),
           "its own size is not this rank's");

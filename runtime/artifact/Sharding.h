@@ -15,6 +15,7 @@
 
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/base/Layout.h"
+#include "runtime/spec/Exchange.h"
 
 namespace weir::artifact {
 
@@ -35,6 +36,9 @@ template <class Tensor> Layout layoutOf(const Mesh &mesh, const Tensor &tensor) 
 /// positive or too large, or the layout is none of that shape. Of a program whose mesh is verified.
 bool ownSize(const Program &program, DType dtype, const flatbuffers::Vector<int64_t> &shape,
              const flatbuffers::String *layout, uint64_t &size);
+
+/// What the members of a collective give each other, in bytes.
+spec::Exchange exchangeOf(const Collective &collective);
 
 /// The bytes that a rank gets of the other members in a collective of its program.
 uint64_t receivedIn(const Collective &collective);

@@ -101,6 +101,7 @@ private:
 
   const artifact::Program &program;
   Transport *const transport;
+  const int64_t rank; ///< that it is
   std::optional<Loader> code;
   std::optional<Arena> arena, scratch;
   std::unique_ptr<HostStore> host;
@@ -127,7 +128,7 @@ private:
 };
 
 CpuDevice::CpuDevice(const artifact::Program &program, const DeviceOptions &options)
-    : program(program), transport(options.transport), poisons(options.poison) {
+    : program(program), transport(options.transport), rank(options.rank), poisons(options.poison) {
   assert(!program.mesh() || transport);
   const artifact::Device &device = artifact::deviceOf(program);
   requireLevel(device.target()->string_view());
@@ -243,11 +244,14 @@ std::unique_ptr<Work> CpuDevice::makeInline(const artifact::Action &action) {
     return std::visit([&](const auto &spec) { return make(spec); }, artifact::specOf(*call));
   if (const artifact::Copy *copy = action.work_as_Copy())
     return std::make_unique<CopyWork>(machine, copy->size());
-  if (const artifact::Collective *collective = action.work_as_Collective())
-    return std::make_unique<CollectiveWork>(
-        machine, *transport, artifact::meshOf(program).find(collective->axis()->string_view()),
-        artifact::describeAt(program, action), *collective,
-        machine.engineOf(action.queue()) != nullptr);
+  if (const artifact::Collective *collective = action.work_as_Collective()) {
+    Mesh mesh = artifact::meshOf(program);
+    auto axis = unsigned(mesh.find(collective->axis()->string_view()));
+    return std::make_unique<CollectiveWork>(machine, *transport, axis, mesh.coordinate(rank, axis),
+                                            artifact::describeAt(program, action),
+                                            artifact::exchangeOf(*collective),
+                                            machine.engineOf(action.queue()) != nullptr);
+  }
   if (const artifact::Transfer *transfer = action.work_as_Transfer())
     return std::make_unique<MessageWork>(
         machine, *transport, artifact::meshOf(program).find(transfer->axis()->string_view()),

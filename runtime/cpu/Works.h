@@ -16,6 +16,7 @@
 #include "runtime/core/Transport.h"
 #include "runtime/cpu/Engine.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "runtime/spec/Exchange.h"
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -131,37 +132,35 @@ private:
 class CollectiveWork : public Work {
 public:
   /// `isBeside`: the caller's thread goes on meanwhile.
-  CollectiveWork(Machine &machine, Transport &transport, unsigned axis, std::string what,
-                 const artifact::Collective &collective, bool isBeside)
-      : machine(machine), transport(transport), axis(axis), what(std::move(what)),
-        isBeside(isBeside), gathers(collective.kind() == artifact::CollectiveKind::all_gather),
-        bytes(collective.bytes()->begin(), collective.bytes()->end()), own(collective.own()),
-        to(bytes.size()), from(bytes.size()) {}
+  CollectiveWork(Machine &machine, Transport &transport, unsigned axis, size_t member,
+                 std::string what, spec::Exchange exchange, bool isBeside)
+      : machine(machine), transport(transport), axis(axis), member(member), what(std::move(what)),
+        isBeside(isBeside), exchange(std::move(exchange)), to(this->exchange.sizes.size()),
+        from(to.size()) {}
 
   void bind(std::span<const Address> places) override {
     const std::byte *given = machine.arena + places[0];
     std::byte *got = machine.arena + places[1];
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      to[i] = {given, gathers ? own : bytes[i]};
-      from[i] = {got, gathers ? bytes[i] : own};
-      given += gathers ? 0 : bytes[i];
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = {given, exchange.given(member, i)};
+      from[i] = {got, exchange.got(member, i)};
+      given += exchange.givesEachItsOwn() ? to[i].size() : 0;
       got += from[i].size();
     }
   }
   void run() override {
-    auto exchange = [&] { transport.exchange(axis, what, to, from); };
-    isBeside ? exchange() : machine.await(exchange);
+    auto meet = [&] { transport.exchange(axis, what, to, from); };
+    isBeside ? meet() : machine.await(meet);
   }
 
 private:
   Machine &machine;
   Transport &transport;
   const unsigned axis;
+  const size_t member; ///< this rank's number along it
   const std::string what;
   const bool isBeside;
-  const bool gathers;
-  const std::vector<uint64_t> bytes;
-  const uint64_t own;
+  const spec::Exchange exchange;
   std::vector<std::span<const std::byte>> to;
   std::vector<std::span<std::byte>> from;
 };

@@ -37,9 +37,7 @@ public:
       : QueuedWork(machine, queue, std::move(what)), axis(all.axes.at(axis)),
         progress(all.progress.data + axis * sizeof(Collectives::Progress)),
         numbers(all.numbers.at + number * sizeof(Collectives::Numbers)),
-        move{collective.kind() == artifact::CollectiveKind::all_gather,
-             {collective.bytes()->begin(), collective.bytes()->end()},
-             collective.own()} {}
+        exchange(artifact::exchangeOf(collective)) {}
 
 private:
   void tell(CUdeviceptr from) {
@@ -47,14 +45,14 @@ private:
   }
   void enqueue() override {
     tell(numbers + offsetof(Collectives::Numbers, begin));
-    axis.communicator.enqueue(move, at(0), at(1), what, stream);
+    axis.communicator.enqueue(exchange, at(0), at(1), what, stream);
     tell(numbers + offsetof(Collectives::Numbers, end));
   }
 
   Collectives::Axis &axis;
   std::byte *const progress;
   const CUdeviceptr numbers;
-  const Move move;
+  const spec::Exchange exchange;
 };
 
 Collectives::Collectives(const Session &session, const std::string &folder,

@@ -93,8 +93,8 @@ void Communicator::check(const std::string &what) {
     fail(result, what);
 }
 
-ncclResult_t Communicator::exchange(const Move &move, CUdeviceptr from, CUdeviceptr to,
-                                    CUstream stream) {
+ncclResult_t Communicator::move(const spec::Exchange &exchange, CUdeviceptr from, CUdeviceptr to,
+                                CUstream stream) {
   auto at = [](CUdeviceptr place) { return reinterpret_cast<void *>(place); };
   ncclResult_t wrong = ncclSuccess;
   auto note = [&](ncclResult_t result) {
@@ -102,32 +102,32 @@ ncclResult_t Communicator::exchange(const Move &move, CUdeviceptr from, CUdevice
       wrong = result;
   };
   note(library.ncclGroupStart());
-  for (size_t i = 0; i < move.bytes.size(); ++i) {
-    uint64_t given = move.gathers ? move.own : move.bytes[i];
-    uint64_t got = move.gathers ? move.bytes[i] : move.own;
+  for (size_t i = 0; i < exchange.sizes.size(); ++i) {
+    uint64_t given = exchange.given(size_t(member.number), i);
+    uint64_t got = exchange.got(size_t(member.number), i);
     if (given)
       note(library.ncclSend(at(from), given, ncclUint8, int(i), handle, stream));
     if (got)
       note(library.ncclRecv(at(to), got, ncclUint8, int(i), handle, stream));
-    from += move.gathers ? 0 : given;
+    from += exchange.givesEachItsOwn() ? given : 0;
     to += got;
   }
   ncclResult_t ended = library.ncclGroupEnd();
   return wrong ? wrong : ended;
 }
 
-void Communicator::enqueue(const Move &move, CUdeviceptr from, CUdeviceptr to,
+void Communicator::enqueue(const spec::Exchange &exchange, CUdeviceptr from, CUdeviceptr to,
                            const std::string &what, CUstream stream) {
   if (!handle)
     throw Failure(Exit::peer, concat("rank ", member.rank, " in ", what,
                                      ": the ranks have lost each other before"));
-  bool isEven = std::ranges::count(move.bytes, move.own) == int64_t(move.bytes.size());
-  if (move.gathers && isEven)
+  bool isEven = std::ranges::count(exchange.sizes, exchange.own) == int64_t(exchange.sizes.size());
+  if (exchange.kind == spec::CollectiveKind::all_gather && isEven)
     await(library.ncclAllGather(reinterpret_cast<const void *>(from), reinterpret_cast<void *>(to),
-                                move.own, ncclUint8, handle, stream),
+                                exchange.own, ncclUint8, handle, stream),
           what);
   else
-    await(exchange(move, from, to, stream), what);
+    await(move(exchange, from, to, stream), what);
 }
 
 } // namespace weir::cuda

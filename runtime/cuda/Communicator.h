@@ -18,6 +18,7 @@
 
 #include "runtime/core/Transport.h"
 #include "runtime/cuda/Libraries.h"
+#include "runtime/spec/Exchange.h"
 #include <cstdint>
 #include <vector>
 
@@ -29,13 +30,6 @@ struct Member {
   unsigned axis;
   std::string axisName;        ///< "dp"
   int64_t rank, number, count; ///< among all ranks; among the members; how many they are
-};
-
-/// What members give each other, in bytes.
-struct Move {
-  bool gathers;                ///< each gives all the same; else each something of its own
-  std::vector<uint64_t> bytes; ///< of each member: of what it has, or what it is given
-  uint64_t own;                ///< of this one: likewise
 };
 
 /// Used by one thread at a time. Every failure is a Failure, after which the communicator is
@@ -52,8 +46,8 @@ public:
 
   /// Enqueues it on the stream, or captures it. All members enqueue the same in the same order.
   /// `what`, in words, is for messages.
-  void enqueue(const Move &move, CUdeviceptr from, CUdeviceptr to, const std::string &what,
-               CUstream stream);
+  void enqueue(const spec::Exchange &exchange, CUdeviceptr from, CUdeviceptr to,
+               const std::string &what, CUstream stream);
 
   /// Throws where the library has found out since that it cannot go on.
   void check(const std::string &what);
@@ -65,7 +59,8 @@ public:
 private:
   void await(ncclResult_t result, const std::string &what);
   [[noreturn]] void fail(ncclResult_t result, const std::string &what);
-  ncclResult_t exchange(const Move &move, CUdeviceptr from, CUdeviceptr to, CUstream stream);
+  ncclResult_t move(const spec::Exchange &exchange, CUdeviceptr from, CUdeviceptr to,
+                    CUstream stream);
 
   const Nccl &library;
   const Member member;

@@ -61,6 +61,13 @@ class CudaMesh(emulated.Test):
                     run = lambda *args: self.run_on_gpus(*args, env=PLAIN, seed=seed)
                     self.agree(self.losses_of(artifact, *fed, run=run), expected)
 
+    def test_keys_passed_on(self):
+        """A ring of GPUs, of which each gives one what another gives it."""
+        model = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=16", "--set", "context=12", "--set", "batch=2"]
+        mesh, fed = ["--mesh", "cp=3", "--context-parallel", "ring"], data(window=self.text())
+        expected = self.losses_of(self.compiled(model, *mesh, gpu=False), *fed)
+        self.agree(self.losses_of(self.compiled(model, *mesh), *fed, run=self.run_on_gpus), expected)
+
     def test_shares_of_other_sizes(self):
         """Five rows over two ranks, parameters and optimizer in parts, and microbatches."""
         rows = self.digits(64)

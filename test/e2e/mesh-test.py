@@ -56,7 +56,8 @@ class Mesh(weirtest.Test):
         gpt = ["--set", "layers=2", "--set", "width=32", "--set", "context=18", "--set", "batch=6"]
         for model, options, meshes in (
             ("moe", MOE, (["ep=2"], ["dp=2,ep=2", "--zero", 1], ["ep=2,cp=2,tp=2", "--zero", 3])),
-            ("gpt-char", gpt, (["cp=2"], ["dp=2,cp=2,tp=2", "--zero", 1], ["cp=3", "--context-parallel", "gather"], ["cp=6", "--zero", 3])),
+            ("gpt-char", gpt, (["cp=2"], ["dp=2,cp=2,tp=2", "--zero", 1], ["cp=3", "--context-parallel", "gather"], ["cp=3", "--context-parallel", "ring"],
+                               ["dp=2,cp=2", "--zero", 3, "--context-parallel", "ring"], ["cp=6", "--zero", 3])),  # fmt: skip
             ("llama", [*gpt, "--set", "hidden=40"], (["cp=2,tp=2"],)),
         ):
             alone = self.losses(self.compiled(model, *options, name="alone.weirx"), *text)

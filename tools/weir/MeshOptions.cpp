@@ -78,10 +78,10 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
           ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--context-parallel", options.contextParallel,
                  "What attention does over --mesh cp=N: all-to-all exchanges positions for heads, "
-                 "gather gathers keys and values (default: all-to-all where there are heads "
-                 "enough)")
-      ->type_name("all-to-all|gather")
-      ->check(CLI::IsMember({"all-to-all", "gather"}));
+                 "gather gathers keys and values, ring passes them on from rank to rank, so that "
+                 "none has all (default: all-to-all where there are heads enough)")
+      ->type_name("all-to-all|gather|ring")
+      ->check(CLI::IsMember({"all-to-all", "gather", "ring"}));
   app.add_flag_callback(
       "--no-overlap", [&options] { options.overlap = false; },
       "What ranks exchange waits where it stands, instead of going on beside what is computed");

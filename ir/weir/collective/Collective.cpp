@@ -53,6 +53,15 @@ LogicalResult AllToAllOp::verify() {
   return expectShape(*this, "the result", getResult(), shape);
 }
 
+LogicalResult ShiftOp::verify() {
+  if (failed(verifyRowsOf(*this, getRows())))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(getInput());
+  if (llvm::any_of(getRows(), [&](int64_t rows) { return rows != shape[0]; }))
+    return emitOpError("has ") << shape[0] << " rows, and another member has not";
+  return expectShape(*this, "the result", getResult(), shape);
+}
+
 /// C1 of a pack, and what its C2 says of the result.
 static FailureOr<RankedTensorType> typeOfPacked(Operation *op, ValueRange values) {
   if (values.empty())

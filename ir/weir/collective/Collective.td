@@ -41,6 +41,17 @@ def Weir_AllToAllOp : Weir_CollectiveOp<"all_to_all"> {
   let assemblyFormat = "$input `over` $axis `rows` $rows attr-dict `:` type($input) `->` type($result)";
 }
 
+def Weir_ShiftOp : Weir_CollectiveOp<"shift"> {
+  let summary = "what the member before has, in a ring of them";
+  let description = [{
+    Of the first member it is the last that is before. C1: `rows` says how many each member has: all as many as this one.  C2: the result is
+    like the input.
+    What is shifted `again` is, as what is gathered again.
+  }];
+  let arguments = (ins Weir_Tensor:$input, StrAttr:$axis, DenseI64ArrayAttr:$rows, UnitAttr:$again);
+  let assemblyFormat = "$input `over` $axis `rows` $rows (`again` $again^)? attr-dict `:` type($input) `->` type($result)";
+}
+
 def Weir_PackOp : Weir_Op<"pack", [Pure]> {
   let summary = "small values side by side in one memory, for one collective";
   let description = [{

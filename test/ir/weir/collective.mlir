@@ -9,6 +9,8 @@ module attributes {weir.mesh = "dp=2,tp=3"} {
     %anew = weir.all_gather %x over "tp" rows [2, 2, 1] again : tensor<2x5xf32> -> tensor<5x5xf32>
     // CHECK: weir.all_to_all %{{.*}} over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
     %mine = weir.all_to_all %all over "dp" rows [3, 2] : tensor<5x5xf32> -> tensor<4x5xf32>
+    // CHECK: weir.shift %{{.*}} over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
+    %before = weir.shift %mine over "dp" rows [4, 4] again : tensor<4x5xf32> -> tensor<4x5xf32>
     // CHECK: weir.pack %{{.*}}, %{{.*}} : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
     %together = weir.pack %mine, %mine : tensor<4x5xf32>, tensor<4x5xf32> -> tensor<4x10xf32>
     // CHECK: %{{.*}}:2 = weir.unpack %{{.*}} : tensor<4x10xf32> -> tensor<4x5xf32>, tensor<4x5xf32>

@@ -40,6 +40,22 @@ func.func @all_to_all_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @shift_c1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has 4 rows, and another member has not}}
+  %before = weir.shift %x over "tp" rows [4, 3] : tensor<4xf32> -> tensor<4xf32>
+  return %before : tensor<4xf32>
+}
+
+// -----
+
+func.func @shift_c2(%x: tensor<4xf32>) -> tensor<3xf32> {
+  // expected-error @below {{the result}}
+  %before = weir.shift %x over "tp" rows [4, 4] : tensor<4xf32> -> tensor<3xf32>
+  return %before : tensor<3xf32>
+}
+
+// -----
+
 func.func @all_to_all_c2(%x: tensor<5xf32>) -> tensor<5xf32> {
   // expected-error @below {{needs as many rows from each member as it has for itself}}
   %all = weir.all_to_all %x over "tp" rows [3, 2] : tensor<5xf32> -> tensor<5xf32>

@@ -42,6 +42,8 @@ void PrintTo(const Case &one, std::ostream *out) {
 bool fits(const std::string &model, const Case &one) {
   auto has = [&](const char *axis) { return one.mesh.find(axis) != std::string::npos; };
   bool attends = model == "gpt-char" || model == "lora" || model == "moe";
+  if (one.contextParallel == "ring") // with positions that ranks have as many of
+    return attends || model == "llama" || (model == "vit" && has("cp=2"));
   if (has("cp=3") || has("cp=4") || !one.contextParallel.empty())
     attends = false;
   // States go from batch to batch: a step of it cannot be cut into microbatches.
@@ -66,6 +68,9 @@ std::vector<Case> allMeshes() {
   for (const char *mesh : {"cp=3", "dp=2,cp=3", "cp=3,tp=2", "dp=2,cp=3,tp=2"})
     for (int64_t zero = 0; zero <= 3; ++zero)
       all.push_back({"", mesh, zero, zero % 2 == 0, "gather"});
+  for (const char *mesh : {"cp=2", "cp=4", "dp=2,cp=2", "cp=2,tp=2", "dp=2,cp=2,tp=2"})
+    for (int64_t zero = 0; zero <= 3; ++zero)
+      all.push_back({"", mesh, zero, zero % 2 == 0, "ring"});
   for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"}) {
     for (const char *mesh : {"pp=2", "pp=4", "pp=2,tp=2", "pp=4,tp=2", "pp=2,tp=4"})
       all.push_back({"", mesh, 0, true, "", schedule});
@@ -113,6 +118,8 @@ const std::vector<Case> usualMeshes = {
     {"", "cp=2,ep=2", 2},
     {"", "cp=3", 0, true, "gather"},
     {"", "tp=2,dp=2,cp=3", 1, true, "gather"},
+    {"", "cp=3", 0, true, "ring"},
+    {"", "cp=2,tp=2", 3, true, "ring"},
     {"", "pp=2", 0},
     {"", "pp=4", 0, true, "", "zero-bubble"},
     {"", "pp=2,dp=2", 1, true, "", "interleaved"},
@@ -172,7 +179,13 @@ struct Partitioned {
     std::map<std::string, std::string> sizes = sets.empty() ? smallSizes(path) : sets;
     int64_t stages = stagesOf(mesh), microbatches = stages > 1 ? stages : 0,
             rows = mesh.ranks() / stages > 4 ? 9 : 5; // ranks do not have as many rows
-    if (one.model == "mnist-cnn" && microbatches)     // which has states from batch to batch
+    if (one.contextParallel == "ring" && sets.empty()) {
+      if (one.model == "vit")
+        sizes["side"] = "9"; // 9 patches, and what stands for all
+      else
+        sizes["context"] = "24";
+    }
+    if (one.model == "mnist-cnn" && microbatches) // which has states from batch to batch
       sizes["microbatches"] = std::to_string(std::exchange(microbatches, 0));
     if (sets.empty())
       sizes["batch"] = std::to_string(rows * std::max<int64_t>(microbatches, 1));

@@ -25,7 +25,8 @@ namespace weir::smith {
 constexpr llvm::StringLiteral roomAttrName = "smith.room", offloadAttrName = "smith.offload";
 /// The mesh that it is run on besides, and what is cut over it (PipelineOptions).
 constexpr llvm::StringLiteral ranksAttrName = "smith.mesh", zeroAttrName = "smith.zero",
-                              scheduleAttrName = "smith.schedule";
+                              scheduleAttrName = "smith.schedule",
+                              contextAttrName = "smith.context";
 
 struct Outcome {
   enum class Kind {

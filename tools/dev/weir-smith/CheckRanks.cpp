@@ -28,6 +28,8 @@ bool Checker::ranks() {
   together.mesh = mesh.str();
   if (auto zero = module->getAttrOfType<IntegerAttr>(zeroAttrName))
     together.zero = zero.getInt();
+  if (auto way = module->getAttrOfType<StringAttr>(contextAttrName))
+    together.contextParallel = way.str();
   if (auto schedule = module->getAttrOfType<StringAttr>(scheduleAttrName))
     together.schedule = schedule.str();
   OwningOpRef<ModuleOp> program = copy();

@@ -287,11 +287,23 @@ void chooseMesh(Program &program) {
       meshes.erase(meshes.begin() + 1);
     }
   }
+  // What attends can be cut along positions, if there are as many on each rank.
+  bool attends = false, isEven = true;
+  step.walk([&](AttendOp op) {
+    int64_t queries = shapeOf(op.getQuery())[2], keys = shapeOf(op.getKey())[2];
+    attends = true;
+    isEven &= queries % 2 == 0 && keys % 2 == 0 && (!op.getCausal() || queries == keys);
+  });
+  if (attends && isEven && program.random.chance(0.5))
+    meshes = {"cp=2", "cp=2,tp=2"};
   StringRef mesh = meshes[program.random.below(meshes.size())];
   Builder builder(module.getContext());
   module->setAttr(ranksAttrName, builder.getStringAttr(mesh));
   if (mesh.contains(dataAxis))
     module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
+  if (mesh.contains(contextAxis))
+    module->setAttr(contextAttrName,
+                    builder.getStringAttr(program.random.one<StringRef>({"ring", "gather"})));
   if (mesh.contains(stageAxis))
     module->setAttr(scheduleAttrName,
                     builder.getStringAttr(schedules[program.random.below(schedules.size())]));

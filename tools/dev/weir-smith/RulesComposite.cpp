@@ -110,9 +110,9 @@ ArrayRef<Rule> rules() {
 
 ArrayRef<StringRef> programOps() {
   static constexpr StringRef all[] = {
-      "variable", "read",         "fetch",   "put",    "all_gather", "all_to_all", "pack",
-      "unpack",   "send",         "receive", "cross",  "keep",       "kept",       "write",
-      "gradient", "microbatches", "yield",   "kernel", "loss",       "clip",       "all_finite"};
+      "variable",     "read",  "fetch",   "put",   "all_gather", "all_to_all", "shift", "pack",
+      "unpack",       "send",  "receive", "cross", "keep",       "kept",       "write", "gradient",
+      "microbatches", "yield", "kernel",  "loss",  "clip",       "all_finite"};
   return all;
 }
 
