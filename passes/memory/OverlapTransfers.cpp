@@ -174,6 +174,11 @@ void Overlap::planFetches() {
   }
 }
 
+/// Whether it begins something on another queue than 0.
+static bool isBegun(Operation *action) {
+  return isa<plan::RecordOp>(action) || cast<plan::Action>(action).getQueue() != computeQueue;
+}
+
 /// From the first on: each begins when it is made, and the transfers before it are done.
 void Overlap::planPuts() {
   SymbolTableCollection symbols;
@@ -189,6 +194,10 @@ void Overlap::planPuts() {
            !touches(actions[at], from, symbols, /*writesAlone=*/true) &&
            !touches(actions[at], to, symbols) && take(at, bytes))
       ++at;
+    // What is begun on another queue comes behind what queue 0 had done when it recorded that: of a
+    // wait behind the record it would not know, and may have the place of what is put.
+    while (at > put.at + 1 && isBegun(actions[at - 1]))
+      --at;
     put.moved = at;
   }
 }

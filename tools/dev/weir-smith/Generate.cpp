@@ -294,7 +294,7 @@ void chooseMesh(Program &program) {
     attends = true;
     isEven &= queries % 2 == 0 && keys % 2 == 0 && (!op.getCausal() || queries == keys);
   });
-  if (attends && isEven && program.random.chance(0.5))
+  if (attends && isEven && program.random.chance(0.8))
     meshes = {"cp=2", "cp=2,tp=2"};
   StringRef mesh = meshes[program.random.below(meshes.size())];
   Builder builder(module.getContext());
@@ -302,8 +302,8 @@ void chooseMesh(Program &program) {
   if (mesh.contains(dataAxis))
     module->setAttr(zeroAttrName, builder.getI64IntegerAttr(program.random.one({0, 1, 3})));
   if (mesh.contains(contextAxis))
-    module->setAttr(contextAttrName,
-                    builder.getStringAttr(program.random.one<StringRef>({"ring", "gather"})));
+    module->setAttr(contextAttrName, builder.getStringAttr(program.random.one<StringRef>(
+                                         {"ring", "ring", "gather"})));
   if (mesh.contains(stageAxis))
     module->setAttr(scheduleAttrName,
                     builder.getStringAttr(schedules[program.random.below(schedules.size())]));
