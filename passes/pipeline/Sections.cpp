@@ -198,14 +198,15 @@ private:
     } else {
       // Carried on, where its next value is made.
       unsigned number = cast<BlockArgument>(value).getArgNumber();
-      home = resultSection[loop.numSums() + number - firstCarried()];
+      if (number >= firstCarried())
+        home = resultSection[loop.numSums() + number - firstCarried()];
       if (home < 0)
         return loop.emitOpError("carries on what is of another stage than who reads it");
     }
     if (home >= section)
       return emitError(value.getLoc())
-             << "is read in section " << section
-             << " of a stage's microbatches, and made later, in section " << home;
+             << "goes from the gradients of a microbatch on to the next one, which a pipeline has "
+                "begun by then: expected a --mesh without pp";
     auto [known, isNew] = kept.try_emplace(value, int64_t(kept.size()) + 1);
     if (isNew) {
       Made &made = sections[size_t(home)];

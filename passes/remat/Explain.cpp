@@ -114,6 +114,8 @@ std::string Explainer::whyNot(int tensor) const {
     return "the loop over microbatches has it";
   if (isa<PackOp>(maker))
     return "put together for all ranks";
+  if (isa<ShiftOp>(maker))
+    return "passed on by another rank";
   return isCollective(maker) || isa<UnpackOp>(maker) ? "gathered from all ranks"
                                                      : "fetched from the host";
 }

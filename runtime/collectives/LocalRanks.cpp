@@ -45,6 +45,7 @@ struct End {
   unsigned peer; ///< along the axis
   Transport::Tag tag;
   bool sends;
+  bool operator==(const End &) const = default;
 };
 
 /// What one rank has come with.
@@ -154,6 +155,9 @@ std::string LocalRanks::Impl::sameOffers(const Meeting &meeting) const {
     if (*meeting.offers[i].what != *first.what || meeting.offers[i].axis != first.axis)
       return concat("rank ", here[0], " is in ", *first.what, ", and rank ", here[i], " in ",
                     *meeting.offers[i].what);
+    else if (meeting.offers[i].end != first.end)
+      return concat("ranks ", here[0], " and ", here[i], " are in ", *first.what,
+                    ", and not of the same number");
   return "";
 }
 

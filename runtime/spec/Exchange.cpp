@@ -34,12 +34,12 @@ uint64_t Exchange::written() const {
 
 uint64_t Exchange::sent() const {
   if (kind == CollectiveKind::shift)
-    return own;
+    return sizes.size() > 1 ? own : 0;
   return givesEachItsOwn() ? all() - own : own * (sizes.size() - 1);
 }
 
 uint64_t Exchange::received() const {
-  return kind == CollectiveKind::shift ? own : written() - own;
+  return kind == CollectiveKind::shift ? sent() : written() - own;
 }
 
 } // namespace weir::spec

@@ -93,7 +93,7 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink);
   app.add_flag("--deterministic", options.deterministic,
-               "Compute the same, bit for bit, on every mesh whose axes divide 8, and on one "
+               "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
                "device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and other "
                "bits than without")
       ->excludes(along);
@@ -104,9 +104,18 @@ static void checkDeterministic(const CompileOptions &options) {
   const std::string parts = ranksOf(options).mesh;
   for (const Mesh::Axis &axis : mesh.axes)
     if (axis.name != dataAxis && axis.name != tensorAxis && axis.name != stageAxis)
-      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as " + parts +
-                                     " does, and --mesh " + options.mesh + " has " + axis.name +
+      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as dp=8,tp=8 "
+                                 "does, and --mesh " + options.mesh + " has " + axis.name +
                                      ": leave one of the two out");
+  if (std::holds_alternative<std::string>(Mesh::parse(parts)))
+    throw Failure(Exit::usage, concat("--deterministic makes 64 ranks of each stage, and --mesh ",
+                                      options.mesh, " has ", stagesOf(mesh),
+                                      " stages: expected 64 at most"));
+  if (options.schedule == "interleaved" || options.schedule == "zero-bubble")
+    throw Failure(Exit::usage, "--schedule " + options.schedule +
+                                   " makes kernels of their own of parts of a stage, and so sums in "
+                                   "another order, which --deterministic does not allow: expected "
+                                   "gpipe or 1f1b");
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
