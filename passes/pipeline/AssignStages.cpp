@@ -290,15 +290,17 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
       return;
     if (chunks > 1 &&
         !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
-      emitError(step.getLoc()) << "--schedule interleaved gives each rank of --mesh pp=" << ranks
-                       << " several stages, for several microbatches, and a step is one: give "
-                          "--microbatches, as many as pp has ranks or a multiple of them";
+      emitError(step.getLoc())
+          << "--schedule interleaved gives each rank of --mesh pp=" << ranks
+          << " several stages, for several microbatches, and a step is one: give "
+             "--microbatches, as many as pp has ranks or a multiple of them";
       return signalPassFailure();
     }
     if (getOperation()->hasAttr(recomputeAttrName)) {
-      emitError(step.getLoc()) << "--mesh pp=" << ranks
-                       << ": stages keep what their gradients read, and the model's plan says "
-                          "`recompute`, which does not go with them yet: leave one of the two out";
+      emitError(step.getLoc())
+          << "--mesh pp=" << ranks
+          << ": stages keep what their gradients read, and the model's plan says "
+             "`recompute`, which does not go with them yet: leave one of the two out";
       return signalPassFailure();
     }
     if (failed(Assigner(getOperation(), step, stages).run("--mesh pp=" + std::to_string(ranks))))

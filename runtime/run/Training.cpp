@@ -164,8 +164,7 @@ static std::string costOfParts(const artifact::Program &program, const artifact:
                                    " times the model's multiply-adds, and ")
                           : "";
   return concat("--deterministic: a step is that of ", artifact::meshOf(program).ranks(),
-                " ranks (", program.mesh()->string_view(), ") on any mesh",
-                stagesOf(artifact::meshOf(program)) > 1 ? " of as many stages: " : ": ", times,
+                " ranks (", program.mesh()->string_view(), ") on any mesh: ", times,
                 formatted("%.1f", static_cast<double>(all.received) / 1e6),
                 " MB that they give each other");
 }

@@ -394,17 +394,6 @@ class Deterministic(Ranks):
             self.weir("train", *more) if size == 1 else self.all_end(self.begin(size, "train", *more))
         self.assert_same("here", "there")
 
-    def test_stages(self):
-        """At as many microbatches; sizes that ranks do not have as many of."""
-        words = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=12", "--set", "context=9", "--set", "batch=18",
-                 "--microbatches", 2, *data(window=self.text())]  # fmt: skip
-        self.train("alone", 1, *words)
-        for mesh, size, *more in (("pp=2", 1), ("pp=2", 2, "--schedule", "gpipe"), ("dp=2,pp=2", 4), ("pp=2,tp=2", 4, "--schedule", "gpipe")):
-            name = f"{mesh}-{size}"
-            with self.subTest(mesh=mesh, size=size):
-                self.train(name, size, *words, "--mesh", mesh, *more)
-                self.assert_same("alone", name)
-
     def test_what_it_costs_is_said(self):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr
@@ -420,9 +409,6 @@ class Deterministic(Ranks):
         for fits in (["--offload", "activations"], ["--offload", "auto"], ["--microbatches", "auto"]):
             self.fails(2, f"{' '.join(fits)} does not go with --deterministic", *words, *fits)
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
-        self.fails(2, "--schedule zero-bubble makes kernels of their own of parts of a stage, and so sums in another order, which --deterministic does "
-                      "not allow: expected gpipe or 1f1b", *words, "--mesh", "pp=2", "--schedule", "zero-bubble")  # fmt: skip
-        self.fails(2, "--deterministic makes 64 ranks of each stage, and --mesh pp=128 has 128 stages: expected 64 at most", *words, "--mesh", "pp=128")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):

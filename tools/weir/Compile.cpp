@@ -22,8 +22,6 @@
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
 #include "runtime/base/Mesh.h"
-#include "runtime/base/Stages.h"
-#include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
@@ -292,12 +290,8 @@ RankOptions ranksOf(const CompileOptions &options) {
     bool isAlone = std::get<Mesh>(Mesh::parse(options.mesh)).ranks() == 1;
     return {isAlone && options.target.starts_with("cpu") ? "" : options.mesh, options.zero, ""};
   }
-  // With as little on each rank as can be, since a device has many. Stages change no bit.
-  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  std::string stages;
-  if (int64_t count = stagesOf(mesh); count > 1)
-    stages = concat(stageAxis, "=", count, ",");
-  return {stages + "dp=8,tp=8", 3, options.mesh.empty() ? "dp=1" : options.mesh};
+  // With as little on each rank as can be, since a device has many.
+  return {"dp=8,tp=8", 3, options.mesh.empty() ? "dp=1" : options.mesh};
 }
 
 Exit checkModel(const CompileOptions &options) {

@@ -103,19 +103,10 @@ static void checkDeterministic(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   const std::string parts = ranksOf(options).mesh;
   for (const Mesh::Axis &axis : mesh.axes)
-    if (axis.name != dataAxis && axis.name != tensorAxis && axis.name != stageAxis)
-      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as dp=8,tp=8 "
-                                 "does, and --mesh " + options.mesh + " has " + axis.name +
+    if (axis.name != dataAxis && axis.name != tensorAxis)
+      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as " + parts +
+                                     " does, and --mesh " + options.mesh + " has " + axis.name +
                                      ": leave one of the two out");
-  if (std::holds_alternative<std::string>(Mesh::parse(parts)))
-    throw Failure(Exit::usage, concat("--deterministic makes 64 ranks of each stage, and --mesh ",
-                                      options.mesh, " has ", stagesOf(mesh),
-                                      " stages: expected 64 at most"));
-  if (options.schedule == "interleaved" || options.schedule == "zero-bubble")
-    throw Failure(Exit::usage, "--schedule " + options.schedule +
-                                   " makes kernels of their own of parts of a stage, and so sums in "
-                                   "another order, which --deterministic does not allow: expected "
-                                   "gpipe or 1f1b");
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
@@ -190,9 +181,10 @@ static void checkStages(const CompileOptions &options) {
     return;
   }
   const char *other =
-      !options.target.starts_with("cpu") ? "--target cuda"
-      : options.memory                   ? "--memory"
-      : options.choosesMicrobatches      ? "--microbatches auto"
+      options.deterministic                ? "--deterministic"
+      : !options.target.starts_with("cpu") ? "--target cuda"
+      : options.memory                     ? "--memory"
+      : options.choosesMicrobatches        ? "--microbatches auto"
       : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
           ? "--offload"
           : nullptr;
