@@ -53,7 +53,7 @@ public:
       return "the queries of causal attention into stripes, and there are " +
              std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
              " keys: expected as many of both, and a multiple of " + std::to_string(ranks) +
-             ", or heads enough for --context-parallel all-to-all";
+             ", or --context-parallel all-to-all, with a head for each rank at least";
     if (isRing && keys % ranks != 0)
       return "the keys of attention for a ring of ranks, which pass on as many each, and there "
              "are " +
