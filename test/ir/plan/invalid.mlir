@@ -329,6 +329,15 @@ plan.entry @collective_c1 {
 
 // -----
 
+plan.entry @shift_c1 {
+  %a = plan.alloc 64 "a" : !plan.buffer<scratch>
+  %b = plan.alloc 64 "b" : !plan.buffer<scratch>
+  // expected-error @below {{shifts what members have more of than others}}
+  plan.collective shift over "dp" %a to %b bytes [32, 24] own 32 of f32 : !plan.buffer<scratch> to !plan.buffer<scratch>
+}
+
+// -----
+
 plan.entry @collective_c2 {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   %b = plan.alloc 64 "b" : !plan.buffer<scratch>

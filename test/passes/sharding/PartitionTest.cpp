@@ -271,6 +271,9 @@ std::vector<Moved> movedIn(mlir::ModuleOp program) {
   step.walk([&](AllToAllOp op) {
     add(false, false, op.getResult(), shapeOf(op.getResult())[0] / int64_t(op.getRows().size()));
   });
+  step.walk([&](ShiftOp op) {
+    all.push_back({false, op.getAgain(), double(storageBytes(op.getResult().getType()))});
+  });
   return all;
 }
 
@@ -453,6 +456,13 @@ TEST(OfSequences, MovesWhatTheTextbookSays) {
 TEST(OfSequences, GathersWhatTheTextbookSays) {
   EXPECT_EQ(ofALayer({"gpt-char", "cp=2", 0, true, "gather"}, 2 * 8 * 32 * 128 * 4),
             OfALayer(1, 1, 1));
+}
+
+/// Keys and values go round once forward and once for gradients, and their gradients with them and
+/// home (Ring attention, 2023).
+TEST(OfSequences, PassesOnWhatTheTextbookSays) {
+  EXPECT_EQ(ofALayer({"gpt-char", "cp=2", 0, true, "ring"}, 8 * 32 * 128 * 4),
+            OfALayer(0, 2 + 4, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OfModels, testing::ValuesIn(cases()), [](const auto &info) {

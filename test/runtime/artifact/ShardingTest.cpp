@@ -128,6 +128,8 @@ TEST(Sharding, WhatDoesNotAgreeIsRefused) {
            {"rank 0 runs another program", [](auto &p) { p.program_of[0] = 1; }},
            {"rank 0 runs another program", [](auto &p) { p.rank = 1; }},
            {"its axis 'tp' is none of the mesh", [&](auto &p) { gather(p).axis = "tp"; }},
+           {"it shifts what members have more of than others",
+            [&](auto &p) { gather(p).kind = artifact::CollectiveKind::shift; }},
            {"not as many sizes as members", [&](auto &p) { gather(p).bytes.pop_back(); }},
            {"a member has nothing", [&](auto &p) { gather(p).bytes[2] = 0; }},
            {"its own size is not this rank's", [&](auto &p) { gather(p).own = 4; }},

@@ -1,0 +1,11 @@
+// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=ring" --verify-diagnostics %s
+
+// Ranks pass on as many keys each.
+module {
+func.func @step(%q: tensor<3x1x5x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
+  // expected-error @below {{--mesh cp=2 cuts the keys of attention for a ring of ranks, which pass on as many each, and there are 5 here: expected a multiple of 2, or --context-parallel gather}}
+  %y, %sum = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<3x1x5x4xf32>, tensor<3x1x5x4xf32> -> tensor<3x1x5xf32>
+  %loss = weir.reduce sum %y {axes = array<i64: 0, 1, 2, 3>} : tensor<3x1x5x4xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+}
