@@ -37,8 +37,9 @@ public:
     Block &body = op.getBody().front();
     int64_t rows = op.getSliced().empty() ? 1 : shapeOf(body.getArgument(1))[0];
     if (count % op.getCount() != 0 || rows % times != 0)
-      return refuse(op.getLoc()) << op.getCount() << " batches of " << rows
-                                 << " rows have no as many equal parts";
+      return refuse(op.getLoc()) << "it has " << op.getCount() << " times " << rows
+                                 << " rows: expected a multiple of " << op.getCount()
+                                 << " that divides " << int64_t(op.getCount()) * rows;
     if (!op.getCarried().empty())
       return refuse(op.getLoc()) << "states go from batch to batch";
     getUsedValuesDefinedAbove(op.getBody(), captured);
