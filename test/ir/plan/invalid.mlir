@@ -329,7 +329,7 @@ plan.entry @collective_c1 {
 
 // -----
 
-plan.entry @shift_c1 {
+plan.entry @collective_c1_shift {
   %a = plan.alloc 64 "a" : !plan.buffer<scratch>
   %b = plan.alloc 64 "b" : !plan.buffer<scratch>
   // expected-error @below {{shifts what members have more of than others}}
