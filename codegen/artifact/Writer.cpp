@@ -52,7 +52,8 @@ static_assert(int(fb::Role::MAX) == int(getMaxEnumValForRole()) &&
               int(fb::Space::MAX) == int(plan::getMaxEnumValForSpace()) &&
               int(fb::Mode::MAX) == int(plan::getMaxEnumValForMode()) &&
               int(fb::BlobFormat::MAX) == int(plan::getMaxEnumValForCodeFormat()) &&
-              int(fb::CollectiveKind::MAX) == int(plan::getMaxEnumValForCollectiveKind()));
+              int(fb::CollectiveKind::MAX) == int(plan::getMaxEnumValForCollectiveKind()) &&
+              int(fb::CollectiveKind::MAX) == int(spec::CollectiveKind::shift));
 
 /// Whether the value is a sum of truth values that say what is_finite of some elements is not, as
 /// passes/recipe/SkipSteps.cpp makes it, and perhaps of other such sums.

@@ -17,7 +17,7 @@ namespace {
 constexpr const char *names[] = {"gpipe", "1f1b", "interleaved", "zero-bubble"};
 
 Pipe pipeOf(const Schedule &schedule, int64_t ranks, int64_t microbatches) {
-  return {ranks, schedule.takesChunks ? 2 : 1, microbatches};
+  return {ranks, schedule.chunks(), microbatches};
 }
 
 TEST(Schedules, EveryPartOfEveryMicrobatchIsThereOnce) {
