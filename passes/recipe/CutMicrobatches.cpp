@@ -36,10 +36,14 @@ public:
   LogicalResult run() {
     Block &body = op.getBody().front();
     int64_t rows = op.getSliced().empty() ? 1 : shapeOf(body.getArgument(1))[0];
-    if (count % op.getCount() != 0 || rows % times != 0)
-      return refuse(op.getLoc()) << "it has " << op.getCount() << " times " << rows
-                                 << " rows: expected a multiple of " << op.getCount()
-                                 << " that divides " << int64_t(op.getCount()) * rows;
+    if (count % op.getCount() != 0 || rows % times != 0) {
+      InFlightDiagnostic why = refuse(op.getLoc());
+      if (op.getCount() == 1)
+        return why << "it has " << rows << " rows: expected a number that divides " << rows;
+      return why << "it adds up " << op.getCount() << " batches of " << rows
+                 << " rows: expected a multiple of " << op.getCount() << " that divides "
+                 << int64_t(op.getCount()) * rows;
+    }
     if (!op.getCarried().empty())
       return refuse(op.getLoc()) << "states go from batch to batch";
     getUsedValuesDefinedAbove(op.getBody(), captured);

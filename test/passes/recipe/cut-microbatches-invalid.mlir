@@ -31,7 +31,7 @@ func.func @carried(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @no_multiple(%x: tensor<6xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{a step cannot be cut into 4 microbatches: it has 3 times 2 rows: expected a multiple of 3 that divides 6}}
+  // expected-error@+1 {{a step cannot be cut into 4 microbatches: it adds up 3 batches of 2 rows: expected a multiple of 3 that divides 6}}
   %r = weir.microbatches 3 sliced(%x) carried() : (tensor<6xf32>) -> tensor<2xf32> {
   ^bb0(%round: tensor<i32>, %part: tensor<2xf32>):
     weir.yield %part : tensor<2xf32>
