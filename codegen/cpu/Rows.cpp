@@ -9,7 +9,10 @@
 // on each other. What is summed across rows is summed per task into the workspace; a second launch
 // adds the tasks' partial sums in their order and computes what follows from them. Where nothing is
 // reduced along rows and there are columns enough for every task, tasks are ranges of columns and
-// need no partial sums.
+// need no launch for their partial sums.
+//
+// A sum has the same bits whatever else its kernel computes: the rows of a partial sum follow from
+// the numbers of rows and columns alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +28,8 @@ namespace {
 
 /// More tasks than this only make the combination of their sums longer.
 constexpr int64_t mostTasks = 64;
+/// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
+constexpr double summedElementTime = 0.25;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
@@ -53,6 +58,7 @@ private:
   Emission &e;
   RowSpace space;
   int64_t tasks = 1, grain = 1;
+  int64_t summedRows = 1; ///< of a partial sum
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
   AffineExpr task, row, column;
 };
@@ -91,8 +97,14 @@ void RowEmitter::placeSums() {
 }
 
 LogicalResult RowEmitter::run() {
-  double time = estimatedTime(e.kernel);
-  int64_t wanted = std::clamp<int64_t>(int64_t(time / taskTime), 1, mostTasks);
+  auto tasksIn = [](double time) {
+    return std::clamp<int64_t>(int64_t(time / taskTime), 1, mostTasks);
+  };
+  auto rowsOf = [&](int64_t parts) {
+    return llvm::divideCeil(space.rows, std::min(parts, space.rows));
+  };
+  int64_t wanted = tasksIn(estimatedTime(e.kernel));
+  summedRows = rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns)));
   bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {
@@ -107,7 +119,7 @@ LogicalResult RowEmitter::run() {
     return failure(e.elements->failed());
   }
 
-  grain = llvm::divideCeil(space.rows, std::min(wanted, space.rows));
+  grain = space.sums.empty() ? rowsOf(wanted) : summedRows;
   tasks = llvm::divideCeil(space.rows, grain);
   layOutWorkspace();
   bool failed = false;
@@ -149,7 +161,8 @@ LogicalResult RowEmitter::run() {
   return failure(failed);
 }
 
-/// for each column { for each row { sum; full results }; results per column }
+/// for each column { for each part of the rows, each of its rows { sum; full results };
+///                   results per column }
 void RowEmitter::emitByColumns() {
   tasks = llvm::divideCeil(space.columns, grain);
   e.open("", tasks);
@@ -157,23 +170,42 @@ void RowEmitter::emitByColumns() {
   scf::ForOp columnLoop = e.loop(begin, end);
   columnLoop->setAttr(lanesName, e.builder.getUnitAttr());
   column = e.space->declare(columnLoop.getInductionVar(), space.columns);
-  SmallVector<Value> accumulators;
+  SmallVector<Value> neutrals, next, scalars;
   for (Sum &sum : space.sums)
-    accumulators.push_back(neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum)));
-  scf::ForOp rowLoop = e.loop(e.index(0), e.index(space.rows), accumulators);
+    neutrals.push_back(neutralOf(e.builder, e.loc, sum.op.getKind(), elementOf(sum)));
+  auto combined = [&](ValueRange totals, ValueRange added) {
+    SmallVector<Value> results;
+    for (auto [sum, total, more] : llvm::zip_equal(space.sums, totals, added))
+      results.push_back(combine(e.builder, e.loc, sum.op.getKind(), total, more));
+    return results;
+  };
+  int64_t parts = llvm::divideCeil(space.rows, summedRows);
+  scf::ForOp partLoop;
+  Value firstRow = e.index(0), endRow = e.index(space.rows);
+  if (parts > 1) {
+    partLoop = e.loop(e.index(0), e.index(parts), neutrals);
+    Value part = partLoop.getInductionVar();
+    Value after = arith::AddIOp::create(e.builder, e.loc, part, e.index(1));
+    std::tie(firstRow, endRow) = e.range(part, after, summedRows, space.rows);
+  }
+  scf::ForOp rowLoop = e.loop(firstRow, endRow, neutrals);
   row = e.space->declare(rowLoop.getInductionVar(), space.rows);
   AffineExpr position = row * space.columns + column;
-  SmallVector<Value> next, scalars;
-  for (auto [sum, accumulator] : llvm::zip_equal(space.sums, rowLoop.getRegionIterArgs()))
-    next.push_back(combine(e.builder, e.loc, sum.op.getKind(), accumulator,
-                           e.elements->at(sum.op.getInput(), position)));
+  for (Sum &sum : space.sums)
+    next.push_back(e.elements->at(sum.op.getInput(), position));
+  next = combined(rowLoop.getRegionIterArgs(), next);
   auto outputs = space.outputsOf(0, Extent::full);
   for (const Output &output : outputs)
     scalars.push_back(e.elements->at(output.value, position));
   for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
     e.storeResult(output.index, position, scalar);
   e.done(rowLoop, next);
-  for (auto [sum, total] : llvm::zip_equal(space.sums, rowLoop.getResults())) {
+  ValueRange totals = rowLoop.getResults();
+  if (partLoop) {
+    e.done(partLoop, combined(partLoop.getRegionIterArgs(), totals));
+    totals = partLoop.getResults();
+  }
+  for (auto [sum, total] : llvm::zip_equal(space.sums, totals)) {
     e.elements->fix(sum.op.getResult(), column, total);
     for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
       if (e.yielded(i) == sum.op.getResult())

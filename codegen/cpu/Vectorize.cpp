@@ -409,20 +409,25 @@ private:
   DenseMap<Value, Wide> wides;
 };
 
+/// Iterations side by side, in registers.
+constexpr int64_t mostRegisters = 4;
+
 class LoopVectorizer {
 public:
   LoopVectorizer(scf::ForOp loop, const Processor &processor)
       : loop(loop), builder(loop), loc(loop.getLoc()),
         registerLanes(lanesOf(processor, Element::f32)) {
     int64_t weight = weightOf(*loop.getBody());
-    mainLanes = registerLanes * (weight > 160 ? 1 : weight > 80 ? 2 : 4);
+    mainLanes = registerLanes * (weight > 160 ? 1 : weight > 80 ? 2 : mostRegisters);
   }
 
   /// False, with nothing changed, where the loop has no vector form.
   bool run();
 
 private:
-  bool step(Value position, int64_t lanes, Value mask, SmallVectorImpl<Value> &accumulators);
+  int64_t startAccumulators(int64_t allLanes);
+  bool step(Value position, int64_t lanes, Value mask, MutableArrayRef<Value> accumulators);
+  bool stepOfAll(Value position, int64_t lanes, Value mask, MutableArrayRef<Value> accumulators);
   bool steps(Value low, Value high, int64_t lanes, bool masked);
   SmallVector<Value> neutrals(int64_t lanes);
   void narrow();
@@ -433,8 +438,10 @@ private:
   Location loc;
   int64_t registerLanes, mainLanes;
   SmallVector<Operation *> combiners;
-  SmallVector<Value> accumulators; ///< of `accumulatorLanes` each
-  int64_t accumulatorLanes = 0;
+  /// A reduction has accumulators of as many lanes together whatever else its loop computes, or its
+  /// bits would depend on that: `copies` of `accumulatorLanes`, which take turns.
+  SmallVector<Value> accumulators;
+  int64_t accumulatorLanes = 0, copies = 1;
 };
 
 SmallVector<Value> LoopVectorizer::neutrals(int64_t lanes) {
@@ -449,7 +456,7 @@ SmallVector<Value> LoopVectorizer::neutrals(int64_t lanes) {
 }
 
 bool LoopVectorizer::step(Value position, int64_t lanes, Value mask,
-                          SmallVectorImpl<Value> &accumulators) {
+                          MutableArrayRef<Value> accumulators) {
   Widener widener(builder, lanes, mask);
   widener.map(loop.getInductionVar(), {position, 1});
   for (auto [argument, accumulator] : llvm::zip_equal(loop.getRegionIterArgs(), accumulators))
@@ -463,12 +470,32 @@ bool LoopVectorizer::step(Value position, int64_t lanes, Value mask,
   if (mask)
     for (auto [value, old] : llvm::zip_equal(next, accumulators))
       value = arith::SelectOp::create(builder, loc, mask, value, old);
-  accumulators.assign(next.begin(), next.end());
+  llvm::copy(next, accumulators.begin());
   return true;
 }
 
+/// Accumulators of `allLanes` together; returns how many of them a step has.
+int64_t LoopVectorizer::startAccumulators(int64_t allLanes) {
+  accumulatorLanes = std::min(mainLanes, allLanes);
+  copies = allLanes / accumulatorLanes;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    llvm::append_range(accumulators, neutrals(accumulatorLanes));
+  return accumulatorLanes;
+}
+
+/// A step of every copy of the accumulators.
+bool LoopVectorizer::stepOfAll(Value position, int64_t lanes, Value mask,
+                               MutableArrayRef<Value> accumulators) {
+  size_t each = combiners.size();
+  bool ok = step(position, lanes, mask, accumulators.take_front(each));
+  for (int64_t copy = 1; ok && copy < copies; ++copy)
+    ok = step(arith::AddIOp::create(builder, loc, position, index(copy * lanes)), lanes, mask,
+              accumulators.slice(size_t(copy) * each, each));
+  return ok;
+}
+
 bool LoopVectorizer::steps(Value low, Value high, int64_t lanes, bool masked) {
-  auto wide = scf::ForOp::create(builder, loc, low, high, index(lanes), accumulators);
+  auto wide = scf::ForOp::create(builder, loc, low, high, index(copies * lanes), accumulators);
   if (accumulators.empty())
     wide.getBody()->getTerminator()->erase();
   builder.setInsertionPointToEnd(wide.getBody());
@@ -479,7 +506,7 @@ bool LoopVectorizer::steps(Value low, Value high, int64_t lanes, bool masked) {
                                         left);
   }
   SmallVector<Value> inside(wide.getRegionIterArgs());
-  bool ok = step(wide.getInductionVar(), lanes, mask, inside);
+  bool ok = stepOfAll(wide.getInductionVar(), lanes, mask, inside);
   if (ok)
     scf::YieldOp::create(builder, loc, inside);
   builder.setInsertionPointAfter(wide);
@@ -489,6 +516,14 @@ bool LoopVectorizer::steps(Value low, Value high, int64_t lanes, bool masked) {
 
 /// From accumulators of many registers to such of one.
 void LoopVectorizer::narrow() {
+  for (; copies > 1; copies /= 2) {
+    size_t half = accumulators.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      accumulators[i] = combine(builder, loc,
+                                reductionOf(*combiningKind(combiners[i % combiners.size()])),
+                                accumulators[i], accumulators[half + i]);
+    accumulators.resize(half);
+  }
   for (; accumulatorLanes > registerLanes; accumulatorLanes /= 2)
     for (auto [value, combiner] : llvm::zip_equal(accumulators, combiners)) {
       int64_t half = accumulatorLanes / 2;
@@ -512,17 +547,16 @@ bool LoopVectorizer::run() {
 
   Value low = loop.getLowerBound(), high = loop.getUpperBound();
   auto constantLow = constantOf(low), constantHigh = constantOf(high);
+  int64_t allLanes = combiners.empty() ? mainLanes : mostRegisters * registerLanes;
   bool ok = true;
   if (constantLow && constantHigh) {
     int64_t at = *constantLow, end = *constantHigh;
-    while (end - at < mainLanes && mainLanes > registerLanes)
-      mainLanes /= 2;
-    int64_t lanes = mainLanes;
-    accumulatorLanes = lanes;
-    accumulators = neutrals(lanes);
+    while (end - at < allLanes && allLanes > registerLanes)
+      allLanes /= 2;
+    int64_t lanes = startAccumulators(allLanes);
     while (ok && at < end) {
-      int64_t count = (end - at) / lanes;
-      if (count == 0 && lanes > registerLanes) {
+      int64_t count = (end - at) / (copies * lanes);
+      if (count == 0 && copies * lanes > registerLanes) {
         lanes = registerLanes;
         narrow();
         continue;
@@ -534,20 +568,19 @@ bool LoopVectorizer::run() {
         ok = step(index(at), lanes, mask, accumulators);
         at = end;
       } else if (count == 1) {
-        ok = step(index(at), lanes, Value(), accumulators);
-        at += lanes;
+        ok = stepOfAll(index(at), lanes, Value(), accumulators);
+        at += copies * lanes;
       } else {
-        ok = steps(index(at), index(at + count * lanes), lanes, false);
-        at += count * lanes;
+        ok = steps(index(at), index(at + count * copies * lanes), lanes, false);
+        at += count * copies * lanes;
       }
     }
   } else {
-    accumulatorLanes = mainLanes;
-    accumulators = neutrals(mainLanes);
+    int64_t lanes = startAccumulators(allLanes);
     Value size = arith::SubIOp::create(builder, loc, high, low);
-    Value rest = arith::RemUIOp::create(builder, loc, size, index(mainLanes));
+    Value rest = arith::RemUIOp::create(builder, loc, size, index(allLanes));
     Value middle = arith::SubIOp::create(builder, loc, high, rest);
-    ok = steps(low, middle, mainLanes, false);
+    ok = steps(low, middle, lanes, false);
     if (ok) {
       narrow();
       ok = steps(middle, high, registerLanes, true);
