@@ -177,7 +177,8 @@ def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
 def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
   let summary = "says of everything on which stage it is, and what goes from stage to stage";
   let description = [{
-    What has no stage yet is where most of what it reads is, and what reads no parameter is on all stages. Before: any op reads any value.
+    Behind layouts, and changes none. What has no stage yet is where most of what it reads is, and what reads no parameter is on all stages.
+    Before: any op reads any value.
     After: an op reads values of its own stage, or of all; weir.cross stands between.
   }];
   let options = [Weir_MeshOption];

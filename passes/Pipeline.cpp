@@ -106,18 +106,18 @@ static constexpr PipelinePass layoutPasses[] = {
        if (!options.mesh.empty())
          pm.addPass(createCountFlops());
      }},
-    // Behind all that changes numbers, which depend on no stage. Layouts go through what crosses.
-    {"cross-stages", false,
-     [](OpPassManager &pm, const PipelineOptions &options) {
-       if (hasStages(options))
-         pm.addPass(createCrossStages({options.mesh}));
-     }},
     // Behind the recipe: clipping, the decision to skip and optimizers are ops like others.
     {"propagate-layouts", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.mesh.empty())
          pm.addPass(createPropagateLayouts(
              {options.mesh, options.zero, options.sequenceParallel, options.contextParallel}));
+     }},
+    // Behind all that changes numbers, which depend on no stage.
+    {"cross-stages", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       if (hasStages(options))
+         pm.addPass(createCrossStages({options.mesh}));
      }},
 };
 

@@ -30,6 +30,9 @@ namespace {
 constexpr int64_t mostTasks = 64;
 /// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
 constexpr double summedElementTime = 0.25;
+/// Fewer rows are one partial sum, however many columns there are: what as many ranks have is added
+/// up in their order, whatever else shares its bucket.
+constexpr int64_t fewestSummedRows = 8;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
@@ -100,11 +103,13 @@ LogicalResult RowEmitter::run() {
   auto tasksIn = [](double time) {
     return std::clamp<int64_t>(int64_t(time / taskTime), 1, mostTasks);
   };
-  auto rowsOf = [&](int64_t parts) {
+  auto rowsOf = [&](int64_t parts) -> int64_t {
     return llvm::divideCeil(space.rows, std::min(parts, space.rows));
   };
   int64_t wanted = tasksIn(estimatedTime(e.kernel));
-  summedRows = rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns)));
+  summedRows = std::max<int64_t>(
+      rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns))),
+      std::min(fewestSummedRows, space.rows));
   bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {

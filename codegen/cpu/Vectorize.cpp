@@ -519,9 +519,9 @@ void LoopVectorizer::narrow() {
   for (; copies > 1; copies /= 2) {
     size_t half = accumulators.size() / 2;
     for (size_t i = 0; i < half; ++i)
-      accumulators[i] = combine(builder, loc,
-                                reductionOf(*combiningKind(combiners[i % combiners.size()])),
-                                accumulators[i], accumulators[half + i]);
+      accumulators[i] =
+          combine(builder, loc, reductionOf(*combiningKind(combiners[i % combiners.size()])),
+                  accumulators[i], accumulators[half + i]);
     accumulators.resize(half);
   }
   for (; accumulatorLanes > registerLanes; accumulatorLanes /= 2)

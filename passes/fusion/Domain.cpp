@@ -37,12 +37,17 @@ int64_t columnsOfWhole(ArrayRef<int64_t> shape) {
   return elements;
 }
 
+/// A whole tensor of no more elements is added up one after the other, so that what ranks have of
+/// one number has the bits of what they have of several, which are columns.
+constexpr int64_t fewElements = 8;
+
 /// The largest tensor that is reduced in part says what a row is; where none is, the largest that
 /// is reduced as a whole; where nothing is reduced at all, the largest result.
 RowsAttr rowsOf(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Value partial, whole;
   int64_t columns = 0;
+  bool hasRowsOfItsOwn = false;
   auto isLarger = [](Value value, Value than) {
     return !than || elementsOf(value) > elementsOf(than);
   };
@@ -65,6 +70,7 @@ RowsAttr rowsOf(KernelOp kernel) {
     } else if (auto split = reductionSplit(&op)) {
       Value input = op.getOperand(0);
       int64_t width = shapeOf(input).empty() ? 1 : shapeOf(input).back();
+      hasRowsOfItsOwn = true;
       reduces(input, elementsOf(input) == width, width);
     }
   }
@@ -78,7 +84,8 @@ RowsAttr rowsOf(KernelOp kernel) {
   } else if (whole && isLarger(whole, partial)) {
     // Smaller tensors that are reduced in part must be parts of the whole.
     if (!partial || elementsOf(whole) % elementsOf(partial) != 0)
-      columns = columnsOfWhole(shapeOf(whole));
+      columns =
+          !hasRowsOfItsOwn && elementsOf(whole) <= fewElements ? 1 : columnsOfWhole(shapeOf(whole));
   } else {
     whole = partial;
   }

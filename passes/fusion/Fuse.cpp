@@ -14,6 +14,7 @@
 #include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -427,7 +428,7 @@ struct Unit {
   SmallVector<Unit *> next;
 };
 
-LogicalResult outlineBlock(Block &block, const Target &target) {
+LogicalResult outlineBlock(Block &block, const Target &target, bool wholesApart) {
   if (failed(decomposeDeclined(block, target)))
     return failure();
   if (target.reducesInSteps())
@@ -438,7 +439,7 @@ LogicalResult outlineBlock(Block &block, const Target &target) {
   outlineAttention(block);
   materialize(block, target);
   computeTwice(block);
-  Groups groups(block);
+  Groups groups(block, wholesApart);
   absorbNeighbours(groups, block, target);
   recompute(groups, block, target);
 
@@ -572,8 +573,10 @@ struct Fuse : weir::impl::FuseBase<Fuse> {
     getOperation().walk([&](MicrobatchesOp op) { blocks.push_back(&op.getBody().front()); });
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       blocks.push_back(&function.front());
+    // Of --deterministic: what else a sum's kernel computes depends on the stages of a mesh.
+    bool wholesApart = getOperation()->hasAttr(hostsAttrName);
     for (Block *block : blocks) {
-      if (failed(outlineBlock(*block, *made)))
+      if (failed(outlineBlock(*block, *made, wholesApart)))
         return signalPassFailure();
       eraseDead(*block);
     }

@@ -61,7 +61,8 @@ bool usedOutside(Operation *user, llvm::function_ref<bool(Operation *)> isInside
                       [&](Operation *next) { return usedOutside(next, isInside); });
 }
 
-Groups::Groups(Block &block) : block(block), waits(block) {
+Groups::Groups(Block &block, bool wholesApart)
+    : block(block), wholesApart(wholesApart), waits(block) {
   for (Operation &op : block) {
     FusionClass kind = fusionClass(&op);
     if (kind != FusionClass::fused && kind != FusionClass::root)
@@ -73,6 +74,7 @@ Groups::Groups(Block &block) : block(block), waits(block) {
       auto split = reductionSplit(&op);
       group.shape = shapeOf(split ? op.getOperand(0) : op.getResult(0));
       group.rows = split ? split->rows : -1;
+      group.reducesAll = split && tensorType(op.getResult(0)).getNumElements() == 1;
     }
     groupOf[&op] = &group;
   }
@@ -179,7 +181,8 @@ void Groups::mergeSiblings() {
       for (size_t j = i + 1; j < ops.size(); ++j) {
         Group *b = groupOf.lookup(ops[j]);
         looked += 1 + b->ops.size();
-        if (a == b || a->shape != b->shape || a->rows != b->rows || !fits(*a, b->ops))
+        if (a == b || a->shape != b->shape || a->rows != b->rows || !mayReduceTogether(*a, *b) ||
+            !fits(*a, b->ops))
           continue;
         if (!waits.otherPath(ops[i], ops[j], false) && !waits.otherPath(ops[j], ops[i], false))
           absorb(a, b, *a);
@@ -190,6 +193,9 @@ void Groups::mergeSiblings() {
 /// Whether the two domains can be one, and what the merged one is.
 bool Groups::joins(const Group &producer, const Group &consumer, Group &merged) {
   merged.fused = true;
+  merged.reducesAll = producer.reducesAll || consumer.reducesAll;
+  if (!mayReduceTogether(producer, consumer))
+    return false;
   if (producer.shape == consumer.shape) {
     if (producer.rows >= 0 && consumer.rows >= 0 && producer.rows != consumer.rows)
       return false;
@@ -279,6 +285,7 @@ void Groups::tryMerge(Group *producer, Group *consumer) {
 void Groups::absorb(Group *into, Group *from, const Group &merged) {
   into->shape = merged.shape;
   into->rows = merged.rows;
+  into->reducesAll = merged.reducesAll;
   waits.merge(into->ops.front(), from->ops.front());
   for (Operation *op : from->ops) {
     into->ops.insert(op);

@@ -36,12 +36,15 @@ struct Group {
   llvm::ArrayRef<int64_t> shape; ///< S, of a type; the shape of rows when the group is rows only
   int64_t rows = -1;             ///< p, -1 while any split will do
   bool fused = false;
+  bool reducesAll = false; ///< what is reduced is a whole tensor
 };
 
 class Groups {
 public:
-  /// Builds the groups of a block and merges what belongs together.
-  explicit Groups(mlir::Block &block);
+  /// Builds the groups of a block and merges what belongs together. The rows that a whole tensor is
+  /// added up in are its own, unless its kernel has rows for another reduction; `wholesApart` keeps
+  /// the two apart, so that the order of the sum follows from the tensor's shape.
+  Groups(mlir::Block &block, bool wholesApart);
 
   /// Groups with ops, in program order of their first op.
   llvm::SmallVector<Group *> all();
@@ -66,7 +69,12 @@ private:
   bool joins(const Group &producer, const Group &consumer, Group &merged);
   void absorb(Group *into, Group *from, const Group &merged);
 
+  bool mayReduceTogether(const Group &a, const Group &b) const {
+    return !wholesApart || a.rows < 0 || b.rows < 0 || a.reducesAll == b.reducesAll;
+  }
+
   mlir::Block &block;
+  const bool wholesApart;
   Waits waits;
   std::deque<Group> storage;
   llvm::DenseMap<mlir::Operation *, Group *> groupOf;

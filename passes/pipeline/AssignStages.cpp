@@ -13,10 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/Stages.h"
 #include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/pipeline/Schedules.h"
-#include "passes/pipeline/Stages.h"
 #include "runtime/base/Stages.h"
 
 namespace weir {

@@ -5,16 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind the recipe, so that no pass that changes numbers has ever seen a stage, and ahead of
-// layouts, which go through weir.cross as through any op. Wherever an op is put the program is
-// right: what it reads is crossed there. So stages follow from rules of thumb.
+// Behind layouts, so that no pass that changes numbers has ever seen a stage: a step of a pipeline
+// is the one without, put elsewhere. Wherever an op is put the program is right: what it reads is
+// crossed there. So stages follow from rules of thumb.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/Stages.h"
 #include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
-#include "passes/pipeline/Stages.h"
+#include "passes/sharding/Flow.h"
 #include "runtime/base/Stages.h"
 #include <map>
 
@@ -29,9 +31,80 @@ using namespace weir::pipeline;
 
 namespace {
 
+/// How ranks have what the layouts that ops were given (weir.cuts) make of a value.
+class Lying {
+public:
+  Lying(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {}
+
+  /// How a value crosses to who uses it there: as it is made, or as it is used where a rank has
+  /// less of it so.
+  Layout between(OpOperand &use) {
+    Layout made = asMade(use.get()), used = asUsed(use);
+    return parts(used) > parts(made) ? used : made;
+  }
+
+private:
+  Layout asMade(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      auto inside = parent->getAttrOfType<ArrayAttr>(insideAttrName);
+      return inside ? read(inside[argument.getArgNumber()], shapeOf(value))
+                    : Layout::whole(shapeOf(value));
+    }
+    Operation *op = value.getDefiningOp();
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (auto loop = dyn_cast<MicrobatchesOp>(op))
+      return asMade(loop.getBody().front().getTerminator()->getOperand(number));
+    if (auto get = dyn_cast<ReadOp>(op))
+      return ofVariable(get.getVariable(), shapeOf(value));
+    if (auto shardable = dyn_cast<Shardable>(op)) {
+      ShardRule rule = shardable.shardRule();
+      return sharding::layoutOf(rule.results[number], factors(op, rule));
+    }
+    return Layout::whole(shapeOf(value));
+  }
+
+  Layout asUsed(OpOperand &use) {
+    Operation *op = use.getOwner();
+    if (auto write = dyn_cast<WriteOp>(op))
+      return ofVariable(write.getVariable(), shapeOf(use.get()));
+    if (auto shardable = dyn_cast<Shardable>(op)) {
+      ShardRule rule = shardable.shardRule();
+      return sharding::layoutOf(rule.operands[use.getOperandNumber()], factors(op, rule));
+    }
+    return Layout::whole(shapeOf(use.get()));
+  }
+
+  Layout factors(Operation *op, const ShardRule &rule) {
+    return read(op->getAttr(cutsAttrName), sharding::wholeFactors(rule).shape());
+  }
+
+  Layout ofVariable(StringRef name, ArrayRef<int64_t> shape) {
+    Operation *variable = module.lookupSymbol(name);
+    return read(variable ? variable->getAttr(layoutAttrName) : Attribute(), shape);
+  }
+
+  Layout read(Attribute attribute, ArrayRef<int64_t> shape) {
+    auto text = dyn_cast_or_null<StringAttr>(attribute);
+    auto layout = text ? Layout::parse(text.getValue(), mesh) : std::nullopt;
+    return layout && ArrayRef(layout->shape()) == shape ? *layout : Layout::whole(shape);
+  }
+
+  int64_t parts(const Layout &layout) {
+    int64_t all = 1;
+    for (const Pieces &pieces : layout.dimensions)
+      for (const Piece &piece : pieces)
+        all *= piece.parts(mesh);
+    return all;
+  }
+
+  ModuleOp module;
+  const Mesh &mesh;
+};
+
 class Crosser {
 public:
-  explicit Crosser(ModuleOp module) : module(module) {}
+  Crosser(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh), lying(module, mesh) {}
 
   void run(func::FuncOp function) {
     number = 0;
@@ -55,7 +128,7 @@ private:
         continue; // made here; the loop's
       int64_t stage = stageFor(&op);
       for (OpOperand &operand : op.getOpOperands())
-        operand.set(crossed(operand.get(), stage));
+        operand.set(crossed(operand, stage));
       if (!isa<ReadOp, WriteOp, func::ReturnOp>(op))
         sayStage(&op, stage);
       for (Value result : op.getResults())
@@ -114,38 +187,46 @@ private:
         continue;
       }
       int64_t stage = of(loop.getCarried()[i - sums]);
-      yield->setOperand(unsigned(i), crossed(yield->getOperand(unsigned(i)), stage));
+      OpOperand &operand = yield->getOpOperand(unsigned(i));
+      operand.set(crossed(operand, stage));
       at[result] = stage;
     }
   }
 
-  /// The value on a stage, or on all.
-  Value crossed(Value value, int64_t to) {
+  /// What is used on a stage, or on all, there.
+  Value crossed(OpOperand &use, int64_t to) {
+    Value value = use.get();
     int64_t from = of(value);
     if (from == everywhere || from == to)
       return value;
     if (auto found = known.find({value.getAsOpaquePointer(), everywhere}); found != known.end())
       return found->second;
-    Value &made = known[{value.getAsOpaquePointer(), to}];
-    if (made)
-      return made;
+    if (auto found = known.find({value.getAsOpaquePointer(), to}); found != known.end())
+      return found->second;
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
+    Value made;
     if (isSpread(value)) {
-      auto broadcast = value.getDefiningOp<BroadcastOp>();
-      Value there = crossed(broadcast.getInput(), to);
-      auto again = cast<BroadcastOp>(builder.clone(*broadcast));
-      again->setOperand(0, there);
+      auto again = cast<BroadcastOp>(builder.clone(*value.getDefiningOp()));
+      OpOperand &number = again->getOpOperand(0);
+      number.set(crossed(number, to));
       sayStage(again, to);
       made = again;
     } else {
-      made = CrossOp::create(builder, value.getLoc(), value, from, to, ++number);
+      Layout layout = lying.between(use);
+      auto cross = CrossOp::create(builder, value.getLoc(), value, from, to, ++number);
+      if (layout.isCut())
+        cross->setAttr(cutsAttrName, builder.getStringAttr(layout.text(mesh)));
+      made = cross;
     }
+    known[{value.getAsOpaquePointer(), to}] = made;
     at[made] = to;
     return made;
   }
 
   ModuleOp module;
+  const Mesh &mesh;
+  Lying lying;
   int64_t number = 0; ///< of the last that crosses
   llvm::DenseMap<Value, int64_t> at;
   std::map<std::pair<const void *, int64_t>, Value> known; ///< what has been crossed
@@ -155,10 +236,12 @@ struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (stagesOf(std::string(mesh)) == 1)
+    auto parsed = Mesh::parse(std::string(mesh));
+    const Mesh *all = std::get_if<Mesh>(&parsed);
+    if (!all || stagesOf(*all) == 1)
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Crosser(getOperation()).run(function);
+      Crosser(getOperation(), *all).run(function);
   }
 };
 

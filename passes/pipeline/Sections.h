@@ -15,8 +15,8 @@
 #ifndef WEIR_PASSES_PIPELINE_SECTIONS_H
 #define WEIR_PASSES_PIPELINE_SECTIONS_H
 
+#include "ir/weir/Stages.h"
 #include "passes/pipeline/Schedules.h"
-#include "passes/pipeline/Stages.h"
 
 namespace weir::pipeline {
 

@@ -11,7 +11,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/OpPlaces.h"
 #include "ir/weir/Shapes.h"
-#include "passes/pipeline/Stages.h"
+#include "ir/weir/Stages.h"
 #include "passes/sharding/Reshard.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

@@ -32,7 +32,7 @@ struct Later {
       elements; ///< of what is sent and got at most, of the first rank: all put the same together
   bool again;   ///< AllGatherOp::again
   llvm::SmallVector<unsigned, 2> also = {}; ///< axes that a sum is over besides, in order
-  int64_t stage = -1; ///< of a pipeline, that the value is on (passes/pipeline/Stages.h)
+  int64_t stage = -1;               ///< of a pipeline, that the value is on (ir/weir/Stages.h)
   mlir::Operation *place = nullptr; ///< stands for its result, with the value as its operand
 
   mlir::Value value() const { return place->getOperand(0); }

@@ -41,7 +41,7 @@ bool isOfExperts(Shardable op, const ShardRule &rule, const Layout &cuts, unsign
 /// Whether the value, as it is or in another form, is multiplied expert by expert.
 bool isMultiplied(Value value, const Propagation &cuts, unsigned axis) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isa<View>(user) || isa<CastOp>(user) || isa<CrossOp>(user))
+    if (isa<View>(user) || isa<CastOp>(user))
       return isMultiplied(user->getResult(0), cuts, axis);
     auto op = dyn_cast<Shardable>(user);
     if (!op || !isa<Contracting>(user))

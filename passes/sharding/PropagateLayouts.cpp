@@ -144,8 +144,7 @@ public:
     std::map<std::tuple<StringRef, unsigned, std::string>, Values> alike;
     function.walk([&](Shardable op) {
       FileLineColLoc line = modelLine(op.getLoc());
-      if (!forward.contains(op) || isa<View>(*op) || isa<CrossOp>(*op) || !op->getNumOperands() ||
-          !line)
+      if (!forward.contains(op) || isa<View>(*op) || !op->getNumOperands() || !line)
         return;
       if (shapeOf(op->getResult(0)).empty())
         return;

@@ -159,7 +159,6 @@ void EntryChecker::checkWork(const Action &action) {
   } else if (const Transfer *transfer = action.work_as_Transfer()) {
     checkTransfer(*transfer);
     require(action.queue() == 0, "it is on another queue than 0, where no rank looks for it");
-    require(!program.hosts(), "it is between ranks, of which a process has several");
   } else if (const Record *record = action.work_as_Record()) {
     require(record->event() < entry.events(), "its event is unknown");
   } else if (const Wait *wait = action.work_as_Wait()) {

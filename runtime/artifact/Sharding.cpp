@@ -153,6 +153,11 @@ void EntryChecker::checkTransfer(const Transfer &transfer) const {
   require(int64_t(transfer.peer()) < mesh.axes[size_t(axis)].size &&
               int64_t(transfer.peer()) != mesh.coordinate(int64_t(program.rank()), unsigned(axis)),
           "its other end is no other rank");
+  // Ranks of one process come to the same places together.
+  Mesh hosts = hostsOf(program);
+  int apart = hosts.find(transfer.axis()->string_view());
+  require(apart >= 0 && hosts.axes[size_t(apart)].size == mesh.axes[size_t(axis)].size,
+          "its ends may be ranks of one process");
   require(transfer.dtype() <= DType::MAX, unknownType(transfer.dtype()));
   require(transfer.size() > 0 && transfer.size() <= maxArena &&
               transfer.size() % sizeOf(elementOf(transfer.dtype())) == 0,

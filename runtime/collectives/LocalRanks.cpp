@@ -40,12 +40,21 @@ std::optional<Link> slowLink() {
   return link;
 }
 
+/// With whom a rank has a transfer, of which it is one end.
+struct End {
+  unsigned peer; ///< along the axis
+  Transport::Tag tag;
+  bool sends;
+  bool operator==(const End &) const = default;
+};
+
 /// What one rank has come with.
 struct Offer {
   unsigned axis = 0;
   const std::string *what = nullptr;
   std::span<const std::span<const std::byte>> to = {};
   std::span<const std::span<std::byte>> from = {};
+  std::optional<End> end = std::nullopt; ///< of a transfer, which has one part
 };
 
 /// Where ranks meet, one meeting after the other.
@@ -126,6 +135,8 @@ struct LocalRanks::Impl {
   }
 
   std::string carry(const Meeting &meeting);
+  std::string sameOffers(const Meeting &meeting) const;
+  void transfer(const Meeting &meeting);
 };
 
 namespace {
@@ -138,14 +149,49 @@ struct Parcel {
 
 } // namespace
 
-/// Brings here what the ranks of other processes give those of this one. Returns what is wrong with
-/// the offers, or "".
-std::string LocalRanks::Impl::carry(const Meeting &meeting) {
+std::string LocalRanks::Impl::sameOffers(const Meeting &meeting) const {
   const Offer &first = meeting.offers[0];
   for (size_t i = 1; i < here.size(); ++i)
     if (*meeting.offers[i].what != *first.what || meeting.offers[i].axis != first.axis)
       return concat("rank ", here[0], " is in ", *first.what, ", and rank ", here[i], " in ",
                     *meeting.offers[i].what);
+    else if (meeting.offers[i].end != first.end)
+      return concat("ranks ", here[0], " and ", here[i], " are in ", *first.what,
+                    ", and not of the same number");
+  return "";
+}
+
+/// What all ranks of this process send, or receive, as one message in their order.
+void LocalRanks::Impl::transfer(const Meeting &meeting) {
+  const Offer &first = meeting.offers[0];
+  int64_t peer = hostOf(hosts, mesh, mesh.along(here[0], first.axis)[first.end->peer]);
+  uint64_t tag = uint64_t(first.end->tag.number) << 32 | first.end->tag.round;
+  std::vector<std::byte> all;
+  for (const Offer &offer : meeting.offers)
+    if (first.end->sends)
+      all.insert(all.end(), offer.to[0].begin(), offer.to[0].end());
+    else
+      all.resize(all.size() + offer.from[0].size());
+  if (first.end->sends)
+    return group->send(peer, tag, *first.what, all);
+  group->receive(peer, tag, *first.what, all);
+  const std::byte *next = all.data();
+  for (const Offer &offer : meeting.offers) {
+    std::copy_n(next, offer.from[0].size(), offer.from[0].begin());
+    next += offer.from[0].size();
+  }
+}
+
+/// Brings here what the ranks of other processes give those of this one. Returns what is wrong with
+/// the offers, or "".
+std::string LocalRanks::Impl::carry(const Meeting &meeting) {
+  if (std::string wrong = sameOffers(meeting); !wrong.empty())
+    return wrong;
+  const Offer &first = meeting.offers[0];
+  if (first.end) {
+    transfer(meeting);
+    return "";
+  }
   int axis = hosts.find(mesh.axes[first.axis].name);
   if (axis < 0 || hosts.axes[size_t(axis)].size == 1)
     return "";
@@ -202,13 +248,17 @@ public:
   void exchange(unsigned axis, const std::string &what,
                 std::span<const std::span<const std::byte>> to,
                 std::span<const std::span<std::byte>> from) override {
+    meetOrFail({axis, &what, to, from});
+  }
+
+  void meetOrFail(const Offer &offer) {
     {
       std::lock_guard lock(all.mutex);
       ++all.inside;
     }
     std::exception_ptr failed;
     try {
-      meet(axis, what, to, from);
+      meet(offer);
     } catch (...) {
       failed = std::current_exception();
       // What is under way along other axes too. What a group has failed of is all ranks' here.
@@ -235,9 +285,11 @@ public:
 
   void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
             std::span<const std::byte> bytes) override {
+    if (all.group) {
+      std::span<const std::byte> to[] = {bytes};
+      return meetOrFail({axis, &what, to, {}, End{peer, tag, true}});
+    }
     int64_t to = all.mesh.along(rank, axis)[peer];
-    if (all.group)
-      throw Failure(Exit::internal, concat(what, " is between processes of several ranks"));
     std::vector<std::byte> copy(bytes.begin(), bytes.end());
     std::lock_guard lock(all.mutex);
     if (all.over || all.finished[size_t(to)])
@@ -248,6 +300,10 @@ public:
 
   void receive(unsigned axis, unsigned peer, Tag tag, const std::string &what,
                std::span<std::byte> bytes) override {
+    if (all.group) {
+      std::span<std::byte> from[] = {bytes};
+      return meetOrFail({axis, &what, {}, from, End{peer, tag, false}});
+    }
     int64_t from = all.mesh.along(rank, axis)[peer];
     std::unique_lock lock(all.mutex);
     std::deque<std::vector<std::byte>> &waiting = all.sent[{from, rank, tag}];
@@ -265,8 +321,8 @@ public:
   }
 
 private:
-  void meet(unsigned axis, const std::string &what, std::span<const std::span<const std::byte>> to,
-            std::span<const std::span<std::byte>> from) {
+  void meet(const Offer &offer) {
+    const auto &[axis, what, to, from, end] = offer;
     std::unique_lock lock(all.mutex);
     Meeting &meeting = all.meetingOf(rank, axis);
     auto await = [&](auto holds) {
@@ -277,11 +333,11 @@ private:
       };
       meeting.changed.wait(lock, [&] { return holds() || misses(); });
       if (!holds())
-        all.giveUp(rank, what);
+        all.giveUp(rank, *what);
     };
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
-    meeting.offers[size_t(meeting.of(rank) - meeting.offers.data())] = {axis, &what, to, from};
+    meeting.offers[size_t(meeting.of(rank) - meeting.offers.data())] = offer;
     std::string wrong;
     if (++meeting.here == meeting.ranks.size()) {
       if (all.group) {
@@ -298,9 +354,9 @@ private:
     uint64_t number = meeting.ended;
     lock.unlock();
     // The offers stay as they are until all have gone.
-    if (wrong.empty())
-      wrong = take(meeting, axis, what, from);
-    if (all.slow)
+    if (wrong.empty() && !end)
+      wrong = take(meeting, axis, *what, from);
+    if (all.slow && !end)
       waitFor(meeting, axis, to, from);
     lock.lock();
     if (--meeting.here == 0) {

@@ -163,8 +163,12 @@ static std::string costOfParts(const artifact::Program &program, const artifact:
                           ? concat(formatted("%.2f", static_cast<double>(all.products) / model),
                                    " times the model's multiply-adds, and ")
                           : "";
+  std::string others;
+  for (const Mesh::Axis &axis : artifact::meshOf(program).axes)
+    if (axis.name != dataAxis && axis.name != tensorAxis)
+      others += concat(others.empty() ? " with " : ",", axis.name, "=", axis.size);
   return concat("--deterministic: a step is that of ", artifact::meshOf(program).ranks(),
-                " ranks (", program.mesh()->string_view(), ") on any mesh: ", times,
+                " ranks (", program.mesh()->string_view(), ") on any mesh", others, ": ", times,
                 formatted("%.1f", static_cast<double>(all.received) / 1e6),
                 " MB that they give each other");
 }

@@ -394,6 +394,40 @@ class Deterministic(Ranks):
             self.weir("train", *more) if size == 1 else self.all_end(self.begin(size, "train", *more))
         self.assert_same("here", "there")
 
+    def test_stages(self):
+        """At as many microbatches; sizes that ranks do not have as many of."""
+        words = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=12", "--set", "context=9", "--set", "batch=18",
+                 "--microbatches", 2, *data(window=self.text())]  # fmt: skip
+        self.train("alone", 1, *words)
+        for mesh, size, schedule in (("pp=2", 1, "1f1b"), ("pp=2", 2, "gpipe"), ("pp=2", 1, "interleaved"), ("dp=2,pp=2", 4, "1f1b")):
+            name = f"{mesh}-{size}-{schedule}"
+            with self.subTest(mesh=mesh, size=size, schedule=schedule):
+                self.train(name, size, *words, "--mesh", mesh, "--schedule", schedule)
+                self.assert_same("alone", name)
+
+    def test_layouts_and_sums_of_stages(self):
+        """Sizes at which stages once had other cuts, sums in other parts, and a loss alone in its bucket."""
+        text = data(window=self.text())
+        for model, *sets in (("moe", "layers=3", "width=96", "context=9", "batch=16"), ("gpt-char", "layers=1", "width=8", "context=16", "batch=16")):
+            words = [MODELS / f"{model}.weir", *(word for one in sets for word in ("--set", one)), "--microbatches", 2, *text]
+            self.train(f"{model}-alone", 1, *words)
+            self.train(f"{model}-pp", 1, *words, "--mesh", "pp=2")
+            with self.subTest(model):
+                self.assert_same(f"{model}-alone", f"{model}-pp")
+
+    def test_experts_and_sequences(self):
+        """On meshes of as many ep and cp, whatever dp and tp."""
+        text = data(window=self.text())
+        sets = ["--set", "layers=1", "--set", "width=32", "--set", "context=16", "--set", "batch=16"]
+        for words, first, mesh, size in (
+            ([MODELS / "moe.weir", *sets], "ep=2", "dp=2,ep=2", 4),
+            ([MODELS / "llama.weir", *sets, "--set", "hidden=48", "--context-parallel", "ring"], "cp=2", "cp=2,tp=2", 1),
+        ):
+            with self.subTest(first):
+                self.train(f"{first}-threads", 1, *words, *text, "--mesh", first)
+                self.train(f"{first}-more", size, *words, *text, "--mesh", mesh)
+                self.assert_same(f"{first}-threads", f"{first}-more")
+
     def test_what_it_costs_is_said(self):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr
@@ -409,6 +443,9 @@ class Deterministic(Ranks):
         for fits in (["--offload", "activations"], ["--offload", "auto"], ["--microbatches", "auto"]):
             self.fails(2, f"{' '.join(fits)} does not go with --deterministic", *words, *fits)
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
+        self.fails(2, "--schedule zero-bubble makes kernels of their own of the gradients of parameters", *words,
+                   "--mesh", "pp=2", "--schedule", "zero-bubble")  # fmt: skip
+        self.fails(2, "--deterministic cuts a step as pp=128,dp=8,tp=8 does, whatever dp and tp: ", *words, "--mesh", "pp=128")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):

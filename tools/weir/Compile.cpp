@@ -22,6 +22,7 @@
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
@@ -290,8 +291,19 @@ RankOptions ranksOf(const CompileOptions &options) {
     bool isAlone = std::get<Mesh>(Mesh::parse(options.mesh)).ranks() == 1;
     return {isAlone && options.target.starts_with("cpu") ? "" : options.mesh, options.zero, ""};
   }
-  // With as little on each rank as can be, since a device has many.
-  return {"dp=8,tp=8", 3, options.mesh.empty() ? "dp=1" : options.mesh};
+  // With as little on each rank as can be, since a device has many. Stages change no bit; experts
+  // and parts of sequences are as many as the mesh says.
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  std::string others;
+  Mesh hosts;
+  for (const Mesh::Axis &axis : mesh.axes) {
+    bool isCutByAll = axis.name == dataAxis || axis.name == tensorAxis;
+    if (!isCutByAll && axis.size > 1)
+      others += concat(axis.name, "=", axis.size, ",");
+    if (isCutByAll || axis.size > 1)
+      hosts.axes.push_back(axis);
+  }
+  return {others + "dp=8,tp=8", 3, hosts.axes.empty() ? "dp=1" : hosts.text()};
 }
 
 Exit checkModel(const CompileOptions &options) {

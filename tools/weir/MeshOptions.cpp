@@ -92,21 +92,26 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "(default: 10GB/s,20us, assumed)")
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink);
-  app.add_flag("--deterministic", options.deterministic,
-               "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
-               "device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and other "
-               "bits than without")
+  app.add_flag(
+         "--deterministic", options.deterministic,
+         "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, with any pp, and "
+         "on one device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and "
+         "other bits than without")
       ->excludes(along);
 }
 
 static void checkDeterministic(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   const std::string parts = ranksOf(options).mesh;
-  for (const Mesh::Axis &axis : mesh.axes)
-    if (axis.name != dataAxis && axis.name != tensorAxis)
-      throw Failure(Exit::usage, "--deterministic cuts a step over dp and tp alone, as " + parts +
-                                     " does, and --mesh " + options.mesh + " has " + axis.name +
-                                     ": leave one of the two out");
+  if (auto wrong = Mesh::parse(parts); std::holds_alternative<std::string>(wrong))
+    throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
+                                   " does, whatever dp and tp: " + std::get<std::string>(wrong));
+  if (options.schedule == "zero-bubble")
+    throw Failure(
+        Exit::usage,
+        "--schedule zero-bubble makes kernels of their own of the gradients of parameters, "
+        "and so other bits, which --deterministic does not allow: expected gpipe, 1f1b or "
+        "interleaved");
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
@@ -181,10 +186,9 @@ static void checkStages(const CompileOptions &options) {
     return;
   }
   const char *other =
-      options.deterministic                ? "--deterministic"
-      : !options.target.starts_with("cpu") ? "--target cuda"
-      : options.memory                     ? "--memory"
-      : options.choosesMicrobatches        ? "--microbatches auto"
+      !options.target.starts_with("cpu") ? "--target cuda"
+      : options.memory                   ? "--memory"
+      : options.choosesMicrobatches      ? "--microbatches auto"
       : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
           ? "--offload"
           : nullptr;

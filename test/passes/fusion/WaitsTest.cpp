@@ -178,7 +178,7 @@ size_t stepsOf(int layers) {
   for (int i : gradients)
     ops += add(next++, i, norm);
   Program program(ops);
-  return Groups(program.block()).steps();
+  return Groups(program.block(), false).steps();
 }
 
 TEST(Waits, TakesStepsInProportionToTheLayers) {

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_PIPELINE_STAGES_H
-#define WEIR_PASSES_PIPELINE_STAGES_H
+#ifndef WEIR_IR_WEIR_STAGES_H
+#define WEIR_IR_WEIR_STAGES_H
 
 #include "ir/weir/Transfers.h"
 
