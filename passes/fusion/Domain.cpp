@@ -63,6 +63,8 @@ RowsAttr rowsOf(KernelOp kernel) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       ReducedElements axes = reducedElements(reduce);
       Value input = reduce.getInput();
+      if (elementsOf(input) == elementsOf(reduce.getResult()))
+        continue; // dimensions of one place, which say nothing of rows
       reduces(input, elementsOf(reduce.getResult()) == 1,
               axes.trailing  ? axes.trailing
               : axes.leading ? elementsOf(input) / axes.leading

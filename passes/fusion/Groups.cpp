@@ -74,7 +74,8 @@ Groups::Groups(Block &block, bool wholesApart)
       auto split = reductionSplit(&op);
       group.shape = shapeOf(split ? op.getOperand(0) : op.getResult(0));
       group.rows = split ? split->rows : -1;
-      group.reducesAll = split && tensorType(op.getResult(0)).getNumElements() == 1;
+      group.reducesAll =
+          split && !split->alongRow && tensorType(op.getResult(0)).getNumElements() == 1;
     }
     groupOf[&op] = &group;
   }

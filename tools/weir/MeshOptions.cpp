@@ -106,12 +106,6 @@ static void checkDeterministic(const CompileOptions &options) {
   if (auto wrong = Mesh::parse(parts); std::holds_alternative<std::string>(wrong))
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, whatever dp and tp: " + std::get<std::string>(wrong));
-  if (options.schedule == "zero-bubble")
-    throw Failure(
-        Exit::usage,
-        "--schedule zero-bubble makes kernels of their own of the gradients of parameters, "
-        "and so other bits, which --deterministic does not allow: expected gpipe, 1f1b or "
-        "interleaved");
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +

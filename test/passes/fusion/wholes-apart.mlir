@@ -1,0 +1,14 @@
+// RUN: weir-opt --weir-fuse %s | FileCheck %s
+
+// With --deterministic a whole tensor is added up in a kernel of its own, in rows that follow from
+// its shape.
+module attributes {weir.hosts = "dp=1"} {
+  // CHECK-LABEL: func @step
+  // CHECK: weir.kernel row over #weir.rows<16 x 32>
+  // CHECK: weir.kernel row over #weir.rows<1 x 512>
+  func.func @step(%x: tensor<16x32xf32>) -> (tensor<16xf32>, tensor<f32>) {
+    %rows = weir.reduce sum %x {axes = array<i64: 1>} : tensor<16x32xf32> -> tensor<16xf32>
+    %all = weir.reduce sum %x {axes = array<i64: 0, 1>} : tensor<16x32xf32> -> tensor<f32>
+    return %rows, %all : tensor<16xf32>, tensor<f32>
+  }
+}
