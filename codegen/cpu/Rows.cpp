@@ -30,9 +30,9 @@ namespace {
 constexpr int64_t mostTasks = 64;
 /// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
 constexpr double summedElementTime = 0.25;
-/// Fewer rows are one partial sum, however many columns there are: what as many ranks have is added
-/// up in their order, whatever else shares its bucket.
-constexpr int64_t fewestSummedRows = 8;
+/// No more rows are one partial sum, however many columns there are: what as many ranks have is
+/// added up in their order, whatever else shares its bucket.
+constexpr int64_t mostRowsInOrder = 8;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
@@ -107,9 +107,10 @@ LogicalResult RowEmitter::run() {
     return llvm::divideCeil(space.rows, std::min(parts, space.rows));
   };
   int64_t wanted = tasksIn(estimatedTime(e.kernel));
-  summedRows = std::max<int64_t>(
-      rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns))),
-      std::min(fewestSummedRows, space.rows));
+  summedRows =
+      space.rows <= mostRowsInOrder
+          ? space.rows
+          : rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns)));
   bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&
                       llvm::all_of(space.sums, [](Sum &sum) { return sum.kind == Sum::perColumn; });
   for (unsigned i = 0; i < e.kernel.getNumResults(); ++i) {

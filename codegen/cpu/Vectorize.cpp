@@ -438,8 +438,9 @@ private:
   Location loc;
   int64_t registerLanes, mainLanes;
   SmallVector<Operation *> combiners;
-  /// A reduction has accumulators of as many lanes together whatever else its loop computes, or its
-  /// bits would depend on that: `copies` of `accumulatorLanes`, which take turns.
+  /// A reduction of a loop with a vector form has accumulators of as many lanes together whatever
+  /// else its loop computes, or its bits would depend on that: `copies` of `accumulatorLanes`,
+  /// which take turns.
   SmallVector<Value> accumulators;
   int64_t accumulatorLanes = 0, copies = 1;
 };

@@ -65,6 +65,7 @@ RowsAttr rowsOf(KernelOp kernel) {
       Value input = reduce.getInput();
       if (elementsOf(input) == elementsOf(reduce.getResult()))
         continue; // dimensions of one place, which say nothing of rows
+      hasRowsOfItsOwn |= reduce.reductionSplit() && reduce.reductionSplit()->alongRow;
       reduces(input, elementsOf(reduce.getResult()) == 1,
               axes.trailing  ? axes.trailing
               : axes.leading ? elementsOf(input) / axes.leading

@@ -69,6 +69,7 @@ struct Meeting {
   size_t here = 0;                           ///< that have come and not gone
   bool all = false;                          ///< have come, and not all gone
   uint64_t ended = 0;                        ///< meetings
+  std::string wrong;                         ///< with what they have come with
 
   /// Of a rank; null where it comes elsewhere.
   const Offer *of(int64_t rank) const {
@@ -338,12 +339,12 @@ private:
     // Who has come and not gone may have left by its failure: nobody meets any more then.
     await([&] { return !meeting.all && !all.over; });
     meeting.offers[size_t(meeting.of(rank) - meeting.offers.data())] = offer;
-    std::string wrong;
     if (++meeting.here == meeting.ranks.size()) {
+      meeting.wrong.clear();
       if (all.group) {
         // The others wait, and nobody else comes.
         lock.unlock();
-        wrong = all.carry(meeting);
+        meeting.wrong = all.carry(meeting);
         lock.lock();
       }
       meeting.all = true;
@@ -352,6 +353,7 @@ private:
     }
     await([&] { return meeting.all; });
     uint64_t number = meeting.ended;
+    std::string wrong = meeting.wrong;
     lock.unlock();
     // The offers stay as they are until all have gone.
     if (wrong.empty() && !end)

@@ -71,8 +71,7 @@ public:
   /// Nothing is exchanged any more: whoever waits in an exchange throws. By any thread.
   virtual void end() = 0;
 
-  /// As Transport::send() and receive(), with a process. Of those that carry one rank each: others
-  /// throw.
+  /// As Transport::send() and receive(), with a process. Groups that carry no messages throw.
   virtual void send(int64_t peer, uint64_t tag, const std::string &what,
                     std::span<const std::byte> bytes) {
     (void)peer, (void)tag, (void)what, (void)bytes;

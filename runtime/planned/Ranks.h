@@ -15,8 +15,8 @@
 //   - none of them ever waits for a rank that waits for it, or that has ended.
 //
 // The collectives along one axis are on one queue, which does them in the order in which they are
-// issued: so each finds the others' where it is. Who sends does not wait, and transfers are on
-// queue 0.
+// issued: so each finds the others' where it is. Who sends does not wait for who receives, and
+// transfers are on queue 0.
 //
 // Where all programs issue theirs over the same axes in the same loops, as those of one model do
 // that differ in sizes, nothing can get stuck: one after the other they proceed, all ranks always

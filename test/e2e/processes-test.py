@@ -408,12 +408,14 @@ class Deterministic(Ranks):
     def test_layouts_and_sums_of_stages(self):
         """Sizes at which stages once had other cuts, sums in other parts, and a loss alone in its bucket."""
         text = data(window=self.text())
-        for model, *sets in (("moe", "layers=3", "width=96", "context=9", "batch=16"), ("gpt-char", "layers=1", "width=8", "context=16", "batch=16")):
-            words = [MODELS / f"{model}.weir", *(word for one in sets for word in ("--set", one)), "--microbatches", 2, *text]
+        for model, *sets in (("moe", "layers=3", "width=96", "context=9", "batch=32"), ("gpt-char", "layers=1", "width=8", "context=16", "batch=32")):
+            words = [MODELS / f"{model}.weir", *(word for one in sets for word in ("--set", one)), "--microbatches", 4, *text]
             self.train(f"{model}-alone", 1, *words)
             self.train(f"{model}-pp", 1, *words, "--mesh", "pp=2")
+            self.train(f"{model}-pp4", 1, *words, "--mesh", "pp=4", "--schedule", "zero-bubble")
             with self.subTest(model):
                 self.assert_same(f"{model}-alone", f"{model}-pp")
+                self.assert_same(f"{model}-alone", f"{model}-pp4")
 
     def test_experts_and_sequences(self):
         """On meshes of as many ep and cp, whatever dp and tp."""
@@ -432,6 +434,8 @@ class Deterministic(Ranks):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr
         self.assertRegex(said, r"--deterministic: a step is that of 64 ranks \(dp=8,tp=8\) on any mesh: \d\.\d+ times the model's multiply-adds, and \d+\.\d MB")
+        said = self.weir("train", *words, "--mesh", "pp=2").stderr
+        self.assertRegex(said, r"a step is that of 128 ranks \(pp=2,dp=8,tp=8\) on any mesh with pp=2: ")
         artifact = self.compiled(*MLP, "--mesh", "tp=2", "--deterministic")
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=8,tp=8, deterministic on tp=2; ")
         self.assertIn(" on dp=8,tp=8, its ranks on the devices of tp=2\n", self.weir("inspect", "--sharding", artifact).stdout)
@@ -443,6 +447,8 @@ class Deterministic(Ranks):
         for fits in (["--offload", "activations"], ["--offload", "auto"], ["--microbatches", "auto"]):
             self.fails(2, f"{' '.join(fits)} does not go with --deterministic", *words, *fits)
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
+        self.fails(2, "--deterministic adds up what 8 ranks of an axis have in one order, and --mesh cp=16 has cp=16: expected 8 at most", *words,
+                   "--mesh", "cp=16")  # fmt: skip
         self.fails(2, "--deterministic cuts a step as pp=128,dp=8,tp=8 does, whatever dp and tp: ", *words, "--mesh", "pp=128")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")

@@ -92,11 +92,10 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "(default: 10GB/s,20us, assumed)")
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink);
-  app.add_flag(
-         "--deterministic", options.deterministic,
-         "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, with any pp, and "
-         "on one device: each computes its part of dp=8,tp=8, whatever the mesh. Slower, and "
-         "other bits than without")
+  app.add_flag("--deterministic", options.deterministic,
+               "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
+               "device: each computes its part of dp=8,tp=8, whatever the mesh; with any pp at as "
+               "many microbatches, and with as many ep and cp. Slower, and other bits than without")
       ->excludes(along);
 }
 
@@ -106,6 +105,13 @@ static void checkDeterministic(const CompileOptions &options) {
   if (auto wrong = Mesh::parse(parts); std::holds_alternative<std::string>(wrong))
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, whatever dp and tp: " + std::get<std::string>(wrong));
+  for (const Mesh::Axis &axis : mesh.axes)
+    if ((axis.name == expertAxis || axis.name == contextAxis) && axis.size > 8)
+      throw Failure(Exit::usage,
+                    concat("--deterministic adds up what 8 ranks of an axis have in one "
+                           "order, and --mesh ",
+                           options.mesh, " has ", axis.name, "=", axis.size,
+                           ": expected 8 at most"));
   if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +

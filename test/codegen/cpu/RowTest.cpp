@@ -71,6 +71,61 @@ TEST_P(Rows, layerNorm) {
   }
 }
 
+/// Its sums, where as many elementary functions of the input are computed beside them.
+std::vector<std::vector<float>> sumsBeside(int functions, int rows, int columns) {
+  std::string beside, last = "%a";
+  for (int i = 0; i < functions; ++i) {
+    std::string next = "%t" + std::to_string(i);
+    beside += next + " = weir.tanh " + last + " : tensor<RxCxf32>\n        ";
+    last = next;
+  }
+  CompiledKernel kernel(
+      sized(R"(
+    func.func @f(%x: tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Rxf32>, tensor<Cxf32>) {
+      %k:3 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Rxf32>, tensor<Cxf32>) {
+      ^bb0(%a: tensor<RxCxf32>):
+        )" + beside +
+                R"(%s = weir.reduce sum %a {axes = array<i64: 1>} : tensor<RxCxf32> -> tensor<Rxf32>
+        %c = weir.reduce sum %a {axes = array<i64: 0>} : tensor<RxCxf32> -> tensor<Cxf32>
+        weir.yield )" +
+                (functions ? last : "%a") +
+                R"(, %s, %c : tensor<RxCxf32>, tensor<Rxf32>, tensor<Cxf32>
+      }
+      return %k#0, %k#1, %k#2 : tensor<RxCxf32>, tensor<Rxf32>, tensor<Cxf32>
+    })",
+            rows, columns));
+  EXPECT_TRUE(kernel.valid);
+  auto results = kernel.run({Bytes(randomFloats(rows * columns, 1))}, 2);
+  return {{results[1].as<float>(), results[1].as<float>() + rows},
+          {results[2].as<float>(), results[2].as<float>() + columns}};
+}
+
+TEST_P(Rows, sumsHaveTheSameBitsWhateverIsBesideThem) {
+  auto [rows, columns] = GetParam();
+  auto alone = sumsBeside(0, rows, columns);
+  for (int functions : {1, 4, 12})
+    EXPECT_EQ(sumsBeside(functions, rows, columns), alone) << functions;
+}
+
+/// Tasks of columns, which need no second launch, add up the parts that tasks of rows do.
+TEST_P(Rows, columnsAloneHaveTheBitsOfRows) {
+  auto [rows, columns] = GetParam();
+  CompiledKernel kernel(sized(R"(
+    func.func @f(%x: tensor<RxCxf32>) -> tensor<Cxf32> {
+      %k = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> tensor<Cxf32> {
+      ^bb0(%a: tensor<RxCxf32>):
+        %c = weir.reduce sum %a {axes = array<i64: 0>} : tensor<RxCxf32> -> tensor<Cxf32>
+        weir.yield %c : tensor<Cxf32>
+      }
+      return %k : tensor<Cxf32>
+    })",
+                              rows, columns));
+  ASSERT_TRUE(kernel.valid);
+  auto results = kernel.run({Bytes(randomFloats(rows * columns, 1))}, 2);
+  std::vector<float> sums(results[0].as<float>(), results[0].as<float>() + columns);
+  EXPECT_EQ(sums, sumsBeside(0, rows, columns)[1]);
+}
+
 TEST_P(Rows, layerNormGradient) {
   auto [rows, columns] = GetParam();
   CompiledKernel kernel(sized(R"(
