@@ -44,7 +44,8 @@ public:
   };
 
   /// Gives the rank at `peer` along the axis some bytes, which it receives under the same tag. Does
-  /// not wait for it: the bytes are copied. (A rank of a process of several does wait for these.) Throws Failure{Exit::peer} where it has ended.
+  /// not wait for it: the bytes are copied. (A rank of a process of several does wait for these.)
+  /// Throws Failure{Exit::peer} where it has ended.
   virtual void send(unsigned axis, unsigned peer, Tag tag, const std::string &what,
                     std::span<const std::byte> bytes) = 0;
 
