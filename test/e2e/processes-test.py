@@ -434,7 +434,7 @@ class Deterministic(Ranks):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]
         said = self.weir("train", *words).stderr
         self.assertRegex(said, r"--deterministic: a step is that of 64 ranks \(dp=8,tp=8\) on any mesh: \d\.\d+ times the model's multiply-adds, and \d+\.\d MB")
-        said = self.weir("train", *words, "--mesh", "pp=2").stderr
+        said = self.weir("train", *words, "--mesh", "pp=2,ep=1").stderr
         self.assertRegex(said, r"a step is that of 128 ranks \(pp=2,dp=8,tp=8\) on any mesh with pp=2: ")
         artifact = self.compiled(*MLP, "--mesh", "tp=2", "--deterministic")
         self.assertRegex(self.weir("inspect", artifact).stdout, r"\nRanks +dp=8,tp=8, deterministic on tp=2; ")

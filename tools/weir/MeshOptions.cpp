@@ -112,7 +112,8 @@ static void checkDeterministic(const CompileOptions &options) {
                            "order, and --mesh ",
                            options.mesh, " has ", axis.name, "=", axis.size,
                            ": expected 8 at most"));
-  if (std::string wrong = wrongHosts(mesh, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
+  const Mesh hosts = std::get<Mesh>(Mesh::parse(ranksOf(options).hosts));
+  if (std::string wrong = wrongHosts(hosts, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
                                    wrong + "; expected 1, 2, 4 or 8");
