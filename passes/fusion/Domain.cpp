@@ -7,6 +7,8 @@
 
 #include "passes/fusion/Domain.h"
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/Names.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/fusion/Groups.h"
 
 using namespace mlir;
@@ -37,8 +39,8 @@ int64_t columnsOfWhole(ArrayRef<int64_t> shape) {
   return elements;
 }
 
-/// A whole tensor of no more elements is added up one after the other, so that what ranks have of
-/// one number has the bits of what they have of several, which are columns.
+/// With --deterministic a whole tensor of no more elements is added up one after the other, so that
+/// what ranks have of one number has the bits of what they have of several, which are columns.
 constexpr int64_t fewElements = 8;
 
 /// The largest tensor that is reduced in part says what a row is; where none is, the largest that
@@ -47,7 +49,7 @@ RowsAttr rowsOf(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Value partial, whole;
   int64_t columns = 0;
-  bool hasRowsOfItsOwn = false;
+  bool keepsColumns = !kernel->getParentOfType<ModuleOp>()->hasAttr(hostsAttrName);
   auto isLarger = [](Value value, Value than) {
     return !than || elementsOf(value) > elementsOf(than);
   };
@@ -65,7 +67,7 @@ RowsAttr rowsOf(KernelOp kernel) {
       Value input = reduce.getInput();
       if (elementsOf(input) == elementsOf(reduce.getResult()))
         continue; // dimensions of one place, which say nothing of rows
-      hasRowsOfItsOwn |= reduce.reductionSplit() && reduce.reductionSplit()->alongRow;
+      keepsColumns |= reduce.reductionSplit() && reduce.reductionSplit()->alongRow;
       reduces(input, elementsOf(reduce.getResult()) == 1,
               axes.trailing  ? axes.trailing
               : axes.leading ? elementsOf(input) / axes.leading
@@ -73,7 +75,7 @@ RowsAttr rowsOf(KernelOp kernel) {
     } else if (auto split = reductionSplit(&op)) {
       Value input = op.getOperand(0);
       int64_t width = shapeOf(input).empty() ? 1 : shapeOf(input).back();
-      hasRowsOfItsOwn = true;
+      keepsColumns = true;
       reduces(input, elementsOf(input) == width, width);
     }
   }
@@ -88,7 +90,7 @@ RowsAttr rowsOf(KernelOp kernel) {
     // Smaller tensors that are reduced in part must be parts of the whole.
     if (!partial || elementsOf(whole) % elementsOf(partial) != 0)
       columns =
-          !hasRowsOfItsOwn && elementsOf(whole) <= fewElements ? 1 : columnsOfWhole(shapeOf(whole));
+          !keepsColumns && elementsOf(whole) <= fewElements ? 1 : columnsOfWhole(shapeOf(whole));
   } else {
     whole = partial;
   }

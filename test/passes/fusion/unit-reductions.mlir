@@ -9,11 +9,3 @@ func.func @beside(%x: tensor<1x1x12xf32>) -> (tensor<1x1xf32>, tensor<12xf32>) {
   %column = weir.reduce sum %x {axes = array<i64: 0, 1>} : tensor<1x1x12xf32> -> tensor<12xf32>
   return %row, %column : tensor<1x1xf32>, tensor<12xf32>
 }
-
-// What few ranks have of one number is added up one after the other, as they are of many.
-// CHECK-LABEL: func @few
-// CHECK: weir.kernel row over #weir.rows<8 x 1>
-func.func @few(%x: tensor<8xf32>) -> tensor<f32> {
-  %sum = weir.reduce sum %x {axes = array<i64: 0>} : tensor<8xf32> -> tensor<f32>
-  return %sum : tensor<f32>
-}

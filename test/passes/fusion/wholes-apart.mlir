@@ -11,4 +11,12 @@ module attributes {weir.hosts = "dp=1"} {
     %all = weir.reduce sum %x {axes = array<i64: 0, 1>} : tensor<16x32xf32> -> tensor<f32>
     return %rows, %all : tensor<16xf32>, tensor<f32>
   }
+
+  // What few ranks have of one number is added up one after the other, as they are of many.
+  // CHECK-LABEL: func @few
+  // CHECK: weir.kernel row over #weir.rows<8 x 1>
+  func.func @few(%x: tensor<8xf32>) -> tensor<f32> {
+    %sum = weir.reduce sum %x {axes = array<i64: 0>} : tensor<8xf32> -> tensor<f32>
+    return %sum : tensor<f32>
+  }
 }
