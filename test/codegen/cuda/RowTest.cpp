@@ -80,6 +80,20 @@ TEST(SumsOfChannels, OfWhatIsComputedOnTheWay) {
     })");
 }
 
+/// What is added up over dimensions of one place is what it was, and no sum across rows: with such
+/// a sum and one of all in a kernel of one row, the latter was not known when it was read.
+TEST(SumsOfOnePlace, BesideOneOfAll) {
+  expectAsInterpreted(R"(
+    func.func @f(%x: tensor<12x1x1xf32>, %y: tensor<12xf32>) -> (tensor<12xf32>, tensor<f32>, tensor<12xf32>) {
+      %u = weir.reduce sum %x {axes = array<i64: 1, 2>} : tensor<12x1x1xf32> -> tensor<12xf32>
+      %m = weir.mul %u, %y : tensor<12xf32>
+      %a = weir.reduce sum %m {axes = array<i64: 0>} : tensor<12xf32> -> tensor<f32>
+      %b = weir.broadcast %a {dimensions = array<i64>} : tensor<f32> -> tensor<12xf32>
+      %z = weir.mul %m, %b : tensor<12xf32>
+      return %m, %a, %z : tensor<12xf32>, tensor<f32>, tensor<12xf32>
+    })");
+}
+
 struct Segments {
   int items, segments, columns;
 };
