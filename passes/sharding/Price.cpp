@@ -65,8 +65,10 @@ private:
       layouts[argument] = propagation.of(argument);
     visit(body, times * double(loop.getCount()));
     for (auto [result, yielded] :
-         llvm::zip_equal(loop.getResults(), body.getTerminator()->getOperands()))
-      layouts[result] = layoutOf(yielded);
+         llvm::zip_equal(loop.getResults(), body.getTerminator()->getOperands())) {
+      Layout layout = layoutOf(yielded); // the map may grow
+      layouts[result] = std::move(layout);
+    }
   }
 
   void visitCut(Shardable op, double times) {

@@ -1,0 +1,67 @@
+//===- PriceTest.cpp - What a way to cut a program costs ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/sharding/Price.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+using namespace weir;
+
+namespace {
+
+/// What microbatches carry on lies otherwise than its variables: each is gathered once, however
+/// many there are.
+TEST(Price, OfManyCarriedVariables) {
+  constexpr int count = 150;
+  auto list = [](auto each) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += (i ? ", " : "") + each(std::to_string(i));
+    return text;
+  };
+  auto type = [](const std::string &) -> std::string { return "tensor<8x3xf32>"; };
+  auto named = [](const char *prefix) {
+    return [prefix](const std::string &i) { return prefix + i; };
+  };
+  std::string text, types = list(type);
+  for (int i = 0; i < count; ++i)
+    text += "weir.variable state @s" + std::to_string(i) + " : tensor<8x3xf32>\n";
+  text += "func.func @step(%batch: tensor<2xf32>) {\n";
+  for (int i = 0; i < count; ++i) {
+    std::string number = std::to_string(i);
+    text += "%r" + number + " = weir.read @s" + number + " : tensor<8x3xf32>\n";
+  }
+  text += "%after:" + std::to_string(count) + " = weir.microbatches 2 sliced(%batch) carried(" +
+          list(named("%r")) + ") : (tensor<2xf32>, " + types + ") -> (" + types +
+          ") {\n^bb0(%round: tensor<i32>, %part: tensor<1xf32>, " +
+          list([](const std::string &i) { return "%a" + i + ": tensor<8x3xf32>"; }) +
+          "):\nweir.yield " + list(named("%a")) + " : " + types + "\n}\n";
+  for (int i = 0; i < count; ++i) {
+    std::string number = std::to_string(i);
+    text += "weir.write @s" + number + ", %after#" + number + " : tensor<8x3xf32>\n";
+  }
+  text += "return\n}\n";
+
+  mlir::MLIRContext context;
+  context.loadDialect<WeirDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  Mesh mesh = std::get<Mesh>(Mesh::parse("tp=2"));
+  auto step = module->lookupSymbol<mlir::func::FuncOp>("step");
+  sharding::Propagation propagation(mesh);
+  for (auto read : step.getOps<ReadOp>())
+    propagation.fix(read.getResult(), Layout::whole(tensorType(read.getResult()).getShape()));
+  auto loop = *step.getOps<MicrobatchesOp>().begin();
+  for (mlir::BlockArgument carried : loop.getBody().getArguments().drop_front(2)) {
+    Layout cut = Layout::whole(tensorType(carried).getShape());
+    cut.dimensions[0] = {{8, {0}}};
+    propagation.fix(carried, cut);
+  }
+  EXPECT_EQ(sharding::priceOf(step, propagation, mesh).moved, count * 4 * 3 * sizeof(float));
+}
+
+} // namespace
