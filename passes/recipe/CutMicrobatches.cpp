@@ -45,7 +45,9 @@ public:
                  << int64_t(op.getCount()) * rows;
     }
     if (!op.getCarried().empty())
-      return refuse(op.getLoc()) << "states go from batch to batch";
+      return refuse(op.getLoc())
+             << "states go from batch to batch, and would from part to part; `accumulate " << count
+             << "` in its recipe takes as many whole batches a step instead";
     getUsedValuesDefinedAbove(op.getBody(), captured);
     for (auto draw : body.getOps<RandomOp>())
       if (drawsRows(draw, rows))

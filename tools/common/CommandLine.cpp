@@ -98,6 +98,31 @@ std::string emptyValues(CLI::App &app) {
   return "";
 }
 
+/// What is wrong with `--name --other`, or "": the parser takes the other option for the value.
+/// Asked before what was left over, as the other option's value then is.
+std::string optionsAsValues(CLI::App &app) {
+  CLI::App &command = chosen(app);
+  for (const CLI::App *part : {&app, &command})
+    for (const CLI::Option *option : part->get_options())
+      for (const std::string &value : option->results())
+        if (value.starts_with("-") && option->get_items_expected_max() > 0 &&
+            (command.get_option_no_throw(value) || app.get_option_no_throw(value)))
+          return concat(option->get_name(), ": expected a value, found the option ", value);
+  return "";
+}
+
+/// What is wrong with the words, or "".
+std::string wrongWords(CLI::App &app, int argc, const char *const *argv) {
+  std::string problem = emptyBehindEquals(argc, argv);
+  if (problem.empty())
+    problem = optionsAsValues(app);
+  if (problem.empty())
+    problem = strangers(app);
+  if (problem.empty())
+    problem = emptyValues(app);
+  return problem;
+}
+
 std::string fullName(CLI::App &app) {
   CLI::App &command = chosen(app);
   return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
@@ -130,22 +155,14 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   std::string problem;
   try {
     app.parse(argc, argv);
-    problem = emptyBehindEquals(argc, argv);
-    if (problem.empty())
-      problem = strangers(app);
-    if (problem.empty())
-      problem = emptyValues(app);
+    problem = wrongWords(app, argc, argv);
     if (problem.empty() && hasCommands && app.get_subcommands().empty())
       problem = "no command given";
   } catch (const CLI::Success &help) {
     app.exit(help, std::cout, std::cerr);
     return Exit::ok;
   } catch (const CLI::ParseError &error) {
-    problem = emptyBehindEquals(argc, argv);
-    if (problem.empty())
-      problem = strangers(app);
-    if (problem.empty())
-      problem = emptyValues(app);
+    problem = wrongWords(app, argc, argv);
     if (problem.empty())
       problem = error.what();
   }

@@ -20,7 +20,7 @@ func.func @tied(%x: tensor<8x2xf32>) -> tensor<f32> {
 // -----
 
 func.func @carried(%x: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{a step cannot be cut into 4 microbatches: states go from batch to batch}}
+  // expected-error@+1 {{a step cannot be cut into 4 microbatches: states go from batch to batch, and would from part to part; `accumulate 4` in its recipe takes as many whole batches a step instead}}
   %r = weir.microbatches 2 sliced(%x) carried(%c) : (tensor<8xf32>, tensor<f32>) -> tensor<f32> {
   ^bb0(%round: tensor<i32>, %part: tensor<4xf32>, %old: tensor<f32>):
     weir.yield %old : tensor<f32>

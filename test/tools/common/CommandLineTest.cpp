@@ -90,6 +90,17 @@ TEST_F(CommandLine, RefusesWhatStandsOutsideTheCommand) {
   EXPECT_EQ(model, "check");
 }
 
+TEST_F(CommandLine, RefusesAnOptionInAValuesPlace) {
+  std::string path;
+  app.get_subcommand("train")->add_option("-o,--output", path);
+  refused({"train", "m", "--steps", "-o", "x"}, "--steps: expected a value, found the option -o");
+  refused({"train", "m", "-o", "--steps"}, "--output: expected a value, found the option --steps");
+  refused({"train", "m", "-o", "--steps", "3"},
+          "--output: expected a value, found the option --steps");
+  EXPECT_FALSE(parse({"train", "m", "-o", "-x"}).first);
+  EXPECT_EQ(path, "-x");
+}
+
 TEST_F(CommandLine, RefusesEmptyValues) {
   std::string path;
   std::vector<std::string> list;
