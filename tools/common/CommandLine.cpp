@@ -105,7 +105,8 @@ std::string optionsAsValues(CLI::App &app) {
   for (const CLI::App *part : {&app, &command})
     for (const CLI::Option *option : part->get_options())
       for (const std::string &value : option->results())
-        if (value.starts_with("-") && option->get_items_expected_max() > 0 &&
+        if (value.starts_with("-") && option->nonpositional() &&
+            option->get_items_expected_max() > 0 &&
             (command.get_option_no_throw(value) || app.get_option_no_throw(value)))
           return concat(option->get_name(), ": expected a value, found the option ", value);
   return "";

@@ -99,6 +99,8 @@ TEST_F(CommandLine, RefusesAnOptionInAValuesPlace) {
           "--output: expected a value, found the option --steps");
   EXPECT_FALSE(parse({"train", "m", "-o", "-x"}).first);
   EXPECT_EQ(path, "-x");
+  EXPECT_FALSE(parse({"train", "--", "--steps"}).first);
+  EXPECT_EQ(model, "--steps");
 }
 
 TEST_F(CommandLine, RefusesEmptyValues) {
