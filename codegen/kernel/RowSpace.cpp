@@ -24,9 +24,7 @@ void RowSpace::classify(Block &body) {
       stage = std::max(stage, stageOf(operand));
       level = std::max(level, levelOf(operand));
     }
-    // One of dimensions of one place adds nothing up: it is computed element by element.
-    auto reduce = dyn_cast<ReduceOp>(op);
-    if (reduce && elementsOf(reduce.getInput()) != elementsOf(reduce.getResult())) {
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !reducesNothing(reduce)) {
       Value input = reduce.getInput();
       int64_t elements = elementsOf(input);
       ReducedElements axes = reducedElements(reduce);

@@ -121,6 +121,10 @@ ReducedElements reducedElements(ReduceOp op) {
   return result;
 }
 
+bool reducesNothing(ReduceOp op) {
+  return tensorType(op.getInput()).getNumElements() == tensorType(op.getResult()).getNumElements();
+}
+
 SmallVector<int64_t> randomKeys(KernelOp kernel) {
   llvm::SmallSetVector<int64_t, 4> keys;
   kernel.walk([&](RandomOp random) { keys.insert(random.getKey()); });

@@ -48,6 +48,10 @@ struct ReducedElements {
 };
 ReducedElements reducedElements(ReduceOp op);
 
+/// Whether it reduces dimensions of one place alone: nothing is added up, and each element of its
+/// result is one of its input's.
+bool reducesNothing(ReduceOp op);
+
 } // namespace weir
 
 #endif

@@ -65,8 +65,8 @@ RowsAttr rowsOf(KernelOp kernel) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       ReducedElements axes = reducedElements(reduce);
       Value input = reduce.getInput();
-      if (elementsOf(input) == elementsOf(reduce.getResult()))
-        continue; // dimensions of one place, which say nothing of rows
+      if (reducesNothing(reduce))
+        continue; // and says nothing of rows
       keepsColumns |= reduce.reductionSplit() && reduce.reductionSplit()->alongRow;
       reduces(input, elementsOf(reduce.getResult()) == 1,
               axes.trailing  ? axes.trailing

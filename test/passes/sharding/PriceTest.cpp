@@ -14,7 +14,8 @@ using namespace weir;
 namespace {
 
 /// What microbatches carry on lies otherwise than its variables: each is gathered once, however
-/// many there are.
+/// many there are. So many that a map of their layouts grows at one of the loop's results; what is
+/// read from its old memory is something else where MALLOC_PERTURB_ is set, as CTest's preset does.
 TEST(Price, OfManyCarriedVariables) {
   constexpr int count = 150;
   auto list = [](auto each) {
