@@ -190,18 +190,15 @@ static constexpr PipelinePass fusePasses[] = {
        pm.addPass(createBatchKernels(options.target));
      }},
     // Behind all that makes one kernel of several.
-    // Its model of memory knows no sections of microbatches.
     {"order-kernels", true,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!hasStages(options))
-         pm.addPass(createOrderKernels(options.target));
+       pm.addPass(createOrderKernels(options.target));
      }},
-    // Behind all that orders kernels, or makes one of equal ones. Not of a pipeline's, either.
+    // Behind all that orders kernels, or makes one of equal ones.
     {"rematerialize", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
-       if (!hasStages(options))
-         pm.addPass(createRematerialize(options.target, options.memory, options.threads,
-                                        options.offload.activations, options.memoryReport));
+       pm.addPass(createRematerialize(options.target, options.memory, options.threads,
+                                      options.offload.activations, options.memoryReport));
      }},
     {"verify-fused", false, onModule<createVerifyFused>},
 };

@@ -9,6 +9,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -45,6 +46,30 @@ bool Recomputed::contains(Location loc) const {
     if (path.empty())
       return false;
   }
+}
+
+/// The ops that what a kernel yields is computed by: fusion may have left others.
+static llvm::DenseSet<Operation *> liveOps(KernelOp kernel) {
+  llvm::DenseSet<Operation *> live = {kernel.getBody().front().getTerminator()};
+  for (Operation &op : llvm::reverse(kernel.getBody().front().without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) { return live.contains(user); }))
+      live.insert(&op);
+  return live;
+}
+
+bool Recomputed::contains(KernelOp kernel) const {
+  if (empty())
+    return false;
+  llvm::DenseSet<Operation *> live = liveOps(kernel);
+  bool any = false;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (isa<View, ConstantOp>(op) || !live.contains(&op))
+      continue;
+    if (!contains(op.getLoc()))
+      return false;
+    any = true;
+  }
+  return any;
 }
 
 StringRef pathAround(StringRef path) {

@@ -14,6 +14,7 @@
 #ifndef WEIR_IR_WEIR_RECOMPUTE_H
 #define WEIR_IR_WEIR_RECOMPUTE_H
 
+#include "ir/weir/WeirDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -32,6 +33,9 @@ public:
   bool empty() const { return paths.empty(); }
   /// Whether an op that stands there is in one of the blocks.
   bool contains(mlir::Location loc) const;
+  /// Whether all that a kernel computes is: what does not compute but shows, and constants, may
+  /// come from anywhere.
+  bool contains(KernelOp kernel) const;
 
 private:
   llvm::StringSet<> paths;

@@ -16,8 +16,8 @@
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/CheckEntry.h"
-#include "passes/lower/GatherSections.h"
 #include "passes/lower/KernelTable.h"
+#include "passes/pipeline/GatherSections.h"
 
 namespace weir {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -238,9 +238,7 @@ LogicalResult EntryLowering::run() {
 }
 
 LogicalResult EntryLowering::lowerBlock(Block &block) {
-  SmallVector<MicrobatchesOp> sections = sectionsIn(block);
-  if (!sections.empty())
-    gatherSections(sections);
+  SmallVector<MicrobatchesOp> sections = gatherSections(block);
   for (Operation &op : block.without_terminator()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());

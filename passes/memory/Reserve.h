@@ -29,7 +29,7 @@ inline Reserve reserveOf(const Target &target, int64_t threads, int64_t threadSc
   if (target.stagesPorts())
     return {.library = hasCalls ? workspace : 0};
   return {.threads = threads * int64_t(llvm::alignTo(threadScratch, page)),
-          .batches = batchesAhead * inputBytes};
+          .batches = int64_t(batchesAhead) * inputBytes};
 }
 
 /// The same of a plan, which has places or has not.

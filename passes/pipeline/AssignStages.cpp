@@ -296,13 +296,6 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
              "--microbatches, as many as pp has ranks or a multiple of them";
       return signalPassFailure();
     }
-    if (getOperation()->hasAttr(recomputeAttrName)) {
-      emitError(step.getLoc())
-          << "--mesh pp=" << ranks
-          << ": stages keep what their gradients read, and the model's plan says "
-             "`recompute`, which does not go with them yet: leave one of the two out";
-      return signalPassFailure();
-    }
     if (failed(Assigner(getOperation(), step, stages).run("--mesh pp=" + std::to_string(ranks))))
       signalPassFailure();
   }

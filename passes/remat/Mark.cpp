@@ -13,28 +13,6 @@ using namespace mlir;
 
 namespace weir::remat {
 
-/// The ops that what a kernel yields is computed by: fusion may have left others.
-static llvm::DenseSet<Operation *> liveOps(KernelOp kernel) {
-  llvm::DenseSet<Operation *> live = {kernel.getBody().front().getTerminator()};
-  for (Operation &op : llvm::reverse(kernel.getBody().front().without_terminator()))
-    if (llvm::any_of(op.getUsers(), [&](Operation *user) { return live.contains(user); }))
-      live.insert(&op);
-  return live;
-}
-
-static bool isIn(KernelOp kernel, const Recomputed &blocks) {
-  llvm::DenseSet<Operation *> live = liveOps(kernel);
-  bool any = false;
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<View, ConstantOp>(op) || !live.contains(&op))
-      continue;
-    if (!blocks.contains(op.getLoc()))
-      return false;
-    any = true;
-  }
-  return any;
-}
-
 /// Which of a kernel's results are gradients, or computed from what it reads of them.
 static void markGradients(Step &step, const Action &action, KernelOp kernel) {
   llvm::DenseSet<Value> gradients;
@@ -61,7 +39,7 @@ void mark(EntryStep &entry, const Recomputed &blocks) {
       for (int made : action.writes)
         step.tensors[made].isGradient = true;
     action.isBackward = llvm::any_of(action.writes, isOne);
-    action.marked = kernel && action.repeats && !action.isBackward && isIn(kernel, blocks);
+    action.marked = kernel && action.repeats && !action.isBackward && blocks.contains(kernel);
   }
   auto readsMarked = [&](const Action &action) {
     return action.isBackward && llvm::any_of(action.reads, [&](int read) {

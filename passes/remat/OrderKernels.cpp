@@ -16,6 +16,7 @@
 #include "ir/weir/Program.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
+#include "passes/pipeline/GatherSections.h"
 #include "passes/remat/ReadStep.h"
 
 namespace weir {
@@ -35,7 +36,7 @@ int64_t bytesOf(Value value) {
 /// Moves the kernels of a block.
 class Orderer {
 public:
-  explicit Orderer(Block &block) : block(block), places(block) {
+  explicit Orderer(Block &block) : block(block), places(block), sections(sectionsIn(block)) {
     for (Operation &op : block.without_terminator()) {
       order.push_back(&op);
       if (auto kernel = dyn_cast<KernelOp>(op); kernel && mayMove(kernel))
@@ -54,8 +55,15 @@ public:
   }
 
 private:
-  /// The op of the block in which a use is.
-  Operation *placeOf(Operation *user) const { return block.findAncestorOpInBlock(*user); }
+  /// The op of the block in which a use is: of sections, which stay together, the first.
+  Operation *placeOf(Operation *user) const {
+    Operation *place = block.findAncestorOpInBlock(*user);
+    return llvm::is_contained(sections, place) ? sections.front() : place;
+  }
+  /// Where what an op makes is there.
+  Operation *madeBy(Operation *maker) const {
+    return llvm::is_contained(sections, maker) ? sections.back() : maker;
+  }
 
   /// Every op of the block that uses a value, under whatever shape.
   template <typename Fn> void eachUser(Value value, Fn &&fn) const {
@@ -82,6 +90,7 @@ private:
 
   Block &block;
   OpPlaces places;
+  const SmallVector<MicrobatchesOp> sections;
   std::vector<Operation *> order; ///< that there was
   std::vector<KernelOp> kernels;
 };
@@ -160,7 +169,7 @@ void Orderer::hasten() {
     Operation *last = nullptr;
     for (Value input : kernel.getInputs())
       if (Operation *maker = input.getDefiningOp(); maker && maker->getBlock() == &block)
-        if (!last || places.isBefore(last, maker))
+        if (maker = madeBy(maker); !last || places.isBefore(last, maker))
           last = maker;
     if (last)
       places.moveAfter(kernel, last);
@@ -183,9 +192,13 @@ struct OrderKernels : weir::impl::OrderKernelsBase<OrderKernels> {
 
   void runOnOperation() override {
     remat::KernelFacts facts(*made);
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(requireBody(function)) || failed(order(function, facts)))
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (failed(requireBody(function)))
         return signalPassFailure();
+      gatherSections(function.front());
+      if (failed(order(function, facts)))
+        return signalPassFailure();
+    }
   }
 
 private:

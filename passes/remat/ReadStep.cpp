@@ -12,7 +12,9 @@
 #include "passes/remat/ReadStep.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/Transfers.h"
 #include "passes/Pipeline.h"
+#include "passes/pipeline/GatherSections.h"
 
 using namespace mlir;
 
@@ -55,10 +57,17 @@ private:
   LogicalResult readKernel(KernelOp kernel);
   void readFetch(FetchOp fetch);
   void readPut(PutOp put);
-  /// A collective, a pack or an unpack: each result has memory of its own, and is never made again,
-  /// since its collective has one place among all.
+  /// A collective, a transfer, a pack or an unpack: each result has memory of its own, and is never
+  /// made again, since its collective has one place among all.
   void readMoved(Operation *op);
+  void readKeep(KeepOp op);
   LogicalResult readMicrobatches(MicrobatchesOp op);
+  LogicalResult readSections(ArrayRef<MicrobatchesOp> sections);
+  /// A carried value's own memory.
+  SmallVector<int> beginCarried(MicrobatchesOp op);
+  /// One round, whose carried values lie in `buffers`: actions of loops happen many times, and what
+  /// is carried has the old values of all of them.
+  LogicalResult readBody(MicrobatchesOp op, ArrayRef<int> buffers);
   int tensor(Value value, int64_t bytes, bool lends);
   /// The tensor that a value shows; a loop that uses it from outside is noted.
   int use(Value value);
@@ -84,6 +93,8 @@ private:
   llvm::StringMap<int> variables;
   llvm::DenseMap<Value, int> writtenTo; ///< memory -> variable
   llvm::DenseMap<Block *, std::pair<int, int>> span;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int> keptAt; ///< (number, microbatch) -> tensor
+  int64_t microbatch = 0;
 };
 
 int StepReader::tensor(Value value, int64_t bytes, bool lends) {
@@ -169,7 +180,7 @@ void StepReader::readMoved(Operation *op) {
   int at = action(op);
   for (Value operand : op->getOperands())
     result.step.actions[at].reads.push_back(use(operand));
-  int64_t bytes = 0;
+  int64_t bytes = isa<SendOp>(op) ? storageBytes(op->getOperand(0).getType()) : 0;
   for (Value made : op->getResults()) {
     write(at, tensor(made, storageBytes(made.getType()), true));
     bytes += storageBytes(made.getType());
@@ -184,31 +195,44 @@ void StepReader::readMoved(Operation *op) {
   }
 }
 
-LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
-  Block &body = op.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
-  SmallVector<int> buffers, carriedBy;
+/// Who reads it lends no place: other sections may read it as well.
+void StepReader::readKeep(KeepOp op) {
+  Value memory = memoryOf(op.getInput());
+  int held = use(memory);
+  if (isa<BlockArgument>(memory)) {
+    int carried = std::exchange(held, tensor(Value(), storageBytes(memory.getType()), false));
+    copy(carried, held);
+  }
+  result.step.tensors[held].lends = false;
+  keptAt[{int64_t(op.getNumber()), microbatch}] = held;
+}
+
+SmallVector<int> StepReader::beginCarried(MicrobatchesOp op) {
+  SmallVector<int> buffers;
   for (auto [start, last] : llvm::zip_equal(op.getCarried(), op.getResults())) {
     int buffer = tensor(last, storageBytes(last.getType()), false);
     copy(use(start), buffer);
     buffers.push_back(buffer);
-    carriedBy.push_back(variable("carried " + std::to_string(variables.size())));
   }
-  int begin = int(result.step.actions.size());
-  int loop = int(result.step.loops.size());
-  result.step.loops.push_back({begin, begin});
-  // The round, and what is carried, are in use from the first action to the last.
-  int round = tensor(op.round(), 4, false);
-  int head = action(nullptr);
-  write(head, round);
-  llvm::append_range(result.step.actions[head].reads, buffers);
+  return buffers;
+}
+
+LogicalResult StepReader::readBody(MicrobatchesOp op, ArrayRef<int> buffers) {
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
   unsigned firstCarried = 1 + op.getSliced().size();
-  for (auto [i, whole] : llvm::enumerate(op.getSliced()))
-    result.tensorOf[body.getArgument(1 + i)] = use(whole);
+  SmallVector<int> carriedBy;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    carriedBy.push_back(variable("carried " + std::to_string(variables.size())));
+  for (Value next : yield.getValues())
+    writtenTo.erase(memoryOf(next));
   for (auto [i, next] : llvm::enumerate(yield.getValues())) {
     int number = tensor(body.getArgument(firstCarried + i), 0, false);
     result.step.tensors[number].readsVariable = carriedBy[i];
-    writtenTo.try_emplace(memoryOf(next), carriedBy[i]);
+    Value memory = memoryOf(next);
+    // What another section reads later is still there when the next round carries on.
+    if (llvm::none_of(memory.getUsers(), llvm::IsaPred<KeepOp>))
+      writtenTo.try_emplace(memory, carriedBy[i]);
   }
   if (failed(readBlock(body)))
     return failure();
@@ -222,6 +246,24 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
   }
   for (auto [next, buffer] : llvm::zip_equal(nexts, buffers))
     copy(next, buffer);
+  return success();
+}
+
+LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
+  Block &body = op.getBody().front();
+  SmallVector<int> buffers = beginCarried(op);
+  int begin = int(result.step.actions.size());
+  int loop = int(result.step.loops.size());
+  result.step.loops.push_back({begin, begin});
+  // The round, and what is carried, are in use from the first action to the last.
+  int round = tensor(op.round(), 4, false);
+  int head = action(nullptr);
+  write(head, round);
+  llvm::append_range(result.step.actions[head].reads, buffers);
+  for (auto [i, whole] : llvm::enumerate(op.getSliced()))
+    result.tensorOf[body.getArgument(1 + i)] = use(whole);
+  if (failed(readBody(op, buffers)))
+    return failure();
   int end = int(result.step.actions.size()) - 1;
   result.step.loops[loop] = {begin, end};
   for (int i = begin; i <= end; ++i) {
@@ -245,8 +287,36 @@ LogicalResult StepReader::readMicrobatches(MicrobatchesOp op) {
   return success();
 }
 
+/// The rounds of all sections in their order, with tensors of their own.
+LogicalResult StepReader::readSections(ArrayRef<MicrobatchesOp> sections) {
+  llvm::DenseMap<int64_t, std::pair<MicrobatchesOp, SmallVector<int>>> byNumber;
+  for (MicrobatchesOp section : sections)
+    byNumber[section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt()] = {
+        section, beginCarried(section)};
+  MicrobatchesOp first = sections.front();
+  ArrayRef<int64_t> order = first->getAttrOfType<DenseI64ArrayAttr>(orderAttrName).asArrayRef();
+  for (size_t i = 0; i + 1 < order.size(); i += 2) {
+    auto found = byNumber.find(order[i]);
+    if (found == byNumber.end())
+      continue; // nothing is left of it
+    auto &[section, buffers] = found->second;
+    microbatch = order[i + 1];
+    for (auto [j, whole] : llvm::enumerate(section.getSliced()))
+      result.tensorOf[section.getBody().front().getArgument(1 + j)] = use(whole);
+    for (KeptOp get : section.getBody().front().getOps<KeptOp>())
+      if (!keptAt.contains({int64_t(get.getNumber()), microbatch}))
+        return get.emitOpError() << "is read in section " << order[i] << " of microbatch "
+                                 << microbatch << " before it is computed";
+    if (failed(readBody(section, buffers)))
+      return failure();
+  }
+  microbatch = 0;
+  return success();
+}
+
 LogicalResult StepReader::readBlock(Block &block) {
   int begin = int(result.step.actions.size());
+  SmallVector<MicrobatchesOp> sections = sectionsIn(block);
   for (Operation &op : block.without_terminator()) {
     result.actionOf[&op] = int(result.step.actions.size());
     if (auto read = dyn_cast<ReadOp>(op)) {
@@ -256,13 +326,21 @@ LogicalResult StepReader::readBlock(Block &block) {
       if (failed(readKernel(kernel)))
         return failure();
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
-      if (failed(readMicrobatches(microbatches)))
+      if (!microbatches->hasAttr(orderAttrName)) {
+        if (failed(readMicrobatches(microbatches)))
+          return failure();
+      } else if (microbatches == sections.front() && failed(readSections(sections))) {
         return failure();
+      }
+    } else if (auto keep = dyn_cast<KeepOp>(op)) {
+      readKeep(keep);
+    } else if (auto get = dyn_cast<KeptOp>(op)) {
+      result.tensorOf[get.getResult()] = keptAt.at({int64_t(get.getNumber()), microbatch});
     } else if (auto fetch = dyn_cast<FetchOp>(op)) {
       readFetch(fetch);
     } else if (auto put = dyn_cast<PutOp>(op)) {
       readPut(put);
-    } else if (isCollective(&op) || isPacking(&op)) {
+    } else if (isCollective(&op) || isTransfer(&op) || isPacking(&op)) {
       readMoved(&op);
     } else if (auto write = dyn_cast<WriteOp>(op)) {
       if (isOfHost(write)) {
@@ -295,7 +373,7 @@ FailureOr<EntryStep> StepReader::read() {
   result.block = &block;
   int most = 0;
   for (Operation &op : block)
-    if (auto loop = dyn_cast<MicrobatchesOp>(op)) {
+    if (auto loop = dyn_cast<MicrobatchesOp>(op); loop && !loop->hasAttr(orderAttrName)) {
       auto [first, last] = span[&loop.getBody().front()];
       if (last - first > most) {
         most = last - first;

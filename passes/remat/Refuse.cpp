@@ -7,6 +7,7 @@
 
 #include "passes/remat/Refuse.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/RankPrograms.h"
 #include "runtime/base/Sizes.h"
 #include <map>
 
@@ -61,7 +62,7 @@ Throughout::Throughout(ModuleOp module, const Reserve &reserve, int64_t threads)
   for (auto variable : module.getOps<VariableOp>())
     if (!variable.getHost())
       add(lineOf(variable.getLoc()), wordsOf(variable.getRole()),
-          int64_t(llvm::alignTo(storageBytes(variable.getType()), plan::alignment)));
+          int64_t(llvm::alignTo(storageBytes(typeHere(variable)), plan::alignment)));
   for (const char *what : {"parameters", "what optimizers keep", "state"}) {
     int64_t bytes = 0;
     for (const Line &line : lines)

@@ -16,14 +16,17 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/RankPrograms.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/pipeline/GatherSections.h"
 #include "passes/remat/Choose.h"
 #include "passes/remat/Explain.h"
 #include "passes/remat/Mark.h"
 #include "passes/remat/Refuse.h"
+#include "passes/remat/Sections.h"
 #include "runtime/base/Sizes.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -181,12 +184,21 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     remat::KernelFacts facts(*made);
     // The largest first: where it does not fit, that is what to say.
     std::vector<Entry> entries;
+    std::vector<std::pair<func::FuncOp, remat::SectionChooser>> ofSections;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       // A step alone turns back.
       if (budget == 0 && !report && function.getSymName() != "step")
         continue;
       if (failed(requireBody(function)))
         return signalPassFailure();
+      if (!gatherSections(function.front()).empty()) {
+        auto isMarked = [&](KernelOp kernel) { return blocks->contains(kernel); };
+        auto chooser = remat::SectionChooser::of(function, facts, isMarked);
+        if (failed(chooser))
+          return signalPassFailure();
+        ofSections.push_back({function, std::move(*chooser)});
+        continue;
+      }
       FailureOr<remat::EntryStep> step = remat::readStep(function, facts, offloads);
       if (failed(step))
         return signalPassFailure();
@@ -209,6 +221,9 @@ struct Rematerialize : weir::impl::RematerializeBase<Rematerialize> {
     }
     llvm::stable_sort(
         entries, [](const Entry &a, const Entry &b) { return a.choice.bytes > b.choice.bytes; });
+    for (auto &[function, chooser] : ofSections)
+      if (failed(fit(function, chooser, taken, entries.empty() ? 0 : entries[0].choice.bytes)))
+        return signalPassFailure();
     for (auto [i, entry] : llvm::enumerate(entries)) {
       int64_t next = i + 1 < entries.size() ? entries[i + 1].choice.bytes : 0;
       if (failed(fit(entry, taken, next)))
@@ -278,9 +293,49 @@ private:
     return success();
   }
 
+  /// The same of an entry with sections, whose choices are few.
+  LogicalResult fit(func::FuncOp function, remat::SectionChooser &chooser,
+                    const remat::Throughout &throughout, int64_t next) {
+    int64_t taken = throughout.bytes(), room = budget - taken;
+    FailureOr<remat::SectionChoice> choice = chooser.least();
+    bool fits = budget == 0 || choice->bytes <= room;
+    if (!fits) {
+      choice = chooser.within(room);
+      if (failed(choice))
+        return failure();
+      fits = choice->bytes <= room;
+    }
+    note(function, choice->bytes + taken, chooser.seconds() + choice->cost, fits);
+    std::string computes = "computes " + std::to_string(choice->again.size()) + " of its " +
+                           countText(int64_t(chooser.kernels()), "forward kernel") + " twice, " +
+                           priceText(choice->cost, chooser.seconds()) + " of its time";
+    std::string name = "@" + function.getSymName().str();
+    if (auto rank = getOperation()->getAttrOfType<IntegerAttr>(rankAttrName))
+      name += " of rank " + std::to_string(rank.getInt());
+    if (!fits) {
+      if (!isExplained())
+        return failure();
+      auto error = emitError(function.getLoc())
+                   << name << " does not fit into " << bytesText(budget)
+                   << ": what is there throughout takes " << bytesText(taken) << " ("
+                   << throughout.words() << "), and the smallest run that was found "
+                   << bytesText(choice->bytes) << " more, which " << computes
+                   << "; expected --memory " << std::max(choice->bytes, next) + taken
+                   << " or more for this rank, or more and smaller --microbatches";
+      throughout.note(error);
+      return error;
+    }
+    if (choice->bytes != chooser.least().bytes)
+      emitRemark(function.getLoc()) << "in " << bytesText(budget) << ", " << name << " " << computes
+                                    << ": " << bytesText(choice->bytes + taken) << " instead of "
+                                    << bytesText(chooser.least().bytes + taken);
+    chooser.apply(*choice);
+    return success();
+  }
+
   void noteVariables() {
     for (auto variable : getOperation().getOps<VariableOp>()) {
-      int64_t bytes = storageBytes(variable.getType());
+      int64_t bytes = storageBytes(typeHere(variable));
       if (variable.getHost() || bytes < smallestOffloaded)
         continue;
       if (variable.getRole() == Role::parameter)

@@ -76,6 +76,37 @@ class Keeping(weirtest.Test):
                 if not options:
                     self.assertEqual(self.losses_of(path), losses)
 
+    def test_stages_compute_marked_blocks_again(self):
+        for schedule in ["gpipe", "1f1b", "interleaved", "zero-bubble"]:
+            with self.subTest(schedule=schedule):
+                mesh = ["--mesh", "pp=2", "--microbatches", 4, "--schedule", schedule]
+                path, _ = self.compile(MODEL, *mesh)
+                whole, losses = self.facts(path), self.losses_of(path)
+                for block in ["h.*.mlp", "h.*"]:
+                    path, _ = self.compile(self.marked(f'  recompute where matches(path, "{block}")'), *mesh)
+                    less = self.facts(path)
+                    self.assertEqual(self.losses_of(path), losses)
+                    self.assertLess(less["scratch"], 0.8 * whole["scratch"])
+                    self.assertEqual(less["persistent"], whole["persistent"])
+
+    def test_stages_and_a_budget(self):
+        mesh = ["--mesh", "pp=2", "--microbatches", 4, "--threads", 2]
+        path, _ = self.compile(MODEL, *mesh)
+        whole, losses, (fixed, _) = self.facts(path), self.losses_of(path), self.taken(path, 1)
+        for schedule in ["1f1b", "zero-bubble"]:
+            budget = fixed + int(0.85 * whole["scratch"])
+            path, said = self.compile(MODEL, *mesh, "--schedule", schedule, "--memory", budget)
+            self.assertRegex(said, r"@step of rank 0 computes \d+ of its \d+ forward kernels twice, \+\d+\.\d % of its time: .* instead of ")
+            self.assertLessEqual(self.facts(path)["arena"], budget)
+            self.assertEqual(self.losses_of(path), losses)
+        path, said = self.compile(MODEL, *mesh, "--memory", 2 * budget)
+        self.assertEqual(said, "")
+        for offload in ["optimizer", "parameters"]:
+            path, _ = self.compile(MODEL, *mesh, "--offload", offload)
+            self.assertEqual(self.losses_of(path), losses)
+        done = self.weir("compile", MODEL, *SIZES, *mesh, "--memory", fixed + 1000, "-o", path, status=3)
+        self.assertRegex(done.stderr, r"@step of rank 0 does not fit into .*; expected --memory (\d+) or more for this rank, or more and smaller --microbatches")
+
     def test_a_mark_is_verified(self):
         model = self.marked('  recompute where matches(path, "h.*.attn") or path == "h.0.mlp"')
         done = self.weir("verify", model, *SMALL_GPT)

@@ -104,7 +104,7 @@ class Pipeline(weirtest.Test):
     def test_what_is_refused(self):
         model = MODELS / "gpt-char.weir"
         for options, words in (
-            (["--mesh", "pp=2", "--memory", "1GiB"], "--memory does not go with --mesh pp=2 yet: leave one of the two out"),
+            (["--mesh", "pp=2", "--memory", "1GiB", "--offload", "activations"], "--offload activations does not go with --mesh pp=2 yet: leave one of the two out"),
             (["--mesh", "pp=2", "--target", "cuda:sm_90"], "--target cuda does not go with --mesh pp=2 yet: leave one of the two out"),
             (["--mesh", "dp=2", "--schedule", "gpipe"], "--schedule is of the stages of a pipeline: give a --mesh pp=N"),
             (["--mesh", "pp=2", "--schedule", "dualpipe"], "there is no schedule dualpipe: expected gpipe, 1f1b, interleaved or zero-bubble"),

@@ -7,8 +7,11 @@
 
 #include "tools/weir/FitMemory.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
+#include "passes/pipeline/Schedules.h"
 #include "runtime/base/Sizes.h"
+#include "runtime/base/Stages.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -45,6 +48,36 @@ static std::string textOf(const Offloaded &offloaded) {
   return offloaded.variables;
 }
 
+/// Stages are of many kinds, and the step is as slow as the slowest, behind its bubble: that most
+/// is asked of each. Of other meshes' ranks the first has most.
+static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryReport &most) {
+  if (failed(runPhases(module, options, "layouts")))
+    return failure();
+  Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
+  bool all = true;
+  for (int64_t rank : rankPrograms(module, mesh).firstRank) {
+    OwningOpRef<ModuleOp> program(module.clone());
+    MemoryReport report;
+    report.explained = false;
+    options.rank = rank;
+    options.memoryReport = &report;
+    all &= succeeded(runPhases(*program, options, "fuse", "partition"));
+    most.fits &= report.fits;
+    most.seconds = std::max(most.seconds, report.seconds);
+    most.ofThread = std::max(most.ofThread, report.ofThread);
+    if (report.bytes > most.bytes) {
+      most.bytes = report.bytes;
+      most.persistent = report.persistent;
+      most.parameters = report.parameters;
+      most.optimizer = report.optimizer;
+    }
+  }
+  const pipeline::Schedule *schedule = pipeline::findSchedule(options.schedule);
+  double rounds = double(std::max<int64_t>(options.microbatches, 1) * schedule->chunks());
+  most.seconds *= 1 + double(stagesOf(options.mesh) - 1) / rounds;
+  return success(all);
+}
+
 std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   std::string key = llvm::formatv("{0} {1} {2} {3} {4} {5}", options.memory, options.microbatches,
                                   textOf(options.offload), nameOf(options.precision),
@@ -60,7 +93,8 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   changed.dumpKernels = nullptr;
   changed.time = nullptr;
   changed.memoryReport = &report;
-  bool compiled = succeeded(runPhases(*copy, changed, "fuse"));
+  bool compiled = succeeded(stagesOf(options.mesh) > 1 ? tryStages(*copy, changed, report)
+                                                       : runPhases(*copy, changed, "fuse"));
   std::optional<MemoryReport> &result = tried[key];
   if (compiled || !report.fits)
     result = report;
@@ -116,14 +150,14 @@ int64_t FitMemory::bestMicrobatches(const PipelineOptions &options) {
 }
 
 /// What of a program may lie with the host besides what is to, the least first.
-static std::vector<Offloaded> waysToOffload(const Offloaded &given) {
+static std::vector<Offloaded> waysToOffload(const Offloaded &given, bool hasStages) {
   std::vector<StringRef> variables = {""};
   llvm::append_range(variables, offloads());
   std::vector<Offloaded> all;
   for (auto from = llvm::find(variables, given.variables); from != variables.end(); ++from)
     for (bool activations : {false, true})
       if (Offloaded one{from->str(), activations};
-          (activations || !given.activations) && !(one == given))
+          (activations || !given.activations) && !(activations && hasStages) && !(one == given))
         all.push_back(one);
   return all;
 }
@@ -150,7 +184,7 @@ Offloaded FitMemory::leastOffload(const PipelineOptions &options, bool cut) {
   };
   if (fits({}))
     return {};
-  std::vector<Offloaded> ways = waysToOffload({});
+  std::vector<Offloaded> ways = waysToOffload({}, stagesOf(options.mesh) > 1);
   for (const Offloaded &what : ways)
     if (fits(what))
       return what;
@@ -185,7 +219,7 @@ void FitMemory::tellWays(const PipelineOptions &options, const Words &words,
   };
   bool fixedFits = whole->persistent < options.memory;
   PipelineOptions changed = options;
-  std::vector<Offloaded> offloadings = waysToOffload(options.offload);
+  std::vector<Offloaded> offloadings = waysToOffload(options.offload, stagesOf(options.mesh) > 1);
   llvm::erase_if(offloadings,
                  [&](const Offloaded &what) { return !mayHelp(what, *whole, options.memory); });
   auto fitsWith = [&](const Offloaded &what) {

@@ -186,13 +186,9 @@ static void checkStages(const CompileOptions &options) {
       throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: give a --mesh pp=N");
     return;
   }
-  const char *other =
-      !options.target.starts_with("cpu") ? "--target cuda"
-      : options.memory                   ? "--memory"
-      : options.choosesMicrobatches      ? "--microbatches auto"
-      : options.choosesOffload || options.offloadsActivations || !options.offload.empty()
-          ? "--offload"
-          : nullptr;
+  const char *other = !options.target.starts_with("cpu") ? "--target cuda"
+                      : options.offloadsActivations      ? "--offload activations"
+                                                         : nullptr;
   if (other)
     throw Failure(Exit::usage, concat(other, " does not go with --mesh pp=", stagesOf(mesh),
                                       " yet: leave one of the two out"));

@@ -27,11 +27,14 @@ struct Case {
   std::string folder = WEIR_MODELS;
   std::string mesh = "";
   int64_t zero = 0;
+  std::string schedule = "1f1b";
+  int64_t rank = 0;
 };
 
 void PrintTo(const Case &one, std::ostream *out) {
   *out << one.model << " for " << one.target << " " << one.offload.variables
-       << (one.offload.activations ? " activations" : "") << " " << one.mesh << " " << one.zero;
+       << (one.offload.activations ? " activations" : "") << " " << one.mesh << " " << one.zero
+       << " " << one.schedule << " " << one.rank;
 }
 
 std::vector<Case> cases() {
@@ -68,6 +71,38 @@ std::vector<Case> cases() {
   for (int64_t zero : {0, 1, 3})
     for (const char *mesh : {"dp=2", "dp=2,tp=2"})
       all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, 0, {}, WEIR_MODELS, mesh, zero});
+  std::map<std::string, std::string> four = tiny;
+  four["layers"] = "4";
+  for (int64_t rank : {0, 1}) {
+    for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"})
+      all.push_back(
+          {"gpt-char", "cpu:x86-64-v4", four, 4, {}, WEIR_MODELS, "pp=2", 0, schedule, rank});
+    for (const char *what : {"optimizer", "parameters"})
+      all.push_back({"gpt-char",
+                     "cpu:x86-64-v4",
+                     four,
+                     4,
+                     {what, false},
+                     WEIR_MODELS,
+                     "pp=2",
+                     0,
+                     "interleaved",
+                     rank});
+    for (const char *model : {"unet", "moe", "llama"})
+      all.push_back({model, "cpu:x86-64-v4", {}, 4, {}, WEIR_MODELS, "pp=2", 0, "1f1b", rank});
+    all.push_back({"gpt-char", "cpu:x86-64-v4", four, 0, {}, WEIR_MODELS, "pp=2", 0, "1f1b", rank});
+  }
+  for (int64_t rank : {0, 7})
+    all.push_back({"gpt-char",
+                   "cpu:x86-64-v4",
+                   four,
+                   4,
+                   {},
+                   WEIR_MODELS,
+                   "pp=2,dp=2,tp=2",
+                   2,
+                   "zero-bubble",
+                   rank});
   for (int64_t microbatches : {1, 2, 8}) // of one row each, at last
     all.push_back({"gpt-char", "cpu:x86-64-v4", tiny, microbatches});
   return all;
@@ -95,6 +130,8 @@ struct Fused {
                 .offload = one.offload,
                 .mesh = one.mesh,
                 .zero = one.zero,
+                .schedule = one.schedule,
+                .rank = one.rank,
                 .without = withoutOverlap} {
     mlir::DialectRegistry registry;
     registerTargetDialects(registry);

@@ -16,6 +16,17 @@ using namespace mlir;
 
 namespace weir::smith {
 
+/// Whether a program that is not cut is told so because it has less to compute than there are
+/// stages.
+static bool isTooShort(ModuleOp program, const PipelineOptions &options) {
+  bool said = false;
+  ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
+    said |= diagnostic.str().find("one after the other, too few for") != std::string::npos;
+    return success();
+  });
+  return failed(runPhases(program, options, "layouts")) && said;
+}
+
 /// Several ranks, interpreted and run, beside one device. What rounds to low precision may round
 /// sums in another order to other numbers.
 bool Checker::ranks() {
@@ -32,6 +43,8 @@ bool Checker::ranks() {
     together.contextParallel = way.str();
   if (auto schedule = module->getAttrOfType<StringAttr>(scheduleAttrName))
     together.schedule = schedule.str();
+  if (stagesOf(mesh.getValue()) > 1 && isTooShort(*copy(), together))
+    return true;
   OwningOpRef<ModuleOp> program = copy();
   if (failed(runPhases(*program, together, "layouts")))
     return fail("the program is not cut over " + together.mesh);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/lower/GatherSections.h"
+#include "passes/pipeline/GatherSections.h"
 #include "ir/weir/Transfers.h"
 
 using namespace mlir;
@@ -20,7 +20,10 @@ SmallVector<MicrobatchesOp> sectionsIn(Block &block) {
   return sections;
 }
 
-void gatherSections(ArrayRef<MicrobatchesOp> sections) {
+SmallVector<MicrobatchesOp> gatherSections(Block &block) {
+  SmallVector<MicrobatchesOp> sections = sectionsIn(block);
+  if (sections.empty())
+    return sections;
   llvm::DenseSet<Operation *> behind(sections.begin(), sections.end());
   SmallVector<Operation *> later;
   Operation *end = sections.back()->getNextNode();
@@ -46,6 +49,7 @@ void gatherSections(ArrayRef<MicrobatchesOp> sections) {
       op->moveBefore(first);
     op = next;
   }
+  return sections;
 }
 
 } // namespace weir

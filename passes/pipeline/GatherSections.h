@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_LOWER_GATHERSECTIONS_H
-#define WEIR_PASSES_LOWER_GATHERSECTIONS_H
+#ifndef WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
+#define WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
 
 #include "ir/weir/WeirDialect.h"
 
@@ -15,9 +15,9 @@ namespace weir {
 /// The parts of the same microbatches (passes/pipeline/Sections.h), in a block that has such.
 llvm::SmallVector<MicrobatchesOp> sectionsIn(mlir::Block &block);
 
-/// Has sections stand together: what is computed of their results goes behind all of them, what is
-/// not ahead.
-void gatherSections(llvm::ArrayRef<MicrobatchesOp> sections);
+/// Has the sections of a block stand together: what is computed of their results goes behind all of
+/// them, what is not ahead. Gives them; none where the block has none.
+llvm::SmallVector<MicrobatchesOp> gatherSections(mlir::Block &block);
 
 } // namespace weir
 

@@ -1,0 +1,353 @@
+//===- Sections.cpp - What sections of microbatches compute twice -------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/remat/Sections.h"
+#include "ir/weir/KernelStructure.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Transfers.h"
+#include "passes/pipeline/GatherSections.h"
+#include "llvm/ADT/ScopeExit.h"
+#include <map>
+
+using namespace mlir;
+
+namespace weir::remat {
+namespace {
+
+bool goesBack(MicrobatchesOp section) {
+  return section
+      .walk([](Operation *op) {
+        return isGradient(op->getLoc()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+class Repeater {
+public:
+  Repeater(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels)
+      : sections(sectionsIn(entry.front())), kernels(kernels) {}
+
+  void run() {
+    for (MicrobatchesOp section : sections)
+      for (auto keep : bodyOf(section).getOps<KeepOp>()) {
+        keeps[keep.getNumber()] = keep;
+        numberOf.try_emplace(keep.getInput(), keep.getNumber());
+        next = std::max(next, int64_t(keep.getNumber()) + 1);
+      }
+    for (MicrobatchesOp section : sections)
+      if (goesBack(section))
+        repeatIn(section);
+    llvm::DenseSet<int64_t> isRead;
+    for (MicrobatchesOp section : sections)
+      for (KeptOp get : llvm::make_early_inc_range(bodyOf(section).getOps<KeptOp>()))
+        if (get.use_empty())
+          get.erase();
+        else
+          isRead.insert(int64_t(get.getNumber()));
+    for (auto &[number, keep] : keeps)
+      if (!isRead.contains(number))
+        keep.erase();
+  }
+
+private:
+  static Block &bodyOf(MicrobatchesOp section) { return section.getBody().front(); }
+
+  bool isRepeated(Value value) const {
+    Operation *maker = memoryOf(value).getDefiningOp();
+    return maker && kernels.contains(maker);
+  }
+
+  /// What is read first comes first: what is computed again for one is there for the next.
+  void repeatIn(MicrobatchesOp section) {
+    struct Read {
+      KeptOp get;
+      Operation *first;
+      SmallVector<Operation *> shown; ///< aliases of it
+    };
+    std::vector<Read> reads;
+    for (auto get : bodyOf(section).getOps<KeptOp>()) {
+      if (!isRepeated(keeps.at(get.getNumber()).getInput()))
+        continue;
+      Read read{get, nullptr, {}};
+      findUsers(get.getResult(), read.first, read.shown);
+      if (read.first)
+        reads.push_back(std::move(read));
+    }
+    llvm::stable_sort(
+        reads, [](const Read &a, const Read &b) { return a.first->isBeforeInBlock(b.first); });
+    here = section;
+    now.clear();
+    for (Read &read : reads) {
+      OpBuilder builder(read.first);
+      Value again = nowOf(keeps.at(read.get.getNumber()).getInput(), builder);
+      for (Operation *alias : read.shown)
+        alias->moveBefore(read.first);
+      read.get.getResult().replaceAllUsesWith(again);
+    }
+  }
+
+  static void findUsers(Value value, Operation *&first, SmallVectorImpl<Operation *> &shown) {
+    for (Operation *user : value.getUsers()) {
+      if (isAlias(user)) {
+        shown.push_back(user);
+        findUsers(user->getResult(0), first, shown);
+      } else if (!first || user->isBeforeInBlock(first)) {
+        first = user;
+      }
+    }
+  }
+
+  /// What a value of an earlier section is in the one at hand.
+  Value nowOf(Value value, OpBuilder &builder) {
+    auto home = dyn_cast<MicrobatchesOp>(value.getParentBlock()->getParentOp());
+    if (!home || home == here)
+      return value; // of all microbatches
+    if (Value known = now.lookup(value))
+      return known;
+    Operation *maker = value.getDefiningOp();
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (size_t slice = argument.getArgNumber() - 1; slice < home.getSliced().size())
+        return now[value] = sliceOf(home.getSliced()[slice]);
+    if (auto get = dyn_cast_or_null<KeptOp>(maker))
+      return now[value] = KeptOp::create(builder, get.getLoc(), get.getType(), get.getNumber());
+    bool isRepeat = maker && kernels.contains(maker);
+    if (!isRepeat && !(maker && isAlias(maker)))
+      return now[value] = kept(value, builder);
+    if (auto found = repeated.find(value); isRepeat && found != repeated.end())
+      return now[value] = kept(found->second, builder);
+    SmallVector<Value> operands;
+    for (Value operand : maker->getOperands())
+      operands.push_back(nowOf(operand, builder));
+    Operation *copy = builder.clone(*maker);
+    copy->setOperands(operands);
+    for (auto [old, made] : llvm::zip_equal(maker->getResults(), copy->getResults())) {
+      now[old] = made;
+      if (isRepeat)
+        repeated[old] = made;
+    }
+    return now.lookup(value);
+  }
+
+  Value kept(Value value, OpBuilder &builder) {
+    auto [known, isNew] = numberOf.try_emplace(value, next);
+    if (isNew) {
+      OpBuilder end(value.getParentBlock()->getTerminator());
+      keeps[next] = KeepOp::create(end, value.getLoc(), value, next);
+      ++next;
+    }
+    return KeptOp::create(builder, value.getLoc(), value.getType(), known->second);
+  }
+
+  Value sliceOf(Value whole) {
+    for (auto [i, sliced] : llvm::enumerate(here.getSliced()))
+      if (sliced == whole)
+        return bodyOf(here).getArgument(unsigned(i) + 1);
+    auto type = cast<RankedTensorType>(whole.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape.front() /= int64_t(here.getCount());
+    unsigned place = 1 + unsigned(here.getSliced().size());
+    here.getSlicedMutable().append(whole);
+    return bodyOf(here).insertArgument(place, type.clone(shape), whole.getLoc());
+  }
+
+  const SmallVector<MicrobatchesOp> sections;
+  const llvm::DenseSet<Operation *> &kernels;
+  std::map<int64_t, KeepOp> keeps;
+  llvm::DenseMap<Value, int64_t> numberOf; ///< of values that are kept
+  int64_t next = 1;
+  MicrobatchesOp here;
+  llvm::DenseMap<Value, Value> now;      ///< in the section at hand
+  llvm::DenseMap<Value, Value> repeated; ///< in whichever section was first
+};
+
+double secondsOf(const Step &step) {
+  double seconds = 0;
+  for (const Action &action : step.actions)
+    seconds += action.cost;
+  return seconds;
+}
+
+} // namespace
+
+SmallVector<KernelOp> repeatable(func::FuncOp entry) {
+  SmallVector<KernelOp> result;
+  SmallVector<MicrobatchesOp> sections = sectionsIn(entry.front());
+  if (llvm::any_of(sections, goesBack))
+    for (MicrobatchesOp section : sections)
+      if (!goesBack(section))
+        for (auto kernel : section.getBody().front().getOps<KernelOp>())
+          if (kernel.getCopies() == 1) // what many share a launch for is small
+            result.push_back(kernel);
+  return result;
+}
+
+void repeat(func::FuncOp entry, const llvm::DenseSet<Operation *> &kernels) {
+  if (!kernels.empty())
+    Repeater(entry, kernels).run();
+}
+
+FailureOr<SectionChooser> SectionChooser::of(func::FuncOp entry, KernelFacts &facts,
+                                             function_ref<bool(KernelOp)> marked) {
+  SectionChooser chooser(entry, facts);
+  // First of all as it is: what is known of kernels is known by these.
+  FailureOr<EntryStep> whole = readStep(entry, facts);
+  if (failed(whole))
+    return failure();
+  chooser.total = secondsOf(whole->step);
+  SmallVector<KernelOp> kernels = repeatable(entry);
+  chooser.count = kernels.size();
+  SmallVector<unsigned> always;
+  llvm::DenseMap<Operation *, size_t, KernelStructure> groupOf;
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    if (marked(kernel)) {
+      always.push_back(unsigned(i));
+      continue;
+    }
+    auto [found, isNew] = groupOf.try_emplace(kernel, chooser.groups.size());
+    if (isNew)
+      chooser.groups.emplace_back();
+    chooser.groups[found->second].push_back(unsigned(i));
+  }
+  FailureOr<SectionChoice> plain = chooser.measured(std::move(always));
+  if (failed(plain))
+    return failure();
+  chooser.plain = std::move(*plain);
+  return chooser;
+}
+
+FailureOr<SectionChoice> SectionChooser::measured(SmallVector<unsigned> again) {
+  llvm::sort(again);
+  func::FuncOp trial = entry.clone();
+  auto module = entry->getParentOfType<ModuleOp>();
+  module.push_back(trial);
+  llvm::scope_exit erase([&] { trial.erase(); });
+  SectionChoice choice{std::move(again), 0, 0};
+  applyTo(trial, choice);
+  FailureOr<EntryStep> read = readStep(trial, facts);
+  if (failed(read))
+    return failure();
+  choice.cost = secondsOf(read->step) - total;
+  choice.bytes = measure(read->step).bytes;
+  return choice;
+}
+
+void SectionChooser::applyTo(func::FuncOp to, const SectionChoice &choice) {
+  SmallVector<KernelOp> kernels = repeatable(to);
+  llvm::DenseSet<Operation *> again;
+  for (unsigned number : choice.again)
+    again.insert(kernels[number]);
+  repeat(to, again);
+}
+
+FailureOr<SectionChoice> SectionChooser::add(const SectionChoice &to, ArrayRef<unsigned> more) {
+  SmallVector<unsigned> again(to.again);
+  llvm::append_range(again, more);
+  return measured(std::move(again));
+}
+
+FailureOr<SectionChoice> SectionChooser::remove(const SectionChoice &from,
+                                                ArrayRef<unsigned> less) {
+  SmallVector<unsigned> again(from.again);
+  llvm::erase_if(again, [&](unsigned number) { return llvm::is_contained(less, number); });
+  return measured(std::move(again));
+}
+
+/// Group by group, that first which saves most for what it takes, or, where some are enough, the
+/// cheapest of these.
+FailureOr<SectionChoice> SectionChooser::growing(int64_t budget) {
+  SectionChoice now = plain;
+  std::vector<bool> isIn(groups.size());
+  while (now.bytes > budget) {
+    std::optional<SectionChoice> best;
+    size_t which = 0;
+    auto worth = [&](const SectionChoice &choice) {
+      return double(now.bytes - choice.bytes) / std::max(choice.cost - now.cost, 1e-12);
+    };
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (isIn[i])
+        continue;
+      FailureOr<SectionChoice> with = add(now, groups[i]);
+      if (failed(with))
+        return failure();
+      if (with->bytes >= now.bytes)
+        continue;
+      bool fits = with->bytes <= budget, bestFits = best && best->bytes <= budget;
+      bool isBetter = !best              ? true
+                      : fits != bestFits ? fits
+                      : fits             ? with->cost < best->cost
+                                         : worth(*with) > worth(*best);
+      if (isBetter) {
+        best = std::move(*with);
+        which = i;
+      }
+    }
+    if (!best)
+      break;
+    isIn[which] = true;
+    now = std::move(*best);
+  }
+  return now;
+}
+
+/// From all groups, without those that need not be, the dearest first.
+FailureOr<SectionChoice> SectionChooser::shrinking(int64_t budget) {
+  SmallVector<unsigned> all;
+  for (const auto &group : groups)
+    llvm::append_range(all, group);
+  FailureOr<SectionChoice> now = add(plain, all);
+  for (size_t i = groups.size(); succeeded(now) && i-- > 0;) {
+    FailureOr<SectionChoice> without = remove(*now, groups[i]);
+    if (failed(without) || without->bytes <= std::max(budget, now->bytes))
+      now = std::move(without);
+  }
+  return now;
+}
+
+/// Without what of each group is more than enough.
+FailureOr<SectionChoice> SectionChooser::trimmed(SectionChoice choice, int64_t budget) {
+  for (const auto &group : groups) {
+    if (!llvm::is_contained(choice.again, group.front()))
+      continue;
+    size_t fits = 0, tooMany = group.size() + 1; // of the group, that may go
+    while (tooMany - fits > 1) {
+      size_t half = (fits + tooMany) / 2;
+      FailureOr<SectionChoice> without = remove(choice, ArrayRef(group).take_front(half));
+      if (failed(without))
+        return failure();
+      (without->bytes <= budget ? fits : tooMany) = half;
+    }
+    if (fits > 0) {
+      FailureOr<SectionChoice> without = remove(choice, ArrayRef(group).take_front(fits));
+      if (failed(without))
+        return failure();
+      choice = std::move(*without);
+    }
+  }
+  return choice;
+}
+
+FailureOr<SectionChoice> SectionChooser::within(int64_t budget) {
+  if (plain.bytes <= budget)
+    return plain;
+  FailureOr<SectionChoice> grown = growing(budget);
+  FailureOr<SectionChoice> shrunk = succeeded(grown) ? shrinking(budget) : grown;
+  if (failed(shrunk))
+    return failure();
+  for (auto *choice : {&grown, &shrunk})
+    if ((*choice)->bytes <= budget) {
+      *choice = trimmed(std::move(**choice), budget);
+      if (failed(*choice))
+        return failure();
+    }
+  auto rank = [&](const SectionChoice &choice) {
+    bool fits = choice.bytes <= budget;
+    return std::tuple(!fits, fits ? 0 : choice.bytes, choice.cost);
+  };
+  return rank(*shrunk) < rank(*grown) ? *shrunk : *grown;
+}
+
+} // namespace weir::remat

@@ -1,0 +1,72 @@
+//===- Sections.h - What sections of microbatches compute twice ---------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A stage of a pipeline keeps what its gradients read of every microbatch that is in flight
+// (passes/pipeline/Sections.h). What is computed again is computed in the section that reads it,
+// ahead of whoever reads it first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PASSES_REMAT_SECTIONS_H
+#define WEIR_PASSES_REMAT_SECTIONS_H
+
+#include "passes/remat/ReadStep.h"
+
+namespace weir::remat {
+
+/// The kernels that may be repeated, in their order: of sections that compute no gradients, where
+/// another section reads what they make.
+llvm::SmallVector<KernelOp> repeatable(mlir::func::FuncOp entry);
+
+/// Repeats kernels where gradients read them; nothing is kept any more that nobody reads.
+void repeat(mlir::func::FuncOp entry, const llvm::DenseSet<mlir::Operation *> &kernels);
+
+/// What an entry with sections is to compute twice.
+struct SectionChoice {
+  llvm::SmallVector<unsigned> again; ///< numbers in repeatable(), in order
+  double cost = 0;                   ///< the time that takes
+  int64_t bytes = 0;                 ///< of the arena's scratch
+};
+
+/// Choices for an entry, each measured as it comes out.
+class SectionChooser {
+public:
+  /// `marked`: kernels that are repeated in all choices.
+  static mlir::FailureOr<SectionChooser> of(mlir::func::FuncOp entry, KernelFacts &facts,
+                                            llvm::function_ref<bool(KernelOp)> marked);
+
+  const SectionChoice &least() const { return plain; } ///< what is marked alone
+  double seconds() const { return total; }             ///< of the entry, with nothing repeated
+  size_t kernels() const { return count; }             ///< that may be repeated
+  /// The cheapest that was found within the budget; else the smallest. Like kernels are taken
+  /// together at first, by what they save for what they take.
+  mlir::FailureOr<SectionChoice> within(int64_t budget);
+  void apply(const SectionChoice &choice) { applyTo(entry, choice); }
+
+private:
+  SectionChooser(mlir::func::FuncOp entry, KernelFacts &facts) : entry(entry), facts(facts) {}
+
+  using Numbers = llvm::ArrayRef<unsigned>;
+  mlir::FailureOr<SectionChoice> measured(llvm::SmallVector<unsigned> again);
+  mlir::FailureOr<SectionChoice> add(const SectionChoice &to, Numbers more);
+  mlir::FailureOr<SectionChoice> remove(const SectionChoice &from, Numbers less);
+  mlir::FailureOr<SectionChoice> growing(int64_t budget);
+  mlir::FailureOr<SectionChoice> shrinking(int64_t budget);
+  mlir::FailureOr<SectionChoice> trimmed(SectionChoice choice, int64_t budget);
+  static void applyTo(mlir::func::FuncOp to, const SectionChoice &choice);
+
+  mlir::func::FuncOp entry;
+  KernelFacts &facts;
+  SectionChoice plain;
+  double total = 0;
+  size_t count = 0;
+  std::vector<llvm::SmallVector<unsigned>> groups; ///< of like kernels that are not marked
+};
+
+} // namespace weir::remat
+
+#endif
