@@ -11,7 +11,9 @@
 #include "ir/weir/Recompute.h"
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/Update.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
+#include "runtime/base/Stages.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace weir::elab {
@@ -256,6 +258,12 @@ void Elaborator::readShard(const ast::ShardEntry &entry) {
     error(entry.pattern->range, "expected the name of a parameter, or a pattern of names such as "
                                 "\"h.*.mlp.c_fc.weight\", but found " +
                                     pattern.describe());
+  static constexpr std::string_view axes[] = {dataAxis, tensorAxis, expertAxis, contextAxis,
+                                              stageAxis};
+  if (!llvm::is_contained(axes, entry.axis.text))
+    error(entry.axis.range, "`" + entry.axis.text +
+                                "` is no axis of a mesh: expected tp, over which parameters are "
+                                "cut, or dp, ep, cp or pp, of which the line says nothing");
   std::optional<int64_t> dimension = evaluateInt(*entry.dimension, "what stands after `dim`");
   if (dimension && *dimension < 0)
     error(entry.dimension->range, "dimensions are numbered from 0");

@@ -91,8 +91,8 @@ std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places, int
 
 class Assigner {
 public:
-  Assigner(ModuleOp module, func::FuncOp step, int64_t stages)
-      : module(module), step(step), stages(stages) {}
+  Assigner(ModuleOp module, func::FuncOp step, int64_t stages, int64_t ranks)
+      : module(module), step(step), stages(stages), ranks(ranks) {}
 
   LogicalResult run(StringRef mesh) {
     GradientOp gradient;
@@ -113,7 +113,7 @@ public:
     cut();
     placeParameters();
     placeStates();
-    return success();
+    return checkStates(mesh);
   }
 
 private:
@@ -270,9 +270,36 @@ private:
     });
   }
 
+  /// What goes on to the next microbatch from a stage of a rank to an earlier one of its own comes
+  /// too late: it has begun that by then.
+  LogicalResult checkStates(StringRef mesh) {
+    auto walked = step.walk([&](MicrobatchesOp loop) {
+      Block &body = loop.getBody().front();
+      unsigned first = 1 + unsigned(loop.getSliced().size()) - loop.numSums();
+      for (auto [i, next] : llvm::enumerate(body.getTerminator()->getOperands())) {
+        if (i < loop.numSums() || !next.getDefiningOp())
+          continue;
+        int64_t made = saidStage(next.getDefiningOp());
+        for (Operation *reader : body.getArgument(first + unsigned(i)).getUsers()) {
+          int64_t read = saidStage(reader);
+          if (made == everywhere || read == everywhere || made / ranks <= read / ranks)
+            continue;
+          emitError(next.getLoc())
+              << mesh << " --schedule interleaved: what goes on to the next microbatch is computed "
+              << "in stage " << made << " and read in stage " << read
+              << ", which its rank computes of several microbatches ahead of that; expected "
+                 "another --schedule";
+          return WalkResult::interrupt();
+        }
+      }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
   ModuleOp module;
   func::FuncOp step;
-  const int64_t stages;
+  const int64_t stages, ranks;
   llvm::DenseMap<Value, Depends> depends;
   SmallVector<Operation *> line; ///< what is cut
 };
@@ -296,7 +323,8 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
              "--microbatches, as many as pp has ranks or a multiple of them";
       return signalPassFailure();
     }
-    if (failed(Assigner(getOperation(), step, stages).run("--mesh pp=" + std::to_string(ranks))))
+    if (failed(Assigner(getOperation(), step, stages, ranks)
+                   .run("--mesh pp=" + std::to_string(ranks))))
       signalPassFailure();
   }
 };

@@ -32,7 +32,8 @@ public:
       gathers |= count < ranks * others;
       hasStripes |= needsStripes(op);
     });
-    entry.walk([&](AttendOp op) { gathers &= canBeStriped(op); });
+    entry.walk([&](AttendOp op) { mayGather &= canBeStriped(op); });
+    gathers &= mayGather;
     isAsked = way == "all-to-all";
     isRing = way == "ring";
     byHeads = way.empty() ? hasHeads && !gathers : isAsked;
@@ -46,9 +47,13 @@ public:
     if (places < ranks)
       return "the positions of a sequence, of which `attend` has " + std::to_string(places) +
              " here: expected one for each rank at least";
-    if (byHeads && queries[heads] < (isAsked ? ranks * others : ranks))
+    int64_t least = isAsked ? ranks * others : ranks;
+    if (byHeads && queries[heads] < least)
       return "the heads of attention, of which there are " + std::to_string(queries[heads]) +
-             " here: expected one for each rank at least, or --context-parallel gather";
+             " here: expected one for each rank at least" +
+             (least > ranks ? ", " + std::to_string(least) + " for those that tp cuts besides"
+                            : std::string()) +
+             ", or --context-parallel gather";
     if (!byHeads && !canBeStriped(op))
       return "the queries of causal attention into stripes, and there are " +
              std::to_string(queries[positions]) + " here, with " + std::to_string(keys) +
@@ -58,7 +63,8 @@ public:
       return "the keys of attention for a ring of ranks, which pass on as many each, and there "
              "are " +
              std::to_string(keys) + " here: expected a multiple of " + std::to_string(ranks) +
-             ", or --context-parallel gather";
+             (mayGather ? ", or --context-parallel gather"
+                        : ", or --context-parallel all-to-all, with a head for each rank at least");
     return "";
   }
 
@@ -105,6 +111,7 @@ private:
   bool isAsked;   ///< for heads
   bool isRing;    ///< keys and values are passed on
   bool byHeads, hasStripes = false;
+  bool mayGather = true; ///< all that attends can be cut into stripes
 };
 
 } // namespace

@@ -89,14 +89,14 @@ public:
   /// What is computed of a batch is computed where its rows are, or its positions. Parameters are
   /// whole there, but for those of experts, and tables of positions.
   LogicalResult cutBatch(StringRef contextParallel) {
-    if (int axis = mesh.find(expertAxis);
+    if (int axis = cutAlong(expertAxis);
         axis >= 0 && failed(cutExperts(function, propagation, mesh, unsigned(axis))))
       return failure();
     for (unsigned axis : rowAxes())
       function.walk([&](ReadOp read) { propagation.fix(read, axis); });
     if (failed(cutRows()))
       return failure();
-    int axis = mesh.find(contextAxis);
+    int axis = cutAlong(contextAxis);
     return axis < 0 ? success()
                     : cutSequences(function, propagation, mesh, unsigned(axis), contextParallel);
   }
@@ -187,6 +187,30 @@ private:
     return all;
   }
 
+  /// The axis, if it has ranks to cut anything over.
+  int cutAlong(std::string_view name) {
+    int axis = mesh.find(name);
+    return axis >= 0 && mesh.axes[unsigned(axis)].size > 1 ? axis : -1;
+  }
+
+  /// Why a parameter is not cut as the model says.
+  std::string whyNot(ReadOp read, int64_t dimension, unsigned axis) {
+    const Layout lies = propagation.of(read);
+    for (auto [i, pieces] : llvm::enumerate(lies.dimensions))
+      for (const Piece &piece : pieces)
+        for (unsigned other : piece.axes) {
+          if (other == axis)
+            return "another line has it along dimension " + std::to_string(i) +
+                   "; expected one line for it";
+          if (int64_t(i) == dimension)
+            return mesh.axes[other].name + " cuts dimension " + std::to_string(dimension) +
+                   " already; expected another dimension";
+        }
+    return "dimension " + std::to_string(dimension) + " has " +
+           std::to_string(shapeOf(read)[dimension]) +
+           " places; expected one for each rank at least";
+  }
+
   LogicalResult cutPinned(unsigned axis, ArrayRef<ShardPin> pins) {
     const Mesh::Axis &of = mesh.axes[axis];
     for (const ShardPin &pin : pins) {
@@ -200,11 +224,12 @@ private:
         piece.axes = {axis};
         if (piece.size >= of.size)
           propagation.seed(read, layout);
-        if (propagation.of(read).isCutOver(axis))
-          return WalkResult::advance();
+        const Layout lies = propagation.of(read);
+        for (const Piece &made : lies.dimensions[pin.dimension])
+          if (llvm::is_contained(made.axes, axis))
+            return WalkResult::advance();
         emitError(pin.at) << "`" << pin.parameter << "` cannot be cut so over the " << of.size
-                          << " ranks of " << of.name << ": dimension " << pin.dimension << " has "
-                          << piece.size << " places; expected one for each rank at least";
+                          << " ranks of " << of.name << ": " << whyNot(read, pin.dimension, axis);
         return WalkResult::interrupt();
       });
       if (result.wasInterrupted())

@@ -274,6 +274,38 @@ train {
                    "-o", self.folder / "a.weirx")  # fmt: skip
         self.fails(2, "--context-parallel says what attention does over an axis cp, and there is none: expected --mesh cp=N", "weir", "compile",
                    model, "--mesh", "dp=2", "--context-parallel", "gather", "-o", self.folder / "a.weirx")  # fmt: skip
+        self.fails(2, "--no-overlap is of what the ranks of a --mesh exchange, and there is none", "weir", "compile", model, "--no-overlap",
+                   "-o", self.folder / "a.weirx")  # fmt: skip
+        self.fails(2, r"--sequence-parallel is of what stands between the matrices that tp cuts, and there is none: expected --mesh tp=N", "weir",
+                   "compile", model, "--mesh", "dp=2", "--sequence-parallel", "off", "-o", self.folder / "a.weirx")  # fmt: skip
+
+    def test_what_pinned_shards_are_told(self):
+        sizes = ["--set", "layers=1", "--set", "width=24", "--set", "context=12", "--set", "batch=8"]
+        for lines, mesh, words in (
+            (['shard "wpe.weight" on tp dim 0'], "tp=2,cp=2",
+             "`wpe.weight` cannot be cut so over the 2 ranks of tp: cp cuts dimension 0 already; expected another dimension"),
+            (['shard "h.*.mlp.c_fc.weight" on tp dim 0', 'shard "h.0.*.c_fc.weight" on tp dim 1'], "tp=2",
+             "`h.0.mlp.c_fc.weight` cannot be cut so over the 2 ranks of tp: another line has it along dimension 0; expected one line for it"),
+            (['shard "wpe.weight" on tp dim 0'], "tp=16",
+             "`wpe.weight` cannot be cut so over the 16 ranks of tp: dimension 0 has 12 places; expected one for each rank at least"),
+        ):  # fmt: skip
+            with self.subTest(lines=lines, mesh=mesh):
+                model = self.write("pinned.weir", (MODELS / "gpt-char.weir").read_text() + "plan {\n" + "\n".join(lines) + "\n}\n")
+                self.fails(3, words, "weir", "compile", model, *sizes, "--mesh", mesh, "-o", self.folder / "a.weirx")
+
+    def test_heads_that_tp_cuts_besides(self):
+        self.fails(3, "of which there are 4 here: expected one for each rank at least, 8 for those that tp cuts besides, or --context-parallel gather",
+                   "weir", "compile", MODELS / "gpt-char.weir", "--mesh", "cp=2,tp=4", "--context-parallel", "all-to-all",
+                   "-o", self.folder / "a.weirx")  # fmt: skip
+
+    def test_axes_of_one_rank_cut_nothing(self):
+        self.compiled("mnist-mlp", "--mesh", "dp=2,ep=1,cp=1,tp=1,pp=1", name="a.weirx")
+
+    def test_deterministic_order(self):
+        """Sums over several axes are made in one order, however the mesh names them."""
+        for mesh in ("ep=2,cp=2", "cp=2,ep=2", "cp=2,dp=2,ep=2"):
+            artifact = self.compiled("moe", *MOE[:-1], "batch=32", "--mesh", mesh, "--deterministic", name="a.weirx")
+            self.assertRegex(self.weir("inspect", artifact).stdout, f"\nRanks +ep=2,cp=2,dp=8,tp=8, deterministic on {mesh};")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,34 @@ class Pipeline(weirtest.Test):
         self.assertEqual(resumed[0], resumed[2])
         self.assertEqual(resumed[1], resumed[2])
 
+    def test_states_that_come_too_late(self):
+        """The last stage makes what the first reads of the next microbatch: a rank with both would wait for itself."""
+        model = self.write("late.weir", """
+block whole(x: [b, n]) -> [b, n] {
+  state seen: [n] = ones()
+  y = relu(linear(x * seen[new, :], n) as one)
+  y = relu(linear(y, n) as two)
+  y = relu(linear(y, n) as three)
+  y = relu(linear(y, n) as four)
+  next seen = 0.5 * seen + 0.5 * exp(mean(y, axes = [0]))
+  return y
+}
+model net(x: [b, 8]) -> [b, 4] { return linear(whole(x), 4) as last }
+train {
+  input  x: [4, 8]
+  input  labels: i32[4]
+  accumulate 4
+  steps  3
+  loss   cross_entropy(net(x), labels)
+  update sgd(lr = 1e-2)
+}
+""")
+        for schedule in ("gpipe", "1f1b", "zero-bubble"):
+            self.weir("compile", model, "--mesh", "pp=2", "--schedule", schedule, "-o", self.folder / "a")
+        said = self.weir("compile", model, "--mesh", "pp=2", "--schedule", "interleaved", "-o", self.folder / "a", status=3).stderr
+        self.assertRegex(said, r"late.weir:\d+:\d+: error: --mesh pp=2 --schedule interleaved: what goes on to the next microbatch is computed in stage 3 and "
+                               r"read in stage 0, which its rank computes of several microbatches ahead of that; expected another --schedule")  # fmt: skip
+
     def test_what_is_refused(self):
         model = MODELS / "gpt-char.weir"
         for options, words in (

@@ -295,14 +295,14 @@ RankOptions ranksOf(const CompileOptions &options) {
   // and parts of sequences are as many as the mesh says.
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   std::string others;
+  // In one order, however the mesh names them: sums over several axes are made in theirs.
+  for (std::string_view name : {stageAxis, expertAxis, contextAxis})
+    if (int axis = mesh.find(name); axis >= 0 && mesh.axes[size_t(axis)].size > 1)
+      others += concat(name, "=", mesh.axes[size_t(axis)].size, ",");
   Mesh hosts;
-  for (const Mesh::Axis &axis : mesh.axes) {
-    bool isCutByAll = axis.name == dataAxis || axis.name == tensorAxis;
-    if (!isCutByAll && axis.size > 1)
-      others += concat(axis.name, "=", axis.size, ",");
-    if (isCutByAll || axis.size > 1)
+  for (const Mesh::Axis &axis : mesh.axes)
+    if (axis.name == dataAxis || axis.name == tensorAxis || axis.size > 1)
       hosts.axes.push_back(axis);
-  }
   return {others + "dp=8,tp=8", 3, hosts.axes.empty() ? "dp=1" : hosts.text()};
 }
 

@@ -43,6 +43,7 @@ struct CompileOptions {
   std::vector<std::string> otherMeshes;    ///< that the artifact is for as well
   int64_t zero = 0;                        ///< PipelineOptions::zero
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
+  bool saysSequenceParallel = false;       ///< it was given
   std::string contextParallel;             ///< PipelineOptions::contextParallel
   bool overlap = true;                     ///< PipelineOptions::overlap
   std::string link;                        ///< as Link::parse takes it; "": an assumed one

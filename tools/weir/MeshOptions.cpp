@@ -71,7 +71,10 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
   CLI::Option *along =
       app.add_option_function<std::string>(
              "--sequence-parallel",
-             [&options](const std::string &word) { options.sequenceParallel = word == "on"; },
+             [&options](const std::string &word) {
+               options.sequenceParallel = word == "on";
+               options.saysSequenceParallel = true;
+             },
              "Whether what stands between the matrices is cut over tp too, along the positions "
              "of a sequence (default: on)")
           ->type_name("on|off")
@@ -173,6 +176,8 @@ static void checkOtherMeshes(const CompileOptions &options) {
       one.contextParallel.clear();
     if (!hasBatch(of))
       one.zero = 0;
+    if (of.find(tensorAxis) < 0)
+      one.saysSequenceParallel = false;
     checkMeshOptions(one);
   }
 }
@@ -198,6 +203,9 @@ void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
   if (options.mesh.empty() && !options.link.empty())
     throw Failure(Exit::usage, "--link joins the ranks of a --mesh, and there is none");
+  if (options.mesh.empty() && !options.overlap)
+    throw Failure(Exit::usage, "--no-overlap is of what the ranks of a --mesh exchange, and there "
+                               "is none");
   checkStages(options);
   if (options.deterministic && !options.target.starts_with("cpu"))
     throw Failure(Exit::usage,
@@ -214,6 +222,10 @@ void checkMeshOptions(const CompileOptions &options) {
     throw Failure(Exit::usage,
                   "--context-parallel says what attention does over an axis cp, and there is none: "
                   "expected --mesh cp=N");
+  auto hasTensors = [](const Mesh &some) { return some.find(tensorAxis) >= 0; };
+  if (options.saysSequenceParallel && !any(options, hasTensors))
+    throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
+                               "tp cuts, and there is none: expected --mesh tp=N");
   if (options.zero && !any(options, hasBatch))
     throw Failure(Exit::usage, "--zero needs a --mesh dp=N (or ep, cp) over whose ranks it is cut");
 }

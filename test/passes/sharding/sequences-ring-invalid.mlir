@@ -1,4 +1,4 @@
-// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=ring" --verify-diagnostics %s
+// RUN: weir-opt "--weir-propagate-layouts=mesh=cp=2 context-parallel=ring" --split-input-file --verify-diagnostics %s
 
 // Ranks pass on as many keys each.
 module {
@@ -6,6 +6,19 @@ func.func @step(%q: tensor<3x1x5x4xf32>) -> (tensor<f32> {weir.output = "loss", 
   // expected-error @below {{--mesh cp=2 cuts the keys of attention for a ring of ranks, which pass on as many each, and there are 5 here: expected a multiple of 2, or --context-parallel gather}}
   %y, %sum = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<3x1x5x4xf32>, tensor<3x1x5x4xf32> -> tensor<3x1x5xf32>
   %loss = weir.reduce sum %y {axes = array<i64: 0, 1, 2, 3>} : tensor<3x1x5x4xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+}
+
+// -----
+
+// What is causal cannot be cut into stripes either: gathering is no way out.
+module {
+func.func @step(%q: tensor<3x2x5x4xf32>) -> (tensor<f32> {weir.output = "loss", weir.part = "sum"}) {
+  // expected-error @below {{and there are 5 here: expected a multiple of 2, or --context-parallel all-to-all, with a head for each rank at least}}
+  %y, %sum = weir.attend %q, %q, %q {scale = 0.5 : f64} : tensor<3x2x5x4xf32>, tensor<3x2x5x4xf32> -> tensor<3x2x5xf32>
+  %z, %sums = weir.attend %y, %q, %q {causal, scale = 0.5 : f64} : tensor<3x2x5x4xf32>, tensor<3x2x5x4xf32> -> tensor<3x2x5xf32>
+  %loss = weir.reduce sum %z {axes = array<i64: 0, 1, 2, 3>} : tensor<3x2x5x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
 }
