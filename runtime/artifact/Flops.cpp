@@ -72,6 +72,17 @@ Executed executedBy(const Program &program, const Action &action) {
   return executed;
 }
 
+/// Calls `visit(program, entry)` for the entry of that name of each rank.
+template <class Visit>
+void forEachRanksEntry(const Program &program, std::string_view name, Visit visit) {
+  for (int64_t rank = 0; rank < meshOf(program).ranks(); ++rank) {
+    const Program &own = programOf(program, rank);
+    for (const Entry *entry : *own.entries())
+      if (entry->name()->string_view() == name)
+        visit(own, *entry);
+  }
+}
+
 ModelLine lineOf(const Location &location) {
   return location.line() ? ModelLine(location.file(), location.line()) : ModelLine();
 }
@@ -135,12 +146,8 @@ Executed executedBy(const Program &program, const Entry &entry) {
 
 Executed executedByAll(const Program &program, std::string_view entry) {
   Executed sum;
-  for (int64_t rank = 0; rank < meshOf(program).ranks(); ++rank) {
-    const Program &own = programOf(program, rank);
-    for (const Entry *one : *own.entries())
-      if (one->name()->string_view() == entry)
-        add(sum, executedBy(own, *one));
-  }
+  forEachRanksEntry(program, entry,
+                    [&](const Program &own, const Entry &one) { add(sum, executedBy(own, one)); });
   return sum;
 }
 
@@ -157,14 +164,16 @@ std::map<ModelLine, LineWork> workByLine(const Program &program, const Entry &en
   return std::move(lines.work);
 }
 
-Element multipliedBy(const Program &program, const Entry &entry) {
+Element multipliedBy(const Program &program, std::string_view entry) {
   std::map<Element, uint64_t> flops;
   auto visit = [&](const Action &action, uint64_t times) {
     if (const Call *call = action.work_as_Call())
       if (auto [factors, amount] = spec::multiplied(specOf(*call)); amount > 0)
         flops[factors] = added(flops[factors], artifact::multiplied(amount, times));
   };
-  forEachAction(*entry.actions(), 1, visit);
+  forEachRanksEntry(program, entry, [&](const Program &, const Entry &one) {
+    forEachAction(*one.actions(), 1, visit);
+  });
   auto most = std::max_element(flops.begin(), flops.end(),
                                [](auto &a, auto &b) { return a.second < b.second; });
   return most == flops.end() ? Element::f32 : most->first;

@@ -56,8 +56,9 @@ struct LineWork {
 /// Of every line of the model that has any; together they are the entry's.
 std::map<ModelLine, LineWork> workByLine(const Program &program, const Entry &entry);
 
-/// What most of the FLOPs of the entry's library calls multiply; f32 where there are none.
-Element multipliedBy(const Program &program, const Entry &entry);
+/// What most of the FLOPs of library calls multiply, in the entry of that name of all ranks; f32
+/// where there are none.
+Element multipliedBy(const Program &program, std::string_view entry);
 
 /// Of a program whose entry's actions have been verified: whether its numbers fit.
 constexpr uint64_t mostFlops = uint64_t(1) << 62;

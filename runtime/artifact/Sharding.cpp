@@ -54,6 +54,13 @@ const Program &programOf(const Program &program, int64_t rank) {
   return number ? *program.others()->Get(number - 1) : program;
 }
 
+std::vector<const Program *> programsOf(const Program &program) {
+  std::vector<const Program *> all = {&program};
+  if (program.others())
+    all.insert(all.end(), program.others()->begin(), program.others()->end());
+  return all;
+}
+
 namespace {
 
 void require(bool holds, const std::string &where, const std::string &what) {

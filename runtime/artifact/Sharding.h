@@ -16,6 +16,7 @@
 #include "runtime/artifact/Artifact_generated.h"
 #include "runtime/base/Layout.h"
 #include "runtime/spec/Exchange.h"
+#include <vector>
 
 namespace weir::artifact {
 
@@ -45,6 +46,9 @@ uint64_t receivedIn(const Collective &collective);
 
 /// What a rank runs.
 const Program &programOf(const Program &program, int64_t rank);
+
+/// What ranks run, each once.
+std::vector<const Program *> programsOf(const Program &program);
 
 } // namespace weir::artifact
 

@@ -66,8 +66,8 @@ void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &by
   fromRank(group, what, 0, bytes);
 }
 
-void requireSame(Group &group, const std::string &what, uint64_t own) {
-  std::vector<int64_t> all = fromAll(group, what, int64_t(own));
+void requireSame(Group &group, const std::string &where, const std::string &what, uint64_t own) {
+  std::vector<int64_t> all = fromAll(group, where, int64_t(own));
   for (size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank] != all[0])
       throw Failure(Exit::usage, concat("rank ", rank, " has another ", what,

@@ -36,8 +36,8 @@ void fromRank(Group &group, const std::string &what, int64_t rank, std::vector<s
 void fromFirst(Group &group, const std::string &what, std::vector<std::byte> &bytes);
 
 /// Throws Failure(Exit::usage), the same for all, where one has another than rank 0: "rank 1 has
-/// another ARTIFACT than rank 0".
-void requireSame(Group &group, const std::string &what, uint64_t own);
+/// another ARTIFACT than rank 0". `where` is what who is there first waits in.
+void requireSame(Group &group, const std::string &where, const std::string &what, uint64_t own);
 
 /// Calls `body` on each, which exchanges nothing, and waits for all: at once where the group is
 /// null. Where it throws a Failure on some, all throw that of the first of them; the others say

@@ -105,9 +105,12 @@ void Control::run() {
     [[maybe_unused]] ssize_t got = read(waker, &count, sizeof count);
     lock.lock();
     auto now = Clock::now();
-    if (now - last > stoppedTime)
+    if (now - last > stoppedTime) {
       for (auto &[other, peer] : peers)
         peer.heard = now;
+      stopped = std::chrono::duration_cast<milliseconds>(now - last);
+      wentOn = now;
+    }
     last = now;
     if (now - beaten >= beatTime && !hasLeft) {
       beaten = now;
@@ -184,6 +187,8 @@ void Control::hear(int64_t from, const Message &message) {
         isKnown && message.status != uint32_t(Exit::internal) ? Exit(message.status) : Exit::peer;
     // Who told rank 0 of itself tells nobody else.
     int64_t whose = rank == 0 ? from : int64_t(int32_t(message.rank)); // or -1
+    if (message.kind == Kind::lost && whose == rank && isGivenUp())
+      return decide(ownStop());
     std::string words = message.kind == Kind::lost
                             ? message.text
                             : concat("rank ", whose, " has ended with status ", message.status,
@@ -201,8 +206,24 @@ void Control::hear(int64_t from, const Message &message) {
 }
 
 void Control::lose(int64_t other, const std::string &how) {
-  if (!hasEnded && !peers[other].hasLeft)
+  if (hasEnded || peers[other].hasLeft)
+    return;
+  if (isGivenUp())
+    decide(ownStop());
+  else
     decide({Exit::peer, other, concat("rank ", other, " ", how)});
+}
+
+/// Whether this process has just gone on after so long a stop that the others have taken it for
+/// lost: what it learns of them now is the consequence.
+bool Control::isGivenUp() const {
+  return stopped + beatTime > settings.silence && Clock::now() - wentOn < stoppedTime;
+}
+
+Verdict Control::ownStop() const {
+  return {Exit::peer, rank,
+          concat("this process (rank ", rank, ") was stopped or cut off for ", secondsOf(stopped),
+                 " s, and the others went on without it")};
 }
 
 void Control::decide(const Verdict &why) {

@@ -66,7 +66,8 @@ public:
              std::function<Verdict()> why = nullptr);
 
   /// The last words: what this process has failed with, or that all are done. Waits until they are
-  /// on their way, and, where all are done, for the others.
+  /// on their way, and, where all are done, for the others, as long as they are alive: rank 0 may
+  /// have reports to write.
   void fail(Exit exit, const std::string &text);
   void finish();
 
@@ -85,6 +86,8 @@ private:
   void turn(Clock::time_point now);
   void hear(int64_t rank, const Message &message);
   void lose(int64_t rank, const std::string &how);
+  bool isGivenUp() const;
+  Verdict ownStop() const;
   void decide(const Verdict &verdict);
   void tell(const Message &message, int64_t except = -1);
   void meetParts();
@@ -105,6 +108,8 @@ private:
   std::optional<std::vector<std::string>> given;
   std::optional<Verdict> verdict;
   Clock::time_point decided;
+  std::chrono::milliseconds stopped{}; ///< how long the thread beside did not run, when it last was
+  Clock::time_point wentOn;            ///< and when that was over
   std::optional<Clock::time_point> deadline;
   std::function<Verdict()> whyLate;
   const Clock::time_point begun = Clock::now();

@@ -55,6 +55,20 @@ struct Address {
   }
 };
 
+/// Where rank 0 listens so, no other machine finds it, and all would wait for who cannot come.
+void requireReachable(const Meeting &meeting, Address &address) {
+  if (!address.isThisMachine() || meeting.beside == 0 || meeting.beside >= meeting.size)
+    return;
+  throw Failure(Exit::usage,
+                concat("rank 0 is at ", meeting.host, ", which is ", address.text(),
+                       " here: no other machine reaches it, and the launcher has started ",
+                       meeting.beside, " of the ", meeting.size,
+                       " processes on this one. Set MASTER_ADDR to an address of rank 0's "
+                       "machine that others reach (Debian's /etc/hosts names 127.0.1.1 for the "
+                       "machine's own name); where all are on one machine, give --rendezvous "
+                       "127.0.0.1:29500"));
+}
+
 /// The first that the host has, of the older kind where it has both, so that all ranks take the
 /// same.
 Address resolve(const Meeting &meeting) {
@@ -78,6 +92,7 @@ Address resolve(const Meeting &meeting) {
   if (!chosen)
     throw Failure(Exit::usage,
                   concat("the address of rank 0, ", meeting.host, ", is none of the internet's"));
+  requireReachable(meeting, address);
   if (!address.isThisMachine() && meeting.secret.empty() && !meeting.trustsNetwork)
     throw Failure(Exit::usage,
                   concat("rank 0 is at ", meeting.host,

@@ -39,10 +39,11 @@ struct Meeting {
   int64_t rank = 0, size = 1;
   std::string host = {};   ///< rank 0's, a name or an address
   uint16_t port = 0;       ///< the first
-  std::string job = {};    ///< the same for all ranks of a run, and no other run's
+  std::string job = {};    ///< the same for all ranks of a run, and no other run's; a short name
   std::string secret = {}; ///< "": there is none
   bool trustsNetwork = false;
-  int64_t last = 0; ///< the generation that this process, or the one before it, was of; 0: none
+  int64_t beside = 0; ///< how many of the ranks are said to be on this machine; 0: nobody says
+  int64_t last = 0;   ///< the generation that this process, or the one before it, was of; 0: none
   std::chrono::milliseconds patience = std::chrono::minutes(5); ///< with who has not come yet
 };
 

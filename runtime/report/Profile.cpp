@@ -133,6 +133,7 @@ Profile profileOf(const artifact::Program &program, const artifact::Entry &entry
 
   Profile profile;
   profile.steps = times.steps;
+  profile.mesh = program.mesh() ? program.mesh()->str() : "";
   for (auto &[kind, gathered] : kinds) {
     Row &row = gathered.row;
     row.what = gathered.kernels.empty() ? kind.words : wordsOf(gathered.kernels, kind.words);
@@ -187,8 +188,9 @@ std::vector<std::string> profileText(const Profile &profile, size_t most) {
                                      : concat(profile.steps, " steps, all but the first");
   if (!profile.withFirst && profile.steps == 1)
     of = "1 step, the second";
+  std::string whose = profile.mesh.empty() ? "" : concat(", of the first rank of ", profile.mesh);
   std::vector<std::string> lines = {
-      concat("Profile of ", of, ": ", milliseconds(step), " ms a step")};
+      concat("Profile of ", of, ": ", milliseconds(step), " ms a step", whose)};
   for (std::string &line : table.lines())
     lines.push_back(std::move(line));
   return lines;
@@ -208,6 +210,7 @@ std::string profileJson(const Profile &profile) {
   }
   ordered_json all = {{"steps", profile.steps},
                       {"with_first", profile.withFirst},
+                      {"mesh", profile.mesh},
                       {"step_ms", 1e3 * profile.seconds()},
                       {"actions", actions},
                       {"no_action",

@@ -43,6 +43,7 @@ struct Profile {
 
   int64_t steps = 0;
   bool withFirst = false; ///< the first step of the run is one of them: there is no other
+  std::string mesh;       ///< of whose ranks it is the first's, as "pp=2,tp=2"; "": of one device
   std::vector<Row> rows;  ///< by time, the longest first
   double dispatch = 0;    ///< seconds in the entry, but in none of its actions
   double waiting = 0, around = 0;

@@ -7,6 +7,7 @@
 
 #include "runtime/run/Finite.h"
 #include "runtime/artifact/Actions.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Names.h"
 #include "runtime/base/Text.h"
 #include "runtime/collectives/Agree.h"
@@ -86,9 +87,8 @@ std::string wordsFor(const TensorView &variable, int64_t found) {
 
 } // namespace
 
-std::set<std::string> writtenVariables(const artifact::Program &program,
-                                       const artifact::Entry &entry) {
-  std::set<std::string> names;
+static void addWritten(const artifact::Program &program, const artifact::Entry &entry,
+                       std::set<std::string> &names) {
   for (const artifact::Action *action : artifact::actionsOf(entry)) {
     std::vector<spec::Footprint> footprints = artifact::footprintsOf(program, *action);
     for (size_t i = 0; i < footprints.size(); ++i) {
@@ -97,6 +97,14 @@ std::set<std::string> writtenVariables(const artifact::Program &program,
         names.insert(program.variables()->Get(ref.index())->name()->str());
     }
   }
+}
+
+std::set<std::string> writtenVariables(const artifact::Program &program, std::string_view entry) {
+  std::set<std::string> names;
+  for (const artifact::Program *one : artifact::programsOf(program))
+    for (const artifact::Entry *own : *one->entries())
+      if (own->name()->string_view() == entry)
+        addWritten(*one, *own, names);
   return names;
 }
 

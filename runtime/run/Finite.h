@@ -22,12 +22,12 @@
 #include "runtime/core/Program.h"
 #include <optional>
 #include <set>
+#include <string_view>
 
 namespace weir {
 
-/// The names of the variables that the entry writes.
-std::set<std::string> writtenVariables(const artifact::Program &program,
-                                       const artifact::Entry &entry);
+/// The names of the variables that the entry of that name writes on some rank.
+std::set<std::string> writtenVariables(const artifact::Program &program, std::string_view entry);
 
 /// "the largest value there is: 1e+20, of 'w' at [3, 4]". Where an update overflows, what it begins
 /// with is not far from it.

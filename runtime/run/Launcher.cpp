@@ -8,6 +8,7 @@
 #include "runtime/run/Launcher.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include "runtime/checkpoint/Disk.h"
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -82,6 +83,18 @@ int64_t wholeNumber(const char *name, const char *value, int64_t least, int64_t 
   return number;
 }
 
+constexpr int64_t mostProcesses = 4096;
+
+/// How many processes the launcher says there are; nothing where it is not the one, which sets
+/// nothing or an empty text. What cannot be read is no launch of one: each process would train
+/// alone.
+std::optional<int64_t> sizeSaid(const Launcher &launcher, const Get &get) {
+  const char *size = get(launcher.size);
+  if (!size || !*size)
+    return std::nullopt;
+  return wholeNumber(launcher.size, size, 1, mostProcesses);
+}
+
 /// "HOST:PORT", "[::1]:29500" and, where no port is needed, "HOST".
 bool splitPlace(const std::string &text, std::string &host, std::string &port) {
   size_t colon = text.rfind(':'), bracket = text.rfind(']');
@@ -134,7 +147,8 @@ void findPlace(Launch &launch, const Launcher &launcher, const std::string &rend
   else
     splitPlace(value, launch.host, port);
   // A machine's own name leads to an address that others reach too.
-  if (numberIn(launcher.beside ? get(launcher.beside) : nullptr) == launch.size)
+  launch.beside = numberIn(launcher.beside ? get(launcher.beside) : nullptr);
+  if (launch.beside == launch.size)
     launch.host = "127.0.0.1";
   const char *given = number ? get(number) : nullptr;
   if (given && *given)
@@ -146,6 +160,18 @@ void findPlace(Launch &launch, const Launcher &launcher, const std::string &rend
           : portIn(number ? number : host, port);
   // That port itself is the launcher's: torchrun's agent listens there.
   launch.port = uint16_t(held + 1);
+}
+
+/// A hash of all that tells the run from others: a list of nodes may be longer than what rank 0
+/// hears of a stranger.
+std::string nameOfJob(const Launch &launch, const Launcher &launcher, const Get &get) {
+  std::string all = concat("weir ", launch.hostWords, " ", launch.port, " ", launch.size);
+  if (const char *named = get("WEIR_JOB_ID"))
+    all += concat(" ", named);
+  for (const char *job : launcher.jobs)
+    if (const char *value = job ? get(job) : nullptr)
+      all += concat(" ", value);
+  return hexText(hashOf(all.data(), all.size()));
 }
 
 } // namespace
@@ -163,13 +189,14 @@ std::string checkRendezvous(const std::string &text) {
 
 std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) {
   for (const Launcher &launcher : launchers) {
-    const char *size = get(launcher.size), *rank = get(launcher.rank);
-    if (numberIn(size) <= 1)
+    const char *rank = get(launcher.rank);
+    std::optional<int64_t> size = sizeSaid(launcher, get);
+    if (size.value_or(1) == 1)
       continue;
     Launch launch;
     launch.launcher = launcher.name;
-    launch.sizeWords = words(launcher.size, size);
-    launch.size = wholeNumber(launcher.size, size, 2, 4096);
+    launch.sizeWords = words(launcher.size, get(launcher.size));
+    launch.size = *size;
     if (!rank || !*rank)
       throw Failure(Exit::usage, concat(launch.sizeWords, ", as ", launcher.name, " sets it, and ",
                                         launcher.rank,
@@ -184,12 +211,7 @@ std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) 
                                         ": a pod is one process here; start it by torchrun "
                                         "--no-python, or set one process per node"));
     findPlace(launch, launcher, rendezvous, get);
-    launch.job = concat("weir ", launch.hostWords, " ", launch.port, " ", launch.size);
-    if (const char *named = get("WEIR_JOB_ID"))
-      launch.job += concat(" ", named);
-    for (const char *job : launcher.jobs)
-      if (const char *value = job ? get(job) : nullptr)
-        launch.job += concat(" ", value);
+    launch.job = nameOfJob(launch, launcher, get);
     return launch;
   }
   return std::nullopt;
@@ -202,10 +224,10 @@ std::optional<Launch> findLaunch(const std::string &rendezvous) {
 bool isLaunchedAlone(const Get &get) {
   bool isSaid = false;
   for (const Launcher &launcher : launchers) {
-    int64_t size = numberIn(get(launcher.size));
-    if (size > 1)
+    std::optional<int64_t> size = sizeSaid(launcher, get);
+    if (size.value_or(1) > 1)
       return false;
-    isSaid |= size == 1;
+    isSaid |= size.has_value();
   }
   return isSaid;
 }

@@ -28,7 +28,10 @@ struct Launch {
   std::string host;      ///< of rank 0; "": nobody says
   std::string hostWords; ///< "MASTER_ADDR=10.0.0.1"
   uint16_t port = 0;     ///< the first that the run may take
-  std::string job;       ///< the same for all processes of the run
+  /// How many of them the launcher says are on this machine; 0: it does not, or --rendezvous says
+  /// where rank 0 is.
+  int64_t beside = 0;
+  std::string job; ///< the same for all processes of the run, and short
 };
 
 /// By what is set in the environment, which `get` knows as getenv does, and by `rendezvous`, the
@@ -40,7 +43,7 @@ std::optional<Launch> findLaunch(const std::string &rendezvous,
 /// By this process's environment.
 std::optional<Launch> findLaunch(const std::string &rendezvous);
 
-/// Whether a launcher says that it has started one process, and no more.
+/// Whether a launcher says that it has started one process, and no more. Throws as findLaunch().
 bool isLaunchedAlone(const std::function<const char *(const char *)> &get);
 bool isLaunchedAlone();
 

@@ -262,9 +262,9 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                "its time, GFLOP/s, GB/s and lines of the model")
       ->group(reports);
   app.add_option("--peak-flops", options.peakFlops,
-                 "FLOPs per second that the device reaches at most, or measure, on a CPU: reports "
-                 "give mfu and hfu, the parts of it that the model's products and all that are "
-                 "executed come to")
+                 "FLOPs per second that one device (a GPU, or the CPU of this process) reaches at "
+                 "most, or measure, on a CPU: reports give mfu and hfu, the parts of what all "
+                 "devices reach that the model's products and all that are executed come to")
       ->type_name("N[K|M|G|T|P]|measure")
       ->check(CLI::Validator(
           [](std::string &text) {

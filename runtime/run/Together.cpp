@@ -82,6 +82,7 @@ collectives::Processes::Settings settingsOf(const Launch &launch, const RunOptio
                       .job = launch.job,
                       .secret = readSecret(),
                       .trustsNetwork = options.trustNetwork,
+                      .beside = launch.beside,
                       .last = options.standing->generation,
                       .patience = std::chrono::seconds(options.collectiveTimeout)};
   settings.timeout = settings.meeting.patience;

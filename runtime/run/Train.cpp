@@ -28,7 +28,8 @@ Exit runTraining(std::vector<std::byte> artifact, const RunOptions &options) {
     });
   }
   if (Group *group = options.device.group)
-    collectives::requireSame(*group, "artifact", artifact::payloadHash(artifact));
+    collectives::requireSame(*group, "comparing artifacts", "artifact",
+                             artifact::payloadHash(artifact));
   if (options.nanLimit && options.nan != "skip")
     throw Failure(Exit::usage,
                   "--nan-limit: says how many steps --nan skip may leave out in a row; "

@@ -140,8 +140,8 @@ double Training::secondsSince(Clock::time_point start) const {
 void Training::initialize() {
   std::string place = beginning->begin(program, total);
   beginning.reset();
-  Finite::Given given =
-      finite.begin(program.variables(), writtenVariables(program.plan(), stepEntry));
+  Finite::Given given = finite.begin(
+      program.variables(), writtenVariables(program.plan(), stepEntry.name()->string_view()));
   if (given.kept)
     say(concat("warning: ", *given.kept, place,
                ", which is not finite; no step writes it, so it stays as it is"));
@@ -229,10 +229,12 @@ void Training::agreeOnBeginning() {
   for (auto &[name, source] : facts.data)
     source.path.clear(); // hosts may keep them in other places
   std::string text = facts.write();
-  collectives::requireSame(*group, "--async-checkpoint", options.asyncCheckpoint);
-  collectives::requireSame(*group, "checkpoint to go on from (do all see one folder?)",
-                           uint64_t(done));
-  collectives::requireSame(*group, "data or options of the run", hashOf(text.data(), text.size()));
+  auto require = [&](const std::string &what, uint64_t own) {
+    collectives::requireSame(*group, "the beginning of the run", what, own);
+  };
+  require("--async-checkpoint", options.asyncCheckpoint);
+  require("checkpoint to go on from (do all see one folder?)", uint64_t(done));
+  require("data or options of the run", hashOf(text.data(), text.size()));
 }
 
 /// The signal that has come, to any of the processes, or 0. All ask at the same places.

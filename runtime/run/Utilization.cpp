@@ -7,10 +7,15 @@
 
 #include "runtime/run/Utilization.h"
 #include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include "runtime/collectives/Agree.h"
+#include "runtime/cpu/ThreadPool.h"
 #include "runtime/devices/Devices.h"
 #include "runtime/report/Number.h"
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <stdexcept>
 
@@ -40,10 +45,23 @@ std::optional<double> readPeak(const std::string &text) {
   return flops;
 }
 
+/// The threads of a process that shares its cores with the others beside it.
+static int threadsOf(const DeviceOptions &options) {
+  if (options.threads > 0 || !options.group)
+    return options.threads;
+  return std::max(1, cpu::availableCores() / int(options.group->neighbours()));
+}
+
 Utilization::Utilization(const artifact::Program &program, const artifact::Entry &step,
                          const RunOptions &options) {
-  if (options.peakFlops.empty())
-    return;
+  if (!options.peakFlops.empty())
+    findPeak(program, step, options);
+  addOthers(program, options);
+}
+
+/// That of this process's device, or of one of its GPUs.
+void Utilization::findPeak(const artifact::Program &program, const artifact::Entry &step,
+                           const RunOptions &options) {
   if (step.model_flops())
     model = static_cast<double>(*step.model_flops());
   if (artifact::Executed all = artifact::executedByAll(program, step.name()->string_view());
@@ -57,16 +75,37 @@ Utilization::Utilization(const artifact::Program &program, const artifact::Entry
   if (!kind.measurePeak)
     throw Failure(Exit::usage, concat("--peak-flops measure: that of the device '", kind.name,
                                       "' is not measured; state it, as in --peak-flops 989T"));
-  Element factors = artifact::multipliedBy(program, step);
+  Element factors = artifact::multipliedBy(program, step.name()->string_view());
   multiplied = nameOf(factors);
-  peak = kind.measurePeak(factors, options.device.threads);
+  peak = kind.measurePeak(factors, threadsOf(options.device));
+}
+
+/// A step is that of all ranks, and so is the peak: processes tell each other theirs, and who has
+/// been given none counts as this one. Ranks that are threads of one process have a GPU each, or
+/// share the machine.
+void Utilization::addOthers(const artifact::Program &program, const RunOptions &options) {
+  if (Group *group = options.device.group) {
+    double own = peak.value_or(0), sum = 0;
+    for (int64_t bits :
+         collectives::fromAll(*group, "the beginning of the run", std::bit_cast<int64_t>(own))) {
+      double theirs = std::bit_cast<double>(bits);
+      sum += theirs > 0 ? theirs : own;
+    }
+    devices = group->size();
+    if (peak)
+      peak = sum;
+  } else if (peak && !deviceKind(program, options.device).isHosts) {
+    devices = artifact::meshOf(program).ranks();
+    *peak *= static_cast<double>(devices);
+  }
 }
 
 std::string Utilization::notice() const {
   if (!peak)
     return "";
   std::string text =
-      concat("peak: ", formatted("%.4g", *peak / 1e9), " GFLOP/s, ",
+      concat("peak: ", formatted("%.4g", *peak / 1e9), " GFLOP/s",
+             devices > 1 ? concat(" of ", devices, " devices together, ") : ", ",
              measured ? concat("measured by products of ", multiplied) : "as stated");
   if (!model || !executed)
     text +=

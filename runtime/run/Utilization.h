@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // MFU and HFU: the model FLOPs of a step, and those that are executed (runtime/artifact/Flops.h),
-// per second over a peak that --peak-flops states or has measured. Without the option there are
-// none.
+// per second over the peak of all devices, of which --peak-flops states or has measured that of
+// one. Without the option there are none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,9 @@ std::optional<double> readPeak(const std::string &text);
 
 class Utilization {
 public:
-  /// Measures where that is asked for, on the device that the options name. Throws
-  /// Failure(Exit::usage) where that cannot be.
+  /// Measures where that is asked for, on the device that the options name. All processes of a
+  /// group make one together, also those without the option. Throws Failure(Exit::usage) where that
+  /// cannot be.
   Utilization(const artifact::Program &program, const artifact::Entry &step,
               const RunOptions &options);
 
@@ -43,10 +44,14 @@ public:
   void addTo(Values &results) const;
 
 private:
+  void findPeak(const artifact::Program &program, const artifact::Entry &step,
+                const RunOptions &options);
+  void addOthers(const artifact::Program &program, const RunOptions &options);
   std::optional<double> of(std::optional<double> flops, double seconds) const;
 
   std::optional<double> model, executed; ///< FLOPs of a step
-  std::optional<double> peak;            ///< FLOPs per second
+  std::optional<double> peak;            ///< FLOPs per second, of all devices
+  int64_t devices = 1;                   ///< that do a step together
   bool measured = false;
   std::string multiplied; ///< what was multiplied to measure it
   double first = 0, later = 0;

@@ -1,6 +1,7 @@
 """Stages of a pipeline: ranks that have a part of a model each compute what one device does, in whatever order."""
 
 import json
+import struct
 
 import weirtest
 from weirtest import MODELS, data
@@ -75,6 +76,17 @@ class Pipeline(weirtest.Test):
         options = ["--set", "hidden=8", "--set", "batch=8", "--microbatches", 2]
         alone = self.losses(self.compiled(*options, model=MODELS / "mnist-mlp.weir"), *rows)
         self.assertEqual(self.losses(self.compiled(*options, "--mesh", "pp=12", model=MODELS / "mnist-mlp.weir"), *rows), alone)
+
+    def test_a_weight_that_is_not_finite(self):
+        """What a later stage writes is no variable that stays as it is."""
+        artifact = self.compiled("--set", "hidden=8", "--set", "batch=8", "--mesh", "pp=2", model=MODELS / "mnist-mlp.weir")
+        for name, size in (("fc1.bias", 8), ("head.bias", 10)):
+            with self.subTest(name):
+                header = json.dumps({name: {"dtype": "F32", "shape": [size], "data_offsets": [0, 4 * size]}}).encode()
+                init = self.folder / "init.safetensors"
+                init.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack(f"<{size}f", float("nan"), *[0] * (size - 1)))
+                self.fails(5, rf"warning: '{name}' is nan at \[0\] in .*which is not finite: a step that computes such a value anew is left out", "weir", "run",
+                           artifact, *self.digits(64), "--steps", 3, "--init-partial", init, "--nan", "skip")  # fmt: skip
 
     def test_with_other_axes(self):
         text = data(window=self.text())

@@ -219,19 +219,22 @@ class Processes(Ranks):
                 self.assertLessEqual(self.losses_by_step(f"{kill}.jsonl").items(), whole.items())
 
     def test_a_stopped_rank_ends_all(self):
-        for victim in (0, 1):
+        for victim in (0, 2):
             with self.subTest(victim=victim):
                 shutil.rmtree(self.folder / "kept", ignore_errors=True)
                 (self.folder / "m.jsonl").unlink(missing_ok=True)
-                processes = self.endless()
+                processes = self.endless(3)
                 began = time.monotonic()
                 processes[victim].send_signal(signal.SIGSTOP)
-                ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=10)
+                others = [process for process in processes if process is not processes[victim]]
+                for out, err in self.all_end(others, status=7, within=10):
+                    self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
                 self.assertGreater(time.monotonic() - began, 6)
-                self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
-                # It finds out as it goes on.
+                # It finds out as it goes on, and does not blame another one.
                 processes[victim].send_signal(signal.SIGCONT)
-                self.all_end([processes[victim]], status=7, within=10)
+                ((out, err),) = self.all_end([processes[victim]], status=7, within=10)
+                self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or cut off for \d+ s, and the others went on without it")
+                self.assertNotRegex(err, "without a word|is not heard of")
 
     def test_a_rank_without_data(self):
         """Its file is cut short during the run: all save together what was learnt until then."""
@@ -303,6 +306,17 @@ class Processes(Ranks):
             self.addCleanup(self.put_away, processes[-1])
         said = self.all_end(processes, status=4)
         self.assertRegex(said[0][1], "rank 1 has ended with status 4: .*absent")
+        self.assertNotRegex(said[0][1], "waits in --")  # an option that nobody gave
+
+    def test_peaks_add_up(self):
+        """A step is that of all processes, and each is a device."""
+        rows, artifact, used = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2"), []
+        for peak, words in (("1.5T", "3000 GFLOP/s of 2 devices together, as stated"), ("measure", r"[\d.]+ GFLOP/s of 2 devices together, measured by products of f32")):
+            said = self.all_end(self.begin(2, "run", artifact, *rows, "--steps", 3, "--peak-flops", peak, "--json"))
+            self.assertRegex(said[0][1], f"peak: {words}\n")
+            used.append(json.loads(said[0][0]))
+        self.assertEqual(used[0]["peak_flops"], 3e12)
+        self.assertLess(used[1]["mfu"], 1)
 
     def test_another_artifact(self):
         rows, port = self.digits(64), free_port()
@@ -321,6 +335,11 @@ class Processes(Ranks):
         for artifact, env, words in (
             (alone, of(), "WORLD_SIZE=2, .*compiled for no mesh. Compile it with --mesh dp=2"),
             (two, of(WORLD_SIZE="4"), "WORLD_SIZE=4, .* dp=2 is of 2 ranks: start as many processes"),
+            # Nobody trains alone for a number that cannot be read.
+            (two, of(WORLD_SIZE=" 2"), "WORLD_SIZE= 2: expected a number from 1 to 4096"),
+            (alone, of(WORLD_SIZE="abc"), "WORLD_SIZE=abc: expected a number from 1 to 4096"),
+            (alone, {"SLURM_STEP_NUM_TASKS": "-2"}, "SLURM_STEP_NUM_TASKS=-2: expected a number from 1 to 4096"),
+            (two, of(LOCAL_WORLD_SIZE="1"), "127.0.0.1 here: no other machine reaches it, .* 1 of the 2 processes .*Set MASTER_ADDR"),
             (two, of(RANK="2"), "RANK=2: expected a number from 0 to 1"),
             (two, of(RANK="one"), "RANK=one: expected a number from 0 to 1"),
             (two, of(RANK=""), "WORLD_SIZE=2, .*RANK.* is not set"),
@@ -335,6 +354,19 @@ class Processes(Ranks):
         self.fails(2, "--rendezvous: expected HOST:PORT", "weir", "run", two, *rows, "--rendezvous", "nowhere")
         # One process of a launcher is a run as any other.
         self.weir("run", two, *rows, "--steps", 1, env={"RANK": "0", "WORLD_SIZE": "1"})
+
+    def test_a_long_name_of_the_job(self):
+        """What tells jobs apart may be longer than what rank 0 hears of a stranger."""
+        artifact, nodes = self.compiled(*MLP, "--mesh", "dp=2"), ",".join(["127.0.0.1", *(f"node{at:04}" for at in range(600))])
+        self.assertGreater(len(nodes), 5000)
+        words = ["run", artifact, *self.digits(64), "--steps", 1, "--collective-timeout", 20]
+        self.all_end(self.begin(2, *words, env={"WEIR_JOB_ID": "a" * 5000}))
+        # As srun starts them.
+        job = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NODELIST": nodes, "SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0"}
+        processes = [start("weir", *words, env=job | {"SLURM_PROCID": str(rank)}) for rank in (0, 1)]
+        for process in processes:
+            self.addCleanup(self.put_away, process)
+        self.all_end(processes)
 
     def test_secret(self):
         rows, artifact = self.digits(64), self.compiled(*MLP, "--mesh", "dp=2")

@@ -55,6 +55,13 @@ class Profile(weirtest.Test):
         self.assertRegex(table[32], r"^ +100\.0% .* a step$")
         self.assertAlmostEqual(sum(shares[:32]), 100, delta=2)
 
+    def test_is_of_the_first_rank(self):
+        artifact = self.folder / "stages.weirx"
+        self.weir("compile", MODELS / "gpt-char.weir", *SMALL_GPT, "--mesh", "pp=2", "-o", artifact)
+        text, profile = self.profiled("weir-run", artifact, *data(window=self.text()), steps=3)
+        self.assertRegex(text, r"Profile of 2 steps, all but the first: [\d.]+ ms a step, of the first rank of pp=2\n")
+        self.assertEqual(profile["mesh"], "pp=2")
+
     def test_not_of_checked_steps(self):
         self.fails(
             2, r"--profile excludes --check-every-op", "weir", "train", MODELS / "gpt-char.weir", "--profile", "--check-every-op"

@@ -7,9 +7,12 @@
 
 #include "tools/weir/InspectMemory.h"
 #include "runtime/artifact/Reader.h"
+#include "runtime/artifact/Sharding.h"
+#include "runtime/base/Stages.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/Describe.h"
+#include "tools/weir/InspectPipeline.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/PrintFacts.h"
 #include <map>
@@ -122,13 +125,37 @@ void printReleased(const ordered_json &facts, std::ostream &out) {
       << (gained < 0 ? " more\n" : " less\n");
 }
 
-void printMemory(const ordered_json &facts, std::ostream &out) {
-  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
-      << ": one arena of " << grouped(facts["arena"]) << " bytes, " << grouped(facts["persistent"])
+void printHead(const ordered_json &facts, std::ostream &out) {
+  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>() << ": ";
+  if (!facts["stages"].is_null()) {
+    out << "a pipeline, of each stage its first rank:\n";
+    Table table({"rank", "bytes", "parameters and state", "a step besides"},
+                {false, true, true, true});
+    for (const ordered_json &row : facts["stages"])
+      table.add({row["rank"].dump(), grouped(row["arena"]), grouped(row["persistent"]),
+                 grouped(row["scratch"])});
+    print(table, out);
+    return;
+  }
+  out << "one arena of " << grouped(facts["arena"]) << " bytes, " << grouped(facts["persistent"])
       << " of them parameters and state; a step takes " << grouped(facts["scratch"])
       << " besides\n";
-  if (facts["kept"].is_null()) {
+}
+
+/// Where nothing is known of what the step keeps: why.
+void printUnknown(const ordered_json &facts, std::ostream &out) {
+  if (facts["stages"].is_null())
     out << "\nThis artifact does not say what its step keeps: compile it again\n";
+  else
+    out << "\nWhat stages keep for their gradients is not listed: of every microbatch in flight "
+           "each keeps what\nthe section that computes its gradients reads. `weir inspect` lists "
+           "what is alive at the peak, of the\nfirst rank.\n";
+}
+
+void printMemory(const ordered_json &facts, std::ostream &out) {
+  printHead(facts, out);
+  if (facts["kept"].is_null()) {
+    printUnknown(facts, out);
     return;
   }
   printKept(facts, out);
@@ -141,22 +168,40 @@ void printMemory(const ordered_json &facts, std::ostream &out) {
          "several may take more than each alone.\n";
 }
 
-} // namespace
-
-ordered_json describeMemory(const artifact::Program &program) {
-  ordered_json all = describe(program), facts;
+/// The bytes of what describe() says, and of its step.
+ordered_json takenBy(const ordered_json &all) {
   const ordered_json &memory = all["memory"];
   uint64_t scratch = 0;
   for (const ordered_json &entry : memory["entries"])
     if (entry["entry"] == "step")
       scratch = entry["scratch"];
-  facts = {{"model", all["model"]},    {"target", all["target"]},
-           {"arena", memory["arena"]}, {"persistent", memory["persistent"]},
-           {"scratch", scratch},       {"kept", nullptr},
-           {"again", nullptr},         {"away", nullptr},
-           {"totals", nullptr}};
+  return {{"arena", memory["arena"]}, {"persistent", memory["persistent"]}, {"scratch", scratch}};
+}
+
+ordered_json stagesTaking(const artifact::Program &program) {
+  Mesh mesh = artifact::meshOf(program);
+  if (stagesOf(mesh) == 1)
+    return nullptr;
+  ordered_json stages = ordered_json::array();
+  for (int64_t rank : firstRanksOf(mesh)) {
+    ordered_json row = {{"rank", rank}};
+    row.update(takenBy(describe(artifact::programOf(program, rank))));
+    stages.push_back(std::move(row));
+  }
+  return stages;
+}
+
+} // namespace
+
+ordered_json describeMemory(const artifact::Program &program) {
+  ordered_json all = describe(program);
+  ordered_json facts = {{"model", all["model"]}, {"target", all["target"]}};
+  facts.update(takenBy(all));
+  facts["stages"] = stagesTaking(program);
+  for (const char *unknown : {"kept", "again", "away", "totals"})
+    facts[unknown] = nullptr;
   if (program.keeping())
-    addTensors(program, scratch, facts);
+    addTensors(program, facts["scratch"], facts);
   return facts;
 }
 

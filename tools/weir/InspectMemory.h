@@ -16,7 +16,9 @@ namespace weir {
 /// As JSON; the text form prints it and adds nothing. Sizes are bytes of the arena, times parts of
 /// a step's in which nothing is computed again, as the compiler estimated it:
 ///
-///   model, target, arena, persistent, scratch: of the step
+///   model, target, arena, persistent, scratch: of the step; of a mesh, its first rank's
+///   stages [{rank, arena, persistent, scratch}]: the same of the first rank of each stage of a
+///     pipeline; null without
 ///   kept [{at, what, bytes, times, share, why}]: of the forward computation for its gradients, the
 ///     largest first; `share` is what computing each again takes from all else that is kept, null
 ///     where it cannot be given up, and `why` says why not
@@ -26,8 +28,8 @@ namespace weir {
 ///     cannot be given up; bytes that would be kept, and the time that is spent instead; the
 ///     scratch of the step if they were, and the difference
 ///
-/// `kept`, `again` and `totals` are null of an artifact that does not say. `program` has been
-/// verified (runtime/artifact/Reader.h).
+/// `kept`, `again`, `away` and `totals` are null of an artifact that does not say, as of stages.
+/// `program` has been verified (runtime/artifact/Reader.h).
 nlohmann::ordered_json describeMemory(const artifact::Program &program);
 
 /// Prints an artifact's. Throws Failure(Exit::model).

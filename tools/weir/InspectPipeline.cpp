@@ -90,13 +90,18 @@ double follow(std::vector<Stage> &stages) {
 
 } // namespace
 
+std::vector<int64_t> firstRanksOf(const Mesh &mesh) {
+  int axis = mesh.find(stageAxis);
+  return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, unsigned(axis));
+}
+
 ordered_json describePipeline(const artifact::Program &program) {
   Mesh mesh = artifact::meshOf(program);
   if (stagesOf(mesh) == 1)
     return nullptr;
   std::vector<Stage> stages;
   int64_t microbatches = 1;
-  for (int64_t rank : mesh.along(0, unsigned(mesh.find(stageAxis)))) {
+  for (int64_t rank : firstRanksOf(mesh)) {
     Stage &stage = stages.emplace_back(Stage{rank});
     const artifact::Program &own = artifact::programOf(program, rank);
     for (const artifact::Entry *entry : *own.entries())

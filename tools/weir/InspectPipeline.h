@@ -14,10 +14,14 @@
 #define WEIR_TOOLS_WEIR_INSPECTPIPELINE_H
 
 #include "runtime/artifact/Artifact_generated.h"
+#include "runtime/base/Mesh.h"
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 namespace weir {
+
+/// The first rank of each stage, in their order; without stages the first of all.
+std::vector<int64_t> firstRanksOf(const Mesh &mesh);
 
 /// Null where the mesh has no stages. Else, of a step:
 ///

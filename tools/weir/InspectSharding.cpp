@@ -95,43 +95,52 @@ ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
   return all;
 }
 
-/// By line, in the order in which they are done first.
-class Collectives {
+/// What the ranks whose steps are added get of others, by line, in the order in which it first is.
+class Exchanges {
 public:
-  explicit Collectives(const artifact::Program &program) : program(program) {}
-
-  void add(const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
-           uint64_t rounds) {
-    for (const artifact::Action *action : actions)
-      if (const artifact::Loop *loop = action->work_as_Loop())
-        add(*loop->body(), rounds * loop->count());
-      else if (const artifact::Collective *collective = action->work_as_Collective())
-        add(*action, *collective, rounds);
+  void addStep(const artifact::Program &program) {
+    for (const artifact::Entry *entry : *program.entries())
+      if (entry->name()->string_view() == "step")
+        add(program, *entry->actions(), 1);
   }
 
   ordered_json rows = ordered_json::array();
   ordered_json totals = ordered_json::object();
 
 private:
-  void add(const artifact::Action &action, const artifact::Collective &collective,
+  void add(const artifact::Program &program,
+           const flatbuffers::Vector<flatbuffers::Offset<artifact::Action>> &actions,
            uint64_t rounds) {
-    uint64_t bytes = artifact::receivedIn(collective) * rounds;
+    for (const artifact::Action *action : actions)
+      if (const artifact::Loop *loop = action->work_as_Loop())
+        add(program, *loop->body(), rounds * loop->count());
+      else if (const artifact::Collective *collective = action->work_as_Collective())
+        add(placeOf(program, *action), artifact::EnumNameCollectiveKind(collective->kind()),
+            collective->axis()->str(), rounds, artifact::receivedIn(*collective));
+      else if (const artifact::Transfer *transfer = action->work_as_Transfer();
+               transfer && transfer->kind() == artifact::TransferKind::receive)
+        add(placeOf(program, *action), artifact::EnumNameTransferKind(transfer->kind()),
+            transfer->axis()->str(), rounds, transfer->size());
+  }
+
+  static std::string placeOf(const artifact::Program &program, const artifact::Action &action) {
     bool isKnown = action.locations() && action.locations()->size();
-    std::string at = isKnown ? placeOf(program, action.locations()->Get(0)) : "";
-    std::string kind = artifact::EnumNameCollectiveKind(collective.kind());
-    std::string axis = collective.axis()->str();
+    return isKnown ? weir::placeOf(program, action.locations()->Get(0)) : "";
+  }
+
+  void add(const std::string &at, const std::string &kind, const std::string &axis, uint64_t times,
+           uint64_t bytes) {
     auto [row, isNew] = numbers.try_emplace({at, kind, axis}, rows.size());
     if (isNew)
       rows.push_back({{"at", at}, {"kind", kind}, {"axis", axis}, {"times", 0}, {"bytes", 0}});
     if (!totals.contains(axis))
       totals[axis] = {{"times", 0}, {"bytes", 0}};
     for (ordered_json *sum : {&rows[row->second], &totals[axis]}) {
-      (*sum)["times"] = (*sum)["times"].get<uint64_t>() + rounds;
-      (*sum)["bytes"] = (*sum)["bytes"].get<uint64_t>() + bytes;
+      (*sum)["times"] = (*sum)["times"].get<uint64_t>() + times;
+      (*sum)["bytes"] = (*sum)["bytes"].get<uint64_t>() + times * bytes;
     }
   }
 
-  const artifact::Program &program;
   std::map<std::tuple<std::string, std::string, std::string>, size_t> numbers;
 };
 
@@ -155,19 +164,13 @@ std::string runsOf(const ordered_json &ranks) {
   return text;
 }
 
-void printSharding(const ordered_json &facts, std::ostream &out) {
-  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
-      << " on " << facts["mesh"].get<std::string>();
-  if (std::string hosts = facts["hosts"]; !hosts.empty())
-    out << ", its ranks on the devices of " << hosts;
-  out << "\n\nMemory of each rank:\n";
-  Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
-  for (const ordered_json &row : facts["ranks"])
-    memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
-  print(memory, out);
-  if (!facts["pipeline"].is_null())
-    printPipeline(facts["pipeline"], out);
-  out << "\nHow parameters and state lie; what has no @ every rank has:\n";
+/// "every rank", or those that have anything to do with it.
+std::string everyRank(const ordered_json &facts) {
+  return facts["pipeline"].is_null() ? "every rank" : "every rank of its stage";
+}
+
+void printVariables(const ordered_json &facts, std::ostream &out) {
+  out << "\nHow parameters and state lie; what has no @ " << everyRank(facts) << " has:\n";
   Table variables({"name", "layout", "bytes", "of a rank", "at", "cut"},
                   {false, false, true, true, false, false});
   for (const ordered_json &row : facts["variables"]) {
@@ -181,36 +184,61 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
         {row["name"], layout, grouped(row["bytes"]), grouped(row["most"]), row["at"], row["why"]});
   }
   print(variables, out);
-  out << "\nHow what a step computes forward lies, of a microbatch; what has no @ every rank "
-         "computes whole:\n";
+}
+
+void printValues(const ordered_json &facts, std::ostream &out) {
+  out << "\nHow what a step computes forward lies, of a microbatch; what has no @ "
+      << everyRank(facts) << " computes whole:\n";
   Table values({"at", "ops", "times", "layout", "cut"}, {false, false, true, false, false});
   for (const ordered_json &row : facts["values"])
     values.add({row["at"], row["ops"], grouped(row["times"]), row["layout"], row["why"]});
   print(values, out);
+}
+
+void printExchanges(const ordered_json &facts, std::ostream &out) {
   if (facts["collectives"].empty()) {
     out << "\nRanks tell each other nothing in a step\n";
     return;
   }
-  out << "\nWhat ranks tell each other in a step, and the bytes that a rank gets so:\n";
-  Table collectives({"at", "collective", "over", "times", "bytes"},
-                    {false, false, false, true, true});
+  bool hasStages = !facts["pipeline"].is_null();
+  out << "\nWhat ranks tell each other in a step, and the bytes that "
+      << (hasStages ? "the first ranks of all stages get so, together" : "a rank gets so") << ":\n";
+  Table exchanges({"at", hasStages ? "exchange" : "collective", "over", "times", "bytes"},
+                  {false, false, false, true, true});
   for (const ordered_json &row : facts["collectives"])
-    collectives.add(
+    exchanges.add(
         {row["at"], row["kind"], row["axis"], grouped(row["times"]), grouped(row["bytes"])});
-  print(collectives, out);
+  print(exchanges, out);
   for (const auto &[axis, total] : facts["totals"].items())
-    out << "Together over " << axis << ": " << grouped(total["times"]) << " collectives, "
-        << grouped(total["bytes"]) << " bytes\n";
+    out << "Together over " << axis << ": " << grouped(total["times"])
+        << (axis == stageAxis ? " transfers, " : " collectives, ") << grouped(total["bytes"])
+        << " bytes\n";
+}
+
+void printSharding(const ordered_json &facts, std::ostream &out) {
+  out << facts["model"].get<std::string>() << " for " << facts["target"].get<std::string>()
+      << " on " << facts["mesh"].get<std::string>();
+  if (std::string hosts = facts["hosts"]; !hosts.empty())
+    out << ", its ranks on the devices of " << hosts;
+  out << "\n\nMemory of each rank:\n";
+  Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
+  for (const ordered_json &row : facts["ranks"])
+    memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
+  print(memory, out);
+  if (!facts["pipeline"].is_null())
+    printPipeline(facts["pipeline"], out);
+  printVariables(facts, out);
+  printValues(facts, out);
+  printExchanges(facts, out);
 }
 
 } // namespace
 
 ordered_json describeSharding(const artifact::Program &program) {
   Mesh mesh = artifact::meshOf(program);
-  Collectives collectives(program);
-  for (const artifact::Entry *entry : *program.entries())
-    if (entry->name()->string_view() == "step")
-      collectives.add(*entry->actions(), 1);
+  Exchanges exchanges;
+  for (int64_t rank : firstRanksOf(mesh))
+    exchanges.addStep(artifact::programOf(program, rank));
   return {{"model", program.model()->str()},
           {"target", artifact::deviceOf(program).target()->str()},
           {"mesh", mesh.text()},
@@ -219,16 +247,16 @@ ordered_json describeSharding(const artifact::Program &program) {
           {"pipeline", describePipeline(program)},
           {"variables", variablesOf(program, mesh)},
           {"values", valuesOf(program)},
-          {"collectives", collectives.rows},
-          {"totals", collectives.totals}};
+          {"collectives", exchanges.rows},
+          {"totals", exchanges.totals}};
 }
 
 void inspectSharding(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   const artifact::Program &program = artifact::verify(bytes);
   if (!program.mesh())
-    throw Failure(Exit::usage,
-                  "--sharding: " + path + " is for one device: compile it with --mesh");
+    throw Failure(Exit::usage, "--sharding: " + path +
+                                   " is for one device: compile it with a --mesh of several ranks");
   ordered_json facts = describeSharding(program);
   printFacts(facts, json, printSharding);
 }

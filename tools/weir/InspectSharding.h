@@ -24,7 +24,8 @@ namespace weir {
 ///   values [{at, ops, times, layout, why}]: what the lines of the model make in the forward
 ///     computation of a step, by how it lies
 ///   collectives [{at, kind, axis, times, bytes}]: of a step, by line of the model: how often it is
-///     done, and the bytes that rank 0 gets of others so, together
+///     done, and the bytes that the first rank of each stage gets of others so, together; of no
+///     pipeline rank 0. What stages send each other is among them, of kind "receive" over pp
 ///   totals {axis: {times, bytes}}
 ///
 /// `program` has been verified (runtime/artifact/Reader.h), and is of a mesh.

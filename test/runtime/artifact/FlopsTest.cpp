@@ -100,15 +100,33 @@ TEST_F(Flops, AFileOfBeforeDoesNotSayWhatItsKernelsMultiply) {
 }
 
 TEST_F(Flops, WhatIsMultiplied) {
-  auto ofStep = [](const artifact::Program &plan) {
-    return multipliedBy(plan, *plan.entries()->Get(1));
-  };
+  auto ofStep = [](const artifact::Program &plan) { return multipliedBy(plan, "step"); };
   EXPECT_EQ(ofStep(program()), Element::f32);
   test.step().buffers[0]->last = 4;
   spec::Product low = product(4, 6, 8);
   low.factors = Element::bf16;
   test.add(Builder::call(low, {Builder::var(0), Builder::var(0, 512), Builder::buf(0)}));
   EXPECT_EQ(ofStep(program()), Element::bf16);
+}
+
+/// Stages are several programs, and the first may multiply little.
+TEST_F(Flops, WhatOtherRanksMultiply) {
+  auto stage = [](uint64_t rank, int64_t size, Element factors) {
+    Builder test;
+    test.program.mesh = "pp=2";
+    test.program.rank = rank;
+    uint32_t w = test.variable("w", {64, 64});
+    spec::Product factor = product(size, size, size);
+    factor.factors = factors;
+    test.add(
+        Builder::call(factor, {Builder::var(w), Builder::var(w, 4096), Builder::var(w, 8192)}));
+    return test;
+  };
+  Builder first = stage(0, 4, Element::f32), second = stage(1, 8, Element::bf16);
+  first.program.others.push_back(std::make_unique<artifact::ProgramT>(std::move(second.program)));
+  first.program.program_of = {0, 1};
+  file = first.file();
+  EXPECT_EQ(multipliedBy(verify(file), "step"), Element::bf16);
 }
 
 } // namespace

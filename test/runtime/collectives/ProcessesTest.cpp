@@ -222,11 +222,12 @@ TEST(Processes, Agree) {
       bytes.assign(100000, std::byte{7});
     fromFirst(group, "first", bytes);
     EXPECT_EQ(bytes, std::vector<std::byte>(100000, std::byte{7}));
-    requireSame(group, "number", 3);
+    requireSame(group, "the beginning", "number", 3);
   });
   EXPECT_EQ(failures, none);
-  failures = onAll(
-      4, [&](Processes &group) { requireSame(group, "artifact", group.rank() == 2 ? 4 : 3); });
+  failures = onAll(4, [&](Processes &group) {
+    requireSame(group, "the beginning", "artifact", group.rank() == 2 ? 4 : 3);
+  });
   // Whoever finds out first ends the others.
   for (const std::string &failure : failures) {
     EXPECT_EQ(failure.substr(0, 2), "2 ") << failure;
@@ -234,6 +235,21 @@ TEST(Processes, Agree) {
         failure.ends_with("rank 2 has another artifact than rank 0: all ranks are given the same"))
         << failure;
   }
+}
+
+/// It is not what they differ in that is waited for.
+TEST(Processes, WhoComparesSaysWhereItWaits) {
+  auto failures = onAll(2, [](Processes &group) {
+    // Wherever rank 0 is when it hears of it.
+    requireSame(group, "the beginning of the run", "--seed", 1);
+    if (group.rank() == 1)
+      throw Failure(Exit::data, "no data");
+    requireSame(group, "the beginning of the run", "--option", 1);
+  });
+  EXPECT_EQ(failures[0].find("4 before the first step: rank 0 waits in the beginning of the run "
+                             "for rank 1: rank 1 has ended with status 4: no data"),
+            0u)
+      << failures[0];
 }
 
 TEST(Processes, WhatFailsOnOneFailsOnAll) {
@@ -392,6 +408,32 @@ TEST(Processes, OtherAddressesWantASecret) {
     EXPECT_NE(std::string(failure.what()).find("is not one of this machine's"), std::string::npos)
         << failure.what();
   }
+}
+
+TEST(Processes, OtherMachinesDoNotReachALoopbackAddress) {
+  for (int64_t rank : {0, 1})
+    for (const char *host : {"127.0.1.1", "::1"}) {
+      Processes::Settings own = settings(rank, 4, freePort());
+      own.meeting.host = host;
+      own.meeting.beside = 2;
+      try {
+        Processes group(own, linksPlugin());
+        FAIL();
+      } catch (const Failure &failure) {
+        EXPECT_EQ(failure.exit, Exit::usage);
+        EXPECT_EQ(
+            std::string(failure.what())
+                .find(concat("rank 0 is at ", host, ", which is ", host,
+                             " here: no other machine reaches it, and the launcher has started "
+                             "2 of the 4 processes on this one. Set MASTER_ADDR")),
+            0u)
+            << failure.what();
+      }
+    }
+  auto failures = onAll(
+      2, [](Processes &group) { swap(group, "the loss"); },
+      [](Processes::Settings &own) { own.meeting.beside = 2; });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
 TEST(Processes, JobsBesideEachOther) {

@@ -46,6 +46,25 @@ std::string told(const std::string &mesh, Group *group, const std::string &name,
 
 } // namespace
 
+/// What a stage writes is in its own program.
+TEST(Finite, WhatAStepWritesOnSomeRank) {
+  auto stage = [](uint64_t rank) {
+    TestProgram test;
+    test.program.mesh = "pp=2";
+    test.program.rank = rank;
+    for (const char *name : {"first", "second", "read"})
+      test.variable(name, {4});
+    test.add(TestProgram::copy(TestProgram::var(2), TestProgram::var(uint32_t(rank)), 16));
+    return test;
+  };
+  TestProgram both = stage(0);
+  both.program.others.push_back(std::make_unique<artifact::ProgramT>(std::move(stage(1).program)));
+  both.program.program_of = {0, 1};
+  std::vector<std::byte> file = both.file();
+  EXPECT_EQ(writtenVariables(artifact::verify(file), "step"),
+            (std::set<std::string>{"first", "second"}));
+}
+
 /// Each looks at a part, and all say what one device would.
 TEST(Finite, RanksSayTheSameAsOneDevice) {
   for (auto &[name, place, value] :

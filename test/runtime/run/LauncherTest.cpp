@@ -16,12 +16,18 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-std::optional<Launch> find(const Environment &environment, const std::string &rendezvous = "") {
-  return findLaunch(rendezvous, [&](const char *name) -> const char * {
+auto reading(const Environment &environment) {
+  return [&](const char *name) -> const char * {
     auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second.c_str();
-  });
+  };
 }
+
+std::optional<Launch> find(const Environment &environment, const std::string &rendezvous = "") {
+  return findLaunch(rendezvous, reading(environment));
+}
+
+bool isAlone(const Environment &environment) { return isLaunchedAlone(reading(environment)); }
 
 std::string refused(const Environment &environment) {
   try {
@@ -48,7 +54,7 @@ TEST(Launcher, OneProcessIsNoLaunch) {
   EXPECT_FALSE(find({}));
   EXPECT_FALSE(find({{"WORLD_SIZE", "1"}, {"RANK", "0"}}));
   EXPECT_FALSE(find({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}));
-  EXPECT_FALSE(find({{"WORLD_SIZE", "many"}}));
+  EXPECT_FALSE(find({{"WORLD_SIZE", ""}}));
 }
 
 TEST(Launcher, Torchrun) {
@@ -60,7 +66,6 @@ TEST(Launcher, Torchrun) {
   expectPlace(launch, 3, 4, "node1", 29401);
   EXPECT_EQ(launch->sizeWords, "WORLD_SIZE=4");
   EXPECT_EQ(launch->rankWords, "RANK=3");
-  EXPECT_EQ(launch->job, "weir MASTER_ADDR=node1 29401 4 mine");
 }
 
 TEST(Launcher, OneMachineNeedsNoNetwork) {
@@ -70,6 +75,14 @@ TEST(Launcher, OneMachineNeedsNoNetwork) {
   environment["LOCAL_WORLD_SIZE"] = "4";
   expectPlace(find(environment), 3, 4, "127.0.0.1", 29501);
   expectPlace(find(environment, "node2:4000"), 3, 4, "node2", 4000);
+}
+
+TEST(Launcher, HowManyAreOnThisMachine) {
+  Environment environment{{"WORLD_SIZE", "4"}, {"RANK", "3"}, {"MASTER_ADDR", "node1"}};
+  EXPECT_EQ(find(environment)->beside, 0);
+  environment["LOCAL_WORLD_SIZE"] = "2";
+  EXPECT_EQ(find(environment)->beside, 2);
+  EXPECT_EQ(find(environment, "127.0.0.1:4000")->beside, 0);
 }
 
 TEST(Launcher, TheInnermostCounts) {
@@ -128,23 +141,53 @@ TEST(Launcher, WhatIsNone) {
   EXPECT_NE(refused({{"WORLD_SIZE", "2"}}).find("RANK, which would say"), std::string::npos);
   EXPECT_EQ(refused({{"WORLD_SIZE", "2"}, {"RANK", "2"}}), "RANK=2: expected a number from 0 to 1");
   EXPECT_EQ(refused({{"WORLD_SIZE", "2x"}, {"RANK", "1"}}),
-            "WORLD_SIZE=2x: expected a number from 2 to 4096");
+            "WORLD_SIZE=2x: expected a number from 1 to 4096");
   EXPECT_EQ(refused({{"WORLD_SIZE", "2"}, {"RANK", "-1"}}),
             "RANK=-1: expected a number from 0 to 1");
   EXPECT_EQ(refused({{"WORLD_SIZE", "99999"}, {"RANK", "1"}}),
-            "WORLD_SIZE=99999: expected a number from 2 to 4096");
+            "WORLD_SIZE=99999: expected a number from 1 to 4096");
   EXPECT_EQ(
       refused({{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "65535"}}),
       "MASTER_PORT=65535: expected a number from 1 to 65000");
 }
 
+/// Each process would train the whole model alone.
+TEST(Launcher, ASizeThatCannotBeReadIsNoLaunchOfOne) {
+  for (const char *variable : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                               "SLURM_STEP_NUM_TASKS", "PET_NNODES", "JAX_NUM_PROCESSES"})
+    for (const char *size : {" 2", "2 ", "abc", "-2", "0", "1x", "1:4", "+2"}) {
+      Environment environment{{variable, size}, {"RANK", "1"}};
+      EXPECT_EQ(refused(environment),
+                std::string(variable) + "=" + size + ": expected a number from 1 to 4096");
+      EXPECT_THROW(isAlone(environment), Failure);
+    }
+}
+
+TEST(Launcher, TheNameOfAJobIsShortAndItsOwn) {
+  std::string nodes = "node1";
+  while (nodes.size() < 5000)
+    nodes += ",node" + std::to_string(nodes.size());
+  Environment environment{{"SLURM_STEP_NUM_TASKS", "2"},
+                          {"SLURM_PROCID", "1"},
+                          {"SLURM_STEP_NODELIST", nodes},
+                          {"SLURM_JOB_ID", "1000"}};
+  const std::string name = find(environment)->job;
+  EXPECT_EQ(name.size(), 16u);
+  environment["SLURM_PROCID"] = "0";
+  EXPECT_EQ(find(environment)->job, name);
+  environment["WEIR_JOB_ID"] = std::string(5000, 'a');
+  const std::string named = find(environment)->job;
+  EXPECT_EQ(named.size(), 16u);
+  EXPECT_NE(named, name);
+  environment.erase("WEIR_JOB_ID");
+  environment["SLURM_JOB_ID"] = "1001";
+  EXPECT_NE(find(environment)->job, name);
+  environment["SLURM_JOB_ID"] = "1000";
+  environment["SLURM_STEP_NODELIST"] = nodes + ",another";
+  EXPECT_NE(find(environment)->job, name);
+}
+
 TEST(Launcher, OneProcess) {
-  auto isAlone = [](const Environment &environment) {
-    return isLaunchedAlone([&](const char *name) {
-      auto found = environment.find(name);
-      return found == environment.end() ? nullptr : found->second.c_str();
-    });
-  };
   EXPECT_TRUE(isAlone({{"WORLD_SIZE", "1"}, {"RANK", "0"}}));
   EXPECT_FALSE(isAlone({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
   EXPECT_FALSE(isAlone({}));
