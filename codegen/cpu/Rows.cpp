@@ -20,6 +20,7 @@
 #include "codegen/kernel/RowSpace.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "runtime/base/Hosts.h"
 
 using namespace mlir;
 
@@ -30,9 +31,6 @@ namespace {
 constexpr int64_t mostTasks = 64;
 /// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
 constexpr double summedElementTime = 0.25;
-/// No more rows are one partial sum, however many columns there are: what as many ranks have is
-/// added up in their order, whatever else shares its bucket.
-constexpr int64_t mostRowsInOrder = 8;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
@@ -107,8 +105,9 @@ LogicalResult RowEmitter::run() {
     return llvm::divideCeil(space.rows, std::min(parts, space.rows));
   };
   int64_t wanted = tasksIn(estimatedTime(e.kernel));
+  // However many columns there are: whatever shares the bucket of what ranks have.
   summedRows =
-      space.rows <= mostRowsInOrder
+      space.rows <= deterministicRanks
           ? space.rows
           : rowsOf(tasksIn(summedElementTime * double(space.rows) * double(space.columns)));
   bool columnsAlone = space.rowReductions.empty() && space.lastStage <= 1 && !space.sums.empty() &&

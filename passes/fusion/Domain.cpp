@@ -10,6 +10,7 @@
 #include "ir/weir/Names.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/fusion/Groups.h"
+#include "runtime/base/Hosts.h"
 
 using namespace mlir;
 
@@ -38,10 +39,6 @@ int64_t columnsOfWhole(ArrayRef<int64_t> shape) {
       return columns;
   return elements;
 }
-
-/// With --deterministic a whole tensor of no more elements is added up one after the other, so that
-/// what ranks have of one number has the bits of what they have of several, which are columns.
-constexpr int64_t fewElements = 8;
 
 /// The largest tensor that is reduced in part says what a row is; where none is, the largest that
 /// is reduced as a whole; where nothing is reduced at all, the largest result.
@@ -89,8 +86,10 @@ RowsAttr rowsOf(KernelOp kernel) {
   } else if (whole && isLarger(whole, partial)) {
     // Smaller tensors that are reduced in part must be parts of the whole.
     if (!partial || elementsOf(whole) % elementsOf(partial) != 0)
-      columns =
-          !keepsColumns && elementsOf(whole) <= fewElements ? 1 : columnsOfWhole(shapeOf(whole));
+      // What ranks have of one number has the bits of what they have of several, which are columns.
+      columns = !keepsColumns && elementsOf(whole) <= deterministicRanks
+                    ? 1
+                    : columnsOfWhole(shapeOf(whole));
   } else {
     whole = partial;
   }

@@ -18,6 +18,10 @@
 
 namespace weir {
 
+/// With --deterministic: the ranks along dp and along tp that a step has on any mesh. What so many
+/// have, or fewer, is added up in their order, by every kernel and bucket that does so.
+constexpr int64_t deterministicRanks = 8;
+
 /// What keeps the processes from having equal blocks, or "".
 std::string wrongHosts(const Mesh &hosts, const Mesh &ranks);
 

@@ -21,6 +21,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/memory/Reserve.h"
+#include "runtime/base/Hosts.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
@@ -303,7 +304,9 @@ RankOptions ranksOf(const CompileOptions &options) {
   for (const Mesh::Axis &axis : mesh.axes)
     if (axis.name == dataAxis || axis.name == tensorAxis || axis.size > 1)
       hosts.axes.push_back(axis);
-  return {others + "dp=8,tp=8", 3, hosts.axes.empty() ? "dp=1" : hosts.text()};
+  return {
+      concat(others, dataAxis, "=", deterministicRanks, ",", tensorAxis, "=", deterministicRanks),
+      3, hosts.axes.empty() ? "dp=1" : hosts.text()};
 }
 
 Exit checkModel(const CompileOptions &options) {

@@ -104,18 +104,18 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
 
 static void checkDeterministic(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
-  const std::string parts = ranksOf(options).mesh;
+  const RankOptions ranks = ranksOf(options);
+  const std::string &parts = ranks.mesh;
   if (auto wrong = Mesh::parse(parts); std::holds_alternative<std::string>(wrong))
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, whatever dp and tp: " + std::get<std::string>(wrong));
   for (const Mesh::Axis &axis : mesh.axes)
-    if ((axis.name == expertAxis || axis.name == contextAxis) && axis.size > 8)
-      throw Failure(Exit::usage,
-                    concat("--deterministic adds up what 8 ranks of an axis have in one "
-                           "order, and --mesh ",
-                           options.mesh, " has ", axis.name, "=", axis.size,
-                           ": expected 8 at most"));
-  const Mesh hosts = std::get<Mesh>(Mesh::parse(ranksOf(options).hosts));
+    if ((axis.name == expertAxis || axis.name == contextAxis) && axis.size > deterministicRanks)
+      throw Failure(Exit::usage, concat("--deterministic adds up what ", deterministicRanks,
+                                        " ranks of an axis have in one order, and --mesh ",
+                                        options.mesh, " has ", axis.name, "=", axis.size,
+                                        ": expected ", deterministicRanks, " at most"));
+  const Mesh hosts = std::get<Mesh>(Mesh::parse(ranks.hosts));
   if (std::string wrong = wrongHosts(hosts, std::get<Mesh>(Mesh::parse(parts))); !wrong.empty())
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, and each device of --mesh has as many of the parts: " +
