@@ -299,8 +299,8 @@ private:
     int64_t taken = throughout.bytes(), room = budget - taken;
     FailureOr<remat::SectionChoice> choice = chooser.least();
     bool fits = budget == 0 || choice->bytes <= room;
-    if (!fits) {
-      choice = chooser.within(room);
+    if (!fits && (room > 0 || isExplained())) {
+      choice = room > 0 ? chooser.within(room) : chooser.all();
       if (failed(choice))
         return failure();
       fits = choice->bytes <= room;
@@ -321,7 +321,7 @@ private:
                    << throughout.words() << "), and the smallest run that was found "
                    << bytesText(choice->bytes) << " more, which " << computes
                    << "; expected --memory " << std::max(choice->bytes, next) + taken
-                   << " or more for this rank, or more and smaller --microbatches";
+                   << " or more for this rank";
       throughout.note(error);
       return error;
     }

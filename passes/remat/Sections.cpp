@@ -11,6 +11,7 @@
 #include "ir/weir/Transfers.h"
 #include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"
+#include <limits>
 #include <map>
 
 using namespace mlir;
@@ -115,7 +116,8 @@ private:
     if (auto get = dyn_cast_or_null<KeptOp>(maker))
       return now[value] = KeptOp::create(builder, get.getLoc(), get.getType(), get.getNumber());
     bool isRepeat = maker && kernels.contains(maker);
-    if (!isRepeat && !(maker && isAlias(maker)))
+    // What lies with the host is fetched again, which its kernel does too.
+    if (!isRepeat && !(maker && (isAlias(maker) || isa<FetchOp>(maker))))
       return now[value] = kept(value, builder);
     if (auto found = repeated.find(value); isRepeat && found != repeated.end())
       return now[value] = kept(found->second, builder);
@@ -164,6 +166,9 @@ private:
   llvm::DenseMap<Value, Value> repeated; ///< in whichever section was first
 };
 
+/// Seconds: what takes no time by the target's description takes some.
+constexpr double smallestCost = 1e-12;
+
 double secondsOf(const Step &step) {
   double seconds = 0;
   for (const Action &action : step.actions)
@@ -201,15 +206,20 @@ FailureOr<SectionChooser> SectionChooser::of(func::FuncOp entry, KernelFacts &fa
   SmallVector<KernelOp> kernels = repeatable(entry);
   chooser.count = kernels.size();
   SmallVector<unsigned> always;
+  // Layers' random numbers have keys of their own.
+  std::vector<OwningOpRef<KernelOp>> shapes;
   llvm::DenseMap<Operation *, size_t, KernelStructure> groupOf;
   for (auto [i, kernel] : llvm::enumerate(kernels)) {
     if (marked(kernel)) {
       always.push_back(unsigned(i));
       continue;
     }
-    auto [found, isNew] = groupOf.try_emplace(kernel, chooser.groups.size());
-    if (isNew)
+    OwningOpRef<KernelOp> shape = withPlacesAsKeys(kernel);
+    auto [found, isNew] = groupOf.try_emplace(*shape, chooser.groups.size());
+    if (isNew) {
       chooser.groups.emplace_back();
+      shapes.push_back(std::move(shape));
+    }
     chooser.groups[found->second].push_back(unsigned(i));
   }
   FailureOr<SectionChoice> plain = chooser.measured(std::move(always));
@@ -256,49 +266,43 @@ FailureOr<SectionChoice> SectionChooser::remove(const SectionChoice &from,
   return measured(std::move(again));
 }
 
-/// Group by group, that first which saves most for what it takes, or, where some are enough, the
-/// cheapest of these.
+FailureOr<SectionChoice> SectionChooser::all() {
+  SmallVector<unsigned> every;
+  for (const auto &group : groups)
+    llvm::append_range(every, group);
+  return add(plain, every);
+}
+
+/// Group by group, that first which saves most for what it takes. What a group was worth before
+/// another was taken is about what it is worth still, so it is measured anew only where it is first
+/// by that: there are as many measurements as groups, and some.
 FailureOr<SectionChoice> SectionChooser::growing(int64_t budget) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
   SectionChoice now = plain;
-  std::vector<bool> isIn(groups.size());
+  std::vector<double> worth(groups.size(), unknown);
   while (now.bytes > budget) {
-    std::optional<SectionChoice> best;
-    size_t which = 0;
-    auto worth = [&](const SectionChoice &choice) {
-      return double(now.bytes - choice.bytes) / std::max(choice.cost - now.cost, 1e-12);
-    };
-    for (size_t i = 0; i < groups.size(); ++i) {
-      if (isIn[i])
-        continue;
-      FailureOr<SectionChoice> with = add(now, groups[i]);
-      if (failed(with))
+    std::vector<std::optional<SectionChoice>> with(groups.size());
+    size_t best = 0;
+    while ((best = size_t(llvm::max_element(worth) - worth.begin())) < groups.size() &&
+           worth[best] > 0 && !with[best]) {
+      FailureOr<SectionChoice> choice = add(now, groups[best]);
+      if (failed(choice))
         return failure();
-      if (with->bytes >= now.bytes)
-        continue;
-      bool fits = with->bytes <= budget, bestFits = best && best->bytes <= budget;
-      bool isBetter = !best              ? true
-                      : fits != bestFits ? fits
-                      : fits             ? with->cost < best->cost
-                                         : worth(*with) > worth(*best);
-      if (isBetter) {
-        best = std::move(*with);
-        which = i;
-      }
+      worth[best] =
+          double(now.bytes - choice->bytes) / std::max(choice->cost - now.cost, smallestCost);
+      with[best] = std::move(*choice);
     }
-    if (!best)
+    if (best == groups.size() || worth[best] <= 0)
       break;
-    isIn[which] = true;
-    now = std::move(*best);
+    now = std::move(*with[best]);
+    worth[best] = 0; // it is taken
   }
   return now;
 }
 
-/// From all groups, without those that need not be, the dearest first.
+/// From all groups, without those that need not be, the last first.
 FailureOr<SectionChoice> SectionChooser::shrinking(int64_t budget) {
-  SmallVector<unsigned> all;
-  for (const auto &group : groups)
-    llvm::append_range(all, group);
-  FailureOr<SectionChoice> now = add(plain, all);
+  FailureOr<SectionChoice> now = all();
   for (size_t i = groups.size(); succeeded(now) && i-- > 0;) {
     FailureOr<SectionChoice> without = remove(*now, groups[i]);
     if (failed(without) || without->bytes <= std::max(budget, now->bytes))

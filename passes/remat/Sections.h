@@ -42,6 +42,8 @@ public:
   const SectionChoice &least() const { return plain; } ///< what is marked alone
   double seconds() const { return total; }             ///< of the entry, with nothing repeated
   size_t kernels() const { return count; }             ///< that may be repeated
+  /// Everything that may be repeated.
+  mlir::FailureOr<SectionChoice> all();
   /// The cheapest that was found within the budget; else the smallest. Like kernels are taken
   /// together at first, by what they save for what they take.
   mlir::FailureOr<SectionChoice> within(int64_t budget);

@@ -88,9 +88,11 @@ constexpr int64_t mostProcesses = 4096;
 /// How many processes the launcher says there are; nothing where it is not the one, which sets
 /// nothing or an empty text. What cannot be read is no launch of one: each process would train
 /// alone.
-std::optional<int64_t> sizeSaid(const Launcher &launcher, const Get &get) {
+/// `isSaid`: another launcher has said it, as torchrun does in a pod of an elastic job, of which
+/// PET_NNODES is a range.
+std::optional<int64_t> sizeSaid(const Launcher &launcher, const Get &get, bool isSaid) {
   const char *size = get(launcher.size);
-  if (!size || !*size)
+  if (!size || !*size || (isSaid && std::strchr(size, ':')))
     return std::nullopt;
   return wholeNumber(launcher.size, size, 1, mostProcesses);
 }
@@ -188,9 +190,11 @@ std::string checkRendezvous(const std::string &text) {
 }
 
 std::optional<Launch> findLaunch(const std::string &rendezvous, const Get &get) {
+  bool isSaid = false;
   for (const Launcher &launcher : launchers) {
     const char *rank = get(launcher.rank);
-    std::optional<int64_t> size = sizeSaid(launcher, get);
+    std::optional<int64_t> size = sizeSaid(launcher, get, isSaid);
+    isSaid |= size.has_value();
     if (size.value_or(1) == 1)
       continue;
     Launch launch;
@@ -224,7 +228,7 @@ std::optional<Launch> findLaunch(const std::string &rendezvous) {
 bool isLaunchedAlone(const Get &get) {
   bool isSaid = false;
   for (const Launcher &launcher : launchers) {
-    std::optional<int64_t> size = sizeSaid(launcher, get);
+    std::optional<int64_t> size = sizeSaid(launcher, get, isSaid);
     if (size.value_or(1) > 1)
       return false;
     isSaid |= size.has_value();

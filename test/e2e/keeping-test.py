@@ -89,6 +89,15 @@ class Keeping(weirtest.Test):
                     self.assertLess(less["scratch"], 0.8 * whole["scratch"])
                     self.assertEqual(less["persistent"], whole["persistent"])
 
+    def test_stages_fetch_what_marked_blocks_read(self):
+        """What lies with the host is fetched again, and not kept for every microbatch."""
+        mesh, sizes = ["--mesh", "pp=2", "--microbatches", 4, "--offload", "parameters"], [*SIZES[:2], "--set", "width=128", *SIZES[4:]]
+        path, _ = self.compile(MODEL, *mesh, sizes=sizes)
+        whole, losses = self.facts(path), self.losses_of(path)
+        path, _ = self.compile(self.marked('  recompute where matches(path, "h.*.mlp")'), *mesh, sizes=sizes)
+        self.assertLess(self.facts(path)["scratch"], whole["scratch"])
+        self.assertEqual(self.losses_of(path), losses)
+
     def test_stages_and_a_budget(self):
         mesh = ["--mesh", "pp=2", "--microbatches", 4, "--threads", 2]
         path, _ = self.compile(MODEL, *mesh)
@@ -105,7 +114,16 @@ class Keeping(weirtest.Test):
             path, _ = self.compile(MODEL, *mesh, "--offload", offload)
             self.assertEqual(self.losses_of(path), losses)
         done = self.weir("compile", MODEL, *SIZES, *mesh, "--memory", fixed + 1000, "-o", path, status=3)
-        self.assertRegex(done.stderr, r"@step of rank 0 does not fit into .*; expected --memory (\d+) or more for this rank, or more and smaller --microbatches")
+        self.assertRegex(done.stderr, r"@step of rank 0 does not fit into .*; expected --memory (\d+) or more for this rank")
+
+    def test_stages_choose_their_microbatches(self):
+        """So many that what each takes fits on all of them."""
+        mesh = ["--mesh", "pp=2", "--threads", 2]
+        path, _ = self.compile(MODEL, *mesh, "--microbatches", 8)
+        besides = self.taken(path, 1)[0] - self.facts(path)["persistent"]
+        budget = besides + max(stage["arena"] for stage in self.facts(path)["stages"])
+        path, _ = self.compile(MODEL, *mesh, "--microbatches", "auto", "--memory", budget)
+        self.assertTrue(all(stage["arena"] + besides <= budget for stage in self.facts(path)["stages"]))
 
     def test_a_mark_is_verified(self):
         model = self.marked('  recompute where matches(path, "h.*.attn") or path == "h.0.mlp"')

@@ -72,9 +72,11 @@ static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryR
       most.optimizer = report.optimizer;
     }
   }
+  int64_t microbatches = 1;
+  module.lookupSymbol<func::FuncOp>("step").walk(
+      [&](MicrobatchesOp loop) { microbatches = int64_t(loop.getCount()); });
   const pipeline::Schedule *schedule = pipeline::findSchedule(options.schedule);
-  double rounds = double(std::max<int64_t>(options.microbatches, 1) * schedule->chunks());
-  most.seconds *= 1 + double(stagesOf(options.mesh) - 1) / rounds;
+  most.seconds *= 1 + schedule->bubble({stagesOf(mesh), schedule->chunks(), microbatches});
   return success(all);
 }
 

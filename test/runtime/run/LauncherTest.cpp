@@ -161,6 +161,10 @@ TEST(Launcher, ASizeThatCannotBeReadIsNoLaunchOfOne) {
                 std::string(variable) + "=" + size + ": expected a number from 1 to 4096");
       EXPECT_THROW(isAlone(environment), Failure);
     }
+  // A pod of an elastic job says a range to torchrun, which says what it has made of it.
+  Environment pod{{"WORLD_SIZE", "1"}, {"RANK", "0"}, {"PET_NNODES", "1:4"}};
+  EXPECT_FALSE(find(pod));
+  EXPECT_TRUE(isAlone(pod));
 }
 
 TEST(Launcher, TheNameOfAJobIsShortAndItsOwn) {
