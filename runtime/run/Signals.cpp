@@ -20,9 +20,12 @@ std::atomic<pid_t> passer = 0;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
               "else no handler may use it");
 
+/// Of these the second ends the process at once.
+bool isUrgent(int signal) { return signal == SIGTERM || signal == SIGINT; }
+
 void handle(int signal, siginfo_t *info, void *) {
   flag = signal;
-  if (signal != SIGTERM && signal != SIGINT)
+  if (!isUrgent(signal))
     return;
   bool isPassedOn = info->si_code == SI_USER && passer && info->si_pid == passer;
   std::atomic<int> &first = isPassedOn ? urgentPassedOn : urgent;
@@ -65,8 +68,12 @@ Signals::~Signals() {
   }
   changed.notify_one();
   waiter.join();
+  // A terminal and its shell may both say so, the second when all is saved: the run's status is
+  // that of the first.
+  int last = isUrgent(flag) ? 0 : flag.load();
   for (size_t i = 0; i < std::size(handled) && !std::uncaught_exceptions(); ++i)
-    sigaction(handled[i], &previous[i], nullptr);
+    if (handled[i] != last)
+      sigaction(handled[i], &previous[i], nullptr);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 

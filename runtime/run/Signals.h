@@ -38,7 +38,8 @@
 namespace weir {
 
 /// Handles the signals as long as it lives, and, where it ends by an exception, to the end of the
-/// process: what has failed ends with its own status, whatever signal comes then. They are handled
+/// process: what has failed ends with its own status, whatever signal comes then. So is one that
+/// has come and may come again, none of SIGTERM and SIGINT. They are handled
 /// in threads that are there before it and in none that is started later. One at a time. Throws as
 /// startThread does.
 class Signals {

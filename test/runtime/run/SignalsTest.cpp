@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/run/Signals.h"
 #include "runtime/base/Text.h"
 #include "runtime/core/Observer.h"
 #include "runtime/core/Program.h"
@@ -34,6 +35,25 @@ TEST_F(Train, StopsOnASignal) {
     EXPECT_EQ(CheckpointStore(all.checkpoint, 3, disk).steps().size(), 1u);
     EXPECT_TRUE(says(readAll(all.metrics), {"\"event\":\"stop\""}));
   }
+}
+
+/// A terminal and its shell both say so, and the second may come when all is saved.
+TEST(Signals, WhatHasComeMayComeAgainBehindTheRun) {
+  pid_t child = fork();
+  if (child == 0) {
+    {
+      Signals signals;
+      kill(getpid(), SIGXCPU);
+      while (!signals.received())
+        usleep(100);
+    }
+    raise(SIGXCPU);
+    _exit(7);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 /// Handled when it returns: the thread of a run takes no signals.
