@@ -43,7 +43,7 @@ class Overlap {
 public:
   Overlap(plan::EntryOp entry, const Mesh &mesh, const Target &target, const Link &link,
           const Freedom &freedom)
-      : entry(entry), mesh(mesh), timing(target, link), freedom(freedom),
+      : entry(entry), mesh(mesh), prices(target, link), timing(prices), freedom(freedom),
         isOneAtATime(target.stagesPorts()), builder(entry.getContext()) {}
 
   void run() { run(entry.getBody().front()); }
@@ -78,6 +78,7 @@ private:
 
   plan::EntryOp entry;
   const Mesh &mesh;
+  TargetPrices prices;
   Timing timing;
   const Freedom freedom;
   /// On a GPU a collective is a kernel that holds a part of it while it waits: of two at once, each
@@ -243,7 +244,8 @@ private:
   }
 
   double secondsOf(plan::EntryOp entry) {
-    return planned::secondsOf(Timing(*made, *joins).timed(entry.getBody().front()));
+    TargetPrices prices(*made, *joins);
+    return planned::secondsOf(Timing(prices).timed(entry.getBody().front()));
   }
 
   /// The fastest of some orders that fit; the one there was, where none is faster.

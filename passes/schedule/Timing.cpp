@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Timing.h"
+#include "ir/plan/PlanTransfers.h"
 
 using namespace mlir;
 
@@ -16,6 +17,26 @@ std::pair<uint64_t, uint64_t> bytesMoved(plan::CollectiveOp collective) {
   return {exchange.sent(), exchange.received()};
 }
 
+double TargetPrices::secondsOf(plan::Action action, SymbolTableCollection &symbols) {
+  if (auto collective = dyn_cast<plan::CollectiveOp>(*action)) {
+    auto [sent, got] = bytesMoved(collective);
+    return link.secondsOf(sent, got);
+  }
+  if (isFromOrToHost(action))
+    return target.transferSeconds(double(cast<plan::CopyOp>(*action).getSize()));
+  spec::Cost cost = action.cost(symbols);
+  return target.secondsOf(double(cost.flops), double(cost.bytes));
+}
+
+bool isFromOrToHost(plan::Action action) {
+  auto copy = dyn_cast<plan::CopyOp>(*action);
+  auto isOfHost = [](Value buffer) {
+    plan::Space space = cast<plan::BufferType>(buffer.getType()).getSpace();
+    return space == plan::Space::host || space == plan::Space::pinned;
+  };
+  return copy && (isOfHost(copy.getFrom()) || isOfHost(copy.getTo()));
+}
+
 double Timing::secondsOf(Operation *action) {
   if (auto loop = dyn_cast<plan::LoopOp>(action)) {
     double seconds = 0;
@@ -23,22 +44,9 @@ double Timing::secondsOf(Operation *action) {
       seconds += secondsOf(inner);
     return double(loop.getCount()) * seconds;
   }
-  if (auto collective = dyn_cast<plan::CollectiveOp>(action)) {
-    auto [sent, got] = bytesMoved(collective);
-    return link.secondsOf(sent, got);
-  }
   if (isa<plan::RecordOp, plan::WaitOp>(action))
     return 0;
-  if (auto copy = dyn_cast<plan::CopyOp>(action)) {
-    auto isOfHost = [](Value buffer) {
-      plan::Space space = cast<plan::BufferType>(buffer.getType()).getSpace();
-      return space == plan::Space::host || space == plan::Space::pinned;
-    };
-    if (isOfHost(copy.getFrom()) || isOfHost(copy.getTo()))
-      return target.transferSeconds(double(copy.getSize()));
-  }
-  spec::Cost cost = cast<plan::Action>(action).cost(symbols);
-  return target.secondsOf(double(cost.flops), double(cost.bytes));
+  return prices.secondsOf(cast<plan::Action>(action), symbols);
 }
 
 std::vector<planned::TimedAction> Timing::timed(Block &block) {
@@ -59,6 +67,19 @@ std::vector<planned::TimedAction> Timing::timed(Block &block) {
     } else if (auto wait = dyn_cast<plan::WaitOp>(*action)) {
       one.kind = Kind::wait;
       one.event = eventOf(wait.getEvent());
+    } else if (isa<plan::SendOp, plan::ReceiveOp>(*action)) {
+      bool sends = isa<plan::SendOp>(*action);
+      auto read = [&](auto transfer) {
+        one.peer = uint32_t(transfer.getPeer());
+        one.number = uint32_t(transfer.getNumber());
+        one.round = uint32_t(transfer.getRound());
+      };
+      one.kind = sends ? Kind::send : Kind::receive;
+      if (sends)
+        read(cast<plan::SendOp>(*action));
+      else
+        read(cast<plan::ReceiveOp>(*action));
+      one.seconds = sends ? secondsOf(action) : 0;
     } else {
       one.kind = isa<plan::CollectiveOp>(*action) ? Kind::collective : Kind::work;
       one.seconds = secondsOf(action);

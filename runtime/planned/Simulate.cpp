@@ -7,12 +7,17 @@
 
 #include "runtime/planned/Simulate.h"
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace weir::planned {
 namespace {
 
 constexpr uint64_t mostRounds = 64;
+
+bool isTransfer(const TimedAction &action) {
+  return action.kind == TimedAction::Kind::send || action.kind == TimedAction::Kind::receive;
+}
 
 class Clocks {
 public:
@@ -22,9 +27,7 @@ public:
   }
 
   double now(uint32_t queue) { return queues[queue]; }
-
-private:
-  using Kind = TimedAction::Kind;
+  void waitUntil(uint32_t queue, double time) { queues[queue] = std::max(queues[queue], time); }
 
   void run(const TimedAction &action) {
     if (action.kind == Kind::loop)
@@ -33,9 +36,12 @@ private:
       events[action.event] = queues[action.queue];
     else if (action.kind == Kind::wait)
       queues[action.queue] = std::max(queues[action.queue], events[action.event]);
-    else
+    else if (!isTransfer(action))
       queues[action.queue] += action.seconds;
   }
+
+private:
+  using Kind = TimedAction::Kind;
 
   void loop(const TimedAction &action) {
     double before = 0;
@@ -54,15 +60,53 @@ private:
   std::map<uint32_t, double> queues, events;
 };
 
-double sumOfCollectives(const std::vector<TimedAction> &actions) {
-  double sum = 0;
-  for (const TimedAction &action : actions)
-    if (action.kind == TimedAction::Kind::collective)
-      sum += action.seconds;
-    else if (action.kind == TimedAction::Kind::loop)
-      sum += double(action.count) * sumOfCollectives(action.body);
-  return sum;
-}
+/// Ranks that go on as far as they can, in turn.
+class Following {
+public:
+  explicit Following(const std::vector<std::vector<TimedAction>> &ranks)
+      : ranks(ranks), next(ranks.size()), clocks(ranks.size()) {}
+
+  std::optional<double> run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t rank = 0; rank < ranks.size(); ++rank)
+        while (next[rank] < ranks[rank].size() && step(rank, ranks[rank][next[rank]])) {
+          ++next[rank];
+          moved = true;
+        }
+    }
+    double end = 0;
+    for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      if (next[rank] < ranks[rank].size())
+        return std::nullopt;
+      end = std::max(end, clocks[rank].now(0));
+    }
+    return end;
+  }
+
+private:
+  bool step(uint32_t rank, const TimedAction &action) {
+    if (action.kind == TimedAction::Kind::send) {
+      double &free = links[{rank, action.peer}];
+      free = std::max(free, clocks[rank].now(action.queue)) + action.seconds;
+      come[{rank, action.peer, action.number, action.round}] = free;
+    } else if (action.kind == TimedAction::Kind::receive) {
+      auto found = come.find({action.peer, rank, action.number, action.round});
+      if (found == come.end())
+        return false;
+      clocks[rank].waitUntil(action.queue, found->second);
+    } else {
+      clocks[rank].run(action);
+    }
+    return true;
+  }
+
+  const std::vector<std::vector<TimedAction>> &ranks;
+  std::vector<size_t> next;
+  std::vector<Clocks> clocks;
+  std::map<std::pair<uint32_t, uint32_t>, double> links; ///< when each is free, from and to
+  std::map<std::array<uint32_t, 4>, double> come; ///< from, to, number, round: when it is there
+};
 
 } // namespace
 
@@ -72,9 +116,27 @@ double secondsOf(const std::vector<TimedAction> &actions) {
   return clocks.now(0);
 }
 
+std::optional<double> secondsOf(const std::vector<std::vector<TimedAction>> &ranks) {
+  return Following(ranks).run();
+}
+
+double sumOf(const std::vector<TimedAction> &actions, bool (*counts)(const TimedAction &)) {
+  double sum = 0;
+  for (const TimedAction &action : actions)
+    if (action.kind == TimedAction::Kind::loop)
+      sum += double(action.count) * sumOf(action.body, counts);
+    else if (counts(action))
+      sum += action.seconds;
+  return sum;
+}
+
+static bool isCollective(const TimedAction &action) {
+  return action.kind == TimedAction::Kind::collective;
+}
+
 std::vector<TimedAction> withoutCollectives(std::vector<TimedAction> actions) {
   for (TimedAction &action : actions)
-    if (action.kind == TimedAction::Kind::collective)
+    if (isCollective(action) || isTransfer(action))
       action.seconds = 0;
     else if (action.kind == TimedAction::Kind::loop)
       action.body = withoutCollectives(std::move(action.body));
@@ -91,7 +153,7 @@ std::vector<TimedAction> onOneQueue(std::vector<TimedAction> actions) {
 
 EntryTime timeOf(const std::vector<TimedAction> &actions) {
   double all = secondsOf(actions);
-  return {all, sumOfCollectives(actions), all - secondsOf(withoutCollectives(actions))};
+  return {all, sumOf(actions, isCollective), all - secondsOf(withoutCollectives(actions))};
 }
 
 } // namespace weir::planned

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Follows queues and events by the clock. It is of one rank, whose members are taken to come to
-// each collective when it does.
+// Follows queues and events by the clock. Members of a collective are taken to come to it when
+// this rank does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,24 +14,37 @@
 #define WEIR_RUNTIME_PLANNED_SIMULATE_H
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace weir::planned {
 
 /// An action and what it takes.
 struct TimedAction {
-  enum class Kind : uint8_t { work, collective, record, wait, loop }; ///< as planned::Action::Kind
+  enum class Kind : uint8_t { work, collective, record, wait, loop, send, receive };
   Kind kind = Kind::work;
   uint32_t queue = 0;
-  double seconds = 0; ///< of work and of collectives
+  double seconds = 0; ///< of work and of collectives; of a send, until it has come
   uint32_t event = 0;
   uint64_t count = 0; ///< rounds of a loop
+  // An end of a transfer's, which stands in no loop.
+  uint32_t peer = 0;   ///< the other end, as it is counted among the ranks that are followed
+  uint32_t number = 0; ///< that both ends have
+  uint32_t round = 0;  ///< and the microbatch
   std::vector<TimedAction> body = {};
 };
 
 /// When queue 0 has done all, in seconds from the entry's begin. Loops of many rounds are followed
 /// for some, and the others take as long as the last of these.
 double secondsOf(const std::vector<TimedAction> &actions);
+
+/// When all of several ranks are done that each do their actions as they come to them: a receive
+/// waits for what is sent under its numbers, and between two ranks one send goes after the other.
+/// Nothing where some wait for ever.
+std::optional<double> secondsOf(const std::vector<std::vector<TimedAction>> &ranks);
+
+/// What the actions that `counts` holds for take, one after the other; loops as often as they go.
+double sumOf(const std::vector<TimedAction> &actions, bool (*counts)(const TimedAction &));
 
 /// Seconds of an entry.
 struct EntryTime {
@@ -41,7 +54,7 @@ struct EntryTime {
 };
 EntryTime timeOf(const std::vector<TimedAction> &actions);
 
-/// The same actions where collectives take nothing.
+/// The same actions where collectives and transfers take nothing.
 std::vector<TimedAction> withoutCollectives(std::vector<TimedAction> actions);
 
 /// The same actions, all of them on queue 0.
