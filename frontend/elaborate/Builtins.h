@@ -73,9 +73,6 @@ struct Builtin {
 const Builtin *findBuiltin(const std::string &name);
 std::vector<std::string> builtinNames();
 
-/// Whether a text is such as the pattern says, part by part between the points: "h.*.mlp".
-bool matchesPath(llvm::StringRef text, llvm::StringRef pattern);
-
 /// The table's parts, one per file.
 extern const std::vector<Builtin> mathBuiltins, reductionBuiltins, layoutBuiltins, networkBuiltins,
     programBuiltins;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
+#include "ir/weir/Blocks.h"
 
 namespace weir::elab {
 
@@ -86,35 +87,6 @@ static Value ratio(BuiltinCall &call) {
     term.count = e.cast(*count, e.f32(), call.rangeOf(1)).value;
   }
   return Ratio{{term}};
-}
-
-/// Whether `*` in the pattern may stand for what is in its place in a text without points.
-static bool matchesPart(llvm::StringRef text, llvm::StringRef pattern) {
-  size_t at = 0, next = 0, star = llvm::StringRef::npos, behindStar = 0;
-  while (at < text.size()) {
-    if (next < pattern.size() && pattern[next] == '*') {
-      star = next++;
-      behindStar = at;
-    } else if (next < pattern.size() && pattern[next] == text[at]) {
-      ++at;
-      ++next;
-    } else if (star != llvm::StringRef::npos) {
-      next = star + 1; // the last star stands for one letter more
-      at = ++behindStar;
-    } else {
-      return false;
-    }
-  }
-  return pattern.drop_front(next).ltrim('*').empty();
-}
-
-bool matchesPath(llvm::StringRef text, llvm::StringRef pattern) {
-  llvm::SmallVector<llvm::StringRef> parts, patterns;
-  text.split(parts, '.');
-  pattern.split(patterns, '.');
-  return parts.size() == patterns.size() && llvm::all_of(llvm::zip(parts, patterns), [](auto both) {
-           return std::apply(matchesPart, both);
-         });
 }
 
 static bool startsWith(llvm::StringRef text, llvm::StringRef part) {

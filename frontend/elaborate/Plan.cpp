@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/ShardPins.h"
@@ -189,16 +190,6 @@ void Elaborator::reportUnmatched(const Pin &pin,
     report.help("ops are " + someOf(kinds) + (names.empty() ? "" : ", names " + someOf(names)));
 }
 
-/// The paths of the instances that ops stand in, and of what is around these.
-static std::set<std::string> blocksOf(mlir::ModuleOp module) {
-  std::set<std::string> blocks = {""};
-  module->walk([&](mlir::Operation *op) {
-    for (llvm::StringRef path = instancePath(op->getLoc()); blocks.insert(path.str()).second;)
-      path = pathAround(path);
-  });
-  return blocks;
-}
-
 /// The outermost blocks are enough: what is in them is marked with them.
 void Elaborator::markBlocks() {
   if (recomputes.empty())
@@ -214,17 +205,7 @@ void Elaborator::markBlocks() {
     if (!any)
       reportUnmatched(*entry, blocks);
   }
-  std::vector<std::string> outermost;
-  for (const std::string &path : marked) {
-    bool isInside = false;
-    for (llvm::StringRef around = path; !around.empty() && !isInside;) {
-      around = pathAround(around);
-      isInside = marked.count(around.str());
-    }
-    if (!isInside)
-      outermost.push_back(path);
-  }
-  setRecomputed(*module, outermost);
+  setRecomputed(*module, outermost(marked));
 }
 
 void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
@@ -233,10 +214,7 @@ void Elaborator::reportUnmatched(const ast::RecomputeEntry &entry,
   // As they are, with a star for the number of a layer, and each part.
   std::vector<std::string> all, alike;
   for (const std::string &path : blocks) {
-    std::vector<std::string> parts;
-    for (llvm::StringRef part : llvm::split(path, '.'))
-      parts.push_back(llvm::all_of(part, llvm::isDigit) ? "*" : part.str());
-    std::string pattern = llvm::join(parts, ".");
+    std::string pattern = patternOf(path);
     if (!path.empty() && !llvm::is_contained(alike, pattern))
       alike.push_back(pattern);
     all.push_back(path);

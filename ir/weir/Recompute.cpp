@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Recompute.h"
+#include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/base/Text.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -21,6 +23,33 @@ void setRecomputed(ModuleOp module, ArrayRef<std::string> paths) {
     module->removeAttr(recomputeAttrName);
   else
     module->setAttr(recomputeAttrName, Builder(module.getContext()).getStrArrayAttr(all));
+}
+
+bool markRecomputed(ModuleOp module, ArrayRef<std::string> patterns, std::string &why) {
+  if (patterns.empty())
+    return true;
+  std::set<std::string> blocks = blocksOf(module), marked;
+  if (auto there = module->getAttrOfType<ArrayAttr>(recomputeAttrName))
+    for (StringRef path : there.getAsValueRange<StringAttr>())
+      marked.insert(path.str());
+  for (const std::string &pattern : patterns) {
+    size_t before = marked.size();
+    std::vector<std::string> alike;
+    for (const std::string &path : blocks) {
+      if (matchesPath(path, pattern))
+        marked.insert(path);
+      if (std::string like = patternOf(path); !path.empty() && !llvm::is_contained(alike, like))
+        alike.push_back(like);
+    }
+    if (marked.size() == before) {
+      std::string near = didYouMean(pattern, alike);
+      why = "no block of the model is " + pattern +
+            (near.empty() ? ": expected one such as " + joinFew(alike, ", ", 8) : near);
+      return false;
+    }
+  }
+  setRecomputed(module, outermost(marked));
+  return true;
 }
 
 FailureOr<Recomputed> Recomputed::of(ModuleOp module) {
@@ -70,11 +99,6 @@ bool Recomputed::contains(KernelOp kernel) const {
     any = true;
   }
   return any;
-}
-
-StringRef pathAround(StringRef path) {
-  size_t end = path.rfind('.');
-  return end == StringRef::npos ? "" : path.take_front(end);
 }
 
 } // namespace weir

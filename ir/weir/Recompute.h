@@ -24,6 +24,10 @@ namespace weir {
 /// is the model itself. Blocks in them are computed again, too. None: there is no attribute.
 void setRecomputed(mlir::ModuleOp module, llvm::ArrayRef<std::string> paths);
 
+/// Has the blocks of these patterns (Blocks.h) computed again besides. False, with what is wrong in
+/// `why`, where one matches none.
+bool markRecomputed(mlir::ModuleOp module, llvm::ArrayRef<std::string> patterns, std::string &why);
+
 /// The blocks that are computed again.
 class Recomputed {
 public:
@@ -40,9 +44,6 @@ public:
 private:
   llvm::StringSet<> paths;
 };
-
-/// The path of what a block's instance stands in, "h.0" for "h.0.mlp"; "" at last.
-llvm::StringRef pathAround(llvm::StringRef path);
 
 } // namespace weir
 

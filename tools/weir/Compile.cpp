@@ -17,6 +17,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Recompute.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -152,6 +153,8 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
   if (Exit exit = elaborate(); exit != Exit::ok)
     return exit;
   std::string problem;
+  if (!markRecomputed(*module, options.recompute, problem))
+    return usage("--recompute: " + problem);
   std::optional<LossScale> scale =
       lossScaleFor(options.lossScale, *module, named.precision, problem);
   if (!scale)

@@ -42,6 +42,11 @@ struct CompileOptions {
   std::string mesh;                        ///< "dp=2"; "": one device
   std::vector<std::string> otherMeshes;    ///< that the artifact is for as well
   int64_t zero = 0;                        ///< PipelineOptions::zero
+  bool saysZero = false;                   ///< it was given
+  std::vector<std::string> recompute;      ///< patterns of blocks (ir/weir/Blocks.h)
+  std::string plan;                        ///< a file of weir plan; "" for none
+  bool choseMesh = false;                  ///< the mesh was "auto"
+  std::string cluster;                     ///< what --mesh auto chooses for; "": what is here
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
   bool saysSequenceParallel = false;       ///< it was given
   std::string contextParallel;             ///< PipelineOptions::contextParallel

@@ -85,9 +85,7 @@ void readModelOptions(const ModelWords &words, CompileOptions &options) {
   options.colour = colouredErrors();
 }
 
-void addTargetOptions(CLI::App &app, CompileOptions &options) {
-  app.add_option("--target", options.target, "What to compile for: " + targetOptions())
-      ->type_name("TARGET");
+void addPrecisionOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--precision", options.precision,
                  "What products multiply: " + precisionOptions() +
                      "; sums and the optimizer compute in f32")
@@ -102,6 +100,12 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
                  "What gradients in f16 are computed times: " + lossScaleOptions() +
                      " (default with f16: dynamic)")
       ->type_name("SCALE");
+}
+
+void addTargetOptions(CLI::App &app, CompileOptions &options) {
+  app.add_option("--target", options.target, "What to compile for: " + targetOptions())
+      ->type_name("TARGET");
+  addPrecisionOptions(app, options);
   app.add_option("--memory", options.memory,
                  "Bytes that a run may take: what does not fit is computed again rather than kept; "
                  "here: what this machine, or its container, has")
@@ -142,7 +146,21 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"activations", "optimizer", "parameters", "auto"}));
+  app.add_option("--recompute", options.recompute,
+                 "Blocks whose values are computed again for gradients instead of being kept, "
+                 "besides those that the model says: paths, with * for any part, such as "
+                 "h.*.mlp")
+      ->type_name("PATH")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   addMeshOptions(app, options);
+  app.add_option("--plan", options.plan,
+                 "What weir plan has chosen: --mesh and what goes with it, from a file")
+      ->type_name("FILE.toml");
+  app.add_option("--cluster", options.cluster,
+                 "What --mesh auto chooses for: a file that describes devices (docs/planning.md)")
+      ->type_name("FILE.toml");
   app.add_option("--tuning", options.tuning,
                  "What weir tune has measured of the kernels: schedules to compile with")
       ->type_name("FILE");
@@ -151,6 +169,9 @@ void addTargetOptions(CLI::App &app, CompileOptions &options) {
 }
 
 void checkTargetOptions(const CompileOptions &options) {
+  if (!options.cluster.empty() && !options.choseMesh)
+    throw Failure(Exit::usage, "--cluster is what --mesh auto chooses for: give both, or see "
+                               "weir plan");
   checkMeshOptions(options);
   if (options.choosesMicrobatches && !options.memory)
     throw Failure(Exit::usage, "--microbatches auto needs a --memory to fit into");
