@@ -42,6 +42,10 @@ inline constexpr llvm::StringLiteral modelAttrName = "weir.model", configsAttrNa
                                      recomputeAttrName = "weir.recompute",
                                      keepingAttrName = "weir.keeping",
                                      shardsAttrName = "weir.shards";
+
+/// Of a module that has few of a deep model's layers: a dictionary from patterns of blocks, "h.*",
+/// to how many of the model's each of its own stands for.
+inline constexpr llvm::StringLiteral standsForAttrName = "weir.stands_for";
 /// Of a module: the ranks that run it together ("dp=2,tp=2"), the processes that have them where
 /// one has several (runtime/base/Hosts.h), and the rank whose sizes it has. Of a variable and of an
 /// entry's argument: how it lies on them. Of an op: how its factors are cut over them, each as a

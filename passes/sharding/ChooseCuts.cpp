@@ -32,6 +32,11 @@ struct Matrices {
   SmallVector<Value> reads;
   SmallVector<Shardable> uses; ///< that are cut with them
   int64_t bytes = 0;
+  /// Rows are picked of it, which are moved cheaply: it follows what the others are cut along, not
+  /// they its.
+  bool isTable() const {
+    return llvm::any_of(uses, [](Shardable use) { return isa<Picking>(*use); });
+  }
 };
 
 /// A path without the numbers of layers: "h.*.mlp.c_fc.weight".
@@ -62,29 +67,33 @@ public:
       : entry(entry), propagation(propagation), mesh(mesh), axis(axis), forward(forwardOps(entry)) {
   }
 
+  /// How the first kind is cut decides most of the others: each way is followed to its end. From
+  /// there on the cheapest is taken, kind by kind.
   void cutMatrices() {
-    SmallVector<Seeds> batches = cutsOfBatches();
-    for (const Matrices &kind : matrices()) {
-      auto isCut = [&](const Propagation &cuts) {
-        return llvm::all_of(kind.reads,
-                            [&](Value read) { return cuts.of(read).isCutOver(axis); }) &&
-               llvm::all_of(kind.uses,
-                            [&](Shardable use) { return cuts.factors(use).isCutOver(axis); });
-      };
-      if (isCut(propagation))
+    SmallVector<Matrices> kinds = matrices();
+    batches = cutsOfBatches();
+    auto first =
+        llvm::find_if(kinds, [&](const Matrices &kind) { return !isCut(kind, propagation); });
+    if (first == kinds.end())
+      return;
+    ArrayRef<Matrices> others(first + 1, kinds.end());
+    const Propagation before = propagation;
+    std::optional<Propagation> best;
+    double least = 0;
+    for (const Seeds &way : waysOf(*first)) {
+      propagation = before;
+      if (!choose(way, whyOf(*first), [&](const Propagation &cuts) { return isCut(*first, cuts); }))
         continue;
-      // A table by its rows: what is picked and told apart, where the rows are long enough.
-      bool isTable = llvm::any_of(kind.uses, [](Shardable use) { return isa<Picking>(*use); });
-      std::string why = "with " + kind.name;
-      if (isTable && choose(cutsAlong(kind.reads, 0), why, isCut))
-        continue;
-      SmallVector<Seeds> ways;
-      int64_t dimensions = shapeOf(kind.reads[0]).size();
-      for (int64_t d = 0; d < dimensions; ++d)
-        ways.push_back(cutsAlong(kind.reads, d));
-      llvm::append_range(ways, batches);
-      choose(ways, why, isCut);
+      cutEach(others);
+      double price = priceOf(entry, propagation, mesh).total();
+      if (!best || price < least) {
+        best.emplace(propagation);
+        least = price;
+      }
     }
+    propagation = best ? std::move(*best) : before;
+    if (!best)
+      cutEach(others);
   }
 
   void cutSums() {
@@ -105,7 +114,35 @@ public:
   }
 
 private:
-  /// The largest kind first.
+  static std::string whyOf(const Matrices &kind) { return "with " + kind.name; }
+
+  bool isCut(const Matrices &kind, const Propagation &cuts) const {
+    return llvm::all_of(kind.reads, [&](Value read) { return cuts.of(read).isCutOver(axis); }) &&
+           llvm::all_of(kind.uses,
+                        [&](Shardable use) { return cuts.factors(use).isCutOver(axis); });
+  }
+
+  SmallVector<Seeds> waysOf(const Matrices &kind) {
+    SmallVector<Seeds> ways;
+    for (size_t d = 0; d < shapeOf(kind.reads[0]).size(); ++d)
+      ways.push_back(cutsAlong(kind.reads, d));
+    llvm::append_range(ways, batches);
+    return ways;
+  }
+
+  void cutEach(ArrayRef<Matrices> kinds) {
+    for (const Matrices &kind : kinds) {
+      auto serves = [&](const Propagation &cuts) { return isCut(kind, cuts); };
+      if (serves(propagation))
+        continue;
+      // A table by its rows: what is picked and told apart, where the rows are long enough.
+      if (kind.isTable() && choose(cutsAlong(kind.reads, 0), whyOf(kind), serves))
+        continue;
+      choose(waysOf(kind), whyOf(kind), serves);
+    }
+  }
+
+  /// The largest kind first, tables last.
   SmallVector<Matrices> matrices() {
     llvm::MapVector<StringRef, Matrices> kinds;
     std::map<std::string, StringRef> names;
@@ -126,7 +163,9 @@ private:
     SmallVector<Matrices> all;
     for (auto &[name, kind] : kinds)
       all.push_back(std::move(kind));
-    llvm::stable_sort(all, [](auto &a, auto &b) { return a.bytes > b.bytes; });
+    llvm::stable_sort(all, [](auto &a, auto &b) {
+      return std::pair(!a.isTable(), a.bytes) > std::pair(!b.isTable(), b.bytes);
+    });
     return all;
   }
 
@@ -238,6 +277,7 @@ private:
   const Mesh &mesh;
   const unsigned axis;
   const llvm::DenseSet<Operation *> forward;
+  SmallVector<Seeds> batches; ///< ways to cut what multiplies no parameter
 };
 
 } // namespace

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Price.h"
+#include "ir/weir/Blocks.h"
+#include "ir/weir/Locations.h"
+#include "ir/weir/Names.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Reshard.h"
 #include <set>
@@ -24,7 +27,9 @@ namespace {
 class Pricer {
 public:
   Pricer(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh)
-      : entry(entry), propagation(propagation), mesh(mesh), forward(forwardOps(entry)) {}
+      : entry(entry), propagation(propagation), mesh(mesh), forward(forwardOps(entry)),
+        standsFor(
+            entry->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(standsForAttrName)) {}
 
   Price run() {
     for (BlockArgument argument : entry.getArguments())
@@ -36,10 +41,21 @@ public:
 private:
   const Layout &layoutOf(Value value) const { return layouts.at(value); }
 
-  void visit(Block &block, double times) {
+  /// How many ops of a deeper model it stands for.
+  double alike(Operation *op) const {
+    if (!standsFor)
+      return 1;
+    for (StringRef path = instancePath(op->getLoc()); !path.empty(); path = pathAround(path))
+      if (auto number = standsFor.getAs<FloatAttr>(patternOf(path)))
+        return number.getValueAsDouble();
+    return 1;
+  }
+
+  void visit(Block &block, double ofBlock) {
     for (Operation &op : block) {
+      double times = ofBlock * alike(&op);
       if (auto loop = dyn_cast<MicrobatchesOp>(&op))
-        visitLoop(loop, times);
+        visitLoop(loop, ofBlock);
       else if (auto write = dyn_cast<WriteOp>(&op))
         move(write.getValue(), variableLayout(write), true, times);
       else if (auto shardable = dyn_cast<Shardable>(&op))
@@ -117,6 +133,7 @@ private:
   const Propagation &propagation;
   const Mesh &mesh;
   const llvm::DenseSet<Operation *> forward;
+  const DictionaryAttr standsFor;
   llvm::DenseMap<Value, Layout> layouts;
   llvm::StringMap<ReadOp> reads;
   std::set<std::tuple<const void *, std::string, bool>> moved;
