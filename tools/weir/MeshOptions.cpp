@@ -13,6 +13,7 @@
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
+#include "tools/weir/PlanModel.h"
 #include <algorithm>
 #include <map>
 
@@ -24,7 +25,7 @@ std::string isLink(const std::string &text) {
                                     "exchange takes besides, such as 50GB/s or 50GB/s,5us";
 }
 
-void addMeshOptions(CLI::App &app, CompileOptions &options) {
+void addLayoutOptions(CLI::App &app, CompileOptions &options) {
   app.add_option_function<std::vector<std::string>>(
          "--mesh",
          [&options](const std::vector<std::string> &meshes) {
@@ -34,14 +35,17 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "Run it on several devices together, GPUs or threads of this process: axes and their "
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
          "of layers, over ep rows and the experts that they are routed to, over cp the "
-         "positions of sequences that attend to each other; pp are the stages of a pipeline. Given "
+         "positions of sequences that attend to each other; pp are the stages of a pipeline. "
+         "auto, or auto:N, chooses for the cores of this machine, or N of them. Given "
          "several times, the artifact is for all of them: a run takes the one of as many ranks as "
          "it has processes, or the first")
-      ->type_name("AXIS=N[,AXIS=N]")
+      ->type_name("AXIS=N[,AXIS=N]|auto[:N]")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
       ->check([](const std::string &text) {
+        if (isChosenMesh(text))
+          return std::string();
         auto parsed = Mesh::parse(text);
         if (auto *wrong = std::get_if<std::string>(&parsed))
           return *wrong;
@@ -52,8 +56,12 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
                                "of sequences, or pp, for stages";
         return std::string();
       });
-  app.add_option(
-         "--zero", options.zero,
+  app.add_option_function<int64_t>(
+         "--zero",
+         [&options](int64_t zero) {
+           options.zero = zero;
+           options.saysZero = true;
+         },
          "What each of --mesh dp=N has a part of besides its rows: 1 or 2, what optimizers keep, "
          "and gradients; 3, parameters too. Over ep and cp as well")
       ->type_name("0..3")
@@ -68,6 +76,10 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
                    ? std::string()
                    : "there is no schedule " + name + ": expected " + pipeline::scheduleNames();
       });
+}
+
+void addMeshOptions(CLI::App &app, CompileOptions &options) {
+  addLayoutOptions(app, options);
   CLI::Option *along =
       app.add_option_function<std::string>(
              "--sequence-parallel",

@@ -16,6 +16,9 @@ namespace weir {
 /// "", or why it is no link (runtime/base/Link.h).
 std::string isLink(const std::string &text);
 
+/// Adds --mesh, --zero and --schedule.
+void addLayoutOptions(CLI::App &app, CompileOptions &options);
+
 /// --mesh, and how things are cut over it.
 void addMeshOptions(CLI::App &app, CompileOptions &options);
 

@@ -37,6 +37,8 @@
 #include "tools/weir/InspectSharding.h"
 #include "tools/weir/InspectTime.h"
 #include "tools/weir/MeshOptions.h"
+#include "tools/weir/PlanFileOptions.h"
+#include "tools/weir/PlanModel.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
@@ -84,6 +86,7 @@ struct State {
        sharding = false, time = false;
   TimeOptions predicted;
   VerifyModelOptions verify;
+  PlanModelOptions planned;
   bool json = false;
 };
 
@@ -95,6 +98,16 @@ Command addCheck(CLI::App &app, State &state) {
     readModelOptions(state.words, state.compile);
     return checkModel(state.compile);
   };
+}
+
+/// Takes the mesh from where it is not said itself: from --plan, or by choosing it.
+Exit settleMesh(CompileOptions &options) {
+  readPlanFile(options);
+  if (std::ranges::any_of(options.otherMeshes, isChosenMesh))
+    throw Failure(Exit::usage, "--mesh auto stands for one mesh: give it alone");
+  if (!options.otherMeshes.empty() && isChosenMesh(options.mesh))
+    throw Failure(Exit::usage, "--mesh auto stands for one mesh: give it alone");
+  return chooseMesh(options);
 }
 
 /// Compiles, and lets nothing pass that cannot be run.
@@ -146,6 +159,8 @@ Command addCompile(CLI::App &app, State &state) {
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
     readModelOptions(state.words, state.compile);
+    if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
+      return exit;
     checkTargetOptions(state.compile);
     std::string path = state.output;
     if (path.empty())
@@ -185,6 +200,8 @@ Command addVerify(CLI::App &app, State &state) {
       throw Failure(Exit::usage,
                     "--offload auto: weir verify takes activations, optimizer or parameters");
     requireOneMesh(state.compile, "weir verify");
+    if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
+      return exit;
     checkTargetOptions(state.compile);
     return verifyModel(state.compile, state.verify);
   };
@@ -221,11 +238,13 @@ Command addTrain(CLI::App &app, State &state) {
     state.compile.offloadFolder = state.run.device.offloadFolder;
     if (state.compile.memoryIsHere)
       state.compile.memory = std::max<int64_t>(1, state.compile.memory - bytesOfCompiler);
+    state.compile.threads = state.run.device.threads;
+    if (Exit exit = settleMesh(state.compile); exit != Exit::ok)
+      return exit;
     checkTargetOptions(state.compile);
     if (std::string ranks = ranksOf(state.compile).mesh; state.checkEveryOp && !ranks.empty())
       refuseCheckEveryOp(ranks);
     state.compile.gradients = !state.run.gradients.empty();
-    state.compile.threads = state.run.device.threads;
     state.run.alsoRead = readByCompiler(state.compile);
     state.run.alsoWritten = writtenByCompiler(state.output, state.compile);
     keepSources(state.run);
@@ -373,6 +392,64 @@ void requirePlace(const std::string &path) {
     throw Failure(Exit::storage, "-o " + path + ": no file can be written there");
 }
 
+Command addPlan(CLI::App &app, State &state) {
+  addModelOptions(app, state.compile, state.words);
+  app.add_option("--cluster", state.planned.cluster,
+                 "What it is planned for: a file that describes devices and what joins them "
+                 "(docs/planning.md)")
+      ->required()
+      ->type_name("FILE.toml");
+  addPrecisionOptions(app, state.compile);
+  addLayoutOptions(app, state.compile);
+  app.add_option("--microbatches", state.compile.microbatches,
+                 "Only plans that cut a step's rows into so many parts")
+      ->type_name("N")
+      ->transform(integerWithin(1, 1 << 20));
+  app.add_option("--recompute", state.compile.recompute,
+                 "Only plans that compute these blocks again, such as h.*.mlp, where memory is "
+                 "short")
+      ->type_name("PATH")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--axes", state.planned.axes,
+                 "Only meshes of these axes: pp, dp, ep, cp, tp (default: all of them)")
+      ->type_name("AXIS[,AXIS]")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"pp", "dp", "ep", "cp", "tp"}));
+  app.add_flag("--all-devices", state.planned.allDevices,
+               "Only meshes of all devices, were some to be faster alone");
+  app.add_option("--best", state.planned.best, "How many plans to list")
+      ->type_name("N")
+      ->transform(integerWithin(1, 1000))
+      ->capture_default_str();
+  app.add_option("--lower", state.planned.lowered,
+                 "How many plans to lower at most, which says exactly what they take; 0: none, "
+                 "all figures are estimates")
+      ->type_name("N")
+      ->transform(integerWithin(0, 100000))
+      ->capture_default_str();
+  app.add_option("--why", state.planned.why, "Say why the second of these plans is slower")
+      ->type_name("A B")
+      ->expected(2)
+      ->check(CLI::Range(1, 1000));
+  app.add_option("-o", state.planned.output, "Write the best plan here, for weir compile --plan")
+      ->type_name("FILE.toml");
+  app.add_option("--take", state.planned.take, "Write this one of the plans instead of the first")
+      ->type_name("N")
+      ->transform(integerWithin(1, 1000));
+  app.add_flag("--json", state.planned.json, "As one JSON object");
+  return [&] {
+    readModelOptions(state.words, state.compile);
+    std::vector<NamedPath> written;
+    if (!state.planned.output.empty())
+      written.push_back(namedByOption("-o", state.planned.output));
+    keepSources(written, {namedByOption("MODEL", state.compile.model),
+                          namedByOption("--cluster", state.planned.cluster)});
+    return planModel(state.compile, state.planned);
+  };
+}
+
 Command addTune(CLI::App &app, State &state) {
   addArtifact(app, state);
   app.add_option("-o", state.output, "Where to write")->required()->type_name("FILE");
@@ -470,6 +547,16 @@ Examples:
   weir inspect gpt.weirx --time --link 50GB/s,5us
   weir inspect gpt.weirx --plan)",
      addInspect},
+    {"plan",
+     R"(Choose how to train a model on devices that need not be there, and say what it takes.
+
+Examples:
+  weir plan models/gpt-char.weir --cluster cluster.toml
+  weir plan models/gpt-char.weir --cluster cluster.toml --precision bf16 -o gpt.plan.toml
+  weir plan models/gpt-char.weir --cluster cluster.toml --why 1 4
+  weir plan models/gpt-char.weir --cluster cluster.toml --mesh dp=4,tp=2 --zero 1
+  weir compile models/gpt-char.weir --plan gpt.plan.toml -o gpt.weirx)",
+     addPlan},
     {"tune",
      R"(Measure the kernels of an artifact on a GPU, in every schedule that they may have, and write the fastest
 ones into a file that weir compile takes: the same file gives the same artifact.

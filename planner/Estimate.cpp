@@ -1,0 +1,245 @@
+//===- Estimate.cpp - What a choice comes to, without lowering it -----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "planner/Estimate.h"
+#include "ir/weir/Recompute.h"
+#include "passes/pipeline/Schedules.h"
+#include "planner/Prices.h"
+#include "planner/Shrink.h"
+#include "runtime/base/Text.h"
+
+using namespace mlir;
+
+namespace weir::planner {
+
+AxisSizes AxisSizes::of(const std::string &text) {
+  AxisSizes sizes;
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(text));
+  for (const Mesh::Axis &axis : mesh.axes) {
+    int64_t &size = axis.name == stageAxis     ? sizes.pp
+                    : axis.name == dataAxis    ? sizes.dp
+                    : axis.name == expertAxis  ? sizes.ep
+                    : axis.name == contextAxis ? sizes.cp
+                                               : sizes.tp;
+    size = axis.size;
+  }
+  return sizes;
+}
+
+std::string AxisSizes::mesh() const {
+  Mesh mesh;
+  for (auto [name, size] :
+       {std::pair(stageAxis, pp), std::pair(dataAxis, dp), std::pair(expertAxis, ep),
+        std::pair(contextAxis, cp), std::pair(tensorAxis, tp)})
+    if (size > 1)
+      mesh.axes.push_back({std::string(name), size});
+  return mesh.axes.empty() ? "" : mesh.text();
+}
+
+/// The number of microbatches, of those there may be, whose rows are nearest to what a rank of the
+/// choice has in one of its own.
+static int64_t countWithRows(const Facts &facts, double rowsOfRank, int64_t ep) {
+  int64_t best = facts.counts.front();
+  auto distance = [&](int64_t count) {
+    return std::abs(std::log(double(facts.rows) / double(count * ep) / rowsOfRank));
+  };
+  for (int64_t count : facts.counts)
+    if (distance(count) < distance(best))
+      best = count;
+  return best;
+}
+
+const Estimator::Sample &Estimator::sample(const Choice &choice, const AxisSizes &sizes,
+                                           int64_t count) {
+  AxisSizes ofLayer = sizes;
+  ofLayer.dp = ofLayer.pp = 1;
+  Choice reduced{.mesh = ofLayer.mesh(),
+                 .microbatches = count,
+                 .recompute = choice.recompute,
+                 .sequenceParallel = choice.sequenceParallel,
+                 .contextParallel = choice.contextParallel,
+                 .link = choice.link};
+  auto [found, isNew] = sampled.try_emplace(reduced.text());
+  if (isNew)
+    lower(reduced, found->second);
+  found->second.rows = double(facts.rows) / double(count * sizes.ep);
+  return found->second;
+}
+
+ModuleOp Estimator::withRounds(int64_t rounds) {
+  OwningOpRef<ModuleOp> &module = withFewer[rounds];
+  if (!module)
+    module = shrunk(model, facts.repeats, rounds);
+  return *module;
+}
+
+/// What a number is with so many rounds, where it is these with one and with one more.
+static double extended(double few, double more, int64_t rounds) {
+  return few + double(rounds) * (more - few);
+}
+
+void Estimator::lower(const Choice &choice, Sample &sample) {
+  // The first and the last layer are none like the others.
+  constexpr int64_t few = 2;
+  const bool isDeep = facts.repeats.rounds > few + 1;
+  auto parts = [&](int64_t rounds) {
+    return Lowering(withRounds(rounds), options, cluster).parts(choice, sample.why);
+  };
+  std::optional<Lowering::Parts> first = parts(isDeep ? few : facts.repeats.rounds),
+                                 second = isDeep && first ? parts(few + 1) : first;
+  if (!first || !second)
+    return;
+  const int64_t others = isDeep ? facts.repeats.rounds - few : 0;
+  auto of = [&](auto Lowering::Parts::*part) {
+    return extended((*first).*part, (*second).*part, others);
+  };
+  sample.body = of(&Lowering::Parts::body);
+  sample.computing = of(&Lowering::Parts::bodyComputing);
+  sample.communicating = of(&Lowering::Parts::bodyCommunicating);
+  sample.outside = of(&Lowering::Parts::outside);
+  sample.ofLayers =
+      isDeep ? double(facts.repeats.rounds) * double(second->memory.scratch - first->memory.scratch)
+             : double(first->memory.scratch);
+  for (int64_t RankMemory::*kind : {&RankMemory::parameters, &RankMemory::optimizer,
+                                    &RankMemory::state, &RankMemory::scratch, &RankMemory::reserve})
+    sample.memory.*kind =
+        int64_t(extended(double(first->memory.*kind), double(second->memory.*kind), others));
+}
+
+Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
+                                      double rowsOfRank, Rows rows) {
+  // As few as may be, and some more.
+  constexpr double times = 4;
+  const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
+  if (!few.why.empty())
+    return few;
+  const Sample &more = sample(choice, sizes, countWithRows(facts, times * few.rows, sizes.ep));
+  if (!more.why.empty() || more.rows == few.rows)
+    return few;
+  // What is the same for any number of rows is of parameters.
+  auto slope = [&](double a, double b) { return std::max(0.0, (b - a) / (more.rows - few.rows)); };
+  auto at = [&](double a, double b) {
+    return std::max(a / 4, a + (rowsOfRank - few.rows) * slope(a, b));
+  };
+  Sample result = few;
+  if (rows == Rows::met) {
+    const Sample &met = sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
+    if (!met.why.empty())
+      return met;
+    result = met;
+  } else {
+    for (double Sample::*figure : {&Sample::body, &Sample::computing, &Sample::communicating})
+      result.*figure = at(few.*figure, more.*figure);
+    result.memory.scratch = int64_t(at(double(few.memory.scratch), double(more.memory.scratch)));
+    result.memory.reserve = int64_t(at(double(few.memory.reserve), double(more.memory.reserve)));
+  }
+  double grows = rowsOfRank * slope(double(few.memory.scratch), double(more.memory.scratch));
+  result.kept = std::min(grows, rowsOfRank * slope(few.ofLayers, more.ofLayers));
+  result.passing = grows - result.kept;
+  return result;
+}
+
+std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, std::string &why) {
+  const AxisSizes sizes = AxisSizes::of(choice.mesh);
+  const int64_t count = choice.microbatches ? choice.microbatches : facts.recipeCount;
+  double rowsOfRank = double(facts.rows) / double(count) / double(sizes.dp * sizes.ep);
+  if (rowsOfRank < 1) {
+    why = concat("a microbatch has ", facts.rows / count, " rows, fewer than the ",
+                 sizes.dp * sizes.ep, " ranks that share them");
+    return std::nullopt;
+  }
+  const Sample sample = sampleOf(choice, sizes, std::ceil(rowsOfRank), rows);
+  if (!sample.why.empty()) {
+    why = sample.why;
+    return std::nullopt;
+  }
+  const double m = double(count), dp = double(sizes.dp), pp = double(sizes.pp);
+  const double parameters = double(sample.memory.parameters);
+  double gradients = parameters * (options.master == Element::bf16 ? 2 : 1); // f32
+  double share = 1, ofParameters = 1;
+  Prediction prediction;
+  prediction.computing = m * sample.computing;
+  double passing = m * sample.body;
+  if (sizes.pp > 1) {
+    const pipeline::Schedule &schedule =
+        *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
+    const pipeline::Pipe pipe{sizes.pp, schedule.chunks(), count};
+    if (why = schedule.check(pipe); !why.empty())
+      return std::nullopt;
+    const auto &stages = facts.stages(sizes.pp * pipe.chunks, &why);
+    if (!stages)
+      return std::nullopt;
+    share = ofParameters = 0;
+    for (int64_t rank = 0; rank < sizes.pp; ++rank) {
+      double work = 0, held = 0;
+      for (int64_t chunk = 0; chunk < pipe.chunks; ++chunk) {
+        work += (*stages)[size_t(chunk * sizes.pp + rank)].work;
+        held += (*stages)[size_t(chunk * sizes.pp + rank)].parameters;
+      }
+      share = std::max(share, work);
+      ofParameters = std::max(ofParameters, held);
+    }
+    double bytes =
+        facts.crossing(sizes.pp * pipe.chunks) * rowsOfRank / double(sizes.tp * sizes.cp);
+    double sending = secondsToSend(cluster, 0, sizes.ranks() / sizes.pp, bytes);
+    double waiting = schedule.bubble(pipe) * m * sample.body / pp;
+    prediction.computing = m * sample.computing / pp;
+    prediction.bubble = waiting + m * sample.body * (share - 1 / pp);
+    passing = m * sample.body * share + waiting;
+    // The first and the last microbatch pass all stages, one after the other.
+    prediction.exposed += 2 * double(pipe.chunks) * (pp - 1) * sending +
+                          std::max(0.0, m * (2 * sending - sample.body * share));
+  }
+  prediction.exposed += passing > 0 ? m * share * (sample.body - sample.computing) : 0;
+  double updating = sample.outside * ofParameters / (choice.zero >= 1 ? dp : 1);
+  prediction.computing += updating;
+  double exchanging = 0;
+  if (sizes.dp > 1) {
+    Members who{sizes.dp, sizes.ep * sizes.cp * sizes.tp};
+    double moved = (dp - 1) / dp * ofParameters;
+    double summing = secondsToExchange(cluster, who, moved * gradients),
+           gathering = secondsToGather(cluster, who, moved * gradients),
+           fetching = secondsToGather(cluster, who, moved * parameters);
+    exchanging = choice.zero == 0   ? summing + gathering
+                 : choice.zero == 1 ? summing + fetching
+                 : choice.zero == 2 ? m * summing + fetching
+                                    : m * (summing + 2 * fetching);
+    // What gradients are computed beside, but for the last of them; of all microbatches where each
+    // has its own.
+    double beside = sizes.pp > 1 || !options.overlap
+                        ? 0
+                        : (choice.zero >= 2 ? m : 1.0) * sample.computing * share * 2 / 3;
+    exchanging = std::max(exchanging - beside, exchanging / 8);
+  }
+  prediction.exposed += exchanging;
+  prediction.seconds =
+      passing + updating + prediction.exposed - (m * share * (sample.body - sample.computing));
+  RankMemory &memory = prediction.memory = sample.memory;
+  auto part = [](int64_t bytes, double of) { return int64_t(double(bytes) * of); };
+  memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? dp : 1));
+  memory.optimizer = part(memory.optimizer, ofParameters / (choice.zero >= 1 ? dp : 1));
+  double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : pp) : 1;
+  double same = std::max(0.0, double(memory.scratch) - sample.kept - sample.passing);
+  if (choice.zero >= 2)
+    same = std::max(0.0, same - gradients * (1 - 1 / dp));
+  memory.scratch = int64_t(same * ofParameters + sample.passing + sample.kept * share * inFlight);
+  if (!choice.offload.empty()) {
+    memory.host = memory.optimizer;
+    memory.optimizer = 0;
+    if (choice.offload == "parameters") {
+      memory.host += memory.parameters;
+      memory.parameters = 0;
+    }
+    prediction.exposed += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
+    prediction.seconds += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
+  }
+  for (const DeviceGroup &group : cluster.groups)
+    prediction.fits &= memory.device() <= group.device.memory;
+  return prediction;
+}
+
+} // namespace weir::planner

@@ -1,0 +1,68 @@
+//===- Facts.h - What a model is, to a planner ------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PLANNER_FACTS_H
+#define WEIR_PLANNER_FACTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "planner/Shrink.h"
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weir::planner {
+
+/// The numbers of microbatches that a step's rows can be cut into, the recipe's first; {1} where
+/// there are no rows to cut.
+std::vector<int64_t> microbatchCounts(mlir::ModuleOp model);
+
+/// One of a pipeline's stages, as parts of the whole model.
+struct StageShare {
+  double work = 0;       ///< of what a microbatch takes
+  double parameters = 0; ///< of their bytes
+};
+
+/// Of a model as the frontend makes it, which stays so and outlives this.
+class Facts {
+public:
+  explicit Facts(mlir::ModuleOp model);
+
+  int64_t rows = 1;                     ///< of a step
+  double items = 0;                     ///< that its loss is a mean over: tokens, or rows
+  bool hasTokens = false;               ///< they are more than the rows
+  double parameters = 0, optimizer = 0; ///< bytes, of the whole model
+  double flops = 0;                     ///< of a step, for all ranks together
+  std::vector<int64_t> counts;          ///< microbatchCounts
+  int64_t recipeCount = 1;              ///< of microbatches, as the recipe says
+  /// Patterns of blocks that the model has several of, the outermost first: "h.*", "h.*.mlp".
+  std::vector<std::string> blocks;
+  Repeats repeats;          ///< its layers
+  bool marksBlocks = false; ///< the model says itself what is computed again
+
+  /// How the compiler cuts it into so many stages; nothing where it cannot, with the reason.
+  const std::optional<std::vector<StageShare>> &stages(int64_t count, std::string *why = nullptr);
+  /// Bytes of a row that pass from a stage to the next one, of so many.
+  double crossing(int64_t count);
+
+private:
+  struct Cut {
+    std::optional<std::vector<StageShare>> shares;
+    double crossing = 0;
+    std::string why;
+  };
+  const Cut &cut(int64_t count);
+
+  mlir::ModuleOp model;
+  mlir::OwningOpRef<mlir::ModuleOp> forward; ///< the step, as stages are cut
+  std::map<int64_t, Cut> cuts;
+};
+
+} // namespace weir::planner
+
+#endif

@@ -1,0 +1,201 @@
+//===- Lower.cpp - A choice as the compiler would carry it out --------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "planner/Lower.h"
+#include "ir/weir/Blocks.h"
+#include "ir/weir/RankPrograms.h"
+#include "ir/weir/Recompute.h"
+#include "passes/memory/Reserve.h"
+#include "planner/Prices.h"
+#include "runtime/base/Stages.h"
+
+using namespace mlir;
+
+namespace weir::planner {
+
+void apply(const Choice &choice, PipelineOptions &options) {
+  options.mesh = choice.mesh;
+  options.zero = choice.zero;
+  options.microbatches = choice.microbatches;
+  if (!choice.schedule.empty())
+    options.schedule = choice.schedule;
+  options.sequenceParallel = choice.sequenceParallel;
+  options.contextParallel = choice.contextParallel;
+  options.offload.variables = choice.offload;
+  if (auto link = Link::parse(choice.link))
+    options.link = *link;
+}
+
+static RankMemory memoryOf(ModuleOp plan, const Target &target, int64_t threads) {
+  RankMemory memory;
+  auto sizeOf = [&](StringRef name) {
+    auto bytes = plan->getAttrOfType<IntegerAttr>(name);
+    return bytes ? bytes.getInt() : 0;
+  };
+  for (auto variable : plan.getOps<plan::VariableOp>()) {
+    int64_t bytes = int64_t(llvm::alignTo(storageBytes(variable.getType()), plan::alignment));
+    if (variable.getHost())
+      continue;
+    switch (variable.getRole()) {
+    case Role::parameter:
+      memory.parameters += bytes;
+      break;
+    case Role::optimizer:
+      memory.optimizer += bytes;
+      break;
+    default:
+      memory.state += bytes;
+      break;
+    }
+  }
+  int64_t arena = sizeOf(plan::arenaAttrName), persistent = sizeOf(plan::persistentAttrName);
+  memory.scratch = arena - persistent;
+  memory.state += persistent - memory.parameters - memory.optimizer - memory.state;
+  memory.reserve = reserveOf(target, threads, plan).bytes();
+  memory.host = sizeOf(plan::hostAttrName);
+  return memory;
+}
+
+namespace {
+
+using planned::TimedAction;
+using RankActions = std::vector<std::vector<TimedAction>>;
+
+/// The ranks that stand for all stages, in their order.
+std::vector<int64_t> firstOfStages(const Mesh &mesh) {
+  int axis = mesh.find(stageAxis);
+  return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, unsigned(axis));
+}
+
+/// Where they wait for each other.
+bool follow(const RankActions &ranks, Prediction &prediction) {
+  std::optional<double> all = planned::secondsOf(ranks);
+  if (!all)
+    return false;
+  RankActions alone;
+  double computing = 0, communicating = 0;
+  for (const std::vector<TimedAction> &rank : ranks) {
+    alone.push_back(planned::withoutCollectives(rank));
+    computing += planned::secondsOf(alone.back());
+    communicating += planned::sumOf(rank, [](const TimedAction &action) {
+      return action.kind == TimedAction::Kind::collective || action.kind == TimedAction::Kind::send;
+    });
+  }
+  double count = double(ranks.size()), unlinked = *planned::secondsOf(alone);
+  prediction.seconds = *all;
+  prediction.computing = computing / count;
+  prediction.communicating = communicating / count;
+  prediction.bubble = unlinked - prediction.computing;
+  prediction.exposed = *all - unlinked;
+  return true;
+}
+
+} // namespace
+
+/// Keeps the first error.
+static auto listenFor(std::string &why) {
+  return [&why](Diagnostic &diagnostic) {
+    if (why.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      why = diagnostic.str();
+    return success();
+  };
+}
+
+bool Lowering::takesMesh(const std::string &mesh, std::string &why) {
+  PipelineOptions changed = options;
+  changed.mesh = mesh;
+  ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
+  OwningOpRef<ModuleOp> module(model.clone());
+  return succeeded(runPhases(*module, changed, "layouts"));
+}
+
+std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firstAlone,
+                                                 std::string &why) {
+  PipelineOptions changed = options;
+  apply(choice, changed);
+  ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
+  OwningOpRef<ModuleOp> module(model.clone());
+  if (!markRecomputed(*module, choice.recompute, why))
+    return std::nullopt;
+  Plans plans{{}, {{0}, {0}}, std::get<Mesh>(Mesh::parse(changed.mesh)), changed.threads};
+  StringRef first = "";
+  if (!changed.mesh.empty()) {
+    if (failed(runPhases(*module, changed, "layouts")))
+      return std::nullopt;
+    plans.programs = rankPrograms(*module, plans.mesh);
+    first = "partition";
+  }
+  std::vector<int64_t> &ranks = plans.programs.firstRank;
+  changed.alike = ranks.size() == 1;
+  if (firstAlone)
+    ranks.resize(1);
+  for (int64_t rank : ranks) {
+    bool last = rank == ranks.back();
+    plans.modules.push_back(last ? std::move(module) : OwningOpRef<ModuleOp>(module->clone()));
+    changed.rank = rank;
+    if (failed(runPhases(*plans.modules.back(), changed, "plan", first)))
+      return std::nullopt;
+  }
+  return plans;
+}
+
+static plan::EntryOp stepOf(ModuleOp plan) {
+  for (auto entry : plan.getOps<plan::EntryOp>())
+    if (entry.getSymName() == "step")
+      return entry;
+  return nullptr;
+}
+
+std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &why) {
+  std::optional<Plans> plans = plansOf(choice, false, why);
+  if (!plans)
+    return std::nullopt;
+  Prediction prediction;
+  prediction.isLowered = true;
+  const std::vector<uint32_t> &programOf = plans->programs.programOf;
+  for (auto [i, plan] : llvm::enumerate(plans->modules)) {
+    RankMemory memory = memoryOf(*plan, *options.target, plans->threads);
+    for (auto [rank, program] : llvm::enumerate(programOf))
+      prediction.fits &= program != i || memory.device() <= cluster.deviceOf(int64_t(rank)).memory;
+    if (i == 0 || memory.device() > prediction.memory.device())
+      prediction.memory = memory;
+  }
+  RankActions ranks;
+  for (int64_t rank : firstOfStages(plans->mesh)) {
+    ClusterPrices prices(cluster, plans->mesh, rank);
+    plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);
+    ranks.push_back(Timing(prices).timed(step.getBody().front()));
+  }
+  if (!follow(ranks, prediction)) {
+    why = "its stages wait for each other for ever";
+    return std::nullopt;
+  }
+  return prediction;
+}
+
+std::optional<Lowering::Parts> Lowering::parts(const Choice &choice, std::string &why) {
+  std::optional<Plans> plans = plansOf(choice, true, why);
+  if (!plans)
+    return std::nullopt;
+  ClusterPrices prices(cluster, plans->mesh, 0);
+  std::vector<TimedAction> actions =
+      Timing(prices).timed(stepOf(*plans->modules.front()).getBody().front());
+  Parts parts{.memory = memoryOf(*plans->modules.front(), *options.target, plans->threads)};
+  double all = planned::secondsOf(actions);
+  auto loop = llvm::find_if(
+      actions, [](const TimedAction &action) { return action.kind == TimedAction::Kind::loop; });
+  double rounds = loop == actions.end() ? 1 : double(loop->count);
+  const std::vector<TimedAction> &body = loop == actions.end() ? actions : loop->body;
+  parts.body = planned::secondsOf(body);
+  parts.bodyComputing = planned::secondsOf(planned::withoutCollectives(body));
+  parts.bodyCommunicating = planned::sumOf(
+      body, [](const TimedAction &action) { return action.kind == TimedAction::Kind::collective; });
+  parts.outside = std::max(0.0, all - rounds * parts.body);
+  return parts;
+}
+
+} // namespace weir::planner

@@ -1,0 +1,41 @@
+//===- Prices.h - What a plan's actions take on a cluster -------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PLANNER_PRICES_H
+#define WEIR_PLANNER_PRICES_H
+
+#include "passes/schedule/Timing.h"
+#include "planner/machines/Cluster.h"
+#include "runtime/base/Mesh.h"
+
+namespace weir::planner {
+
+/// Seconds of one product: as many waves of tiles as there are for the device's units, each with
+/// its sums, and no less than its bytes take.
+double secondsOf(const Device &device, const spec::Product &product);
+
+/// Seconds of a rank's actions.
+class ClusterPrices : public Prices {
+public:
+  /// All outlive it. Ranks have the devices of their number.
+  ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank)
+      : cluster(cluster), mesh(mesh), rank(rank), device(cluster.deviceOf(rank)) {}
+
+  double secondsOf(plan::Action action, mlir::SymbolTableCollection &symbols) override;
+
+private:
+  double secondsOf(plan::CollectiveOp collective) const;
+
+  const Cluster &cluster;
+  const Mesh &mesh;
+  const int64_t rank;
+  const Device &device;
+};
+
+} // namespace weir::planner
+
+#endif

@@ -1,0 +1,385 @@
+//===- Search.cpp - The fastest ways to train a model on a cluster ----------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "planner/Search.h"
+#include "passes/pipeline/Schedules.h"
+#include "planner/Prices.h"
+#include "runtime/base/Text.h"
+#include <set>
+
+using namespace mlir;
+
+namespace weir::planner {
+namespace {
+
+/// Numbers of microbatches, ranks and stages beyond which nothing is gained any more.
+constexpr size_t mostCounts = 10;
+
+/// Devices of which every mesh is looked at.
+constexpr int64_t few = 16;
+
+class Search {
+public:
+  Search(ModuleOp model, const PipelineOptions &options, const Cluster &cluster, Facts &facts,
+         const Allowed &allowed)
+      : model(model), options(options), cluster(cluster), facts(facts), allowed(allowed),
+        estimator(model, options, cluster, facts) {}
+
+  SearchResult run() {
+    findBound();
+    for (const AxisSizes &sizes : meshes())
+      estimateAll(sizes);
+    widen();
+    refine();
+    lowerBest();
+    result.samples = estimator.samples();
+    return std::move(result);
+  }
+
+private:
+  bool allows(std::string_view axis) const { return llvm::is_contained(allowed.axes, axis); }
+
+  /// Whether an axis can be used at all: asked of two ranks, once.
+  bool serves(std::string_view axis) {
+    if (!allows(axis))
+      return false;
+    auto [found, isNew] = usable.try_emplace(std::string(axis), true);
+    if (!isNew)
+      return found->second;
+    std::string why;
+    AxisSizes two;
+    (axis == expertAxis ? two.ep : axis == contextAxis ? two.cp : two.tp) = 2;
+    // Of a deep model one layer says it.
+    OwningOpRef<ModuleOp> step = shrunk(model, facts.repeats, 1);
+    Lowering lowering(*step, options, cluster);
+    if (!lowering.takesMesh(two.mesh(), why)) {
+      result.reasons[std::string(axis)] = why;
+      found->second = false;
+    }
+    return found->second;
+  }
+
+  std::vector<int64_t> divisors(int64_t number) const {
+    std::vector<int64_t> all;
+    for (int64_t i = 1; i <= number; ++i)
+      if (number % i == 0)
+        all.push_back(i);
+    return all;
+  }
+
+  /// Those of pp, dp and tp, with every ep and cp where there are few.
+  std::vector<AxisSizes> meshes() {
+    if (!allowed.mesh.empty())
+      return {AxisSizes::of(allowed.mesh)};
+    std::vector<AxisSizes> all;
+    int64_t devices = cluster.devices();
+    constexpr int64_t mostToLeaveOut = 64;
+    std::vector<int64_t> counts =
+        allowed.fewer && devices <= mostToLeaveOut ? divisors(devices) : std::vector{devices};
+    auto sizesOf = [&](std::string_view axis, int64_t of, int64_t most) {
+      std::vector<int64_t> sizes = {1};
+      if (of > 1 && (axis == dataAxis || axis == stageAxis ? allows(axis) : serves(axis)))
+        for (int64_t size : divisors(of))
+          if (size > 1 && size <= most)
+            sizes.push_back(size);
+      return sizes;
+    };
+    // What is exchanged most stays within what is linked best.
+    int64_t inner = cluster.levels.size() > 1 ? 2 * cluster.levels.front().devices : devices;
+    int64_t others = devices <= few ? devices : 1;
+    int64_t layers = facts.repeats.rounds > 1 ? facts.repeats.rounds : devices;
+    for (int64_t count : counts)
+      for (int64_t tp : sizesOf(tensorAxis, count, inner))
+        for (int64_t cp : sizesOf(contextAxis, count / tp, others))
+          for (int64_t ep : sizesOf(expertAxis, count / tp / cp, others))
+            for (int64_t pp : sizesOf(stageAxis, count / tp / cp / ep, layers)) {
+              int64_t dp = count / tp / cp / ep / pp;
+              if (dp == 1 || allows(dataAxis))
+                all.push_back({pp, dp, ep, cp, tp});
+            }
+    return all;
+  }
+
+  /// Of many devices: the best meshes again, with some of dp as cp or ep, as long as that helps.
+  void widen() {
+    if (!allowed.mesh.empty())
+      return;
+    constexpr size_t mostMeshes = 6;
+    constexpr int mostRounds = 6;
+    std::set<std::string> seen;
+    for (const Planned &plan : all)
+      seen.insert(plan.choice.mesh);
+    for (int round = 0; round < mostRounds; ++round) {
+      sort();
+      std::vector<AxisSizes> next;
+      std::set<std::string> best;
+      for (const Planned &plan : all) {
+        if (best.size() == mostMeshes)
+          break;
+        if (!mayFit(plan) || !best.insert(plan.choice.mesh).second)
+          continue;
+        AxisSizes sizes = AxisSizes::of(plan.choice.mesh);
+        for (std::string_view axis : {contextAxis, expertAxis}) {
+          AxisSizes wider = sizes;
+          (axis == contextAxis ? wider.cp : wider.ep) *= 2;
+          wider.dp /= 2;
+          if (sizes.dp % 2 == 0 && serves(axis) && seen.insert(wider.mesh()).second)
+            next.push_back(wider);
+        }
+      }
+      if (next.empty())
+        return;
+      for (const AxisSizes &sizes : next)
+        estimateAll(sizes);
+    }
+  }
+
+  /// The best again, met by samples of their own rows, and with less computed again.
+  void refine() {
+    constexpr size_t mostRefined = 48, mostWithBlocks = 8;
+    sort();
+    std::vector<Planned> coarse = std::move(all);
+    all.clear();
+    rows = Estimator::Rows::met;
+    size_t refined = 0, withBlocks = 0;
+    for (const Planned &plan : coarse) {
+      if (!mayFit(plan))
+        continue;
+      if (refined++ == mostRefined)
+        break;
+      estimate(plan.choice);
+      if (plan.choice.recompute.empty() || !allowed.recompute.empty() ||
+          withBlocks++ >= mostWithBlocks)
+        continue;
+      for (const std::string &pattern : innerBlocks()) {
+        Choice choice = plan.choice;
+        choice.recompute = {pattern};
+        estimate(choice);
+      }
+    }
+    if (all.empty())
+      all = std::move(coarse);
+  }
+
+  void sort() {
+    llvm::stable_sort(all, [](const Planned &a, const Planned &b) {
+      return a.prediction.seconds < b.prediction.seconds;
+    });
+  }
+
+  std::vector<int64_t> countsFor(const AxisSizes &sizes) const {
+    if (allowed.microbatches)
+      return {allowed.microbatches};
+    std::vector<int64_t> all;
+    for (int64_t count : facts.counts)
+      if (facts.rows / count >= sizes.dp * sizes.ep)
+        all.push_back(count);
+    if (all.empty())
+      return {facts.counts.front()};
+    if (all.size() <= mostCounts)
+      return all;
+    // Those nearest to powers of two times the fewest.
+    std::set<int64_t> some;
+    for (double wanted = double(all.front()); wanted <= double(all.back()); wanted *= 2)
+      some.insert(*llvm::min_element(all, [&](int64_t a, int64_t b) {
+        return std::abs(std::log(double(a) / wanted)) < std::abs(std::log(double(b) / wanted));
+      }));
+    return {some.begin(), some.end()};
+  }
+
+  std::vector<int64_t> zerosFor(const AxisSizes &sizes, int64_t count) const {
+    if (allowed.zero >= 0)
+      return {allowed.zero};
+    if (sizes.dp * sizes.ep * sizes.cp == 1)
+      return {0};
+    return count > 1 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 3};
+  }
+
+  std::vector<std::string> schedulesFor(const AxisSizes &sizes) const {
+    if (sizes.pp == 1)
+      return {""};
+    if (!allowed.schedule.empty())
+      return {allowed.schedule};
+    return {"1f1b", "interleaved", "zero-bubble"};
+  }
+
+  /// Blocks inside of the repeated ones.
+  std::vector<std::string> innerBlocks() const {
+    constexpr size_t most = 8;
+    std::vector<std::string> all;
+    for (const std::string &pattern : llvm::drop_begin(facts.blocks))
+      if (llvm::count(pattern, '.') <= llvm::count(facts.blocks.front(), '.') + 2 &&
+          all.size() < most)
+        all.push_back(pattern);
+    return all;
+  }
+
+  /// What may be computed again: nothing, or all that is repeated.
+  std::vector<std::vector<std::string>> recomputations() const {
+    if (!allowed.recompute.empty())
+      return {allowed.recompute};
+    if (facts.marksBlocks || facts.blocks.empty())
+      return {{}};
+    return {{}, {facts.blocks.front()}};
+  }
+
+  /// Whether parameters and what optimizers keep of them have room, were they cut evenly.
+  bool hasRoomFor(const AxisSizes &sizes, int64_t zero) const {
+    double cut = double(sizes.pp * sizes.tp), shared = double(sizes.dp * sizes.cp * sizes.ep);
+    double bytes = facts.parameters / cut / (zero >= 3 ? shared : double(sizes.ep)) +
+                   facts.optimizer / cut / (zero >= 1 ? shared : double(sizes.ep));
+    return bytes <= double(mostMemory());
+  }
+
+  int64_t mostMemory() const {
+    int64_t most = 0;
+    for (const DeviceGroup &group : cluster.groups)
+      most = std::max(most, group.device.memory);
+    return most;
+  }
+
+  void estimateAll(const AxisSizes &sizes) {
+    for (int64_t count : countsFor(sizes))
+      for (int64_t zero : zerosFor(sizes, count))
+        if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
+          for (const std::string &schedule : schedulesFor(sizes))
+            for (bool along : {true, false}) {
+              if (!along && (sizes.tp == 1 || sizes.ranks() > 64))
+                continue;
+              Choice choice{.mesh = sizes.mesh(),
+                            .zero = zero,
+                            .microbatches = count == facts.recipeCount ? 0 : count,
+                            .schedule = schedule,
+                            .sequenceParallel = along,
+                            .link = linkOf(sizes)};
+              estimateWithMemory(choice);
+            }
+  }
+
+  /// What collectives are ordered for: the links of the outermost axis that gradients cross.
+  std::string linkOf(const AxisSizes &sizes) const {
+    int64_t span = sizes.ranks() / sizes.pp;
+    for (const LinkLevel &level : cluster.levels)
+      if (span <= level.devices)
+        return Link{level.bandwidth, level.latency}.text();
+    return "";
+  }
+
+  /// With as little computed again, or kept by the host, as lets it fit.
+  void estimateWithMemory(Choice choice) {
+    std::vector<std::vector<std::string>> all = recomputations();
+    choice.recompute = all.front();
+    std::optional<Prediction> plain = estimate(choice);
+    if (!plain || plain->fits)
+      return;
+    bool any = false;
+    for (const std::vector<std::string> &patterns : llvm::drop_begin(all)) {
+      choice.recompute = patterns;
+      std::optional<Prediction> again = estimate(choice);
+      any |= again && again->fits;
+    }
+    if (any || sizesOf(choice).pp > 1)
+      return;
+    choice.recompute = all.back();
+    for (StringRef what : offloads()) {
+      choice.offload = what.str();
+      estimate(choice);
+    }
+  }
+
+  static AxisSizes sizesOf(const Choice &choice) { return AxisSizes::of(choice.mesh); }
+
+  std::optional<Prediction> estimate(const Choice &choice) {
+    std::string why;
+    std::optional<Prediction> prediction = estimator.estimate(choice, rows, why);
+    ++result.examined;
+    if (!prediction) {
+      if (!choice.mesh.empty())
+        result.reasons.try_emplace("--mesh " + choice.mesh, why);
+      return std::nullopt;
+    }
+    if (allowed.tell)
+      allowed.tell(estimator.samples());
+    result.fit += prediction->fits;
+    all.push_back({choice, *prediction});
+    return prediction;
+  }
+
+  /// A step's operations at the best rate there is.
+  void findBound() {
+    double rate = 0;
+    for (const DeviceGroup &group : cluster.groups) {
+      rate += double(group.count) * group.device.rateOf(std::string(nameOf(options.precision)));
+    }
+    result.bound = facts.flops / rate;
+  }
+
+  /// The memory of an estimate may be off by so much.
+  static constexpr double slack = 1.15;
+
+  bool mayFit(const Planned &plan) const {
+    return double(plan.prediction.memory.device()) <= slack * double(mostMemory());
+  }
+
+  void lowerBest() {
+    sort();
+    if (!all.empty())
+      result.smallest = *llvm::min_element(all, [](const Planned &a, const Planned &b) {
+        return a.prediction.memory.device() < b.prediction.memory.device();
+      });
+    // Of one mesh not too many at first: an estimate knows meshes less well than what goes with
+    // one.
+    constexpr int64_t mostOfMesh = 3;
+    std::map<std::string, int64_t> ofMesh;
+    std::vector<const Planned *> first, then;
+    for (const Planned &plan : all)
+      if (mayFit(plan))
+        (ofMesh[plan.choice.mesh]++ < mostOfMesh ? first : then).push_back(&plan);
+    llvm::append_range(first, then);
+    Lowering lowering(model, options, cluster);
+    for (const Planned *plan : first) {
+      if (result.lowered >= allowed.lowered)
+        break;
+      std::string why;
+      std::optional<Prediction> exact = lowering.predict(plan->choice, why);
+      ++result.lowered;
+      if (allowed.tell)
+        allowed.tell(estimator.samples() + result.lowered);
+      if (exact && exact->fits)
+        result.best.push_back({plan->choice, *exact});
+      else if (!exact)
+        result.reasons.try_emplace(plan->choice.text(), why);
+    }
+    if (allowed.lowered == 0)
+      for (const Planned *plan : first)
+        if (plan->prediction.fits)
+          result.best.push_back(*plan);
+    llvm::stable_sort(result.best, [](const Planned &a, const Planned &b) {
+      return a.prediction.seconds < b.prediction.seconds;
+    });
+  }
+
+  ModuleOp model;
+  const PipelineOptions &options;
+  const Cluster &cluster;
+  Facts &facts;
+  const Allowed &allowed;
+  Estimator estimator;
+  Estimator::Rows rows = Estimator::Rows::between;
+  SearchResult result;
+  std::map<std::string, bool> usable;
+  std::vector<Planned> all;
+};
+
+} // namespace
+
+SearchResult search(ModuleOp model, const PipelineOptions &options, const Cluster &cluster,
+                    Facts &facts, const Allowed &allowed) {
+  return Search(model, options, cluster, facts, allowed).run();
+}
+
+} // namespace weir::planner

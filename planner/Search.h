@@ -1,0 +1,57 @@
+//===- Search.h - The fastest ways to train a model on a cluster ------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every mesh of the devices, with each ZeRO stage, number of microbatches, schedule and choice of
+// what is computed again that may help, is estimated (Estimate.h). The best of these are lowered
+// (Lower.h), which says what they take. It is bounded by how many are looked at, never by a clock:
+// the same model and cluster give the same answer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PLANNER_SEARCH_H
+#define WEIR_PLANNER_SEARCH_H
+
+#include "planner/Estimate.h"
+#include <functional>
+
+namespace weir::planner {
+
+struct Planned {
+  Choice choice;
+  Prediction prediction;
+};
+
+/// What a search leaves to whoever asks.
+struct Allowed {
+  std::vector<std::string> axes = {"pp", "dp", "ep", "cp", "tp"};
+  std::string mesh = "";                   ///< this one alone; "": any
+  int64_t zero = -1;                       ///< this alone; -1: any
+  int64_t microbatches = 0;                ///< as many; 0: any
+  std::string schedule = "";               ///< this alone; "": any
+  std::vector<std::string> recompute = {}; ///< these; none: any
+  bool fewer = true;                       ///< of the devices, where that is faster
+  int64_t lowered = 32;                    ///< plans at most
+  /// Is told of each sample and each plan that is lowered: long work shows progress.
+  std::function<void(int64_t done)> tell = nullptr;
+};
+
+struct SearchResult {
+  std::vector<Planned> best; ///< that fit, the fastest first
+  int64_t examined = 0, samples = 0, lowered = 0, fit = 0;
+  /// No plan takes less, in seconds: all work, spread over all devices at their best rates.
+  double bound = 0;
+  /// Why axes that were allowed are not used, by their names.
+  std::map<std::string, std::string> reasons = {};
+  std::optional<Planned> smallest = {}; ///< what takes least memory, where nothing fits
+};
+
+SearchResult search(mlir::ModuleOp model, const PipelineOptions &options, const Cluster &cluster,
+                    Facts &facts, const Allowed &allowed);
+
+} // namespace weir::planner
+
+#endif

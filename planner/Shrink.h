@@ -1,0 +1,38 @@
+//===- Shrink.h - A model with fewer of its layers --------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The layers of a deep model are alike, so what one more of them takes is known from few. They are
+// found by what they compute: a stretch of a microbatch's ops that is the same, over and over, but
+// for the variables that it reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PLANNER_SHRINK_H
+#define WEIR_PLANNER_SHRINK_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace weir::planner {
+
+/// Rounds of ops of a microbatch.
+struct Repeats {
+  size_t begin = 0;  ///< the first op's place
+  size_t period = 0; ///< ops of a round
+  int64_t rounds = 1;
+};
+
+/// Those that have most of the ops of the entry "step"; one round where there are none.
+Repeats repeatsOf(mlir::ModuleOp model);
+
+/// The model's step alone, with so many rounds of those, and without the variables of the others.
+mlir::OwningOpRef<mlir::ModuleOp> shrunk(mlir::ModuleOp model, const Repeats &repeats,
+                                         int64_t rounds);
+
+} // namespace weir::planner
+
+#endif

@@ -1,0 +1,183 @@
+//===- PlannerTest.cpp - Estimates, searches and what they stand on ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/targets/Targets.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/Digest.h"
+#include "ir/weir/WeirDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "planner/Prices.h"
+#include "planner/Search.h"
+#include "planner/Shrink.h"
+#include <gtest/gtest.h>
+
+using namespace weir;
+using namespace weir::planner;
+
+namespace {
+
+using Sets = std::map<std::string, std::string>;
+
+/// A shipped model, and some devices.
+struct Situation {
+  Situation(const std::string &model, Sets sets, Cluster cluster) : cluster(std::move(cluster)) {
+    Diagnostics diagnostics;
+    module = std::move(
+        elaborate(WEIR_MODELS "/" + model + ".weir", sets, sources, context, diagnostics, {})
+            .module);
+    setDigests(*module);
+    options.target = makeTarget(this->cluster.deviceOf(0).target);
+    facts.emplace(*module);
+  }
+
+  Prediction lowered(const Choice &choice) {
+    std::string why;
+    std::optional<Prediction> prediction = Lowering(*module, options, cluster).predict(choice, why);
+    EXPECT_TRUE(prediction) << choice.text() << ": " << why;
+    return prediction.value_or(Prediction());
+  }
+
+  Prediction estimated(const Choice &choice) {
+    std::string why;
+    std::optional<Prediction> prediction =
+        Estimator(*module, options, cluster, *facts).estimate(choice, Estimator::Rows::met, why);
+    EXPECT_TRUE(prediction) << choice.text() << ": " << why;
+    return prediction.value_or(Prediction());
+  }
+
+  SearchResult search(const Allowed &allowed) {
+    return planner::search(*module, options, cluster, *facts, allowed);
+  }
+
+  Cluster cluster;
+  SourceManager sources;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  PipelineOptions options;
+  std::optional<Facts> facts;
+};
+
+Cluster cores(int64_t count, double bandwidth = 5e9, double latency = 20e-6) {
+  return clusterOf("cpu", count, {"memory", count, bandwidth, latency});
+}
+
+const Sets deep = {{"layers", "8"}, {"width", "64"}, {"batch", "16"}};
+
+int64_t parametersOf(mlir::ModuleOp module) {
+  int64_t bytes = 0;
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getRole() == Role::parameter)
+      bytes += storageBytes(variable.getType());
+  return bytes;
+}
+
+TEST(Shrink, LeavesFewerLayers) {
+  Situation whole("gpt-char", deep, cores(1)),
+      small("gpt-char", {{"layers", "3"}, {"width", "64"}, {"batch", "16"}}, cores(1));
+  // But for what the first and the last one are beside.
+  Repeats repeats = whole.facts->repeats;
+  EXPECT_GE(repeats.rounds, 7);
+  auto few = shrunk(*whole.module, repeats, repeats.rounds - 5);
+  EXPECT_EQ(parametersOf(*few), parametersOf(*small.module));
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*few)));
+}
+
+TEST(Shrink, KnowsNoLayersWhereNoneAreAlike) {
+  Situation mlp("mnist-mlp", {}, cores(1));
+  EXPECT_EQ(mlp.facts->repeats.rounds, 1);
+  auto same = shrunk(*mlp.module, mlp.facts->repeats, 1);
+  EXPECT_EQ(parametersOf(*same), parametersOf(*mlp.module));
+}
+
+TEST(Estimate, OfADeepModelIsThatOfAllItsLayers) {
+  Situation gpt("gpt-char", deep, cores(2));
+  for (const char *mesh : {"", "tp=2", "cp=2"}) {
+    Choice choice{.mesh = mesh, .microbatches = 4};
+    Prediction exact = gpt.lowered(choice), estimate = gpt.estimated(choice);
+    EXPECT_NEAR(estimate.seconds / exact.seconds, 1, 0.03) << mesh;
+    EXPECT_NEAR(double(estimate.memory.parameters) / double(exact.memory.parameters), 1, 0.01);
+    EXPECT_NEAR(double(estimate.memory.optimizer) / double(exact.memory.optimizer), 1, 0.01);
+    EXPECT_NEAR(double(estimate.memory.device()) / double(exact.memory.device()), 1, 0.05) << mesh;
+  }
+}
+
+TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
+  Situation gpt("gpt-char", deep, cores(4));
+  for (const char *schedule : {"1f1b", "interleaved", "gpipe"}) {
+    Choice choice{.mesh = "pp=4", .microbatches = 8, .schedule = schedule};
+    Prediction exact = gpt.lowered(choice), estimate = gpt.estimated(choice);
+    EXPECT_NEAR(estimate.seconds / exact.seconds, 1, 0.25) << schedule;
+    EXPECT_GT(exact.bubble, 0);
+  }
+}
+
+TEST(Lowering, SaysWhyAChoiceCannotBe) {
+  Situation mlp("mnist-mlp", {}, cores(2));
+  std::string why;
+  EXPECT_FALSE(Lowering(*mlp.module, mlp.options, mlp.cluster).predict({.mesh = "cp=2"}, why));
+  EXPECT_NE(why.find("attend"), std::string::npos) << why;
+  why.clear();
+  EXPECT_FALSE(
+      Lowering(*mlp.module, mlp.options, mlp.cluster).predict({.recompute = {"h.*"}}, why));
+  EXPECT_NE(why.find("no block of the model is h.*"), std::string::npos) << why;
+}
+
+TEST(Search, GivesTheSameAnswerTwice) {
+  std::vector<std::string> answers[2];
+  for (auto &answer : answers) {
+    Situation gpt("gpt-char", deep, cores(4));
+    for (const Planned &plan : gpt.search({.axes = {"pp", "dp", "tp"}, .lowered = 4}).best)
+      answer.push_back(plan.choice.text());
+  }
+  EXPECT_FALSE(answers[0].empty());
+  EXPECT_EQ(answers[0], answers[1]);
+}
+
+TEST(Search, KeepsWhatIsAskedFor) {
+  Situation gpt("gpt-char", deep, cores(4));
+  SearchResult result =
+      gpt.search({.axes = {"dp", "tp"}, .zero = 1, .microbatches = 2, .lowered = 4});
+  ASSERT_FALSE(result.best.empty());
+  for (const Planned &plan : result.best) {
+    AxisSizes sizes = AxisSizes::of(plan.choice.mesh);
+    EXPECT_EQ(sizes.pp * sizes.cp * sizes.ep, 1) << plan.choice.text();
+    EXPECT_EQ(plan.choice.zero, 1);
+    EXPECT_EQ(plan.choice.microbatches, 2);
+    EXPECT_TRUE(plan.prediction.isLowered);
+  }
+}
+
+/// ZeRO 3 is what is left where memory is short; with fast links it is taken.
+TEST(Search, CutsParametersWhereMemoryIsShort) {
+  Sets wide = {{"layers", "4"}, {"width", "256"}, {"heads", "4"}, {"batch", "8"}};
+  auto zeroWith = [&](int64_t memory, double bandwidth) -> int64_t {
+    Cluster cluster = cores(8, bandwidth, 1e-6);
+    cluster.groups[0].device.memory = memory;
+    Situation gpt("gpt-char", wide, cluster);
+    SearchResult result = gpt.search({.axes = {"dp"}, .fewer = false, .lowered = 8});
+    return result.best.empty() ? -1 : result.best.front().choice.zero;
+  };
+  EXPECT_EQ(zeroWith(28'000'000, 100e9), 3);
+  EXPECT_LT(zeroWith(1'000'000'000, 1e9), 3);
+}
+
+/// Stages send least: they are taken across links that are slow.
+TEST(Search, PutsStagesAcrossSlowLinks) {
+  auto stagesWith = [&](double between) -> int64_t {
+    Cluster cluster = cores(4);
+    cluster.levels = {{"node", 2, 50e9, 1e-6}, {"network", 4, between, 5e-6}};
+    Situation gpt("gpt-char", {{"layers", "8"}, {"width", "128"}, {"heads", "4"}, {"batch", "16"}},
+                  cluster);
+    SearchResult result =
+        gpt.search({.axes = {"pp", "dp", "tp"}, .schedule = "1f1b", .fewer = false, .lowered = 6});
+    return result.best.empty() ? 0 : AxisSizes::of(result.best.front().choice.mesh).pp;
+  };
+  EXPECT_GT(stagesWith(0.05e9), 1);
+  EXPECT_EQ(stagesWith(50e9), 1);
+}
+
+} // namespace

@@ -1,0 +1,80 @@
+//===- PlanFileOptions.cpp - --plan and what it stands for ------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/PlanFileOptions.h"
+#include "passes/pipeline/Schedules.h"
+#include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
+#include <algorithm>
+
+namespace weir {
+
+void setChoice(const planner::Choice &choice, CompileOptions &options) {
+  options.mesh = choice.mesh;
+  options.zero = choice.zero;
+  options.microbatches = choice.microbatches;
+  options.schedule = choice.schedule;
+  options.recompute = choice.recompute;
+  options.sequenceParallel = choice.sequenceParallel;
+  options.contextParallel = choice.contextParallel;
+  options.offload = choice.offload;
+  if (!choice.mesh.empty())
+    options.link = choice.link;
+}
+
+void readPlanFile(CompileOptions &options) {
+  if (options.plan.empty())
+    return;
+  const planner::PlanFile file = planner::readPlanFile(options.plan);
+  const planner::Choice &choice = file.choice;
+  auto wrong = [&](const std::string &what) {
+    throw Failure(Exit::usage, options.plan + ": " + what);
+  };
+  const char *given = !options.mesh.empty()              ? "--mesh"
+                      : options.saysZero                 ? "--zero"
+                      : options.microbatches             ? "--microbatches"
+                      : options.choosesMicrobatches      ? "--microbatches"
+                      : !options.schedule.empty()        ? "--schedule"
+                      : !options.recompute.empty()       ? "--recompute"
+                      : options.saysSequenceParallel     ? "--sequence-parallel"
+                      : !options.contextParallel.empty() ? "--context-parallel"
+                      : !options.offload.empty()         ? "--offload"
+                      : !options.link.empty()            ? "--link"
+                      : options.deterministic            ? "--deterministic"
+                                                         : nullptr;
+  if (given)
+    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
+                                             "the two out, or change the file"));
+  if (choice.zero > 3)
+    wrong(concat("plan.zero: expected 0 to 3, but found ", choice.zero));
+  if (!choice.schedule.empty() && !pipeline::findSchedule(choice.schedule))
+    wrong(concat("plan.schedule: there is no schedule ", choice.schedule, ": expected ",
+                 pipeline::scheduleNames()));
+  auto isOneOf = [](const std::string &word, std::initializer_list<const char *> words) {
+    return word.empty() || std::ranges::find(words, word) != words.end();
+  };
+  if (!isOneOf(choice.contextParallel, {"all-to-all", "gather", "ring"}))
+    wrong(concat("plan.context-parallel: expected all-to-all, gather or ring, but found ",
+                 choice.contextParallel));
+  if (!isOneOf(choice.offload, {"optimizer", "parameters"}))
+    wrong(concat("plan.offload: expected optimizer or parameters, but found ", choice.offload));
+  // What the command line does not say is as it was planned.
+  auto take = [&](std::string &word, const char *usual, const std::string &planned,
+                  const char *option) {
+    if (word == usual && !planned.empty())
+      word = planned;
+    else if (!planned.empty() && word != planned)
+      throw Failure(Exit::usage,
+                    concat(option, " ", word, " and --plan ", options.plan, ", which was made for ",
+                           planned, ": plan again, or leave the option out"));
+  };
+  take(options.target, "cpu", file.target, "--target");
+  take(options.precision, "f32", file.precision, "--precision");
+  setChoice(choice, options);
+}
+
+} // namespace weir

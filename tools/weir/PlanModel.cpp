@@ -1,0 +1,478 @@
+//===- PlanModel.cpp - weir plan --------------------------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/PlanModel.h"
+#include "codegen/targets/Targets.h"
+#include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/Digest.h"
+#include "ir/weir/Names.h"
+#include "passes/Passes.h"
+#include "planner/Search.h"
+#include "runtime/base/Sizes.h"
+#include "runtime/base/Text.h"
+#include "runtime/cpu/ThreadPool.h"
+#include "runtime/report/Number.h"
+#include "runtime/report/Table.h"
+#include "tools/common/Files.h"
+#include "tools/weir/FatalErrors.h"
+#include "tools/weir/Numbers.h"
+#include "tools/weir/PlanFileOptions.h"
+#include "tools/weir/PrecisionOptions.h"
+#include "tools/weir/PrintFacts.h"
+#include "tools/weir/ReportDiagnostics.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <iostream>
+#include <unistd.h>
+
+using namespace mlir;
+using nlohmann::ordered_json;
+
+namespace weir {
+namespace {
+
+using planner::Allowed;
+using planner::Cluster;
+using planner::Planned;
+using planner::Prediction;
+using planner::SearchResult;
+
+/// A model, elaborated, and what is chosen of it.
+class Planning {
+public:
+  explicit Planning(const CompileOptions &options) : options(options), reporter(context, options) {}
+
+  Exit search(const Cluster &onto, const Allowed &allowed) {
+    cluster = &onto;
+    Diagnostics diagnostics;
+    ElaborateResult elaborated = elaborate(options.model, options.sets, sources, context,
+                                           diagnostics, {options.gradients, options.warnings});
+    reporter.print(diagnostics);
+    module = std::move(elaborated.module);
+    if (!module)
+      return exitOf(elaborated);
+    std::shared_ptr<Target> target = makeTarget(onto.deviceOf(0).target);
+    if (!target)
+      throw Failure(Exit::usage,
+                    concat("a device of ", onto.name, " is for \"", onto.deviceOf(0).target,
+                           "\", which is no target: expected ", targetOptions()));
+    std::string problem;
+    std::optional<Precisions> named = precisionsNamed(options, *target, problem);
+    if (!named)
+      throw Failure(Exit::usage, problem);
+    std::optional<LossScale> scale =
+        lossScaleFor(options.lossScale, *module, named->precision, problem);
+    if (!scale)
+      throw Failure(Exit::usage, problem);
+    setDigests(*module);
+    precision = nameOf(named->precision);
+    PipelineOptions pipeline{.target = target,
+                             .precision = named->precision,
+                             .master = named->master,
+                             .lossScale = *scale,
+                             .threads = 1,
+                             .overlap = options.overlap};
+    facts.emplace(*module);
+    Allowed counted = allowed;
+    bool live = isatty(STDERR_FILENO);
+    counted.tell = [&](int64_t done) {
+      if (live)
+        llvm::errs() << "\r  " << done << " lowered";
+    };
+    result = planner::search(*module, pipeline, onto, *facts, counted);
+    if (live)
+      llvm::errs() << "\r\x1b[K";
+    return Exit::ok;
+  }
+
+  /// FLOPs a second of all devices, by their data sheets.
+  double peak() const {
+    double all = 0;
+    for (const planner::DeviceGroup &group : cluster->groups) {
+      const planner::RateOf &peak = group.device.peak;
+      auto found = peak.find(precision);
+      if (found == peak.end())
+        found = peak.find("f32");
+      if (found != peak.end())
+        all += double(group.count) * found->second;
+    }
+    return all;
+  }
+
+  const CompileOptions &options;
+  const Cluster *cluster = nullptr;
+  std::string precision;
+  SourceManager sources;
+  MLIRContext context;
+  ReportDiagnostics reporter;
+  OwningOpRef<ModuleOp> module;
+  std::optional<planner::Facts> facts;
+  SearchResult result;
+};
+
+int64_t ranksOf(const Planned &plan) {
+  return std::get<Mesh>(Mesh::parse(plan.choice.mesh)).ranks();
+}
+
+ordered_json describe(const Planned &plan, const Planning &planning) {
+  const Prediction &time = plan.prediction;
+  const planner::RankMemory &memory = time.memory;
+  const Cluster &cluster = *planning.cluster;
+  double ranks = double(ranksOf(plan)), items = planning.facts->items / time.seconds;
+  double watts = 0;
+  for (int64_t rank = 0; rank < ranksOf(plan); ++rank)
+    watts += cluster.deviceOf(rank).watts;
+  double of = planning.peak() * ranks / double(cluster.devices());
+  ordered_json row = {
+      {"plan", plan.choice.text()},
+      {"devices", ranksOf(plan)},
+      {"lowered", time.isLowered},
+      {"seconds", time.seconds},
+      {"computing", time.computing},
+      {"exposed", time.exposed},
+      {"bubble", time.bubble},
+      {"recomputing", time.recomputing},
+      {"communicating", time.communicating},
+      {"items_per_second", items},
+      {"mfu", of > 0 ? ordered_json(planning.facts->flops / time.seconds / of) : ordered_json()},
+      {"joules", watts > 0 ? ordered_json(watts * time.seconds) : ordered_json()},
+      {"price", cluster.price > 0 ? ordered_json(cluster.price * ranks * time.seconds / 3600)
+                                  : ordered_json()},
+      {"memory",
+       {{"device", memory.device()},
+        {"parameters", memory.parameters},
+        {"optimizer", memory.optimizer},
+        {"state", memory.state},
+        {"scratch", memory.scratch},
+        {"reserve", memory.reserve},
+        {"host", memory.host}}}};
+  return row;
+}
+
+ordered_json describe(const Planning &planning, int64_t best) {
+  const SearchResult &result = planning.result;
+  const Cluster &cluster = *planning.cluster;
+  ordered_json plans = ordered_json::array(), reasons = ordered_json::object();
+  for (const Planned &plan : llvm::ArrayRef(result.best).take_front(size_t(best)))
+    plans.push_back(describe(plan, planning));
+  for (const auto &[what, why] : result.reasons)
+    reasons[what] = why;
+  std::vector<std::string> kinds;
+  for (const planner::DeviceGroup &group : cluster.groups)
+    kinds.push_back(concat(group.count, " x ", group.device.name));
+  ordered_json facts = {{"model", planning.options.model},
+                        {"cluster", cluster.name},
+                        {"devices", join(kinds)},
+                        {"target", cluster.deviceOf(0).target},
+                        {"precision", planning.precision},
+                        {"rows", planning.facts->rows},
+                        {"items", planning.facts->items},
+                        {"unit", planning.facts->hasTokens ? "tokens" : "rows"},
+                        {"flops", planning.facts->flops},
+                        {"bound", result.bound},
+                        {"currency", cluster.currency},
+                        {"examined", result.examined},
+                        {"sampled", result.samples},
+                        {"lowered", result.lowered},
+                        {"plans", plans},
+                        {"unused", reasons}};
+  return facts;
+}
+
+std::string share(double part, double whole) { return formatted("%.1f %%", 100 * part / whole); }
+
+std::string seconds(double time) {
+  return time >= 1 ? formatted("%.2f s", time) : formatted("%.3f ms", 1e3 * time);
+}
+
+std::string sizeText(const ordered_json &bytes) {
+  double size = bytes.get<double>();
+  return size >= 1e9 ? formatted("%.2f GB", size / 1e9) : bytesText(int64_t(size));
+}
+
+void printPlans(const ordered_json &facts, std::ostream &out) {
+  std::string unit = facts["unit"];
+  out << facts["model"].get<std::string>() << " in " << facts["precision"].get<std::string>()
+      << " for " << facts["devices"].get<std::string>() << " ("
+      << facts["cluster"].get<std::string>() << ")\n"
+      << grouped(facts["examined"]) << " plans estimated from " << grouped(facts["sampled"])
+      << " samples, " << grouped(facts["lowered"]) << " lowered\n\n";
+  bool priced = !facts["plans"][0]["price"].is_null(),
+       powered = !facts["plans"][0]["joules"].is_null();
+  std::vector<std::string> head = {"",      "a step",    "computes", "exchanges",
+                                   "waits", unit + "/s", "MFU"};
+  if (powered)
+    head.push_back("J/1000 " + unit);
+  if (priced)
+    head.push_back(facts["currency"].get<std::string>() + "/1e9 " + unit);
+  head.push_back("memory");
+  head.push_back("plan");
+  std::vector<bool> right(head.size(), true);
+  right.back() = false;
+  Table table(head, right);
+  int64_t number = 0;
+  for (const ordered_json &plan : facts["plans"]) {
+    double all = plan["seconds"], items = facts["items"];
+    std::vector<std::string> row = {std::to_string(++number),
+                                    seconds(all),
+                                    share(plan["computing"], all),
+                                    share(plan["exposed"], all),
+                                    share(plan["bubble"], all),
+                                    withThousands(plan["items_per_second"]),
+                                    plan["mfu"].is_null() ? "-" : share(plan["mfu"], 1)};
+    if (powered)
+      row.push_back(formatted("%.4g", 1e3 * plan["joules"].get<double>() / items));
+    if (priced)
+      row.push_back(formatted("%.4g", 1e9 * plan["price"].get<double>() / items));
+    row.push_back(sizeText(plan["memory"]["device"]) + (plan["lowered"] ? "" : " ~"));
+    std::string text = plan["plan"];
+    row.push_back(text.empty() ? "one device" : text);
+    table.add(row);
+  }
+  for (const std::string &line : table.lines())
+    out << line << "\n";
+  out << "\nWhat the fullest device holds\n";
+  Table memory({"", "parameters", "optimizer", "state", "scratch", "reserve", "with the host"},
+               {true, true, true, true, true, true, true});
+  number = 0;
+  for (const ordered_json &plan : facts["plans"]) {
+    const ordered_json &of = plan["memory"];
+    memory.add({std::to_string(++number), sizeText(of["parameters"]), sizeText(of["optimizer"]),
+                sizeText(of["state"]), sizeText(of["scratch"]), sizeText(of["reserve"]),
+                sizeText(of["host"])});
+  }
+  for (const std::string &line : memory.lines())
+    out << line << "\n";
+  double best = facts["plans"][0]["seconds"], bound = facts["bound"];
+  out << "\nNo plan takes less than " << seconds(bound)
+      << ", in which all devices multiply at their best: the first takes "
+      << formatted("%.2f", best / bound) << " times that.\n";
+  bool hasStages = std::ranges::any_of(facts["plans"], [](const ordered_json &plan) {
+    return plan["plan"].get<std::string>().find("pp=") != std::string::npos;
+  });
+  if (hasStages && facts["target"].get<std::string>().starts_with("cuda"))
+    out << "Stages, pp, are planned for GPUs and not compiled for them yet: --axes dp,ep,cp,tp "
+           "leaves "
+           "them out\n";
+  for (const auto &[what, why] : facts["unused"].items())
+    if (!what.starts_with("--"))
+      out << what << " is not used: " << why.get<std::string>() << "\n";
+}
+
+/// Says which parts of a step differ, the largest first.
+void printDifference(const ordered_json &facts, int64_t first, int64_t second, std::ostream &out) {
+  const ordered_json &a = facts["plans"][size_t(first - 1)],
+                     &b = facts["plans"][size_t(second - 1)];
+  struct Part {
+    const char *key, *more;
+  };
+  constexpr Part parts[] = {{"computing", "is computed"},
+                            {"exposed", "is exchanged while nothing is computed"},
+                            {"bubble", "stages wait for each other"}};
+  double from = a["seconds"], to = b["seconds"];
+  out << "Plan " << second << " takes " << seconds(std::abs(to - from))
+      << (to < from ? " less" : " more") << " than plan " << first << ":\n";
+  std::vector<std::pair<double, const char *>> differences;
+  for (const Part &part : parts)
+    differences.push_back({b[part.key].get<double>() - a[part.key].get<double>(), part.more});
+  std::ranges::stable_sort(differences, [](const auto &one, const auto &other) {
+    return std::abs(one.first) > std::abs(other.first);
+  });
+  for (const auto &[difference, what] : differences)
+    if (std::abs(difference) > 1e-3 * from)
+      out << "  " << (difference < 0 ? "-" : "+") << seconds(std::abs(difference)) << ": " << what
+          << "\n";
+  double exchanged = b["communicating"].get<double>() - a["communicating"].get<double>();
+  out << "  In all, " << seconds(b["communicating"]) << " are exchanged for "
+      << seconds(a["communicating"]) << (exchanged < 0 ? ", less" : "") << ".\n";
+  out << "  Plan " << first << ": " << a["plan"].get<std::string>() << "\n  Plan " << second << ": "
+      << b["plan"].get<std::string>() << "\n  Memory: " << sizeText(a["memory"]["device"])
+      << " and " << sizeText(b["memory"]["device"]);
+  for (const auto &[kind, bytes] : a["memory"].items()) {
+    double more = b["memory"][kind].get<double>() - bytes.get<double>();
+    if (kind != "device" && more != 0)
+      out << ", " << kind << (more < 0 ? " -" : " +") << sizeText(std::abs(more));
+  }
+  out << "\n";
+}
+
+/// Nothing fits, or nothing can be compiled.
+Exit sayNothingFits(const Planning &planning) {
+  const SearchResult &result = planning.result;
+  llvm::errs() << "error: no plan of " << planning.options.model << " fits into "
+               << planning.cluster->name << "\n";
+  if (result.smallest) {
+    const Planned &plan = *result.smallest;
+    int64_t has = planning.cluster->deviceOf(0).memory;
+    llvm::errs() << "  note: the least takes about " << bytesText(plan.prediction.memory.device())
+                 << " of a device's " << bytesText(has) << ": " << plan.choice.text() << "\n";
+    llvm::errs() << "  help: more devices, devices with more memory, smaller rows of a step, or "
+                    "--master bf16 may help\n";
+  }
+  size_t said = 0;
+  for (const auto &[what, why] : result.reasons)
+    if (said++ < 4)
+      llvm::errs() << "  note: " << what << ": " << why << "\n";
+  return Exit::device;
+}
+
+Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
+  Allowed allowed{.mesh = options.mesh,
+                  .zero = options.saysZero ? options.zero : -1,
+                  .microbatches = options.microbatches,
+                  .schedule = options.schedule,
+                  .recompute = options.recompute,
+                  .fewer = !plan.allDevices,
+                  .lowered = plan.lowered};
+  if (!plan.axes.empty())
+    allowed.axes = plan.axes;
+  return allowed;
+}
+
+planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
+  return {plan.choice, planning.options.model, planning.cluster->deviceOf(0).target,
+          planning.precision};
+}
+
+} // namespace
+
+Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
+  FatalErrors ends;
+  Cluster cluster = planner::readCluster(plan.cluster);
+  if (!options.mesh.empty())
+    if (int64_t ranks = std::get<Mesh>(Mesh::parse(options.mesh)).ranks();
+        ranks > cluster.devices())
+      throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
+                                        cluster.name, " has ", cluster.devices()));
+  Planning planning(options);
+  if (Exit exit = planning.search(cluster, allowedBy(options, plan)); exit != Exit::ok)
+    return exit;
+  const std::vector<Planned> &best = planning.result.best;
+  if (best.empty())
+    return sayNothingFits(planning);
+  auto listed = int64_t(std::min(best.size(), size_t(plan.best)));
+  for (int64_t number : plan.why)
+    if (number > listed)
+      throw Failure(Exit::usage, concat("--why ", number, ": ", listed, " plans are listed"));
+  if (plan.take > listed)
+    throw Failure(Exit::usage, concat("--take ", plan.take, ": ", listed, " plans are listed"));
+  ordered_json facts = describe(planning, plan.best);
+  if (plan.why.size() == 2 && !plan.json) {
+    printDifference(facts, plan.why[0], plan.why[1], std::cout);
+    return Exit::ok;
+  }
+  if (!plan.output.empty()) {
+    const Planned &taken = best[size_t(plan.take - 1)];
+    std::string text = planner::planFileText(
+        fileOf(planning, taken),
+        {concat("weir plan, for ", facts["devices"].get<std::string>(), " (", cluster.name, ")"),
+         concat("a step: ", seconds(taken.prediction.seconds),
+                "; a device: ", bytesText(taken.prediction.memory.device()))});
+    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
+    writeFile(plan.output, std::vector<std::byte>(bytes, bytes + text.size()));
+  }
+  printFacts(facts, plan.json, printPlans);
+  return Exit::ok;
+}
+
+bool isChosenMesh(const std::string &mesh) { return mesh == "auto" || mesh.starts_with("auto:"); }
+
+namespace {
+
+/// So many cores as one device: what each computes is cut over them, and is waited for.
+planner::Device ofCores(planner::Device device, int64_t cores) {
+  constexpr double ofEach = 0.9; // that each further doubling leaves
+  double times = double(cores) * std::pow(ofEach, std::log2(double(cores)));
+  device.memory *= cores;
+  device.bandwidth *= times;
+  device.elementwise *= times;
+  device.attention *= times;
+  device.convolution *= times;
+  device.watts *= double(cores);
+  for (planner::RateOf *rates : {&device.peak, &device.products.rate})
+    for (auto &[name, rate] : *rates)
+      rate *= times;
+  return device;
+}
+
+/// What is here, as far as it is known: cores that share their memory, or GPUs of one node.
+Cluster clusterHere(const CompileOptions &options, int64_t count) {
+  if (!options.cluster.empty())
+    return planner::readCluster(options.cluster);
+  if (options.target.starts_with("cpu")) {
+    Cluster cluster =
+        planner::clusterOf("cpu", count, {.name = "memory", .bandwidth = 5e9, .latency = 20e-6});
+    cluster.groups.front().device.target = options.target;
+    if (options.memory)
+      cluster.groups.front().device.memory = options.memory;
+    return cluster;
+  }
+  std::string known = options.target == "cuda:sm_80"   ? "a100-80"
+                      : options.target == "cuda:sm_90" ? "h100"
+                                                       : "";
+  if (known.empty())
+    throw Failure(Exit::usage, "--mesh auto for --target " + options.target +
+                                   ": give --cluster FILE.toml, which describes the GPUs");
+  return planner::clusterOf(known, count, {.name = "NVLink", .bandwidth = 235e9, .latency = 3e-6});
+}
+
+} // namespace
+
+Exit chooseMesh(CompileOptions &options) {
+  if (!isChosenMesh(options.mesh))
+    return Exit::ok;
+  FatalErrors ends;
+  const bool onCores = options.target.starts_with("cpu") && options.cluster.empty();
+  int64_t count =
+      onCores ? std::max<int64_t>(1, options.threads ? options.threads : cpu::availableCores()) : 0;
+  if (options.mesh.size() > 5) {
+    std::string text = options.mesh.substr(5);
+    if (llvm::StringRef(text).getAsInteger(10, count) || count < 1 || count > 4096)
+      throw Failure(Exit::usage,
+                    "--mesh auto:" + text + ": expected a number of devices from 1 to 4096");
+  }
+  if (!onCores && options.cluster.empty() && count == 0)
+    throw Failure(Exit::usage, "--mesh auto for --target " + options.target +
+                                   ": say of how many GPUs, as in --mesh auto:8, or describe "
+                                   "them in a --cluster FILE.toml");
+  Cluster cluster = clusterHere(options, count);
+  const std::string asked = options.mesh;
+  CompileOptions whole = options;
+  whole.mesh.clear();
+  std::optional<Planned> best;
+  std::optional<Planning> last;
+  // Cores that no rank is for compute for the others.
+  for (int64_t ranks = 1; ranks <= (onCores ? count : 1); ++ranks) {
+    if (onCores && count % ranks != 0)
+      continue;
+    Cluster some = cluster;
+    if (onCores) {
+      some.groups.front() = {ofCores(cluster.groups.front().device, count / ranks), ranks};
+      some.levels.back().devices = ranks;
+    }
+    last.emplace(whole);
+    PlanModelOptions plan{.lowered = 12, .allDevices = onCores};
+    if (Exit exit = last->search(some, allowedBy(whole, plan)); exit != Exit::ok)
+      return exit;
+    for (const Planned &one : last->result.best)
+      if (!best || one.prediction.seconds < best->prediction.seconds)
+        best = one;
+  }
+  if (!best) {
+    last->cluster = &cluster;
+    return sayNothingFits(*last);
+  }
+  setChoice(best->choice, options);
+  options.choseMesh = true;
+  llvm::errs() << "note: --mesh " << asked << " is "
+               << (best->choice.mesh.empty() ? "one device" : best->choice.text())
+               << ": by estimate a step takes " << seconds(best->prediction.seconds)
+               << ", and a device " << bytesText(best->prediction.memory.device()) << "\n";
+  return Exit::ok;
+}
+
+} // namespace weir
