@@ -20,6 +20,7 @@
 #include "passes/Passes.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Stages.h"
+#include <map>
 
 using namespace mlir;
 
@@ -310,9 +311,44 @@ LogicalResult runPass(StringRef name, ModuleOp module, const PipelineOptions &op
       if (pass.name == name) {
         PassManager manager(module.getContext());
         pass.add(manager, options);
+        if (options.watch)
+          options.watch(manager);
         return manager.run(module);
       }
   llvm_unreachable("the pipeline has no such pass");
+}
+
+/// The rank of the first stage that has shares of the same sizes.
+static int64_t onFirstStage(const Mesh &mesh, int64_t rank) {
+  int axis = mesh.find(stageAxis);
+  return axis < 0 ? rank : mesh.along(rank, unsigned(axis)).front();
+}
+
+FailureOr<std::vector<OwningOpRef<ModuleOp>>>
+planRanks(ModuleOp module, const Mesh &mesh, ArrayRef<int64_t> ranks, PipelineOptions options) {
+  // What partitioning makes is the program of all stages.
+  std::map<int64_t, OwningOpRef<ModuleOp>> partitioned;
+  for (int64_t rank : ranks)
+    if (int64_t first = onFirstStage(mesh, rank); !partitioned.count(first))
+      partitioned[first] = module.clone();
+  for (auto &[rank, program] : partitioned) {
+    options.rank = rank;
+    TimingScope time = options.time ? options.time->nest("partition") : TimingScope();
+    if (failed(runPass("partition", *program, options)))
+      return failure();
+  }
+  std::vector<StringRef> without(options.without.begin(), options.without.end());
+  without.push_back("partition");
+  options.without = without;
+  std::vector<OwningOpRef<ModuleOp>> plans;
+  for (int64_t rank : ranks) {
+    ModuleOp program = *plans.emplace_back(partitioned.at(onFirstStage(mesh, rank))->clone());
+    program->setAttr(rankAttrName, Builder(module.getContext()).getI64IntegerAttr(rank));
+    options.rank = rank;
+    if (failed(runPhases(program, options, "plan", "partition")))
+      return failure();
+  }
+  return plans;
 }
 
 static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineOptions options) {
@@ -321,16 +357,19 @@ static FailureOr<std::vector<std::byte>> compileRanks(ModuleOp module, PipelineO
     return failure();
   Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
   RankPrograms programs = rankPrograms(module, mesh);
-  std::vector<OwningOpRef<ModuleOp>> clones;
+  options.alike = programs.firstRank.size() == 1;
+  OwningOpRef<ModuleOp> whole;
+  if (!options.alike)
+    whole = module.clone();
+  options.rank = programs.firstRank.front();
+  if (failed(runPhases(module, options, "plan", "partition")))
+    return failure();
+  auto others = planRanks(*whole, mesh, ArrayRef(programs.firstRank).drop_front(), options);
+  if (failed(others))
+    return failure();
   std::vector<ModuleOp> modules = {module};
-  for (size_t i = 1; i < programs.firstRank.size(); ++i)
-    modules.push_back(*clones.emplace_back(module.clone()));
-  options.alike = modules.size() == 1;
-  for (auto [rank, program] : llvm::zip_equal(programs.firstRank, modules)) {
-    options.rank = rank;
-    if (failed(runPhases(program, options, "plan", "partition")))
-      return failure();
-  }
+  for (OwningOpRef<ModuleOp> &other : *others)
+    modules.push_back(*other);
   // All of them are proven together before they get their code, which takes longest.
   {
     TimingScope time = options.time ? options.time->nest("verify-ranks") : TimingScope();

@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "runtime/base/Link.h"
 #include "runtime/base/LossScale.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 
 #include <functional>
@@ -103,6 +104,12 @@ constexpr int64_t smallestOffloaded = 1024;
 /// What that leaves is verified.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const PipelineOptions &options,
                               llvm::StringRef last, llvm::StringRef first = "");
+
+/// The plans of these ranks, of a program whose layouts are known: behind the phase "layouts".
+/// Ranks that differ in their stage alone are partitioned together.
+mlir::FailureOr<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>>
+planRanks(mlir::ModuleOp module, const Mesh &mesh, llvm::ArrayRef<int64_t> ranks,
+          PipelineOptions options);
 
 /// Runs the pass of this name, which is in the pipeline.
 mlir::LogicalResult runPass(llvm::StringRef name, mlir::ModuleOp module,

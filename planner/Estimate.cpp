@@ -112,13 +112,17 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
 
 Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
-  // As few as may be, and some more.
-  constexpr double times = 4;
   const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
   if (!few.why.empty())
     return few;
-  const Sample &more = sample(choice, sizes, countWithRows(facts, times * few.rows, sizes.ep));
-  if (!more.why.empty() || more.rows == few.rows)
+  // As few as may be, and some more; what is too large cannot be compiled.
+  const Sample *others = &sample(choice, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
+  if (!others->why.empty())
+    others = &sample(choice, sizes, countWithRows(facts, 2 * few.rows, sizes.ep));
+  if (!others->why.empty())
+    return rowsOfRank > few.rows ? *others : few;
+  const Sample &more = *others;
+  if (more.rows == few.rows)
     return few;
   // What is the same for any number of rows is of parameters.
   auto slope = [&](double a, double b) { return std::max(0.0, (b - a) / (more.rows - few.rows)); };

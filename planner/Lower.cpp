@@ -122,24 +122,23 @@ std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firs
   if (!markRecomputed(*module, choice.recompute, why))
     return std::nullopt;
   Plans plans{{}, {{0}, {0}}, std::get<Mesh>(Mesh::parse(changed.mesh)), changed.threads};
-  StringRef first = "";
-  if (!changed.mesh.empty()) {
-    if (failed(runPhases(*module, changed, "layouts")))
+  if (changed.mesh.empty()) {
+    if (failed(runPhases(*module, changed, "plan")))
       return std::nullopt;
-    plans.programs = rankPrograms(*module, plans.mesh);
-    first = "partition";
+    plans.modules.push_back(std::move(module));
+    return plans;
   }
+  if (failed(runPhases(*module, changed, "layouts")))
+    return std::nullopt;
+  plans.programs = rankPrograms(*module, plans.mesh);
   std::vector<int64_t> &ranks = plans.programs.firstRank;
   changed.alike = ranks.size() == 1;
   if (firstAlone)
     ranks.resize(1);
-  for (int64_t rank : ranks) {
-    bool last = rank == ranks.back();
-    plans.modules.push_back(last ? std::move(module) : OwningOpRef<ModuleOp>(module->clone()));
-    changed.rank = rank;
-    if (failed(runPhases(*plans.modules.back(), changed, "plan", first)))
-      return std::nullopt;
-  }
+  auto made = planRanks(*module, plans.mesh, ranks, changed);
+  if (failed(made))
+    return std::nullopt;
+  plans.modules = std::move(*made);
   return plans;
 }
 

@@ -12,7 +12,7 @@
 namespace weir {
 
 std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
-  constexpr int64_t mostRanks = 4096;
+  constexpr int64_t mostRanks = 65536;
   auto wrong = [](const std::string &what) {
     return concat(what, "; expected axes and their sizes, such as dp=2,tp=2");
   };

@@ -30,6 +30,8 @@ STAND_INS = {
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "2"],
     ("docs/testing.md", "weir-smith --target cuda"): ["--count", "2"],
+    ("docs/planning.md", "weir plan models/gpt-char.weir"): SMALL_GPT,
+    ("docs/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
 }
 
 # What is not run here: (page, start of the command) -> why.
@@ -53,6 +55,7 @@ NOT_RUN = {
 # Files that a page supposes: page -> a method of Docs.
 BEFORE = {
     "docs/checkpoints.md": "before_checkpoints",
+    "docs/planning.md": "before_planning",
     "docs/testing.md": "before_testing",
     "docs/tutorial.md": "before_tutorial",
 }
@@ -132,6 +135,10 @@ class Docs(weirtest.Test):
     def before_checkpoints(self):
         self.shell("tools/get-data input.txt")
         self.shell(shlex.join(["weir", "compile", "models/gpt-char.weir", *SMALL_GPT, "-o", "gpt.weirx"]))
+
+    def before_planning(self):
+        (self.folder / "cluster.toml").write_text(
+            '[[devices]]\nkind = "cpu"\ncount = 2\n[[links]]\nbandwidth = "5GB/s"\nlatency = "20us"\n')
 
     def before_testing(self):
         self.before_checkpoints()

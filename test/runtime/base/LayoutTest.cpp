@@ -37,7 +37,7 @@ TEST(Mesh, WhatIsNoneSaysWhatIsWrong) {
            {"dp=99999999999999999999", "is no size of the axis dp"},
            {"dp=2,dp=2", "the axis dp is there twice"},
            {"dp=2,", "there is nothing behind the last comma"},
-           {"dp=4096,tp=2", "there are more than 4096 ranks"}}) {
+           {"dp=65536,tp=2", "there are more than 65536 ranks"}}) {
     auto parsed = Mesh::parse(text);
     ASSERT_TRUE(std::holds_alternative<std::string>(parsed)) << text;
     EXPECT_NE(std::get<std::string>(parsed).find(reason), std::string::npos)
