@@ -63,7 +63,7 @@ const Estimator::Sample &Estimator::sample(const Choice &choice, const AxisSizes
                  .sequenceParallel = choice.sequenceParallel,
                  .contextParallel = choice.contextParallel,
                  .link = choice.link};
-  auto [found, isNew] = sampled.try_emplace(reduced.text());
+  auto [found, isNew] = sampled.try_emplace(reduced.text() + " " + reduced.link);
   if (isNew)
     lower(reduced, found->second);
   found->second.rows = double(facts.rows) / double(count * sizes.ep);
@@ -91,8 +91,11 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
   };
   std::optional<Lowering::Parts> first = parts(isDeep ? few : facts.repeats.rounds),
                                  second = isDeep && first ? parts(few + 1) : first;
-  if (!first || !second)
+  if (!first || !second) {
+    if (sample.why.empty())
+      sample.why = "it cannot be compiled";
     return;
+  }
   const int64_t others = isDeep ? facts.repeats.rounds - few : 0;
   auto of = [&](auto Lowering::Parts::*part) {
     return extended((*first).*part, (*second).*part, others);
@@ -114,7 +117,7 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
                                       double rowsOfRank, Rows rows) {
   const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
   if (!few.why.empty())
-    return few;
+    return sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
   // As few as may be, and some more; what is too large cannot be compiled.
   const Sample *others = &sample(choice, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
   if (!others->why.empty())
@@ -192,14 +195,16 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     double sending = secondsToSend(cluster, 0, sizes.ranks() / sizes.pp, bytes);
     double waiting = schedule.bubble(pipe) * m * sample.body / pp;
     prediction.computing = m * sample.computing / pp;
-    prediction.bubble = waiting + m * sample.body * (share - 1 / pp);
+    prediction.bubble = waiting + m * sample.computing * (share - 1 / pp);
     passing = m * sample.body * share + waiting;
     // The first and the last microbatch pass all stages, one after the other.
     prediction.exposed += 2 * double(pipe.chunks) * (pp - 1) * sending +
                           std::max(0.0, m * (2 * sending - sample.body * share));
   }
-  prediction.exposed += passing > 0 ? m * share * (sample.body - sample.computing) : 0;
-  double updating = sample.outside * ofParameters / (choice.zero >= 1 ? dp : 1);
+  prediction.exposed += m * share * (sample.body - sample.computing);
+  // ZeRO is over cp too; of ep it is not known what experts cut already.
+  const double shared = dp * double(sizes.cp);
+  double updating = sample.outside * ofParameters / (choice.zero >= 1 ? shared : 1);
   prediction.computing += updating;
   double exchanging = 0;
   if (sizes.dp > 1) {
@@ -224,12 +229,12 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
       passing + updating + prediction.exposed - (m * share * (sample.body - sample.computing));
   RankMemory &memory = prediction.memory = sample.memory;
   auto part = [](int64_t bytes, double of) { return int64_t(double(bytes) * of); };
-  memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? dp : 1));
-  memory.optimizer = part(memory.optimizer, ofParameters / (choice.zero >= 1 ? dp : 1));
+  memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? shared : 1));
+  memory.optimizer = part(memory.optimizer, ofParameters / (choice.zero >= 1 ? shared : 1));
   double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : pp) : 1;
   double same = std::max(0.0, double(memory.scratch) - sample.kept - sample.passing);
   if (choice.zero >= 2)
-    same = std::max(0.0, same - gradients * (1 - 1 / dp));
+    same = std::max(0.0, same - gradients * (1 - 1 / shared));
   memory.scratch = int64_t(same * ofParameters + sample.passing + sample.kept * share * inFlight);
   if (!choice.offload.empty()) {
     memory.host = memory.optimizer;
@@ -241,8 +246,11 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     prediction.exposed += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
     prediction.seconds += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
   }
-  for (const DeviceGroup &group : cluster.groups)
-    prediction.fits &= memory.device() <= group.device.memory;
+  int64_t first = 0;
+  for (const DeviceGroup &group : cluster.groups) {
+    prediction.fits &= first >= sizes.ranks() || memory.device() <= group.device.memory;
+    first += group.count;
+  }
   return prediction;
 }
 

@@ -42,8 +42,11 @@ static std::vector<int64_t> divisorsOf(int64_t number) {
 
 std::vector<int64_t> microbatchCounts(ModuleOp model) {
   MicrobatchesOp op = microbatchesOf(model);
-  if (!op || op.getSliced().empty())
+  if (!op)
     return {1};
+  // What goes on from one to the next is of the recipe's microbatches.
+  if (op.getSliced().empty() || !op.getCarried().empty())
+    return {int64_t(op.getCount())};
   std::vector<int64_t> all = divisorsOf(shapeOf(op.getBody().getArgument(1))[0]);
   for (int64_t &one : all)
     one *= int64_t(op.getCount());
@@ -122,7 +125,7 @@ const Facts::Cut &Facts::cut(int64_t count) {
   if (!isNew)
     return cut;
   auto listen = [&](Diagnostic &diagnostic) {
-    if (cut.why.empty())
+    if (cut.why.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
       cut.why = diagnostic.str();
     return success();
   };
@@ -130,8 +133,10 @@ const Facts::Cut &Facts::cut(int64_t count) {
   if (!forward) {
     forward = shrunk(model, repeats, repeats.rounds);
     for (StringRef pass : {"cut-microbatches", "accumulate-gradients", "simplify-forward"})
-      if (failed(runPass(pass, *forward, {})))
+      if (failed(runPass(pass, *forward, {}))) {
+        forward = nullptr;
         return cut;
+      }
   }
   OwningOpRef<ModuleOp> copy(forward->clone());
   if (failed(runPass("assign-stages", *copy, {.mesh = "pp=" + std::to_string(count)})))

@@ -18,8 +18,8 @@
 
 namespace weir::planner {
 
-/// The numbers of microbatches that a step's rows can be cut into, the recipe's first; {1} where
-/// there are no rows to cut.
+/// The numbers of microbatches that a step's rows can be cut into, the fewest first: the recipe's
+/// alone where there are no rows to cut, or where something goes on from one to the next.
 std::vector<int64_t> microbatchCounts(mlir::ModuleOp model);
 
 /// One of a pipeline's stages, as parts of the whole model.

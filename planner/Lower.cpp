@@ -165,7 +165,7 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
   }
   RankActions ranks;
   for (int64_t rank : firstOfStages(plans->mesh)) {
-    ClusterPrices prices(cluster, plans->mesh, rank);
+    ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision));
     plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);
     ranks.push_back(Timing(prices).timed(step.getBody().front()));
   }
@@ -180,7 +180,7 @@ std::optional<Lowering::Parts> Lowering::parts(const Choice &choice, std::string
   std::optional<Plans> plans = plansOf(choice, true, why);
   if (!plans)
     return std::nullopt;
-  ClusterPrices prices(cluster, plans->mesh, 0);
+  ClusterPrices prices(cluster, plans->mesh, 0, nameOf(options.precision));
   std::vector<TimedAction> actions =
       Timing(prices).timed(stepOf(*plans->modules.front()).getBody().front());
   Parts parts{.memory = memoryOf(*plans->modules.front(), *options.target, plans->threads)};

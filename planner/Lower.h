@@ -36,7 +36,6 @@ struct Prediction {
   double computing = 0;     ///< of a rank, on average
   double bubble = 0;        ///< that stages wait for each other, were links infinitely fast
   double exposed = 0;       ///< that is exchanged while nothing is computed
-  double recomputing = 0;   ///< of `computing`, what is computed a second time
   double communicating = 0; ///< what a rank exchanges, one after the other
   RankMemory memory;        ///< of the rank that takes most on its device
   bool isLowered = false;   ///< what the plan says, not an estimate

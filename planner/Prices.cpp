@@ -63,7 +63,25 @@ double ClusterPrices::secondsOf(plan::CollectiveOp collective) const {
   llvm_unreachable("no such kind");
 }
 
+ClusterPrices::ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank,
+                             std::string_view multiplied)
+    : cluster(cluster), mesh(mesh), rank(rank), multiplied(multiplied) {
+  int axis = mesh.find(stageAxis);
+  for (int64_t other = 0; other < mesh.ranks(); ++other)
+    if (axis < 0 || mesh.coordinate(other, unsigned(axis)) == mesh.coordinate(rank, unsigned(axis)))
+      if (const Device *device = &cluster.deviceOf(other); !llvm::is_contained(devices, device))
+        devices.push_back(device);
+}
+
 double ClusterPrices::secondsOf(plan::Action action, SymbolTableCollection &symbols) {
+  double slowest = 0;
+  for (const Device *device : devices)
+    slowest = std::max(slowest, secondsOn(*device, action, symbols));
+  return slowest;
+}
+
+double ClusterPrices::secondsOn(const Device &device, plan::Action action,
+                                SymbolTableCollection &symbols) const {
   if (auto collective = dyn_cast<plan::CollectiveOp>(*action))
     return device.launch + secondsOf(collective);
   if (auto send = dyn_cast<plan::SendOp>(*action)) {
@@ -73,23 +91,26 @@ double ClusterPrices::secondsOf(plan::Action action, SymbolTableCollection &symb
   spec::Cost cost = action.cost(symbols);
   if (isFromOrToHost(action))
     return double(cost.bytes) / 2 / device.hostBandwidth;
+  auto rateOr = [&](double rate, double part) {
+    return rate > 0 ? rate : part * device.rateOf(multiplied);
+  };
   double flops = double(cost.flops), touching = double(cost.bytes) / device.bandwidth;
   if (auto call = dyn_cast<plan::CallOp>(*action)) {
     spec::Call spec = call.getCall();
     if (auto *product = std::get_if<spec::Product>(&spec))
       return device.launch + planner::secondsOf(device, *product);
-    return device.launch + std::max(flops / device.convolution, touching);
+    return device.launch + std::max(flops / rateOr(device.convolution, 1), touching);
   }
-  double rate = device.elementwise;
+  double rate = device.elementwise > 0 ? device.elementwise : device.products.rate.at("f32") / 2;
   if (auto launch = dyn_cast<plan::LaunchOp>(*action)) {
-    // The first part stands for all, but each is a launch.
+    // The first part has all the work, but each is a launch.
     auto kernel = symbols.lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
     switch (kernel.getShape()) {
     case KernelShape::attention:
-      rate = device.attention;
+      rate = rateOr(device.attention, 0.5);
       break;
     case KernelShape::product:
-      rate = device.convolution;
+      rate = rateOr(device.convolution, 1);
       break;
     default:
       break;

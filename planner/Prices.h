@@ -21,19 +21,23 @@ double secondsOf(const Device &device, const spec::Product &product);
 /// Seconds of a rank's actions.
 class ClusterPrices : public Prices {
 public:
-  /// All outlive it. Ranks have the devices of their number.
-  ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank)
-      : cluster(cluster), mesh(mesh), rank(rank), device(cluster.deviceOf(rank)) {}
+  /// All outlive it. Ranks have the devices of their number; of those that are in the stage of
+  /// `rank` the slowest is waited for. `multiplied` is what products and their like multiply.
+  ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank,
+                std::string_view multiplied);
 
   double secondsOf(plan::Action action, mlir::SymbolTableCollection &symbols) override;
 
 private:
   double secondsOf(plan::CollectiveOp collective) const;
+  double secondsOn(const Device &device, plan::Action action,
+                   mlir::SymbolTableCollection &symbols) const;
 
   const Cluster &cluster;
   const Mesh &mesh;
   const int64_t rank;
-  const Device &device;
+  const std::string multiplied;
+  std::vector<const Device *> devices; ///< each kind once
 };
 
 } // namespace weir::planner

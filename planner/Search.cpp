@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Search.h"
-#include "passes/pipeline/Schedules.h"
 #include "planner/Prices.h"
 #include "runtime/base/Text.h"
 #include <set>
@@ -16,7 +15,7 @@ using namespace mlir;
 namespace weir::planner {
 namespace {
 
-/// Numbers of microbatches, ranks and stages beyond which nothing is gained any more.
+/// Of more numbers of microbatches than these, those near to powers of two are looked at.
 constexpr size_t mostCounts = 10;
 
 /// Devices of which every mesh is looked at.
@@ -192,9 +191,10 @@ private:
   }
 
   std::vector<int64_t> zerosFor(const AxisSizes &sizes, int64_t count) const {
+    bool shares = sizes.dp * sizes.ep * sizes.cp > 1;
     if (allowed.zero >= 0)
-      return {allowed.zero};
-    if (sizes.dp * sizes.ep * sizes.cp == 1)
+      return shares || allowed.zero == 0 ? std::vector{allowed.zero} : std::vector<int64_t>();
+    if (!shares)
       return {0};
     return count > 1 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 3};
   }
@@ -211,9 +211,9 @@ private:
   std::vector<std::string> innerBlocks() const {
     constexpr size_t most = 8;
     std::vector<std::string> all;
-    for (const std::string &pattern : llvm::drop_begin(facts.blocks))
-      if (llvm::count(pattern, '.') <= llvm::count(facts.blocks.front(), '.') + 2 &&
-          all.size() < most)
+    for (const std::string &pattern : facts.blocks)
+      if (auto deeper = llvm::count(pattern, '.') - llvm::count(facts.blocks.front(), '.');
+          deeper > 0 && deeper <= 2 && all.size() < most)
         all.push_back(pattern);
     return all;
   }
@@ -224,7 +224,12 @@ private:
       return {allowed.recompute};
     if (facts.marksBlocks || facts.blocks.empty())
       return {{}};
-    return {{}, {facts.blocks.front()}};
+    auto depth = [](const std::string &pattern) { return llvm::count(pattern, '.'); };
+    std::vector<std::string> outer;
+    llvm::copy_if(facts.blocks, std::back_inserter(outer), [&](const std::string &pattern) {
+      return depth(pattern) == depth(facts.blocks.front());
+    });
+    return {{}, outer};
   }
 
   /// Whether parameters and what optimizers keep of them have room, were they cut evenly.
@@ -250,7 +255,7 @@ private:
             for (bool along : {true, false}) {
               if (!along && (sizes.tp == 1 || sizes.ranks() > 64))
                 continue;
-              Choice choice{.mesh = sizes.mesh(),
+              Choice choice{.mesh = allowed.mesh.empty() ? sizes.mesh() : allowed.mesh,
                             .zero = zero,
                             .microbatches = count == facts.recipeCount ? 0 : count,
                             .schedule = schedule,
@@ -298,8 +303,7 @@ private:
     std::optional<Prediction> prediction = estimator.estimate(choice, rows, why);
     ++result.examined;
     if (!prediction) {
-      if (!choice.mesh.empty())
-        result.reasons.try_emplace("--mesh " + choice.mesh, why);
+      result.reasons.try_emplace(choice.mesh.empty() ? "one device" : "--mesh " + choice.mesh, why);
       return std::nullopt;
     }
     if (allowed.tell)
@@ -342,7 +346,9 @@ private:
     llvm::append_range(first, then);
     Lowering lowering(model, options, cluster);
     for (const Planned *plan : first) {
-      if (result.lowered >= allowed.lowered)
+      // What does not fit after all is none of them, for a while.
+      constexpr int64_t patience = 4;
+      if (result.lowered >= allowed.lowered * (result.best.empty() ? patience : 1))
         break;
       std::string why;
       std::optional<Prediction> exact = lowering.predict(plan->choice, why);
@@ -352,7 +358,7 @@ private:
       if (exact && exact->fits)
         result.best.push_back({plan->choice, *exact});
       else if (!exact)
-        result.reasons.try_emplace(plan->choice.text(), why);
+        result.reasons.try_emplace("--mesh " + plan->choice.mesh, why);
     }
     if (allowed.lowered == 0)
       for (const Planned *plan : first)

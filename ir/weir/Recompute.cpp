@@ -33,15 +33,17 @@ bool markRecomputed(ModuleOp module, ArrayRef<std::string> patterns, std::string
     for (StringRef path : there.getAsValueRange<StringAttr>())
       marked.insert(path.str());
   for (const std::string &pattern : patterns) {
-    size_t before = marked.size();
+    bool any = false;
     std::vector<std::string> alike;
     for (const std::string &path : blocks) {
-      if (matchesPath(path, pattern))
+      if (matchesPath(path, pattern)) {
         marked.insert(path);
+        any = true;
+      }
       if (std::string like = patternOf(path); !path.empty() && !llvm::is_contained(alike, like))
         alike.push_back(like);
     }
-    if (marked.size() == before) {
+    if (!any) {
       std::string near = didYouMean(pattern, alike);
       why = "no block of the model is " + pattern +
             (near.empty() ? ": expected one such as " + joinFew(alike, ", ", 8) : near);

@@ -27,7 +27,7 @@ const Device &Cluster::deviceOf(int64_t rank) const {
 }
 
 double Device::rateOf(const std::string &multiplied) const {
-  auto found = products.rate.find(multiplied == "f32" ? "tf32" : multiplied);
+  auto found = products.rate.find(multiplied.starts_with("f8") ? "f8" : multiplied);
   return found == products.rate.end() ? products.rate.at("f32") : found->second;
 }
 

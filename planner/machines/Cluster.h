@@ -42,9 +42,10 @@ struct Device {
   double watts = 0;
   RateOf peak = {}; ///< by its data sheet: what utilization is a part of
   ProductRates products = {};
-  double elementwise = 0, attention = 0, convolution = 0; ///< FLOPs a second of other kernels
+  double elementwise = 0, attention = 0,
+         convolution = 0; ///< FLOPs a second of other kernels; 0: a part of what products have
 
-  /// Of products that multiply what is named so, or f32's. Of f32, those of tf32, if there are.
+  /// Of products that multiply what is named so, or f32's; of all that begin with f8, those of f8.
   double rateOf(const std::string &multiplied) const;
 };
 

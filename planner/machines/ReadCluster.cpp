@@ -27,21 +27,19 @@ void readRates(TomlTable &table, RateOf &rates) {
       rates[name] = table.measure(name, flopsPerSecondIn, "300TFLOP/s");
 }
 
-/// A figure that is there already is kept where the table does not have it.
-std::optional<double> kept(double figure) {
-  return figure > 0 ? std::optional(figure) : std::nullopt;
-}
-
-void readDevice(TomlTable &table, Device &device) {
-  if (device.target.empty() || table.has("target"))
-    device.target = table.text("target");
-  device.memory = int64_t(table.measure("memory", bytesIn, "80GB", kept(double(device.memory))));
+/// With `known`, figures that are there already are kept where the table does not have them.
+void readDevice(TomlTable &table, Device &device, bool known) {
+  auto kept = [&](double figure) { return known ? std::optional(figure) : std::nullopt; };
+  device.target = table.text("target", known ? std::optional(device.target) : std::nullopt);
+  double memory = table.measure("memory", bytesIn, "80GB", kept(double(device.memory)));
+  if (constexpr double most = 1e15; memory > most)
+    table.wrong("memory", "expected 1000TB at most");
+  device.memory = int64_t(memory);
   device.bandwidth =
       table.measure("bandwidth", bytesPerSecondIn, "1800GB/s", kept(device.bandwidth));
   device.launch = table.measure("launch", secondsIn, "2us", kept(device.launch));
-  device.hostBandwidth =
-      table.measure("host", bytesPerSecondIn, "25GB/s",
-                    device.hostBandwidth > 0 ? device.hostBandwidth : device.bandwidth);
+  device.hostBandwidth = table.measure("host", bytesPerSecondIn, "25GB/s",
+                                       known ? device.hostBandwidth : device.bandwidth);
   device.watts = table.number("watts", 0, device.watts);
   TomlTable peak = table.table("peak"), products = table.table("products"),
             kernels = table.table("kernels");
@@ -54,15 +52,10 @@ void readDevice(TomlTable &table, Device &device) {
   std::vector<int64_t> tile = products.integers("tile", 2, 1, {rates.tileRows, rates.tileColumns});
   rates.tileRows = tile[0], rates.tileColumns = tile[1];
   rates.ramp = products.number("ramp", 0, rates.ramp);
-  double best = 0;
-  for (const auto &[name, rate] : rates.rate)
-    best = std::max(best, rate);
-  auto other = [&](const char *key, double &figure, double otherwise) {
-    figure = kernels.measure(key, flopsPerSecondIn, "10TFLOP/s", figure > 0 ? figure : otherwise);
-  };
-  other("elementwise", device.elementwise, rates.rate["f32"] / 2);
-  other("attention", device.attention, best / 2);
-  other("convolution", device.convolution, best);
+  for (auto [key, figure] :
+       {std::pair("elementwise", &device.elementwise), std::pair("attention", &device.attention),
+        std::pair("convolution", &device.convolution)})
+    *figure = kernels.measure(key, flopsPerSecondIn, "10TFLOP/s", *figure);
   // What figures come from is for who reads the file.
   TomlTable sources = table.table("sources");
   for (const std::string &key : sources.keys())
@@ -83,7 +76,7 @@ std::optional<Device> knownDevice(const std::string &name) {
     if (name == known.name) {
       TomlTable table = TomlTable::parse(known.text, name + ".toml");
       Device device{.name = name};
-      readDevice(table, device);
+      readDevice(table, device, false);
       table.requireAllRead();
       return device;
     }
@@ -99,7 +92,7 @@ DeviceGroup readGroup(TomlTable &table) {
     std::filesystem::path folder = std::filesystem::path(table.file()).parent_path();
     TomlTable described = TomlTable::read((folder / file).string());
     device.name = described.text("name", std::filesystem::path(file).stem().string());
-    readDevice(described, device);
+    readDevice(described, device, false);
     described.requireAllRead();
   } else if (!kind.empty()) {
     if (auto known = knownDevice(kind))
@@ -114,7 +107,7 @@ DeviceGroup readGroup(TomlTable &table) {
   }
   device.name = table.text("name", device.name.empty() ? "device" : device.name);
   DeviceGroup group{.count = table.integer("count", 1)};
-  readDevice(table, device); // a figure that stands here is taken instead
+  readDevice(table, device, !kind.empty() || !file.empty()); // what stands here is taken instead
   table.requireAllRead();
   group.device = std::move(device);
   return group;
@@ -156,6 +149,9 @@ Cluster readCluster(const std::string &path) {
       table.wrong("devices", "one program runs on all of them, and \"" +
                                  cluster.groups.front().device.target + "\" and \"" +
                                  group.device.target + "\" are different targets");
+  constexpr int64_t most = 65536; // ranks of a mesh (runtime/base/Mesh.h)
+  if (cluster.devices() > most)
+    table.wrong("devices", concat("expected ", most, " at most, but found ", cluster.devices()));
   readLevels(table, cluster);
   TomlTable price = table.table("price");
   cluster.price = price.number("device-hour", 0, 0);

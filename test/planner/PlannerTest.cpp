@@ -115,6 +115,49 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
   }
 }
 
+/// What goes on from one microbatch to the next is of the recipe's: they are no other number.
+TEST(Search, TakesAModelWithState) {
+  Situation cnn("mnist-cnn", {{"batch", "8"}}, cores(2));
+  EXPECT_EQ(cnn.facts->counts, std::vector<int64_t>{1});
+  EXPECT_FALSE(cnn.search({.axes = {"dp"}, .lowered = 2}).best.empty());
+}
+
+/// The slowest device of a stage is waited for, whichever rank it is of.
+TEST(Lowering, WaitsForTheSlowestDevice) {
+  Choice choice{.mesh = "dp=2"};
+  double alike = Situation("gpt-char", deep, cores(2)).lowered(choice).computing;
+  for (int slow : {0, 1}) {
+    Cluster cluster = cores(1);
+    cluster.groups.push_back(cluster.groups.front());
+    cluster.levels.front().devices = 2;
+    Device &device = cluster.groups[size_t(slow)].device;
+    device.bandwidth /= 10, device.launch *= 10;
+    for (auto &[name, rate] : device.products.rate)
+      rate /= 10;
+    Prediction unequal = Situation("gpt-char", deep, cluster).lowered(choice);
+    EXPECT_NEAR(unequal.computing / alike, 10, 0.5) << slow;
+  }
+}
+
+/// Four units, each of which has a tile of 8 x 4 at a time: waves of four.
+TEST(Prices, OfProductsAreWavesOfTiles) {
+  Device device{.bandwidth = 1e30};
+  device.products = {{{"f32", 1000}}, 4, 8, 4, 0};
+  auto seconds = [&](int64_t m, int64_t n, int64_t k) {
+    spec::Product product;
+    product.m = m, product.n = n, product.k = k;
+    return secondsOf(device, product);
+  };
+  double wave = 2.0 * 8 * 4 * 10 / (1000.0 / 4);
+  EXPECT_DOUBLE_EQ(seconds(16, 8, 10), wave);
+  EXPECT_DOUBLE_EQ(seconds(32, 8, 10), 2 * wave);
+  EXPECT_LT(seconds(4, 4, 10), wave); // of smaller tiles
+  device.products.ramp = 10;
+  EXPECT_DOUBLE_EQ(seconds(16, 8, 10), 2 * wave);
+  device.bandwidth = 1;
+  EXPECT_DOUBLE_EQ(seconds(16, 8, 10), 4 * (16 * 10 + 8 * 10 + 16 * 8));
+}
+
 TEST(Lowering, SaysWhyAChoiceCannotBe) {
   Situation mlp("mnist-mlp", {}, cores(2));
   std::string why;

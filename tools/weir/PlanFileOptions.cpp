@@ -8,6 +8,7 @@
 #include "tools/weir/PlanFileOptions.h"
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 
@@ -49,6 +50,10 @@ void readPlanFile(CompileOptions &options) {
   if (given)
     throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
                                              "the two out, or change the file"));
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
+  for (const Mesh::Axis &axis : mesh.axes)
+    if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
+      wrong(concat("plan.mesh: ", axis.name, " is no axis: expected dp, tp, ep, cp or pp"));
   if (choice.zero > 3)
     wrong(concat("plan.zero: expected 0 to 3, but found ", choice.zero));
   if (!choice.schedule.empty() && !pipeline::findSchedule(choice.schedule))

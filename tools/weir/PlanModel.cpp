@@ -10,6 +10,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/Recompute.h"
 #include "passes/Passes.h"
 #include "planner/Search.h"
 #include "runtime/base/Sizes.h"
@@ -46,15 +47,36 @@ class Planning {
 public:
   explicit Planning(const CompileOptions &options) : options(options), reporter(context, options) {}
 
-  Exit search(const Cluster &onto, const Allowed &allowed) {
-    cluster = &onto;
+  /// `quiet`: warnings are said by whoever compiles it.
+  Exit elaborateModel(bool quiet) {
     Diagnostics diagnostics;
     ElaborateResult elaborated = elaborate(options.model, options.sets, sources, context,
                                            diagnostics, {options.gradients, options.warnings});
-    reporter.print(diagnostics);
     module = std::move(elaborated.module);
+    if (!module || !quiet)
+      reporter.print(diagnostics);
     if (!module)
       return exitOf(elaborated);
+    setDigests(*module);
+    std::string problem;
+    if (OwningOpRef<ModuleOp> copy = module->clone();
+        !markRecomputed(*copy, options.recompute, problem))
+      throw Failure(Exit::usage, "--recompute: " + problem);
+    facts.emplace(*module);
+    if (options.microbatches && !llvm::is_contained(facts->counts, options.microbatches)) {
+      std::vector<std::string> counts;
+      for (int64_t count : facts->counts)
+        counts.push_back(std::to_string(count));
+      throw Failure(Exit::usage,
+                    concat("--microbatches ", options.microbatches, " does not cut the ",
+                           facts->rows, " rows of a step into equal parts: expected ",
+                           joinFew(counts, ", ", 12)));
+    }
+    return Exit::ok;
+  }
+
+  void search(const Cluster &onto, const Allowed &allowed) {
+    cluster = &onto;
     std::shared_ptr<Target> target = makeTarget(onto.deviceOf(0).target);
     if (!target)
       throw Failure(Exit::usage,
@@ -68,7 +90,6 @@ public:
         lossScaleFor(options.lossScale, *module, named->precision, problem);
     if (!scale)
       throw Failure(Exit::usage, problem);
-    setDigests(*module);
     precision = nameOf(named->precision);
     PipelineOptions pipeline{.target = target,
                              .precision = named->precision,
@@ -76,29 +97,26 @@ public:
                              .lossScale = *scale,
                              .threads = 1,
                              .overlap = options.overlap};
-    facts.emplace(*module);
     Allowed counted = allowed;
     bool live = isatty(STDERR_FILENO);
     counted.tell = [&](int64_t done) {
       if (live)
-        llvm::errs() << "\r  " << done << " lowered";
+        llvm::errs() << "\r  " << done << " samples and plans lowered";
     };
     result = planner::search(*module, pipeline, onto, *facts, counted);
     if (live)
       llvm::errs() << "\r\x1b[K";
-    return Exit::ok;
   }
 
-  /// FLOPs a second of all devices, by their data sheets.
-  double peak() const {
+  /// FLOPs a second of so many devices, by their data sheets; 0 where one of them does not say.
+  double peakOf(int64_t ranks) const {
     double all = 0;
-    for (const planner::DeviceGroup &group : cluster->groups) {
-      const planner::RateOf &peak = group.device.peak;
-      auto found = peak.find(precision);
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      const planner::RateOf &peak = cluster->deviceOf(rank).peak;
+      auto found = peak.find(llvm::StringRef(precision).starts_with("f8") ? "f8" : precision);
       if (found == peak.end())
-        found = peak.find("f32");
-      if (found != peak.end())
-        all += double(group.count) * found->second;
+        return 0;
+      all += found->second;
     }
     return all;
   }
@@ -124,9 +142,12 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   const Cluster &cluster = *planning.cluster;
   double ranks = double(ranksOf(plan)), items = planning.facts->items / time.seconds;
   double watts = 0;
-  for (int64_t rank = 0; rank < ranksOf(plan); ++rank)
+  bool saysWatts = true;
+  for (int64_t rank = 0; rank < ranksOf(plan); ++rank) {
     watts += cluster.deviceOf(rank).watts;
-  double of = planning.peak() * ranks / double(cluster.devices());
+    saysWatts &= cluster.deviceOf(rank).watts > 0;
+  }
+  double of = planning.peakOf(ranksOf(plan));
   ordered_json row = {
       {"plan", plan.choice.text()},
       {"devices", ranksOf(plan)},
@@ -135,11 +156,10 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
       {"computing", time.computing},
       {"exposed", time.exposed},
       {"bubble", time.bubble},
-      {"recomputing", time.recomputing},
       {"communicating", time.communicating},
       {"items_per_second", items},
       {"mfu", of > 0 ? ordered_json(planning.facts->flops / time.seconds / of) : ordered_json()},
-      {"joules", watts > 0 ? ordered_json(watts * time.seconds) : ordered_json()},
+      {"joules", saysWatts ? ordered_json(watts * time.seconds) : ordered_json()},
       {"price", cluster.price > 0 ? ordered_json(cluster.price * ranks * time.seconds / 3600)
                                   : ordered_json()},
       {"memory",
@@ -201,8 +221,9 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
       << facts["cluster"].get<std::string>() << ")\n"
       << grouped(facts["examined"]) << " plans estimated from " << grouped(facts["sampled"])
       << " samples, " << grouped(facts["lowered"]) << " lowered\n\n";
-  bool priced = !facts["plans"][0]["price"].is_null(),
-       powered = !facts["plans"][0]["joules"].is_null();
+  bool priced = !facts["plans"][0]["price"].is_null();
+  bool powered = std::ranges::any_of(
+      facts["plans"], [](const ordered_json &plan) { return !plan["joules"].is_null(); });
   std::vector<std::string> head = {"",      "a step",    "computes", "exchanges",
                                    "waits", unit + "/s", "MFU"};
   if (powered)
@@ -225,7 +246,9 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
                                     withThousands(plan["items_per_second"]),
                                     plan["mfu"].is_null() ? "-" : share(plan["mfu"], 1)};
     if (powered)
-      row.push_back(formatted("%.4g", 1e3 * plan["joules"].get<double>() / items));
+      row.push_back(plan["joules"].is_null()
+                        ? "-"
+                        : formatted("%.4g", 1e3 * plan["joules"].get<double>() / items));
     if (priced)
       row.push_back(formatted("%.4g", 1e9 * plan["price"].get<double>() / items));
     row.push_back(sizeText(plan["memory"]["device"]) + (plan["lowered"] ? "" : " ~"));
@@ -303,21 +326,23 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
 /// Nothing fits, or nothing can be compiled.
 Exit sayNothingFits(const Planning &planning) {
   const SearchResult &result = planning.result;
-  llvm::errs() << "error: no plan of " << planning.options.model << " fits into "
+  llvm::errs() << "error: no plan of " << planning.options.model
+               << (result.smallest ? " fits into " : " can be compiled for ")
                << planning.cluster->name << "\n";
   if (result.smallest) {
     const Planned &plan = *result.smallest;
-    int64_t has = planning.cluster->deviceOf(0).memory;
+    std::string text = plan.choice.text();
     llvm::errs() << "  note: the least takes about " << bytesText(plan.prediction.memory.device())
-                 << " of a device's " << bytesText(has) << ": " << plan.choice.text() << "\n";
-    llvm::errs() << "  help: more devices, devices with more memory, smaller rows of a step, or "
+                 << " of a device's " << bytesText(planning.cluster->deviceOf(0).memory) << ": "
+                 << (text.empty() ? "one device" : text) << "\n"
+                 << "  help: more devices, devices with more memory, fewer rows of a step, or "
                     "--master bf16 may help\n";
   }
   size_t said = 0;
   for (const auto &[what, why] : result.reasons)
     if (said++ < 4)
       llvm::errs() << "  note: " << what << ": " << why << "\n";
-  return Exit::device;
+  return result.smallest ? Exit::device : Exit::usage;
 }
 
 Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
@@ -341,6 +366,9 @@ planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
 } // namespace
 
 Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
+  if (isChosenMesh(options.mesh))
+    throw Failure(Exit::usage,
+                  "--mesh " + options.mesh + ": weir plan chooses it; leave the option out");
   FatalErrors ends;
   Cluster cluster = planner::readCluster(plan.cluster);
   if (!options.mesh.empty())
@@ -349,8 +377,9 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
       throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
   Planning planning(options);
-  if (Exit exit = planning.search(cluster, allowedBy(options, plan)); exit != Exit::ok)
+  if (Exit exit = planning.elaborateModel(false); exit != Exit::ok)
     return exit;
+  planning.search(cluster, allowedBy(options, plan));
   const std::vector<Planned> &best = planning.result.best;
   if (best.empty())
     return sayNothingFits(planning);
@@ -361,10 +390,6 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   if (plan.take > listed)
     throw Failure(Exit::usage, concat("--take ", plan.take, ": ", listed, " plans are listed"));
   ordered_json facts = describe(planning, plan.best);
-  if (plan.why.size() == 2 && !plan.json) {
-    printDifference(facts, plan.why[0], plan.why[1], std::cout);
-    return Exit::ok;
-  }
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
     std::string text = planner::planFileText(
@@ -374,6 +399,10 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
                 "; a device: ", bytesText(taken.prediction.memory.device()))});
     auto *bytes = reinterpret_cast<const std::byte *>(text.data());
     writeFile(plan.output, std::vector<std::byte>(bytes, bytes + text.size()));
+  }
+  if (plan.why.size() == 2) {
+    printDifference(facts, plan.why[0], plan.why[1], std::cout);
+    return Exit::ok;
   }
   printFacts(facts, plan.json, printPlans);
   return Exit::ok;
@@ -407,8 +436,6 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
     Cluster cluster =
         planner::clusterOf("cpu", count, {.name = "memory", .bandwidth = 5e9, .latency = 20e-6});
     cluster.groups.front().device.target = options.target;
-    if (options.memory)
-      cluster.groups.front().device.memory = options.memory;
     return cluster;
   }
   std::string known = options.target == "cuda:sm_80"   ? "a100-80"
@@ -420,52 +447,108 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
   return planner::clusterOf(known, count, {.name = "NVLink", .bandwidth = 235e9, .latency = 3e-6});
 }
 
+/// What is chosen with the mesh, and was given beside it.
+void requireUndecided(const CompileOptions &options) {
+  const char *given = options.saysZero                   ? "--zero"
+                      : options.microbatches             ? "--microbatches"
+                      : options.choosesMicrobatches      ? "--microbatches"
+                      : !options.schedule.empty()        ? "--schedule"
+                      : !options.recompute.empty()       ? "--recompute"
+                      : options.saysSequenceParallel     ? "--sequence-parallel"
+                      : !options.contextParallel.empty() ? "--context-parallel"
+                      : !options.offload.empty()         ? "--offload"
+                      : options.choosesOffload           ? "--offload"
+                      : options.offloadsActivations      ? "--offload"
+                      : !options.link.empty()            ? "--link"
+                                                         : nullptr;
+  if (given)
+    throw Failure(Exit::usage, concat("--mesh ", options.mesh, " chooses ", given,
+                                      " too: leave it out, or give weir plan what is decided"));
+  if (options.deterministic)
+    throw Failure(Exit::usage,
+                  "--mesh " + options.mesh + " does not plan for --deterministic yet: give a mesh");
+  if (options.memoryIsHere)
+    throw Failure(Exit::usage, "--memory here is for all ranks of --mesh " + options.mesh +
+                                   " together, and each gets a size of its own: give one");
+}
+
+/// N of "auto:N"; 0 where it does not say.
+int64_t countOf(const std::string &mesh) {
+  llvm::StringRef text = mesh;
+  if (!text.consume_front("auto:"))
+    return 0;
+  int64_t count = 0;
+  if (text.getAsInteger(10, count) || count < 1 || count > 4096)
+    throw Failure(Exit::usage, "--mesh " + mesh + ": expected a number of devices from 1 to 4096");
+  return count;
+}
+
+/// The fastest of the ways that cores of this machine may be divided among ranks: those that no
+/// rank is for compute for the others.
+std::optional<Planned> bestOnCores(Planning &planning, const CompileOptions &options,
+                                   int64_t cores) {
+  std::optional<Planned> best;
+  for (int64_t ranks = 1; ranks <= cores; ++ranks) {
+    if (cores % ranks != 0)
+      continue;
+    Cluster cluster = clusterHere(options, ranks);
+    planner::Device &device = cluster.groups.front().device;
+    device = ofCores(device, cores / ranks);
+    if (options.memory)
+      device.memory = options.memory;
+    planning.search(cluster, allowedBy(planning.options, {.lowered = 12, .allDevices = true}));
+    for (const Planned &one : planning.result.best)
+      if (!best || one.prediction.seconds < best->prediction.seconds)
+        best = one;
+  }
+  return best;
+}
+
 } // namespace
 
 Exit chooseMesh(CompileOptions &options) {
   if (!isChosenMesh(options.mesh))
     return Exit::ok;
+  requireUndecided(options);
   FatalErrors ends;
-  const bool onCores = options.target.starts_with("cpu") && options.cluster.empty();
-  int64_t count =
-      onCores ? std::max<int64_t>(1, options.threads ? options.threads : cpu::availableCores()) : 0;
-  if (options.mesh.size() > 5) {
-    std::string text = options.mesh.substr(5);
-    if (llvm::StringRef(text).getAsInteger(10, count) || count < 1 || count > 4096)
-      throw Failure(Exit::usage,
-                    "--mesh auto:" + text + ": expected a number of devices from 1 to 4096");
-  }
-  if (!onCores && options.cluster.empty() && count == 0)
+  const bool describes = !options.cluster.empty();
+  int64_t count = countOf(options.mesh);
+  if (describes && count)
+    throw Failure(Exit::usage, "--mesh " + options.mesh + " and --cluster " + options.cluster +
+                                   ", which says how many there are: give --mesh auto");
+  const bool onCores = options.target.starts_with("cpu") && !describes;
+  if (!onCores && !describes && count == 0)
     throw Failure(Exit::usage, "--mesh auto for --target " + options.target +
                                    ": say of how many GPUs, as in --mesh auto:8, or describe "
                                    "them in a --cluster FILE.toml");
-  Cluster cluster = clusterHere(options, count);
+  if (onCores && count == 0)
+    count = std::max<int64_t>(1, options.threads ? options.threads : cpu::availableCores());
   const std::string asked = options.mesh;
   CompileOptions whole = options;
   whole.mesh.clear();
+  Planning planning(whole);
+  if (Exit exit = planning.elaborateModel(true); exit != Exit::ok)
+    return exit;
+  Cluster cluster = clusterHere(options, count);
   std::optional<Planned> best;
-  std::optional<Planning> last;
-  // Cores that no rank is for compute for the others.
-  for (int64_t ranks = 1; ranks <= (onCores ? count : 1); ++ranks) {
-    if (onCores && count % ranks != 0)
-      continue;
-    Cluster some = cluster;
-    if (onCores) {
-      some.groups.front() = {ofCores(cluster.groups.front().device, count / ranks), ranks};
-      some.levels.back().devices = ranks;
-    }
-    last.emplace(whole);
-    PlanModelOptions plan{.lowered = 12, .allDevices = onCores};
-    if (Exit exit = last->search(some, allowedBy(whole, plan)); exit != Exit::ok)
-      return exit;
-    for (const Planned &one : last->result.best)
-      if (!best || one.prediction.seconds < best->prediction.seconds)
-        best = one;
+  if (onCores) {
+    best = bestOnCores(planning, options, count);
+    planning.cluster = &cluster;
+  } else {
+    if (options.memory)
+      for (planner::DeviceGroup &group : cluster.groups)
+        group.device.memory = options.memory;
+    const std::string &target = cluster.deviceOf(0).target;
+    if (options.target != "cpu" && options.target != target)
+      throw Failure(Exit::usage, "--target " + options.target + ", and the devices of " +
+                                     options.cluster + " are for " + target);
+    planning.search(cluster, allowedBy(whole, {.lowered = 12}));
+    options.target = target;
+    if (!planning.result.best.empty())
+      best = planning.result.best.front();
   }
-  if (!best) {
-    last->cluster = &cluster;
-    return sayNothingFits(*last);
-  }
+  if (!best)
+    return sayNothingFits(planning);
   setChoice(best->choice, options);
   options.choseMesh = true;
   llvm::errs() << "note: --mesh " << asked << " is "

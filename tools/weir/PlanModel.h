@@ -18,7 +18,6 @@ struct PlanModelOptions {
   int64_t take = 1;              ///< the number, in the table, of what is written
   int64_t best = 10;             ///< how many are listed
   int64_t lowered = 32;          ///< plans that are lowered at most
-  int64_t devices = 0;           ///< of the cluster, the first so many; 0: all
   std::vector<std::string> axes; ///< of meshes; none: any
   std::vector<int64_t> why;      ///< two numbers in the table, whose difference is explained
   bool allDevices = false;       ///< none may be left out

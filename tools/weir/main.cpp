@@ -135,6 +135,10 @@ std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
   std::vector<NamedPath> read = {namedByOption("MODEL", options.model)};
   if (!options.tuning.empty())
     read.push_back(namedByOption("--tuning", options.tuning));
+  if (!options.plan.empty())
+    read.push_back(namedByOption("--plan", options.plan));
+  if (!options.cluster.empty())
+    read.push_back(namedByOption("--cluster", options.cluster));
   return read;
 }
 
@@ -429,16 +433,19 @@ Command addPlan(CLI::App &app, State &state) {
       ->type_name("N")
       ->transform(integerWithin(0, 100000))
       ->capture_default_str();
-  app.add_option("--why", state.planned.why, "Say why the second of these plans is slower")
-      ->type_name("A B")
-      ->expected(2)
-      ->check(CLI::Range(1, 1000));
-  app.add_option("-o", state.planned.output, "Write the best plan here, for weir compile --plan")
-      ->type_name("FILE.toml");
+  CLI::Option *why =
+      app.add_option("--why", state.planned.why, "Say why the second of these plans is slower")
+          ->type_name("A B")
+          ->expected(2)
+          ->check(CLI::Range(1, 1000));
+  CLI::Option *output = app.add_option("-o", state.planned.output,
+                                       "Write the best plan here, for weir compile --plan")
+                            ->type_name("FILE.toml");
   app.add_option("--take", state.planned.take, "Write this one of the plans instead of the first")
       ->type_name("N")
-      ->transform(integerWithin(1, 1000));
-  app.add_flag("--json", state.planned.json, "As one JSON object");
+      ->transform(integerWithin(1, 1000))
+      ->needs(output);
+  app.add_flag("--json", state.planned.json, "As one JSON object")->excludes(why);
   return [&] {
     readModelOptions(state.words, state.compile);
     std::vector<NamedPath> written;
@@ -446,6 +453,9 @@ Command addPlan(CLI::App &app, State &state) {
       written.push_back(namedByOption("-o", state.planned.output));
     keepSources(written, {namedByOption("MODEL", state.compile.model),
                           namedByOption("--cluster", state.planned.cluster)});
+    requireOneMesh(state.compile, "weir plan");
+    if (!state.planned.output.empty())
+      requirePlace(state.planned.output);
     return planModel(state.compile, state.planned);
   };
 }

@@ -150,6 +150,23 @@ TEST_F(Files, ThatAreWrongSayWhereAndWhatWasExpected) {
             "\"80GB\"");
 }
 
+TEST_F(Files, MayHaveFiguresThatAreNothing) {
+  write("target = \"cpu\"\nmemory = \"2GB\"\nbandwidth = \"9GB/s\"\nlaunch = \"0us\"\n"
+        "[products]\nf32 = \"50GFLOP/s\"\n",
+        "mine.toml");
+  Cluster cluster =
+      readCluster(write("[[devices]]\nfile = \"mine.toml\"\ncount = 2\n" + std::string(links)));
+  EXPECT_EQ(cluster.deviceOf(0).launch, 0);
+}
+
+TEST_F(Files, ThatAreTooLarge) {
+  EXPECT_EQ(wrong("[[devices]]\nkind = \"cpu\"\ncount = 131072\n" + std::string(links)),
+            "c.toml:1:1: devices: expected 65536 at most, but found 131072");
+  EXPECT_EQ(wrong("[[devices]]\nkind = \"cpu\"\ncount = 1\nmemory = \"99999999TB\"\n" +
+                  std::string(links)),
+            "c.toml:4:10: devices.memory: expected 1000TB at most");
+}
+
 TEST_F(Files, ThatAreNotThere) {
   EXPECT_THROW(readCluster((folder / "none.toml").string()), Failure);
   EXPECT_THROW(readCluster(folder.string()), Failure);
