@@ -136,7 +136,7 @@ class CudaMesh(emulated.Test):
         for failure, status, pattern in (
             ("wait:2", 6, r"emulated CUDA: .*(written|wrote|read)"),
             ("count:2", 6, r"emulated CUDA: member . of 2 in its \w+ number 1: it gets \d+ bytes of member .*error: step 1: rank \d: "),
-            ("swap:2", 6, r"emulated CUDA: member . of 2 in its \w+ number 1: (it gets|member)"),
+            ("swap:3", 6, r"emulated CUDA: member . of 2 in its \w+ number 2: (it gets|member)"),
             ("lost:60", 6, r"emulated CUDA: device 1 is lost.*error: step 1: rank 1: .*CUDA_ERROR_LAUNCH_FAILED"),
             ("late:60", 7, r"error: step 1: rank \d waits in all_\w+ over \w+ \(\S+mnist-mlp\.weir:\d+\), and not all of its members have come within 5 s"),
         ):

@@ -481,7 +481,7 @@ class Deterministic(Ranks):
         self.fails(2, "--deterministic", *words, "--sequence-parallel", "off")
         self.fails(2, "--deterministic adds up what 8 ranks of an axis have in one order, and --mesh cp=16 has cp=16: expected 8 at most", *words,
                    "--mesh", "cp=16")  # fmt: skip
-        self.fails(2, "--deterministic cuts a step as pp=128,dp=8,tp=8 does, whatever dp and tp: ", *words, "--mesh", "pp=128")
+        self.fails(2, "--deterministic cuts a step as pp=2048,dp=8,tp=8 does, whatever dp and tp: ", *words, "--mesh", "pp=2048")
         self.fails(3, "has 4 rows, which --deterministic cuts into 8 parts", *words, "--microbatches", 2)
         artifact = self.compiled(*MLP, "--mesh", "dp=2", "--deterministic")
         for out, err in self.all_end(self.begin(4, "run", artifact, *self.digits(64), "--steps", 1), status=2):
