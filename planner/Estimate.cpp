@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Estimate.h"
-#include "ir/weir/Recompute.h"
 #include "passes/pipeline/Schedules.h"
-#include "planner/Prices.h"
 #include "planner/Shrink.h"
 #include "runtime/base/Text.h"
 

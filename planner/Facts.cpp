@@ -28,7 +28,7 @@ static MicrobatchesOp microbatchesOf(ModuleOp model) {
   return found;
 }
 
-static std::vector<int64_t> divisorsOf(int64_t number) {
+std::vector<int64_t> divisorsOf(int64_t number) {
   std::vector<int64_t> all;
   for (int64_t i = 1; i <= number / i; ++i)
     if (number % i == 0) {

@@ -18,6 +18,9 @@
 
 namespace weir::planner {
 
+/// In ascending order.
+std::vector<int64_t> divisorsOf(int64_t number);
+
 /// The numbers of microbatches that a step's rows can be cut into, the fewest first: the recipe's
 /// alone where there are no rows to cut, or where something goes on from one to the next.
 std::vector<int64_t> microbatchCounts(mlir::ModuleOp model);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Lower.h"
-#include "ir/weir/Blocks.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
 #include "passes/memory/Reserve.h"

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Search.h"
-#include "planner/Prices.h"
 #include "runtime/base/Text.h"
 #include <set>
 
@@ -62,14 +61,6 @@ private:
     return found->second;
   }
 
-  std::vector<int64_t> divisors(int64_t number) const {
-    std::vector<int64_t> all;
-    for (int64_t i = 1; i <= number; ++i)
-      if (number % i == 0)
-        all.push_back(i);
-    return all;
-  }
-
   /// Those of pp, dp and tp, with every ep and cp where there are few.
   std::vector<AxisSizes> meshes() {
     if (!allowed.mesh.empty())
@@ -78,11 +69,11 @@ private:
     int64_t devices = cluster.devices();
     constexpr int64_t mostToLeaveOut = 64;
     std::vector<int64_t> counts =
-        allowed.fewer && devices <= mostToLeaveOut ? divisors(devices) : std::vector{devices};
+        allowed.fewer && devices <= mostToLeaveOut ? divisorsOf(devices) : std::vector{devices};
     auto sizesOf = [&](std::string_view axis, int64_t of, int64_t most) {
       std::vector<int64_t> sizes = {1};
       if (of > 1 && (axis == dataAxis || axis == stageAxis ? allows(axis) : serves(axis)))
-        for (int64_t size : divisors(of))
+        for (int64_t size : divisorsOf(of))
           if (size > 1 && size <= most)
             sizes.push_back(size);
       return sizes;
@@ -308,7 +299,6 @@ private:
     }
     if (allowed.tell)
       allowed.tell(estimator.samples());
-    result.fit += prediction->fits;
     all.push_back({choice, *prediction});
     return prediction;
   }

@@ -41,7 +41,7 @@ struct Allowed {
 
 struct SearchResult {
   std::vector<Planned> best; ///< that fit, the fastest first
-  int64_t examined = 0, samples = 0, lowered = 0, fit = 0;
+  int64_t examined = 0, samples = 0, lowered = 0;
   /// No plan takes less, in seconds: all work, spread over all devices at their best rates.
   double bound = 0;
   /// Why axes that were allowed are not used, by their names.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/ChooseCuts.h"
+#include "ir/weir/Blocks.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "passes/sharding/Flow.h"
@@ -38,18 +39,6 @@ struct Matrices {
     return llvm::any_of(uses, [](Shardable use) { return isa<Picking>(*use); });
   }
 };
-
-/// A path without the numbers of layers: "h.*.mlp.c_fc.weight".
-std::string kindOf(StringRef path) {
-  SmallVector<StringRef> words;
-  path.split(words, '.');
-  std::string kind;
-  for (StringRef word : words) {
-    bool isNumber = !word.empty() && llvm::all_of(word, llvm::isDigit);
-    kind += (kind.empty() ? "" : ".") + (isNumber ? "*" : word.str());
-  }
-  return kind;
-}
 
 /// Appends the ops that multiply the value, or pick rows of it, as it is or in another form.
 void addUses(Value value, SmallVectorImpl<Shardable> &uses) {
@@ -153,7 +142,7 @@ private:
       addUses(read, uses);
       if (variable.getRole() != Role::parameter || shapeOf(read).size() < 2 || uses.empty())
         return;
-      auto [name, isNew] = names.try_emplace(kindOf(read.getVariable()), read.getVariable());
+      auto [name, isNew] = names.try_emplace(patternOf(read.getVariable()), read.getVariable());
       Matrices &kind = kinds[name->second];
       kind.name = name->first;
       kind.reads.push_back(read);

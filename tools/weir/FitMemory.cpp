@@ -10,6 +10,7 @@
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
 #include "passes/pipeline/Schedules.h"
+#include "planner/Facts.h"
 #include "runtime/base/Sizes.h"
 #include "runtime/base/Stages.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,14 +21,8 @@ using namespace mlir;
 namespace weir {
 
 SmallVector<int64_t> divisorsOf(int64_t rows, size_t about) {
-  SmallVector<int64_t> all, some;
-  for (int64_t i = 1; i <= rows / i; ++i)
-    if (rows % i == 0) {
-      all.push_back(i);
-      if (i != rows / i)
-        all.push_back(rows / i);
-    }
-  llvm::sort(all);
+  std::vector<int64_t> divisors = planner::divisorsOf(rows);
+  SmallVector<int64_t> all(divisors.begin(), divisors.end()), some;
   if (all.size() <= about)
     return all;
   for (size_t i = 0; i < about; ++i) {

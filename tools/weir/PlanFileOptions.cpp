@@ -27,6 +27,19 @@ void setChoice(const planner::Choice &choice, CompileOptions &options) {
     options.link = choice.link;
 }
 
+const char *decidedBeside(const CompileOptions &options) {
+  return options.saysZero                                      ? "--zero"
+         : options.microbatches || options.choosesMicrobatches ? "--microbatches"
+         : !options.schedule.empty()                           ? "--schedule"
+         : !options.recompute.empty()                          ? "--recompute"
+         : options.saysSequenceParallel                        ? "--sequence-parallel"
+         : !options.contextParallel.empty()                    ? "--context-parallel"
+         : !options.offload.empty() || options.choosesOffload || options.offloadsActivations
+             ? "--offload"
+         : !options.link.empty() ? "--link"
+                                 : nullptr;
+}
+
 void readPlanFile(CompileOptions &options) {
   if (options.plan.empty())
     return;
@@ -35,18 +48,9 @@ void readPlanFile(CompileOptions &options) {
   auto wrong = [&](const std::string &what) {
     throw Failure(Exit::usage, options.plan + ": " + what);
   };
-  const char *given = !options.mesh.empty()              ? "--mesh"
-                      : options.saysZero                 ? "--zero"
-                      : options.microbatches             ? "--microbatches"
-                      : options.choosesMicrobatches      ? "--microbatches"
-                      : !options.schedule.empty()        ? "--schedule"
-                      : !options.recompute.empty()       ? "--recompute"
-                      : options.saysSequenceParallel     ? "--sequence-parallel"
-                      : !options.contextParallel.empty() ? "--context-parallel"
-                      : !options.offload.empty()         ? "--offload"
-                      : !options.link.empty()            ? "--link"
-                      : options.deterministic            ? "--deterministic"
-                                                         : nullptr;
+  const char *given = !options.mesh.empty()   ? "--mesh"
+                      : options.deterministic ? "--deterministic"
+                                              : decidedBeside(options);
   if (given)
     throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
                                              "the two out, or change the file"));

@@ -449,19 +449,7 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
 
 /// What is chosen with the mesh, and was given beside it.
 void requireUndecided(const CompileOptions &options) {
-  const char *given = options.saysZero                   ? "--zero"
-                      : options.microbatches             ? "--microbatches"
-                      : options.choosesMicrobatches      ? "--microbatches"
-                      : !options.schedule.empty()        ? "--schedule"
-                      : !options.recompute.empty()       ? "--recompute"
-                      : options.saysSequenceParallel     ? "--sequence-parallel"
-                      : !options.contextParallel.empty() ? "--context-parallel"
-                      : !options.offload.empty()         ? "--offload"
-                      : options.choosesOffload           ? "--offload"
-                      : options.offloadsActivations      ? "--offload"
-                      : !options.link.empty()            ? "--link"
-                                                         : nullptr;
-  if (given)
+  if (const char *given = decidedBeside(options))
     throw Failure(Exit::usage, concat("--mesh ", options.mesh, " chooses ", given,
                                       " too: leave it out, or give weir plan what is decided"));
   if (options.deterministic)

@@ -39,6 +39,7 @@
 #include "tools/weir/MeshOptions.h"
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PlanModel.h"
+#include "tools/weir/PlanOptions.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
@@ -398,54 +399,7 @@ void requirePlace(const std::string &path) {
 
 Command addPlan(CLI::App &app, State &state) {
   addModelOptions(app, state.compile, state.words);
-  app.add_option("--cluster", state.planned.cluster,
-                 "What it is planned for: a file that describes devices and what joins them "
-                 "(docs/planning.md)")
-      ->required()
-      ->type_name("FILE.toml");
-  addPrecisionOptions(app, state.compile);
-  addLayoutOptions(app, state.compile);
-  app.add_option("--microbatches", state.compile.microbatches,
-                 "Only plans that cut a step's rows into so many parts")
-      ->type_name("N")
-      ->transform(integerWithin(1, 1 << 20));
-  app.add_option("--recompute", state.compile.recompute,
-                 "Only plans that compute these blocks again, such as h.*.mlp, where memory is "
-                 "short")
-      ->type_name("PATH")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--axes", state.planned.axes,
-                 "Only meshes of these axes: pp, dp, ep, cp, tp (default: all of them)")
-      ->type_name("AXIS[,AXIS]")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"pp", "dp", "ep", "cp", "tp"}));
-  app.add_flag("--all-devices", state.planned.allDevices,
-               "Only meshes of all devices, were some to be faster alone");
-  app.add_option("--best", state.planned.best, "How many plans to list")
-      ->type_name("N")
-      ->transform(integerWithin(1, 1000))
-      ->capture_default_str();
-  app.add_option("--lower", state.planned.lowered,
-                 "How many plans to lower at most, which says exactly what they take; 0: none, "
-                 "all figures are estimates")
-      ->type_name("N")
-      ->transform(integerWithin(0, 100000))
-      ->capture_default_str();
-  CLI::Option *why =
-      app.add_option("--why", state.planned.why, "Say why the second of these plans is slower")
-          ->type_name("A B")
-          ->expected(2)
-          ->check(CLI::Range(1, 1000));
-  CLI::Option *output = app.add_option("-o", state.planned.output,
-                                       "Write the best plan here, for weir compile --plan")
-                            ->type_name("FILE.toml");
-  app.add_option("--take", state.planned.take, "Write this one of the plans instead of the first")
-      ->type_name("N")
-      ->transform(integerWithin(1, 1000))
-      ->needs(output);
-  app.add_flag("--json", state.planned.json, "As one JSON object")->excludes(why);
+  addPlanOptions(app, state.compile, state.planned);
   return [&] {
     readModelOptions(state.words, state.compile);
     std::vector<NamedPath> written;
