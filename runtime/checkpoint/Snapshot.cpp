@@ -30,8 +30,9 @@ Snapshot::Snapshot(const std::vector<TensorView> &variables)
 void Snapshot::take() {
   auto to = copy.begin();
   for (const TensorView &variable : variables)
-    variable.readOwned(
-        [&](uint64_t, std::span<const std::byte> bytes) { to = std::ranges::copy(bytes, to).out; });
+    variable.readOwned([&](uint64_t, std::span<const std::byte> bytes) {
+      to = std::copy(bytes.begin(), bytes.end(), to);
+    });
 }
 
 std::vector<StoredTensor> Snapshot::parameters() const {

@@ -318,7 +318,7 @@ public:
     if (got.size() != bytes.size())
       throw Failure(Exit::peer, concat("rank ", rank, " expects ", bytes.size(), " bytes of rank ",
                                        from, " in ", what, ", which has sent ", got.size()));
-    std::ranges::copy(got, bytes.begin());
+    std::copy(got.begin(), got.end(), bytes.begin());
   }
 
 private:
@@ -407,7 +407,8 @@ private:
       if (bytes.size() != from[i].size())
         return concat("rank ", rank, " expects ", from[i].size(), " bytes of rank ", members[i],
                       " in ", what, ", which has ", bytes.size());
-      std::ranges::copy(bytes, from[i].begin());
+      // GCC 12 copies by the byte in std::ranges::copy.
+      std::copy(bytes.begin(), bytes.end(), from[i].begin());
     }
     return "";
   }

@@ -414,7 +414,7 @@ void Processes::carry(Exchange &exchange, std::span<const int64_t> members, cons
     for (size_t i = 0; i < members.size(); ++i) {
       peer = members[i];
       if (peer == own) {
-        std::ranges::copy(to[i], from[i].begin());
+        std::copy(to[i].begin(), to[i].end(), from[i].begin());
         continue;
       }
       Both &one = both[i];
