@@ -252,4 +252,46 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   return prediction;
 }
 
+/// A prediction where `few` is what it is with so many layers, and `more` with as many more.
+static Prediction extended(const Prediction &few, const Prediction &more, double rounds) {
+  Prediction all = few;
+  auto at = [&](double a, double b) { return a + rounds * (b - a); };
+  for (double Prediction::*part :
+       {&Prediction::seconds, &Prediction::computing, &Prediction::bubble, &Prediction::exposed,
+        &Prediction::communicating})
+    all.*part = at(few.*part, more.*part);
+  for (int64_t RankMemory::*kind :
+       {&RankMemory::parameters, &RankMemory::optimizer, &RankMemory::state, &RankMemory::scratch,
+        &RankMemory::reserve, &RankMemory::host})
+    all.memory.*kind = int64_t(at(double(few.memory.*kind), double(more.memory.*kind)));
+  all.isLowered = false;
+  return all;
+}
+
+std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::string &why) {
+  const AxisSizes sizes = AxisSizes::of(choice.mesh);
+  // Of fewer layers what is kept at a time is not yet as of many.
+  int64_t few = 6, step = 2;
+  if (sizes.pp > 1) {
+    const pipeline::Schedule &schedule =
+        *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
+    few = step = sizes.pp * schedule.chunks();
+  }
+  if (facts.repeats.rounds <= few + step)
+    return Lowering(model, options, cluster).predict(choice, why);
+  auto with = [&](int64_t rounds) {
+    return Lowering(withRounds(rounds), options, cluster).predict(choice, why);
+  };
+  std::optional<Prediction> first = with(few), second = first ? with(few + step) : first;
+  if (!first || !second)
+    return std::nullopt;
+  Prediction all = extended(*first, *second, double(facts.repeats.rounds - few) / double(step));
+  int64_t begin = 0;
+  for (const DeviceGroup &group : cluster.groups) {
+    all.fits &= begin >= sizes.ranks() || all.memory.device() <= group.device.memory;
+    begin += group.count;
+  }
+  return all;
+}
+
 } // namespace weir::planner

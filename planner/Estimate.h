@@ -45,6 +45,11 @@ public:
   /// Nothing where the choice cannot be compiled, with the reason.
   std::optional<Prediction> estimate(const Choice &choice, Rows rows, std::string &why);
 
+  /// The same from two shallow models, of a layer a stage and of two (of six and eight without
+  /// stages), that are lowered whole: what grows with layers is taken to grow evenly. Of a model
+  /// that is no deeper it is what the plan says.
+  std::optional<Prediction> estimateClosely(const Choice &choice, std::string &why);
+
   /// How many samples were lowered.
   int64_t samples() const { return int64_t(sampled.size()); }
 

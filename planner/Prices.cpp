@@ -7,42 +7,17 @@
 
 #include "planner/Prices.h"
 #include "ir/plan/PlanTransfers.h"
+#include "planner/machines/DevicePrices.h"
 #include "runtime/spec/Call.h"
 
 using namespace mlir;
 
 namespace weir::planner {
 
-/// By what is multiplied; f32's, where the device says nothing of it.
-static double rateOf(const ProductRates &products, const spec::Product &product) {
-  std::string name = product.rounding == spec::FactorRounding::tf32 ? "tf32"
-                     : elementRows[size_t(product.factors)].bytes == 1
-                         ? "f8"
-                         : elementRows[size_t(product.factors)].name;
-  auto found = products.rate.find(name);
-  return found == products.rate.end() ? products.rate.at("f32") : found->second;
-}
-
-static double ceilOf(double number, double parts) { return std::ceil(number / parts); }
-
-double secondsOf(const Device &device, const spec::Product &product) {
-  const ProductRates &rates = device.products;
-  double batch = double(product.batch), m = double(product.m), n = double(product.n),
-         k = double(product.k), rate = rateOf(rates, product);
-  auto ofTiles = [&](double rows, double columns) {
-    double tiles = batch * ceilOf(m, rows) * ceilOf(n, columns);
-    double ofUnit = 2 * rows * columns * (k + rates.ramp) / (rate / double(rates.units));
-    return ceilOf(tiles, double(rates.units)) * ofUnit;
-  };
-  double rows = double(rates.tileRows), columns = double(rates.tileColumns), best = HUGE_VAL;
-  // Smaller tiles fill a device better, and reuse less of what they load.
-  for (double part = 1, slower = 1; part <= 4 && rows * columns / part >= 1; part *= 2) {
-    double shorter = part >= 2 ? rows / 2 : rows, narrower = part >= 4 ? columns / 2 : columns;
-    best =
-        std::min({best, slower * ofTiles(shorter, narrower), slower * ofTiles(narrower, shorter)});
-    slower *= 1.1;
-  }
-  return std::max(best, double(product.cost().bytes) / device.bandwidth);
+static WorkKind workOf(KernelShape shape) {
+  return shape == KernelShape::attention ? WorkKind::attention
+         : shape == KernelShape::product ? WorkKind::convolution
+                                         : WorkKind::elementwise;
 }
 
 double ClusterPrices::secondsOf(plan::CollectiveOp collective) const {
@@ -91,32 +66,19 @@ double ClusterPrices::secondsOn(const Device &device, plan::Action action,
   spec::Cost cost = action.cost(symbols);
   if (isFromOrToHost(action))
     return double(cost.bytes) / 2 / device.hostBandwidth;
-  auto rateOr = [&](double rate, double part) {
-    return rate > 0 ? rate : part * device.rateOf(multiplied);
-  };
-  double flops = double(cost.flops), touching = double(cost.bytes) / device.bandwidth;
+  KernelWork work{WorkKind::elementwise, double(cost.flops), double(cost.bytes)};
   if (auto call = dyn_cast<plan::CallOp>(*action)) {
     spec::Call spec = call.getCall();
     if (auto *product = std::get_if<spec::Product>(&spec))
       return device.launch + planner::secondsOf(device, *product);
-    return device.launch + std::max(flops / rateOr(device.convolution, 1), touching);
+    work.kind = WorkKind::convolution;
   }
-  double rate = device.elementwise > 0 ? device.elementwise : device.products.rate.at("f32") / 2;
   if (auto launch = dyn_cast<plan::LaunchOp>(*action)) {
     // The first part has all the work, but each is a launch.
     auto kernel = symbols.lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
-    switch (kernel.getShape()) {
-    case KernelShape::attention:
-      rate = rateOr(device.attention, 0.5);
-      break;
-    case KernelShape::product:
-      rate = rateOr(device.convolution, 1);
-      break;
-    default:
-      break;
-    }
+    work.kind = workOf(kernel.getShape());
   }
-  return device.launch + std::max(flops / rate, touching);
+  return device.launch + planner::secondsOf(device, work, multiplied);
 }
 
 } // namespace weir::planner

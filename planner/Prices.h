@@ -14,10 +14,6 @@
 
 namespace weir::planner {
 
-/// Seconds of one product: as many waves of tiles as there are for the device's units, each with
-/// its sums, and no less than its bytes take.
-double secondsOf(const Device &device, const spec::Product &product);
-
 /// Seconds of a rank's actions.
 class ClusterPrices : public Prices {
 public:

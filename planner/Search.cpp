@@ -29,6 +29,10 @@ public:
 
   SearchResult run() {
     findBound();
+    if (!allowed.given.empty()) {
+      predictGiven();
+      return std::move(result);
+    }
     for (const AxisSizes &sizes : meshes())
       estimateAll(sizes);
     widen();
@@ -303,6 +307,26 @@ private:
     return prediction;
   }
 
+  void predictGiven() {
+    Lowering lowering(model, options, cluster);
+    for (size_t number = 0; number < allowed.given.size(); ++number) {
+      const Choice &choice = allowed.given[number];
+      bool lowers = int64_t(number) < allowed.lowered;
+      std::string why;
+      std::optional<Prediction> prediction =
+          lowers ? lowering.predict(choice, why) : estimator.estimateClosely(choice, why);
+      ++(lowers ? result.lowered : result.examined);
+      if (prediction)
+        result.best.push_back({choice, *prediction, int64_t(number)});
+      else
+        result.reasons.try_emplace(choice.text(), why);
+      if (allowed.tell)
+        allowed.tell(estimator.samples() + result.lowered);
+    }
+    result.samples = estimator.samples();
+    sortBest();
+  }
+
   /// A step's operations at the best rate there is.
   void findBound() {
     double rate = 0;
@@ -354,6 +378,10 @@ private:
       for (const Planned *plan : first)
         if (plan->prediction.fits)
           result.best.push_back(*plan);
+    sortBest();
+  }
+
+  void sortBest() {
     llvm::stable_sort(result.best, [](const Planned &a, const Planned &b) {
       return a.prediction.seconds < b.prediction.seconds;
     });

@@ -23,6 +23,7 @@ namespace weir::planner {
 struct Planned {
   Choice choice;
   Prediction prediction;
+  int64_t given = -1; ///< which of Allowed::given it is
 };
 
 /// What a search leaves to whoever asks.
@@ -35,6 +36,9 @@ struct Allowed {
   std::vector<std::string> recompute = {}; ///< these; none: any
   bool fewer = true;                       ///< of the devices, where that is faster
   int64_t lowered = 32;                    ///< plans at most
+  /// These alone, and nothing is searched: the first `lowered` of them are lowered, the others
+  /// estimated. What does not fit is listed too.
+  std::vector<Choice> given = {};
   /// Is told of each sample and each plan that is lowered: long work shows progress.
   std::function<void(int64_t done)> tell = nullptr;
 };

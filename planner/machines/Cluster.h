@@ -98,6 +98,9 @@ double secondsToSend(const Cluster &cluster, int64_t from, int64_t to, double by
 /// was found.
 Cluster readCluster(const std::string &path);
 
+/// Such a file's text: `source` says where its figures are from, prices are not in it.
+std::string textOf(const Cluster &cluster, const std::string &source);
+
 /// So many of a known device, joined as `link` says.
 Cluster clusterOf(const std::string &device, int64_t count, const LinkLevel &link);
 

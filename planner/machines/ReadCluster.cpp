@@ -152,7 +152,8 @@ Cluster readCluster(const std::string &path) {
   constexpr int64_t most = 65536; // ranks of a mesh (runtime/base/Mesh.h)
   if (cluster.devices() > most)
     table.wrong("devices", concat("expected ", most, " at most, but found ", cluster.devices()));
-  readLevels(table, cluster);
+  if (cluster.devices() > 1 || table.has("links"))
+    readLevels(table, cluster);
   TomlTable price = table.table("price");
   cluster.price = price.number("device-hour", 0, 0);
   cluster.currency = price.text("currency", "");

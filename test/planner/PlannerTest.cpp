@@ -13,6 +13,7 @@
 #include "planner/Prices.h"
 #include "planner/Search.h"
 #include "planner/Shrink.h"
+#include "planner/machines/DevicePrices.h"
 #include <gtest/gtest.h>
 
 using namespace weir;
@@ -115,6 +116,26 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
   }
 }
 
+TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
+  Situation gpt("gpt-char", {{"layers", "10"}, {"width", "64"}, {"batch", "16"}}, cores(4));
+  const Choice choices[] = {
+      {.mesh = "dp=2,tp=2", .zero = 3, .microbatches = 1, .recompute = {"h.*"}},
+      {.mesh = "dp=4", .zero = 1, .microbatches = 2},
+      {.mesh = "pp=2,dp=2", .zero = 1, .microbatches = 4, .schedule = "1f1b"},
+      {.mesh = "pp=4", .microbatches = 4, .schedule = "zero-bubble", .recompute = {"h.*"}}};
+  for (const Choice &choice : choices) {
+    std::string why;
+    std::optional<Prediction> close =
+        Estimator(*gpt.module, gpt.options, gpt.cluster, *gpt.facts).estimateClosely(choice, why);
+    ASSERT_TRUE(close) << why;
+    EXPECT_FALSE(close->isLowered);
+    Prediction exact = gpt.lowered(choice);
+    EXPECT_NEAR(double(close->memory.device()) / double(exact.memory.device()), 1, 0.03)
+        << choice.text();
+    EXPECT_NEAR(close->seconds / exact.seconds, 1, 0.02) << choice.text();
+  }
+}
+
 /// What goes on from one microbatch to the next is of the recipe's: they are no other number.
 TEST(Search, TakesAModelWithState) {
   Situation cnn("mnist-cnn", {{"batch", "8"}}, cores(2));
@@ -132,6 +153,7 @@ TEST(Lowering, WaitsForTheSlowestDevice) {
     cluster.levels.front().devices = 2;
     Device &device = cluster.groups[size_t(slow)].device;
     device.bandwidth /= 10, device.launch *= 10;
+    device.elementwise /= 10, device.attention /= 10, device.convolution /= 10;
     for (auto &[name, rate] : device.products.rate)
       rate /= 10;
     Prediction unequal = Situation("gpt-char", deep, cluster).lowered(choice);

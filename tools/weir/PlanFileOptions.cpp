@@ -40,20 +40,10 @@ const char *decidedBeside(const CompileOptions &options) {
                                  : nullptr;
 }
 
-void readPlanFile(CompileOptions &options) {
-  if (options.plan.empty())
-    return;
-  const planner::PlanFile file = planner::readPlanFile(options.plan);
+planner::PlanFile readPlan(const std::string &path) {
+  planner::PlanFile file = planner::readPlanFile(path);
   const planner::Choice &choice = file.choice;
-  auto wrong = [&](const std::string &what) {
-    throw Failure(Exit::usage, options.plan + ": " + what);
-  };
-  const char *given = !options.mesh.empty()   ? "--mesh"
-                      : options.deterministic ? "--deterministic"
-                                              : decidedBeside(options);
-  if (given)
-    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
-                                             "the two out, or change the file"));
+  auto wrong = [&](const std::string &what) { throw Failure(Exit::usage, path + ": " + what); };
   const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
   for (const Mesh::Axis &axis : mesh.axes)
     if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
@@ -71,6 +61,19 @@ void readPlanFile(CompileOptions &options) {
                  choice.contextParallel));
   if (!isOneOf(choice.offload, {"optimizer", "parameters"}))
     wrong(concat("plan.offload: expected optimizer or parameters, but found ", choice.offload));
+  return file;
+}
+
+void readPlanFile(CompileOptions &options) {
+  if (options.plan.empty())
+    return;
+  const planner::PlanFile file = readPlan(options.plan);
+  const char *given = !options.mesh.empty()   ? "--mesh"
+                      : options.deterministic ? "--deterministic"
+                                              : decidedBeside(options);
+  if (given)
+    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
+                                             "the two out, or change the file"));
   // What the command line does not say is as it was planned.
   auto take = [&](std::string &word, const char *usual, const std::string &planned,
                   const char *option) {
@@ -83,7 +86,7 @@ void readPlanFile(CompileOptions &options) {
   };
   take(options.target, "cpu", file.target, "--target");
   take(options.precision, "f32", file.precision, "--precision");
-  setChoice(choice, options);
+  setChoice(file.choice, options);
 }
 
 } // namespace weir

@@ -19,6 +19,9 @@ void setChoice(const planner::Choice &choice, CompileOptions &options);
 /// An option that is given and says what is chosen with a mesh; null where there is none.
 const char *decidedBeside(const CompileOptions &options);
 
+/// Reads a plan's file. Throws Failure{Exit::usage} that says where it is wrong.
+planner::PlanFile readPlan(const std::string &path);
+
 /// Reads the file of --plan, if one is given, and sets what it says. Throws Failure{Exit::usage}
 /// where the file is wrong, or another option says the same.
 void readPlanFile(CompileOptions &options);

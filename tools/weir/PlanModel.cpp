@@ -150,6 +150,7 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   double of = planning.peakOf(ranksOf(plan));
   ordered_json row = {
       {"plan", plan.choice.text()},
+      {"fits", time.fits},
       {"devices", ranksOf(plan)},
       {"lowered", time.isLowered},
       {"seconds", time.seconds},
@@ -173,12 +174,17 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   return row;
 }
 
-ordered_json describe(const Planning &planning, int64_t best) {
+/// `files`: of Allowed::given.
+ordered_json describe(const Planning &planning, const std::vector<std::string> &files,
+                      int64_t best) {
   const SearchResult &result = planning.result;
   const Cluster &cluster = *planning.cluster;
   ordered_json plans = ordered_json::array(), reasons = ordered_json::object();
-  for (const Planned &plan : llvm::ArrayRef(result.best).take_front(size_t(best)))
+  for (const Planned &plan : llvm::ArrayRef(result.best).take_front(size_t(best))) {
     plans.push_back(describe(plan, planning));
+    if (plan.given >= 0)
+      plans.back()["file"] = files[size_t(plan.given)];
+  }
   for (const auto &[what, why] : result.reasons)
     reasons[what] = why;
   std::vector<std::string> kinds;
@@ -253,7 +259,7 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
       row.push_back(formatted("%.4g", 1e9 * plan["price"].get<double>() / items));
     row.push_back(sizeText(plan["memory"]["device"]) + (plan["lowered"] ? "" : " ~"));
     std::string text = plan["plan"];
-    row.push_back(text.empty() ? "one device" : text);
+    row.push_back((text.empty() ? "one device" : text) + (plan["fits"] ? "" : " (does not fit)"));
     table.add(row);
   }
   for (const std::string &line : table.lines())
@@ -345,6 +351,13 @@ Exit sayNothingFits(const Planning &planning) {
   return result.smallest ? Exit::device : Exit::usage;
 }
 
+/// Plans that were asked about by name, and cannot be compiled.
+void sayUnpredicted(const Planning &planning) {
+  for (const auto &[what, why] : planning.result.reasons)
+    llvm::errs() << "warning: no figures for " << (what.empty() ? "one device" : what) << ": "
+                 << why << "\n";
+}
+
 Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
   Allowed allowed{.mesh = options.mesh,
                   .zero = options.saysZero ? options.zero : -1,
@@ -356,6 +369,32 @@ Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
   if (!plan.axes.empty())
     allowed.axes = plan.axes;
   return allowed;
+}
+
+/// Plans that are given, with the command line that they go with.
+std::vector<planner::Choice> readPlans(const CompileOptions &options, const PlanModelOptions &plan,
+                                       const Cluster &cluster) {
+  const char *given = !options.mesh.empty() ? "--mesh" : decidedBeside(options);
+  if (given && !plan.plans.empty())
+    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
+                                             "the two out, or change the file"));
+  std::vector<planner::Choice> choices;
+  for (const std::string &path : plan.plans) {
+    planner::PlanFile file = readPlan(path);
+    auto require = [&](const std::string &planned, const std::string &here, const char *what) {
+      if (!planned.empty() && planned != here)
+        throw Failure(Exit::usage, concat("--plan ", path, " was made for ", planned, ", and ",
+                                          what, " ", here, ": plan again, or change the file"));
+    };
+    require(file.target, cluster.deviceOf(0).target, "the devices' target is");
+    require(file.precision, options.precision, "--precision is");
+    if (int64_t ranks = std::get<Mesh>(Mesh::parse(file.choice.mesh)).ranks();
+        ranks > cluster.devices())
+      throw Failure(Exit::usage, concat("--plan ", path, " wants ", ranks, " devices, and ",
+                                        cluster.name, " has ", cluster.devices()));
+    choices.push_back(std::move(file.choice));
+  }
+  return choices;
 }
 
 planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
@@ -376,20 +415,24 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
         ranks > cluster.devices())
       throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
+  Allowed allowed = allowedBy(options, plan);
+  allowed.given = readPlans(options, plan, cluster);
   Planning planning(options);
   if (Exit exit = planning.elaborateModel(false); exit != Exit::ok)
     return exit;
-  planning.search(cluster, allowedBy(options, plan));
+  planning.search(cluster, allowed);
   const std::vector<Planned> &best = planning.result.best;
   if (best.empty())
     return sayNothingFits(planning);
+  if (!plan.plans.empty())
+    sayUnpredicted(planning);
   auto listed = int64_t(std::min(best.size(), size_t(plan.best)));
   for (int64_t number : plan.why)
     if (number > listed)
       throw Failure(Exit::usage, concat("--why ", number, ": ", listed, " plans are listed"));
   if (plan.take > listed)
     throw Failure(Exit::usage, concat("--take ", plan.take, ": ", listed, " plans are listed"));
-  ordered_json facts = describe(planning, plan.best);
+  ordered_json facts = describe(planning, plan.plans, plan.best);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
     std::string text = planner::planFileText(
@@ -434,7 +477,7 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
     return planner::readCluster(options.cluster);
   if (options.target.starts_with("cpu")) {
     Cluster cluster =
-        planner::clusterOf("cpu", count, {.name = "memory", .bandwidth = 5e9, .latency = 20e-6});
+        planner::clusterOf("cpu", count, {.name = "memory", .bandwidth = 6e9, .latency = 30e-6});
     cluster.groups.front().device.target = options.target;
     return cluster;
   }

@@ -13,13 +13,15 @@
 namespace weir {
 
 struct PlanModelOptions {
-  std::string cluster;           ///< its file
-  std::string output;            ///< where the best plan is written; "": nowhere
-  int64_t take = 1;              ///< the number, in the table, of what is written
-  int64_t best = 10;             ///< how many are listed
-  int64_t lowered = 32;          ///< plans that are lowered at most
-  std::vector<std::string> axes; ///< of meshes; none: any
-  std::vector<int64_t> why;      ///< two numbers in the table, whose difference is explained
+  std::string cluster = "";           ///< its file
+  std::string output = "";            ///< where the best plan is written; "": nowhere
+  int64_t take = 1;                   ///< the number, in the table, of what is written
+  int64_t best = 10;                  ///< how many are listed
+  int64_t lowered = 32;               ///< plans that are lowered at most
+  std::vector<std::string> axes = {}; ///< of meshes; none: any
+  std::vector<std::string> plans =
+      {};                        ///< files of plans that are predicted; none: the best are found
+  std::vector<int64_t> why = {}; ///< two numbers in the table, whose difference is explained
   bool allDevices = false;       ///< none may be left out
   bool json = false;
 };

@@ -31,6 +31,13 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  app.add_option("--plan", plan.plans,
+                 "Say what this plan takes, which weir plan wrote or you did; give several to "
+                 "compare them. Nothing is searched then")
+      ->type_name("FILE.toml")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--axes", plan.axes,
                  "Only meshes of these axes: pp, dp, ep, cp, tp (default: all of them)")
       ->type_name("AXIS[,AXIS]")

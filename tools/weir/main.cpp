@@ -40,6 +40,7 @@
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PlanModel.h"
 #include "tools/weir/PlanOptions.h"
+#include "tools/weir/Probe.h"
 #include "tools/weir/SizeOption.h"
 #include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
@@ -88,6 +89,7 @@ struct State {
   TimeOptions predicted;
   VerifyModelOptions verify;
   PlanModelOptions planned;
+  ProbeOptions probed;
   bool json = false;
 };
 
@@ -405,8 +407,11 @@ Command addPlan(CLI::App &app, State &state) {
     std::vector<NamedPath> written;
     if (!state.planned.output.empty())
       written.push_back(namedByOption("-o", state.planned.output));
-    keepSources(written, {namedByOption("MODEL", state.compile.model),
-                          namedByOption("--cluster", state.planned.cluster)});
+    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model),
+                                   namedByOption("--cluster", state.planned.cluster)};
+    for (const std::string &plan : state.planned.plans)
+      read.push_back(namedByOption("--plan", plan));
+    keepSources(written, read);
     requireOneMesh(state.compile, "weir plan");
     if (!state.planned.output.empty())
       requirePlace(state.planned.output);
@@ -426,6 +431,27 @@ Command addTune(CLI::App &app, State &state) {
     std::string text = tuneArtifact(readArtifact(state.artifact), state.run.device.kind);
     auto *bytes = reinterpret_cast<const std::byte *>(text.data());
     writeFile(state.output, std::vector<std::byte>(bytes, bytes + text.size()));
+    return Exit::ok;
+  };
+}
+
+Command addProbe(CLI::App &app, State &state) {
+  app.add_option("-o", state.output, "Where to write (default: standard output)")
+      ->type_name("FILE.toml");
+  app.add_option("--devices", state.probed.devices,
+                 "Ranks that are measured at once, with a core each (default: all cores)")
+      ->type_name("N")
+      ->transform(integerWithin(1, 4096));
+  app.add_option("--target", state.probed.target, "What is measured is compiled for")
+      ->type_name("TARGET")
+      ->capture_default_str();
+  return [&] {
+    if (!state.output.empty())
+      requirePlace(state.output);
+    std::string text = probeMachine(state.probed);
+    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
+    writeFile(state.output.empty() ? "-" : state.output,
+              std::vector<std::byte>(bytes, bytes + text.size()));
     return Exit::ok;
   };
 }
@@ -529,6 +555,15 @@ Examples:
   weir tune gpt.weirx -o gpt.tuning.json
   weir compile models/gpt-char.weir --target cuda:sm_90 --tuning gpt.tuning.json -o gpt.weirx)",
      addTune},
+    {"probe",
+     R"(Measure this machine's cores, and what they exchange, and describe them for weir plan. Takes less than a
+minute, in which nothing else should run.
+
+Examples:
+  weir probe -o here.toml
+  weir plan models/gpt-char.weir --cluster here.toml
+  weir train models/gpt-char.weir --mesh auto --cluster here.toml --data window=input.txt)",
+     addProbe},
 };
 
 Exit run(int argc, const char *const *argv) {

@@ -1,0 +1,39 @@
+//===- DevicePrices.h - What a device's work takes -------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In seconds, without what every action takes besides (Device::launch).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_PLANNER_MACHINES_DEVICEPRICES_H
+#define WEIR_PLANNER_MACHINES_DEVICEPRICES_H
+
+#include "planner/machines/Cluster.h"
+#include "runtime/spec/Product.h"
+
+namespace weir::planner {
+
+/// Of one product: as many waves of tiles as there are for the device's units, each with its sums,
+/// and no less than its bytes take.
+double secondsOf(const Device &device, const spec::Product &product);
+
+/// What a product multiplies, as ProductRates are named: an element's name, "tf32" or "f8".
+std::string multipliedBy(const spec::Product &product);
+
+/// Work that is no product: each kind has a rate of its own.
+enum class WorkKind { elementwise, attention, convolution };
+struct KernelWork {
+  WorkKind kind = WorkKind::elementwise;
+  double flops = 0, bytes = 0;
+};
+
+/// Where a device says no rate, a part of that of products that multiply `multiplied`.
+double secondsOf(const Device &device, const KernelWork &work, const std::string &multiplied);
+
+} // namespace weir::planner
+
+#endif
