@@ -252,10 +252,11 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   return prediction;
 }
 
-/// A prediction where `few` is what it is with so many layers, and `more` with as many more.
-static Prediction extended(const Prediction &few, const Prediction &more, double rounds) {
+/// A prediction where `few` is what it is with some layers, and `more` with a step of them more:
+/// with so many steps in all.
+static Prediction extended(const Prediction &few, const Prediction &more, double steps) {
   Prediction all = few;
-  auto at = [&](double a, double b) { return a + rounds * (b - a); };
+  auto at = [&](double a, double b) { return a + steps * (b - a); };
   for (double Prediction::*part :
        {&Prediction::seconds, &Prediction::computing, &Prediction::bubble, &Prediction::exposed,
         &Prediction::communicating})
@@ -275,7 +276,8 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
   if (sizes.pp > 1) {
     const pipeline::Schedule &schedule =
         *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    few = step = sizes.pp * schedule.chunks();
+    step = sizes.pp * schedule.chunks();
+    few = step + facts.repeats.rounds % step; // as unevenly cut
   }
   if (facts.repeats.rounds <= few + step)
     return Lowering(model, options, cluster).predict(choice, why);

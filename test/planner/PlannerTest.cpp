@@ -117,7 +117,7 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
 }
 
 TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
-  Situation gpt("gpt-char", {{"layers", "10"}, {"width", "64"}, {"batch", "16"}}, cores(4));
+  Situation gpt("gpt-char", {{"layers", "13"}, {"width", "32"}, {"batch", "16"}}, cores(4));
   const Choice choices[] = {
       {.mesh = "dp=2,tp=2", .zero = 3, .microbatches = 1, .recompute = {"h.*"}},
       {.mesh = "dp=4", .zero = 1, .microbatches = 2},
