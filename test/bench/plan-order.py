@@ -115,7 +115,7 @@ class Bench:
     def replay(self, number):
         artifact = self.compile(number)
         o = self.options
-        said = command([BIN / "replay-plan", artifact, "--bandwidth", o.bandwidth, "--latency", o.latency, "--scale", o.scale, "--steps", 3])
+        said = command([BIN / "replay-plan", artifact, "--bandwidth", o.bandwidth, "--latency", o.latency, "--lasts", o.lasts, "--steps", 3])
         artifact.unlink()
         return json.loads(said.splitlines()[-1])["seconds"]
 
@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--cluster", help="what two devices are predicted for, links and all (weir probe)")
     parser.add_argument("--bandwidth", type=float, default=2e9, help="of replayed links, bytes a second (default %(default)g)")
     parser.add_argument("--latency", type=float, default=20e-6, help="of replayed links, seconds (default %(default)g)")
-    parser.add_argument("--scale", type=float, default=4, help="how much longer a replay takes (default %(default)g)")
+    parser.add_argument("--lasts", type=float, default=4, help="seconds that a replay lasts at least (default %(default)g)")
     parser.add_argument("--most", type=int, default=40, help="plans (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="of runs on two devices")
     parser.add_argument("--data", default=str(ROOT / "../shared/data"))

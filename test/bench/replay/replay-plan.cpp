@@ -37,6 +37,46 @@ static ordered_json listed(const artifact::Program &program, const std::vector<d
   return list;
 }
 
+using Actions = flatbuffers::Vector<flatbuffers::Offset<artifact::Action>>;
+
+/// Of actions from that number on, each as often as it runs.
+static double busy(const Actions &actions, const std::vector<double> &seconds, size_t &number) {
+  double sum = 0;
+  for (const artifact::Action *action : actions) {
+    sum += seconds[number++];
+    if (const artifact::Loop *loop = action->work_as_Loop())
+      sum += double(loop->count()) * busy(*loop->body(), seconds, number);
+  }
+  return sum;
+}
+
+static double busy(const artifact::Program &program, const std::vector<double> &seconds) {
+  size_t number = 0;
+  for (const artifact::Entry *entry : *program.entries())
+    if (entry->name()->string_view() == "step")
+      return busy(*entry->actions(), seconds, number);
+  return 0;
+}
+
+/// Of each program that ranks run.
+using Paces = std::map<const artifact::Program *, replay::Pace>;
+
+static Paces measure(const artifact::Program &program, int steps, const replay::Links &links,
+                     double lasts) {
+  Paces paces;
+  double most = 0;
+  for (int64_t rank = 0; rank < artifact::meshOf(program).ranks(); ++rank) {
+    const artifact::Program &own = artifact::programOf(program, rank);
+    if (paces.contains(&own))
+      continue;
+    paces[&own] = {replay::measureActions(own, rank, steps), links};
+    most = std::max(most, busy(own, paces[&own].seconds));
+  }
+  for (auto &[own, pace] : paces)
+    pace.scale = std::max(1.0, lasts / most);
+  return paces;
+}
+
 static Exit run(int argc, char **argv) {
   CLI::App app("Measures what each action of each rank's step takes by itself, on one core, and "
                "then lets all ranks sleep through a step on stated links, each queue a thread.",
@@ -45,47 +85,37 @@ static Exit run(int argc, char **argv) {
   int steps = 3;
   bool lists = false, replays = true;
   replay::Links links{1e9, 1e-5};
-  double scale = 10;
+  double lasts = 4, scale = 1;
   app.add_option("artifact", path)->required();
   app.add_option("--steps", steps, "That are measured");
   app.add_option("--bandwidth", links.bandwidth, "Bytes a second between any two devices");
   app.add_option("--latency", links.latency, "Seconds");
-  app.add_option("--scale", scale, "How much longer the replay takes");
+  app.add_option("--lasts", lasts,
+                 "Seconds that the replay lasts at least: all times are multiplied, so that what a "
+                 "system takes to wake a thread is little beside them");
   app.add_flag("--actions", lists, "List what was measured of rank 0's");
   app.add_flag("!--no-replay", replays, "Measure alone");
   if (auto status = parseCommandLine(app, argc, argv))
     return *status;
   prctl(PR_SET_TIMERSLACK, 1);
-  std::vector<std::byte> bytes = readArtifact(path);
-  Program onNone(bytes,
-                 [&](const artifact::Program &program, const DeviceOptions &options) {
-                   std::map<const artifact::Program *, replay::Pace> paces;
-                   Mesh mesh = artifact::meshOf(program);
-                   ordered_json said;
-                   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-                     const artifact::Program &own = artifact::programOf(program, rank);
-                     if (paces.contains(&own))
-                       continue;
-                     replay::Pace &pace = paces[&own];
-                     pace = {replay::measureActions(own, rank, steps), links, scale};
-                     if (lists && rank == 0)
-                       std::cout << listed(own, pace.seconds).dump() << "\n";
-                   }
-                   auto make = [paces](const artifact::Program &own, const DeviceOptions &options) {
-                     return replay::makeReplayDevice(own, options, paces.at(&own));
-                   };
-                   return program.mesh() ? makeMeshDevice(program, options, make)
-                                         : make(program, options);
-                 },
-                 {});
+  auto makeAll = [&](const artifact::Program &program, const DeviceOptions &options) {
+    Paces paces = measure(program, steps, links, lasts);
+    const artifact::Program &first = artifact::programOf(program, 0);
+    scale = paces[&first].scale;
+    if (lists)
+      std::cout << listed(first, paces[&first].seconds).dump() << "\n";
+    auto make = [paces](const artifact::Program &own, const DeviceOptions &options) {
+      return replay::makeReplayDevice(own, options, paces.at(&own));
+    };
+    return program.mesh() ? makeMeshDevice(program, options, make) : make(program, options);
+  };
+  Program onNone(readArtifact(path), makeAll, {});
   if (!replays)
     return Exit::ok;
-  const artifact::Entry &step = *onNone.entry("step");
-  onNone.run(step);
   int64_t begin = Trace::now();
-  onNone.run(step);
-  std::cout << ordered_json{{"seconds", 1e-9 * double(Trace::now() - begin) / scale}}.dump()
-            << "\n";
+  onNone.run(*onNone.entry("step"));
+  double seconds = 1e-9 * double(Trace::now() - begin) / scale;
+  std::cout << ordered_json{{"seconds", seconds}}.dump() << "\n";
   return Exit::ok;
 }
 
