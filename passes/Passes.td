@@ -206,7 +206,8 @@ def PropagateLayouts : Pass<"weir-propagate-layouts", "::mlir::ModuleOp"> {
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as dp=2,tp=2; none is one rank">,
                  Option<"zero", "zero", "int64_t", "0", "what is cut over dp besides rows: 1 and 2 optimizers' states and gradients, 3 parameters too">,
                  Option<"sequenceParallel", "sequence-parallel", "bool", "true", "what is added up over other axes is cut there along another dimension">,
-                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all, gather or ring; none is chosen">];
+                 Option<"contextParallel", "context-parallel", "std::string", "\"\"", "what attention does over cp: all-to-all, gather or ring; none is chosen">,
+                 Option<"rates", "rates", "std::string", "\"\"", "what ways to cut are weighed by, such as 400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us; none is MeshRates' own">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

@@ -111,8 +111,8 @@ static constexpr PipelinePass layoutPasses[] = {
     {"propagate-layouts", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.mesh.empty())
-         pm.addPass(createPropagateLayouts(
-             {options.mesh, options.zero, options.sequenceParallel, options.contextParallel}));
+         pm.addPass(createPropagateLayouts({options.mesh, options.zero, options.sequenceParallel,
+                                            options.contextParallel, options.rates}));
      }},
     // Behind all that changes numbers, which depend on no stage.
     {"cross-stages", false,

@@ -53,6 +53,7 @@ struct PipelineOptions {
   std::string schedule = "1f1b";    ///< of a mesh with pp (passes/pipeline/Schedules.h)
   bool sequenceParallel = true;     ///< sums over tp are cut along what is no row
   std::string contextParallel = ""; ///< of attention over cp: "all-to-all", "gather", "ring", or ""
+  std::string rates = "";           ///< that layouts are weighed by (runtime/base/MeshRates.h)
   bool overlap = true;              ///< collectives go on beside what is computed
   Link link = {};                   ///< that they are taken to go over
   int64_t rank = 0;                 ///< of the mesh, whose sizes the program gets

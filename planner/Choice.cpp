@@ -9,6 +9,7 @@
 #include "planner/machines/TomlTable.h"
 #include "runtime/base/Link.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/MeshRates.h"
 #include "runtime/base/Text.h"
 
 namespace weir::planner {
@@ -55,6 +56,9 @@ PlanFile readPlanFile(const std::string &path) {
     table.wrong("link", "expected bytes per second and a latency, such as \"50GB/s,5us\", but "
                         "found \"" +
                             choice.link + "\"");
+  choice.rates = table.text("rates", "");
+  if (std::string wrong = MeshRates::wrong(choice.rates); !wrong.empty())
+    table.wrong("rates", wrong);
   table.requireAllRead();
   file.requireAllRead();
   return plan;
@@ -99,6 +103,7 @@ std::string planFileText(const PlanFile &plan, const std::vector<std::string> &c
   text("context-parallel", choice.contextParallel);
   text("offload", choice.offload);
   text("link", choice.link);
+  text("rates", choice.rates);
   return out;
 }
 

@@ -25,10 +25,11 @@ struct Choice {
   std::string contextParallel = "";
   std::string offload = ""; ///< what lies with the host besides
   std::string link = "";    ///< that collectives are ordered for
+  std::string rates = "";   ///< that layouts are weighed by
 
   bool operator==(const Choice &) const = default;
 
-  /// As options of a command line.
+  /// As options of a command line, but for what it was chosen for: `link` and `rates`.
   std::string text() const;
 };
 

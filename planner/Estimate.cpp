@@ -7,6 +7,7 @@
 
 #include "planner/Estimate.h"
 #include "passes/pipeline/Schedules.h"
+#include "planner/Prices.h"
 #include "planner/Shrink.h"
 #include "runtime/base/Text.h"
 
@@ -61,7 +62,13 @@ const Estimator::Sample &Estimator::sample(const Choice &choice, const AxisSizes
                  .sequenceParallel = choice.sequenceParallel,
                  .contextParallel = choice.contextParallel,
                  .link = choice.link};
-  auto [found, isNew] = sampled.try_emplace(reduced.text() + " " + reduced.link);
+  // Those along its own axes, whatever the others are.
+  if (!choice.rates.empty())
+    reduced.rates =
+        ratesOn(cluster, std::get<Mesh>(Mesh::parse(reduced.mesh)), nameOf(options.precision))
+            .text();
+  auto [found, isNew] =
+      sampled.try_emplace(concat(reduced.text(), " ", reduced.link, " ", reduced.rates));
   if (isNew)
     lower(reduced, found->second);
   found->second.rows = double(facts.rows) / double(count * sizes.ep);

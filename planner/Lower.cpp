@@ -25,6 +25,7 @@ void apply(const Choice &choice, PipelineOptions &options) {
   options.sequenceParallel = choice.sequenceParallel;
   options.contextParallel = choice.contextParallel;
   options.offload.variables = choice.offload;
+  options.rates = choice.rates;
   if (auto link = Link::parse(choice.link))
     options.link = *link;
 }

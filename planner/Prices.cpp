@@ -20,11 +20,15 @@ static WorkKind workOf(KernelShape shape) {
                                          : WorkKind::elementwise;
 }
 
-double ClusterPrices::secondsOf(plan::CollectiveOp collective) const {
-  unsigned axis = unsigned(mesh.find(collective.getAxis().str()));
+static Members membersOf(const Mesh &mesh, unsigned axis) {
   Members who{mesh.axes[axis].size, 1};
   for (size_t inner = axis + 1; inner < mesh.axes.size(); ++inner)
     who.stride *= mesh.axes[inner].size;
+  return who;
+}
+
+double ClusterPrices::secondsOf(plan::CollectiveOp collective) const {
+  Members who = membersOf(mesh, unsigned(mesh.find(collective.getAxis().str())));
   auto [sent, got] = bytesMoved(collective);
   double bytes = double(std::max(sent, got));
   switch (collective.getKind()) {
@@ -79,6 +83,30 @@ double ClusterPrices::secondsOn(const Device &device, plan::Action action,
     work.kind = workOf(kernel.getShape());
   }
   return device.launch + planner::secondsOf(device, work, multiplied);
+}
+
+MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view multiplied) {
+  MeshRates rates{{HUGE_VAL, HUGE_VAL}};
+  double launch = 0;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const Device &device = cluster.deviceOf(rank);
+    rates.rank.flopsPerSecond =
+        std::min(rates.rank.flopsPerSecond, device.rateOf(std::string(multiplied)));
+    rates.rank.bytesPerSecond = std::min(rates.rank.bytesPerSecond, device.bandwidth);
+    launch = std::max(launch, device.launch);
+  }
+  for (auto [number, axis] : llvm::enumerate(mesh.axes)) {
+    if (axis.size == 1 || axis.name == stageAxis)
+      continue;
+    // Both times grow with bytes alone.
+    Members who = membersOf(mesh, unsigned(number));
+    double latency = secondsToGather(cluster, who, 0);
+    constexpr double many = 1e9;
+    rates.axes[axis.name] = {many / (secondsToGather(cluster, who, many) - latency),
+                             many / (secondsToExchange(cluster, who, many) - latency),
+                             launch + latency};
+  }
+  return rates;
 }
 
 } // namespace weir::planner

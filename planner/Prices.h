@@ -11,6 +11,7 @@
 #include "passes/schedule/Timing.h"
 #include "planner/machines/Cluster.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/MeshRates.h"
 
 namespace weir::planner {
 
@@ -35,6 +36,10 @@ private:
   const std::string multiplied;
   std::vector<const Device *> devices; ///< each kind once
 };
+
+/// What ways to cut a program over the mesh are weighed by: the slowest of its ranks' devices, and
+/// what joins the members of each axis. `multiplied` is what products multiply.
+MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view multiplied);
 
 } // namespace weir::planner
 

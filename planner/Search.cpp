@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Search.h"
+#include "planner/Prices.h"
 #include "runtime/base/Text.h"
 #include <set>
 
@@ -255,7 +256,8 @@ private:
                             .microbatches = count == facts.recipeCount ? 0 : count,
                             .schedule = schedule,
                             .sequenceParallel = along,
-                            .link = linkOf(sizes)};
+                            .link = linkOf(sizes),
+                            .rates = ratesOf(sizes)};
               estimateWithMemory(choice);
             }
   }
@@ -267,6 +269,15 @@ private:
       if (span <= level.devices)
         return Link{level.bandwidth, level.latency}.text();
     return "";
+  }
+
+  /// What layouts are weighed by; nothing of one rank.
+  std::string ratesOf(const AxisSizes &sizes) const {
+    std::string mesh = allowed.mesh.empty() ? sizes.mesh() : allowed.mesh;
+    return mesh.empty()
+               ? ""
+               : ratesOn(cluster, std::get<Mesh>(Mesh::parse(mesh)), nameOf(options.precision))
+                     .text();
   }
 
   /// With as little computed again, or kept by the host, as lets it fit.

@@ -52,40 +52,54 @@ void addUses(Value value, SmallVectorImpl<Shardable> &uses) {
 
 class Chooser {
 public:
-  Chooser(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis)
-      : entry(entry), propagation(propagation), mesh(mesh), axis(axis), forward(forwardOps(entry)) {
+  Chooser(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, const MeshRates &rates,
+          unsigned axis, bool cutsSums)
+      : entry(entry), propagation(propagation), mesh(mesh), rates(rates), axis(axis),
+        cutsSums(cutsSums), forward(forwardOps(entry)) {}
+
+  void run() {
+    cutMatrices();
+    cutSums();
   }
 
-  /// How the first kind is cut decides most of the others: each way is followed to its end. From
-  /// there on the cheapest is taken, kind by kind.
+private:
+  /// How a kind is cut decides how others are best cut, and some ways cut others too: each way is
+  /// followed to its end, with the cheapest of each kind from there on, and what comes out cheapest
+  /// is how this one is cut.
   void cutMatrices() {
     SmallVector<Matrices> kinds = matrices();
     batches = cutsOfBatches();
-    auto first =
-        llvm::find_if(kinds, [&](const Matrices &kind) { return !isCut(kind, propagation); });
-    if (first == kinds.end())
-      return;
-    ArrayRef<Matrices> others(first + 1, kinds.end());
-    const Propagation before = propagation;
-    std::optional<Propagation> best;
-    double least = 0;
-    for (const Seeds &way : waysOf(*first)) {
-      propagation = before;
-      if (!choose(way, whyOf(*first), [&](const Propagation &cuts) { return isCut(*first, cuts); }))
+    for (ArrayRef<Matrices> left = kinds; !left.empty(); left = left.drop_front()) {
+      const Matrices &kind = left.front();
+      if (isCut(kind, propagation))
         continue;
-      cutEach(others);
-      double price = priceOf(entry, propagation, mesh).total();
-      if (!best || price < least) {
-        best.emplace(propagation);
-        least = price;
+      if (kind.isTable()) {
+        cutEach(kind);
+        continue;
       }
+      const Propagation before = propagation;
+      std::optional<Propagation> best;
+      double least = 0;
+      for (const Seeds &way : waysOf(kind)) {
+        propagation = before;
+        if (!choose(way, whyOf(kind), [&](const Propagation &cuts) { return isCut(kind, cuts); }))
+          continue;
+        Propagation cut = propagation;
+        cutEach(left.drop_front());
+        cutSums();
+        double price = priceOf(entry, propagation, mesh, rates).total();
+        if (!best || price < least) {
+          best.emplace(std::move(cut));
+          least = price;
+        }
+      }
+      propagation = best ? std::move(*best) : before;
     }
-    propagation = best ? std::move(*best) : before;
-    if (!best)
-      cutEach(others);
   }
 
   void cutSums() {
+    if (!cutsSums)
+      return;
     SmallVector<Value> sums;
     entry.walk([&](Shardable op) {
       if (!forward.contains(op) || op->getNumResults() != 1)
@@ -102,7 +116,6 @@ public:
            [](const Propagation &) { return true; });
   }
 
-private:
   static std::string whyOf(const Matrices &kind) { return "with " + kind.name; }
 
   bool isCut(const Matrices &kind, const Propagation &cuts) const {
@@ -250,7 +263,7 @@ private:
       tried.run(entry, why.str());
       if (!serves(tried))
         continue;
-      double price = priceOf(entry, tried, mesh).total();
+      double price = priceOf(entry, tried, mesh, rates).total();
       if (!best || price < least) {
         best.emplace(std::move(tried));
         least = price;
@@ -264,19 +277,18 @@ private:
   func::FuncOp entry;
   Propagation &propagation;
   const Mesh &mesh;
+  const MeshRates &rates;
   const unsigned axis;
+  const bool cutsSums;
   const llvm::DenseSet<Operation *> forward;
   SmallVector<Seeds> batches; ///< ways to cut what multiplies no parameter
 };
 
 } // namespace
 
-void cutMatrices(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis) {
-  Chooser(entry, propagation, mesh, axis).cutMatrices();
-}
-
-void cutSums(func::FuncOp entry, Propagation &propagation, const Mesh &mesh, unsigned axis) {
-  Chooser(entry, propagation, mesh, axis).cutSums();
+void chooseCuts(func::FuncOp entry, Propagation &propagation, const Mesh &mesh,
+                const MeshRates &rates, unsigned axis, bool cutsSums) {
+  Chooser(entry, propagation, mesh, rates, axis, cutsSums).run();
 }
 
 } // namespace weir::sharding

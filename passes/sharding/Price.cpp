@@ -10,24 +10,50 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "passes/sharding/Flow.h"
-#include "passes/sharding/Reshard.h"
 #include <set>
 
 using namespace mlir;
 
 namespace weir::sharding {
 
-double Price::total() const {
-  // Of an accelerator of 2023: 1e15 FLOP/s, 3.3e12 bytes/s of memory, 4.5e11 bytes/s of links.
-  return moved + bytes * (4.5e11 / 3.3e12) + flops * (4.5e11 / 1e15);
+void add(Price &price, const Step &step, const Layout &before, int64_t elementBytes,
+         const Mesh &mesh, const MeshRates &rates, double times) {
+  double bytes = double(bytesOf(step, before, elementBytes, mesh)), seconds = 0;
+  AxisRates along = rates.along(mesh.axes[step.axis].name);
+  switch (step.kind) {
+  case Step::slice:
+  case Step::regroup:
+    return;
+  case Step::gather:
+    seconds = along.latency + bytes / along.gather;
+    break;
+  case Step::swap:
+  case Step::sumTo:
+    seconds = along.latency + bytes / along.exchange;
+    break;
+  case Step::sum: {
+    // Each gets its share, which is gathered; of few elements all at once.
+    bool isOnce = isOfFew(before, step.axis, mesh);
+    double shares = isOnce ? 0 : bytes / 2;
+    seconds = shares / along.exchange + (bytes - shares) / along.gather;
+    // What has no rows goes with others (Buckets.h): gradients of biases, and what clipping sums.
+    if (before.dimensions.size() > 1)
+      seconds += (isOnce ? 1 : 2) * along.latency;
+    break;
+  }
+  }
+  price.exchanging += times * seconds;
+  price.moved += times * bytes;
 }
 
 namespace {
 
 class Pricer {
 public:
-  Pricer(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh)
-      : entry(entry), propagation(propagation), mesh(mesh), forward(forwardOps(entry)),
+  Pricer(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
+         const MeshRates &rates)
+      : entry(entry), propagation(propagation), mesh(mesh), rates(rates),
+        forward(forwardOps(entry)),
         standsFor(
             entry->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(standsForAttrName)) {}
 
@@ -99,12 +125,12 @@ private:
       for (const Piece &piece : pieces)
         parts *= double(piece.parts(mesh));
     Cost cost = cast<Costed>(op.getOperation()).cost();
-    price.flops += times * double(cost.flops) / parts;
-    price.bytes += times * double(cost.bytes) / parts;
+    price.computing +=
+        times * rates.rank.secondsOf(double(cost.flops) / parts, double(cost.bytes) / parts);
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), flow.results)) {
       for (const Combination &combination : flow.combinations)
-        price.moved += times * double(bytesOf({Step::gather, combination.axis}, layout,
-                                              elementBytes(result), mesh));
+        add(price, {Step::gather, combination.axis}, layout, elementBytes(result), mesh, rates,
+            times);
       layouts[result] = layout;
     }
   }
@@ -124,7 +150,7 @@ private:
       return;
     Layout now = from;
     for (const Step &step : stepsBetween(from, to, mesh)) {
-      price.moved += times * double(bytesOf(step, now, elementBytes(value), mesh));
+      add(price, step, now, elementBytes(value), mesh, rates, times);
       apply(now, step);
     }
   }
@@ -132,6 +158,7 @@ private:
   func::FuncOp entry;
   const Propagation &propagation;
   const Mesh &mesh;
+  const MeshRates &rates;
   const llvm::DenseSet<Operation *> forward;
   const DictionaryAttr standsFor;
   llvm::DenseMap<Value, Layout> layouts;
@@ -142,8 +169,9 @@ private:
 
 } // namespace
 
-Price priceOf(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh) {
-  return Pricer(entry, propagation, mesh).run();
+Price priceOf(func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
+              const MeshRates &rates) {
+  return Pricer(entry, propagation, mesh, rates).run();
 }
 
 } // namespace weir::sharding

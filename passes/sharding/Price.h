@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For choosing between ways, not for predicting times: what a rank computes, touches and gets of
-// others is weighed as on a machine whose ranks compute fast and are linked well.
+// For choosing between ways, not for predicting times: nothing is taken to be fused, or to go on
+// beside something else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +14,26 @@
 #define WEIR_PASSES_SHARDING_PRICE_H
 
 #include "passes/sharding/Propagation.h"
+#include "passes/sharding/Reshard.h"
+#include "runtime/base/MeshRates.h"
 
 namespace weir::sharding {
 
 struct Price {
-  double flops = 0; ///< of a rank
-  double bytes = 0; ///< that it touches
-  double moved = 0; ///< bytes that it gets of others
+  double computing = 0;  ///< seconds of a rank
+  double exchanging = 0; ///< seconds
+  double moved = 0;      ///< bytes that a rank gets of others
 
-  /// In bytes that are moved.
-  double total() const;
+  double total() const { return computing + exchanging; }
 };
 
+/// Adds what a step takes of a value whose parts have that layout before it.
+void add(Price &price, const Step &step, const Layout &before, int64_t elementBytes,
+         const Mesh &mesh, const MeshRates &rates, double times = 1);
+
 /// Of one run of the entry.
-Price priceOf(mlir::func::FuncOp entry, const Propagation &propagation, const Mesh &mesh);
+Price priceOf(mlir::func::FuncOp entry, const Propagation &propagation, const Mesh &mesh,
+              const MeshRates &rates);
 
 } // namespace weir::sharding
 

@@ -103,14 +103,13 @@ public:
 
   /// Chooses how variables lie over tp, from how they are used, but for those of which
   /// the model says it.
-  LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, VariableLayouts &variables) {
+  LogicalResult cutVariables(bool cutsSums, ArrayRef<ShardPin> pins, const MeshRates &rates,
+                             VariableLayouts &variables) {
     for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
       if (mesh.axes[axis].name == tensorAxis) {
         if (failed(cutPinned(axis, pins)))
           return failure();
-        sharding::cutMatrices(function, propagation, mesh, axis);
-        if (cutsSums)
-          sharding::cutSums(function, propagation, mesh, axis);
+        chooseCuts(function, propagation, mesh, rates, axis, cutsSums);
       }
     function.walk([&](ReadOp read) {
       if (Layout layout = propagation.of(read); layout.isCut())
@@ -316,6 +315,11 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
     const Mesh &all = std::get<Mesh>(parsed);
     if (all.axes.empty())
       return;
+    std::optional<MeshRates> weighed = MeshRates::parse(std::string(rates));
+    if (!weighed) {
+      getOperation().emitError() << MeshRates::wrong(std::string(rates));
+      return signalPassFailure();
+    }
     getOperation()->setAttr(meshAttrName, StringAttr::get(&getContext(), all.text()));
     auto pins = shardPins(getOperation());
     if (failed(pins))
@@ -327,7 +331,7 @@ struct PropagateLayouts : weir::impl::PropagateLayoutsBase<PropagateLayouts> {
       if (failed(entries.back().cutBatch(std::string(contextParallel))))
         return signalPassFailure();
       if (function.getSymName() == "step" &&
-          failed(entries.back().cutVariables(sequenceParallel, *pins, variables)))
+          failed(entries.back().cutVariables(sequenceParallel, *pins, *weighed, variables)))
         return signalPassFailure();
     }
     SmallVector<Placement> placements;

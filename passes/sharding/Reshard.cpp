@@ -309,11 +309,15 @@ void apply(Layout &layout, const Step &step) {
     llvm::erase(layout.sums, step.axis);
 }
 
+bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh) {
+  return elementsOf(before, mesh, 0) < fewElements * mesh.axes[axis].size;
+}
+
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh) {
   if (step.kind == Step::slice || step.kind == Step::regroup)
     return 0;
   int64_t bytes = elementBytes * elementsOf(before, mesh, 0), members = mesh.axes[step.axis].size;
-  if (step.kind == Step::gather)
+  if (step.kind == Step::gather || (step.kind == Step::sum && isOfFew(before, step.axis, mesh)))
     return bytes * (members - 1);
   return (step.kind == Step::sum ? 2 : 1) * (bytes / members * (members - 1));
 }

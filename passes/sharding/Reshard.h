@@ -58,6 +58,9 @@ void apply(Layout &layout, const Step &step);
 /// it.
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh);
 
+/// Whether a sum over the axis is of so little that members tell each other all of it at once.
+bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh);
+
 class Reshard : private Mover {
 public:
   /// `builder` stands where ops are to be made.

@@ -32,7 +32,8 @@ const Choice full{.mesh = "pp=2,dp=2,tp=2",
                   .sequenceParallel = false,
                   .contextParallel = "ring",
                   .offload = "optimizer",
-                  .link = "5GB/s,20us"};
+                  .link = "5GB/s,20us",
+                  .rates = "60GFLOP/s,8GB/s,tp=5GB/s,5GB/s,20us"};
 
 TEST(Choice, IsOptionsOfTheCommandLine) {
   EXPECT_EQ(full.text(), "--mesh pp=2,dp=2,tp=2 --zero 1 --microbatches 8 --schedule interleaved "
@@ -70,6 +71,8 @@ TEST(Choice, OfAWrongFileIsRefused) {
   EXPECT_EQ(wrong("[plan]\nlink = \"fast\"\n"),
             ":2:8: plan.link: expected bytes per second and a latency, such as \"50GB/s,5us\", but "
             "found \"fast\"");
+  EXPECT_EQ(wrong("[plan]\nrates = \"fast\"\n").substr(0, 43),
+            ":2:9: plan.rates: fast are no rates: expect");
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "codegen/targets/Targets.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
+#include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "planner/Prices.h"
@@ -15,6 +16,7 @@
 #include "planner/Shrink.h"
 #include "planner/machines/DevicePrices.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace weir;
 using namespace weir::planner;
@@ -48,6 +50,15 @@ struct Situation {
         Estimator(*module, options, cluster, *facts).estimate(choice, Estimator::Rows::met, why);
     EXPECT_TRUE(prediction) << choice.text() << ": " << why;
     return prediction.value_or(Prediction());
+  }
+
+  /// The model as the choice has it compiled, up to a phase.
+  mlir::OwningOpRef<mlir::ModuleOp> behind(llvm::StringRef phase, const Choice &choice) {
+    PipelineOptions changed = options;
+    apply(choice, changed);
+    mlir::OwningOpRef<mlir::ModuleOp> compiled = module->clone();
+    EXPECT_TRUE(mlir::succeeded(runPhases(*compiled, changed, phase))) << choice.text();
+    return compiled;
   }
 
   SearchResult search(const Allowed &allowed) {
@@ -228,6 +239,103 @@ TEST(Search, CutsParametersWhereMemoryIsShort) {
   };
   EXPECT_EQ(zeroWith(28'000'000, 100e9), 3);
   EXPECT_LT(zeroWith(1'000'000'000, 1e9), 3);
+}
+
+/// How a parameter lies; "" where it is whole.
+std::string layoutOf(mlir::ModuleOp module, llvm::StringRef name) {
+  auto layout = module.lookupSymbol(name)->getAttrOfType<mlir::StringAttr>(layoutAttrName);
+  return layout ? layout.str() : "";
+}
+
+/// The elements that members along tp have of each other behind each collective, by its kind.
+std::multiset<std::pair<std::string, int64_t>> collectives(mlir::ModuleOp module) {
+  std::multiset<std::pair<std::string, int64_t>> all;
+  module.lookupSymbol("step")->walk([&](mlir::Operation *op) {
+    if (mlir::isa<AllGatherOp, AllToAllOp>(op))
+      all.insert(
+          {op->getName().stripDialect().str(), tensorType(op->getResult(0)).getNumElements()});
+  });
+  return all;
+}
+
+/// Shoeybi et al., "Megatron-LM", 2019: columns, then rows, whole heads, and each layer adds up
+/// four times: behind its two parts, forward and backward.
+TEST(Search, CutsLayersAsMegatronDoes) {
+  Sets sets = {
+      {"layers", "3"}, {"width", "1024"}, {"heads", "16"}, {"context", "256"}, {"batch", "8"}};
+  auto linked = [](double bandwidth) {
+    return clusterOf("a100-80", 4, {"links", 4, bandwidth, 3e-6});
+  };
+  const Allowed tensors{.axes = {"tp"}, .microbatches = 1, .lowered = 2};
+  Situation fast("gpt-char", sets, linked(235e9));
+  SearchResult result = fast.search(tensors);
+  ASSERT_FALSE(result.best.empty());
+  Choice choice = result.best.front().choice;
+  EXPECT_EQ(choice.mesh, "tp=4");
+  for (bool along : {true, false}) {
+    choice.sequenceParallel = along;
+    auto cut = fast.behind("layouts", choice);
+    for (std::string layer : {"h.0.", "h.1.", "h.2."}) {
+      EXPECT_EQ(layoutOf(*cut, layer + "attn.c_attn.weight"), "3*16@tp*64 1024");
+      EXPECT_EQ(layoutOf(*cut, layer + "attn.c_proj.weight"), "1024 16@tp*64");
+      EXPECT_EQ(layoutOf(*cut, layer + "mlp.c_fc.weight"), "4096@tp 1024");
+      EXPECT_EQ(layoutOf(*cut, layer + "mlp.c_proj.weight"), "1024 4096@tp");
+    }
+  }
+  // What one more layer exchanges are sums of its activations, no weights.
+  auto three = collectives(*fast.behind("simplify", choice));
+  sets["layers"] = "2";
+  auto two = collectives(*Situation("gpt-char", sets, fast.cluster).behind("simplify", choice));
+  const int64_t activations = 8 * 256 * 1024;
+  for (const char *kind : {"all_to_all", "all_gather"})
+    EXPECT_EQ(three.count({kind, activations}) - two.count({kind, activations}), 4u) << kind;
+  EXPECT_EQ(three.size() - two.size(), 8u);
+
+  // Links that take longer than what they save leave all whole.
+  sets["layers"] = "3";
+  SearchResult slow = Situation("gpt-char", sets, linked(1e9)).search(tensors);
+  ASSERT_FALSE(slow.best.empty());
+  EXPECT_EQ(slow.best.front().choice.mesh, "");
+}
+
+/// Within one mesh, too: where links are faster than memory, what is touched least is best.
+TEST(Lowering, WeighsLayoutsByTheClustersLinks) {
+  auto layoutWith = [](double link) {
+    Situation gpt("gpt-char", {{"layers", "2"}, {"width", "64"}, {"batch", "12"}},
+                  cores(2, link, 0));
+    SearchResult result = gpt.search({.mesh = "tp=2", .microbatches = 1, .lowered = 1});
+    EXPECT_FALSE(result.best.empty());
+    return layoutOf(*gpt.behind("layouts", result.best.front().choice), "h.0.attn.c_attn.weight");
+  };
+  EXPECT_EQ(layoutWith(5e9), "3*4@tp*16 64");
+  EXPECT_EQ(layoutWith(10e12), "192 64@tp");
+}
+
+/// Of a mesh over two nodes of two: the axis that is inside, and the one that is between.
+TEST(Prices, OfAMeshsAxesAreThoseOfItsLinks) {
+  Cluster cluster = cores(4);
+  cluster.levels = {{"node", 2, 100e9, 1e-6}, {"network", 4, 10e9, 5e-6}};
+  cluster.groups[0].count = 3;
+  cluster.groups.push_back(cluster.groups.front());
+  cluster.groups[1].count = 1;
+  Device &slow = cluster.groups[1].device;
+  slow.bandwidth = 1e9, slow.launch = 2e-6, slow.products.rate["f32"] = 7e9;
+  auto ratesOf = [&](const char *mesh) {
+    return ratesOn(cluster, std::get<Mesh>(Mesh::parse(mesh)), "f32");
+  };
+  MeshRates rates = ratesOf("pp=1,dp=2,tp=2");
+  EXPECT_EQ(rates.rank.flopsPerSecond, 7e9);
+  EXPECT_EQ(rates.rank.bytesPerSecond, 1e9);
+  EXPECT_NEAR(rates.along("tp").gather / 100e9, 1, 1e-6);
+  EXPECT_NEAR(rates.along("tp").latency / 3e-6, 1, 1e-6);
+  EXPECT_NEAR(rates.along("dp").exchange / 10e9, 1, 1e-6);
+  EXPECT_NEAR(rates.along("dp").latency / 7e-6, 1, 1e-6);
+  // Around a ring each node has two links; of what is exchanged two thirds are of the other node.
+  rates = ratesOf("tp=4");
+  EXPECT_NEAR(rates.along("tp").gather / 20e9, 1, 1e-6);
+  EXPECT_NEAR(rates.along("tp").exchange / 15e9, 1, 1e-6);
+  // Without the slow one.
+  EXPECT_EQ(ratesOf("tp=2").rank.bytesPerSecond, cluster.groups[0].device.bandwidth);
 }
 
 /// Stages send least: they are taken across links that are slow.

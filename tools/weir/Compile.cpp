@@ -209,6 +209,7 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
                            .sequenceParallel = options.sequenceParallel,
                            .contextParallel = options.contextParallel,
+                           .rates = options.rates,
                            // Ranks of one process exchange once for all of them, in one order.
                            .overlap = options.overlap && !options.deterministic,
                            .link = Link::parse(options.link).value_or(Link()),

@@ -52,6 +52,7 @@ struct CompileOptions {
   std::string contextParallel;             ///< PipelineOptions::contextParallel
   bool overlap = true;                     ///< PipelineOptions::overlap
   std::string link;                        ///< as Link::parse takes it; "": an assumed one
+  std::string rates;                       ///< as MeshRates::parse takes them
   std::string schedule;                    ///< of a pipeline; "": the usual one
   bool deterministic = false;              ///< the same bits, whatever the mesh
   std::string tuning;                      ///< a file of weir tune; "" for none

@@ -10,6 +10,7 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Hosts.h"
 #include "runtime/base/Link.h"
+#include "runtime/base/MeshRates.h"
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
@@ -107,6 +108,13 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
          "(default: 10GB/s,20us, assumed)")
       ->type_name("BYTES/s[,TIME]")
       ->check(isLink);
+  app.add_option("--rates", options.rates,
+                 "What layouts over --mesh are weighed by: operations and bytes of memory per "
+                 "second of a rank, and for each axis bytes per second that are gathered and "
+                 "exchanged, and the time that an exchange takes besides, such as "
+                 "400TFLOP/s,3TB/s,tp=50GB/s,50GB/s,5us (default: an accelerator's, assumed)")
+      ->type_name("RATES")
+      ->check(&MeshRates::wrong);
   app.add_flag("--deterministic", options.deterministic,
                "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
                "device: each computes its part of dp=8,tp=8, whatever the mesh; with any pp at as "
@@ -215,6 +223,8 @@ void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
   if (options.mesh.empty() && !options.link.empty())
     throw Failure(Exit::usage, "--link joins the ranks of a --mesh, and there is none");
+  if (options.mesh.empty() && !options.rates.empty())
+    throw Failure(Exit::usage, "--rates are of the ranks of a --mesh, and there is none");
   if (options.mesh.empty() && !options.overlap)
     throw Failure(Exit::usage, "--no-overlap is of what the ranks of a --mesh exchange, and there "
                                "is none");

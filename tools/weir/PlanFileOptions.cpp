@@ -23,8 +23,10 @@ void setChoice(const planner::Choice &choice, CompileOptions &options) {
   options.sequenceParallel = choice.sequenceParallel;
   options.contextParallel = choice.contextParallel;
   options.offload = choice.offload;
-  if (!choice.mesh.empty())
+  if (!choice.mesh.empty()) {
     options.link = choice.link;
+    options.rates = choice.rates;
+  }
 }
 
 const char *decidedBeside(const CompileOptions &options) {
@@ -36,8 +38,9 @@ const char *decidedBeside(const CompileOptions &options) {
          : !options.contextParallel.empty()                    ? "--context-parallel"
          : !options.offload.empty() || options.choosesOffload || options.offloadsActivations
              ? "--offload"
-         : !options.link.empty() ? "--link"
-                                 : nullptr;
+         : !options.link.empty()  ? "--link"
+         : !options.rates.empty() ? "--rates"
+                                  : nullptr;
 }
 
 planner::PlanFile readPlan(const std::string &path) {

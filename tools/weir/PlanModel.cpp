@@ -151,6 +151,8 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
   ordered_json row = {
       {"plan", plan.choice.text()},
       {"fits", time.fits},
+      {"link", plan.choice.link},
+      {"rates", plan.choice.rates},
       {"devices", ranksOf(plan)},
       {"lowered", time.isLowered},
       {"seconds", time.seconds},

@@ -62,7 +62,32 @@ TEST(Price, OfManyCarriedVariables) {
     cut.dimensions[0] = {{8, {0}}};
     propagation.fix(carried, cut);
   }
-  EXPECT_EQ(sharding::priceOf(step, propagation, mesh).moved, count * 4 * 3 * sizeof(float));
+  EXPECT_EQ(sharding::priceOf(step, propagation, mesh, {}).moved, count * 4 * 3 * sizeof(float));
+}
+
+/// Of 16 x 8 floats over four ranks: a second for each 4 bytes that are gathered, for each 2 that
+/// are exchanged, and 1000 for each exchange.
+TEST(Price, OfAStepIsWhatItsAxisTakes) {
+  using namespace sharding;
+  const Mesh mesh = std::get<Mesh>(Mesh::parse("dp=2,tp=4"));
+  MeshRates rates;
+  rates.axes["tp"] = {4, 2, 1000};
+  auto price = [&](Step step, const char *before) {
+    Price price;
+    add(price, step, *Layout::parse(before, mesh), 4, mesh, rates);
+    return std::pair(price.exchanging, price.moved);
+  };
+  using Pair = std::pair<double, double>;
+  EXPECT_EQ(price({Step::gather, 1, 0, 0}, "16@tp 8"), Pair(1000 + 384 / 4, 384));
+  EXPECT_EQ(price({Step::swap, 1, 1, 0, 0, 0}, "16@tp 8"), Pair(1000 + 96 / 2, 96));
+  EXPECT_EQ(price({Step::sumTo, 1, 0, 0}, "16 8 +tp"), Pair(1000 + 384 / 2, 384));
+  EXPECT_EQ(price({Step::slice, 1, 0, 0}, "16 8"), Pair(0, 0));
+  // All of it at once: little.
+  EXPECT_EQ(price({Step::sum, 1}, "16 8 +tp"), Pair(1000 + 1536 / 4, 1536));
+  // With others.
+  EXPECT_EQ(price({Step::sum, 1}, "128 +tp"), Pair(1536 / 4, 1536));
+  // A share for each, which is gathered.
+  EXPECT_EQ(price({Step::sum, 1}, "1024 8 +tp"), Pair(2000 + 24576 / 2 + 24576 / 4, 49152));
 }
 
 } // namespace
