@@ -27,7 +27,7 @@ ATTENTION = "attend(to_heads(q, heads), to_heads(k, heads), to_heads(v, heads), 
 CASES = {
     "gpt-char": Case("words", 800, 1.1, ATTENTION, "to_heads(v, heads)", "layers=2 width=32 context=16 batch=8"),
     "llama": Case(
-        "words", 600, 1.1, "attend(rotary(q), shared(rotary(k)), shared(v), causal = true)", "shared(v)",
+        "words", 600, 1.1, "attend(rotary(q), shared(rotary(k), q), shared(v, q), causal = true)", "shared(v, q)",
         "layers=2 width=32 hidden=64 context=16 batch=8",
     ),
     "gru": Case("words", 150, 1.2, "x = gru(x) as gru", "x = x + 0.0 * gru(x) as gru", "width=48 context=16 batch=16"),
