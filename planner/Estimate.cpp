@@ -172,14 +172,15 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   const double m = double(count), dp = double(sizes.dp), pp = double(sizes.pp);
   const double parameters = double(sample.memory.parameters);
   double gradients = parameters * (options.master == Element::bf16 ? 2 : 1); // f32
-  double share = 1, ofParameters = 1;
+  double share = 1, ofParameters = 1, chunks = 1;
   Prediction prediction;
   prediction.computing = m * sample.computing;
   double passing = m * sample.body;
   if (sizes.pp > 1) {
-    const pipeline::Schedule &schedule =
+    const pipeline::Schedule schedule =
         *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    const pipeline::Pipe pipe{sizes.pp, schedule.chunks(), count};
+    const pipeline::Pipe pipe{sizes.pp, schedule.chunks, count};
+    chunks = double(pipe.chunks);
     if (why = schedule.check(pipe); !why.empty())
       return std::nullopt;
     const auto &stages = facts.stages(sizes.pp * pipe.chunks, &why);
@@ -236,7 +237,9 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   auto part = [](int64_t bytes, double of) { return int64_t(double(bytes) * of); };
   memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? shared : 1));
   memory.optimizer = part(memory.optimizer, ofParameters / (choice.zero >= 1 ? shared : 1));
-  double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : pp) : 1;
+  // Of several stages of a rank the first rank begins as many more, each a part of its layers.
+  double ahead = chunks == 1 ? pp : (2 * (pp - 1) + (chunks - 1) * pp + 1) / chunks;
+  double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : ahead) : 1;
   double same = std::max(0.0, double(memory.scratch) - sample.kept - sample.passing);
   if (choice.zero >= 2)
     same = std::max(0.0, same - gradients * (1 - 1 / shared));

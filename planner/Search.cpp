@@ -249,7 +249,8 @@ private:
         if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
           for (const std::string &schedule : schedulesFor(sizes))
             for (bool along : {true, false}) {
-              if (!along && (sizes.tp == 1 || sizes.ranks() > 64))
+              if (along != allowed.sequenceParallel.value_or(along) ||
+                  (!along && !allowed.sequenceParallel && (sizes.tp == 1 || sizes.ranks() > 64)))
                 continue;
               Choice choice{.mesh = allowed.mesh.empty() ? sizes.mesh() : allowed.mesh,
                             .zero = zero,

@@ -29,13 +29,14 @@ struct Planned {
 /// What a search leaves to whoever asks.
 struct Allowed {
   std::vector<std::string> axes = {"pp", "dp", "ep", "cp", "tp"};
-  std::string mesh = "";                   ///< this one alone; "": any
-  int64_t zero = -1;                       ///< this alone; -1: any
-  int64_t microbatches = 0;                ///< as many; 0: any
-  std::string schedule = "";               ///< this alone; "": any
-  std::vector<std::string> recompute = {}; ///< these; none: any
-  bool fewer = true;                       ///< of the devices, where that is faster
-  int64_t lowered = 32;                    ///< plans at most
+  std::string mesh = "";                     ///< this one alone; "": any
+  int64_t zero = -1;                         ///< this alone; -1: any
+  int64_t microbatches = 0;                  ///< as many; 0: any
+  std::string schedule = "";                 ///< this alone; "": any
+  std::optional<bool> sequenceParallel = {}; ///< so alone; nothing: either
+  std::vector<std::string> recompute = {};   ///< these; none: any
+  bool fewer = true;                         ///< of the devices, where that is faster
+  int64_t lowered = 32;                      ///< plans at most
   /// These alone, and nothing is searched: the first `lowered` of them are lowered, the others
   /// estimated. What does not fit is listed too.
   std::vector<Choice> given = {};

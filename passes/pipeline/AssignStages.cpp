@@ -309,8 +309,8 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
 
   void runOnOperation() override {
     const std::string text = mesh;
-    const pipeline::Schedule *found = findSchedule(std::string(schedule));
-    const int64_t chunks = found ? found->chunks() : 1; // weir-split-stages refuses it
+    const std::optional<Schedule> found = findSchedule(std::string(schedule));
+    const int64_t chunks = found ? found->chunks : 1; // weir-split-stages refuses it
     const int64_t ranks = stagesOf(text), stages = ranks * chunks;
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (ranks == 1 || !step)

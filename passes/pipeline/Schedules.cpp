@@ -8,6 +8,7 @@
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -102,27 +103,41 @@ double ofFlush(const Pipe &pipe) {
 double ofZeroBubble(const Pipe &pipe) { return ofFlush(pipe) / 3; }
 
 constexpr Schedule all[] = {
-    {"gpipe", "all microbatches forward, then all backward", false, false, anything, gpipe,
-     ofFlush},
-    {"1f1b", "one forward and one backward in turn: as few activations as ranks", false, false,
+    {"gpipe", "all microbatches forward, then all backward", false, 1, anything, gpipe, ofFlush},
+    {"1f1b", "one forward and one backward in turn: as few activations as ranks", false, 1,
      anything, oneEach, ofFlush},
-    {"interleaved", "the same, with two stages on each rank: half the wait, and more to send",
-     false, true, groupsOfRanks, oneEach, ofFlush},
-    {"zero-bubble", "gradients of parameters apart, where ranks would wait", true, false, anything,
+    {"interleaved", "the same, with two stages, or N, on each rank: half the wait, or a part of N",
+     false, 2, groupsOfRanks, oneEach, ofFlush},
+    {"zero-bubble", "gradients of parameters apart, where ranks would wait", true, 1, anything,
      zeroBubble, ofZeroBubble},
 };
 
 } // namespace
 
-const Schedule *findSchedule(std::string_view name) {
-  auto found = std::ranges::find(all, name, &Schedule::name);
-  return found == std::end(all) ? nullptr : found;
+std::optional<Schedule> findSchedule(std::string_view name) {
+  const size_t colon = name.find(':');
+  auto found = std::ranges::find(all, name.substr(0, colon), &Schedule::name);
+  if (found == std::end(all))
+    return std::nullopt;
+  Schedule schedule = *found;
+  if (colon == name.npos)
+    return schedule;
+  std::string_view number = name.substr(colon + 1);
+  auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), schedule.chunks);
+  bool isNumber = error == std::errc() && end == number.data() + number.size();
+  if (found->chunks == 1 || !isNumber || schedule.chunks < 2 || schedule.chunks > mostChunks)
+    return std::nullopt;
+  return schedule;
 }
 
 std::string scheduleNames() {
   std::string names;
   for (size_t i = 0; i < std::size(all); ++i)
-    names += concat(i == 0 ? "" : i + 1 == std::size(all) ? " or " : ", ", all[i].name);
+    names += concat(i == 0                    ? ""
+                    : i + 1 == std::size(all) ? " or "
+                                              : ", ",
+                    all[i].name, all[i].chunks > 1 ? "[:N]" : "");
   return names;
 }
 

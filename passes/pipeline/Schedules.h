@@ -41,8 +41,7 @@ struct Schedule {
   std::string_view name;
   std::string_view what; ///< in words, for --help
   bool splitsWeights;    ///< gradients of parameters are a part of their own
-  bool takesChunks;      ///< a rank may have several stages
-  int64_t chunks() const { return takesChunks ? 2 : 1; } ///< stages that each gets
+  int64_t chunks;        ///< stages that each rank gets; of several, N where the name ends in ":N"
   /// Why it cannot be, with what to do, or "".
   std::string (*check)(const Pipe &pipe);
   std::vector<Slot> (*order)(const Pipe &pipe, int64_t rank);
@@ -50,9 +49,12 @@ struct Schedule {
   double (*bubble)(const Pipe &pipe);
 };
 
-/// Null where there is none of that name.
-const Schedule *findSchedule(std::string_view name);
-/// "gpipe, 1f1b, interleaved or zero-bubble"
+/// Most stages that a rank may be given by a schedule's name: "interleaved:64".
+inline constexpr int64_t mostChunks = 64;
+
+/// Nothing where there is none of that name.
+std::optional<Schedule> findSchedule(std::string_view name);
+/// "gpipe, 1f1b, interleaved[:N] or zero-bubble"
 std::string scheduleNames();
 
 /// What a table comes to, in units of time: each rank does its next part as soon as what it needs

@@ -185,14 +185,14 @@ struct SplitStages : weir::impl::SplitStagesBase<SplitStages> {
     int axis = mesh ? mesh->find(stageAxis) : -1;
     if (axis < 0 || !rank)
       return;
-    const Schedule *found = findSchedule(std::string(schedule));
+    const std::optional<Schedule> found = findSchedule(std::string(schedule));
     if (!found) {
       module.emitError() << "there is no schedule " << std::string(schedule) << "; expected "
                          << scheduleNames();
       return signalPassFailure();
     }
     Here here{mesh->axes[size_t(axis)].size, mesh->coordinate(rank.getInt(), unsigned(axis)),
-              found->chunks()};
+              found->chunks};
     if (here.ranks < 2)
       return;
     Splitter splitter(module, here, *found);

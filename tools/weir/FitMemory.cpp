@@ -70,8 +70,8 @@ static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryR
   int64_t microbatches = 1;
   module.lookupSymbol<func::FuncOp>("step").walk(
       [&](MicrobatchesOp loop) { microbatches = int64_t(loop.getCount()); });
-  const pipeline::Schedule *schedule = pipeline::findSchedule(options.schedule);
-  most.seconds *= 1 + schedule->bubble({stagesOf(mesh), schedule->chunks(), microbatches});
+  const pipeline::Schedule schedule = *pipeline::findSchedule(options.schedule);
+  most.seconds *= 1 + schedule.bubble({stagesOf(mesh), schedule.chunks, microbatches});
   return success(all);
 }
 

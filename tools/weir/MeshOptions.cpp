@@ -77,21 +77,20 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
                    ? std::string()
                    : "there is no schedule " + name + ": expected " + pipeline::scheduleNames();
       });
+  app.add_option_function<std::string>(
+         "--sequence-parallel",
+         [&options](const std::string &word) {
+           options.sequenceParallel = word == "on";
+           options.saysSequenceParallel = true;
+         },
+         "Whether what stands between the matrices is cut over tp too, along the positions "
+         "of a sequence (default: on)")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
 }
 
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
   addLayoutOptions(app, options);
-  CLI::Option *along =
-      app.add_option_function<std::string>(
-             "--sequence-parallel",
-             [&options](const std::string &word) {
-               options.sequenceParallel = word == "on";
-               options.saysSequenceParallel = true;
-             },
-             "Whether what stands between the matrices is cut over tp too, along the positions "
-             "of a sequence (default: on)")
-          ->type_name("on|off")
-          ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--context-parallel", options.contextParallel,
                  "What attention does over --mesh cp=N: all-to-all exchanges positions for heads, "
                  "gather gathers keys and values, ring passes them on from rank to rank, so that "
@@ -119,7 +118,7 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
                "Compute the same, bit for bit, on every mesh whose dp and tp divide 8, and on one "
                "device: each computes its part of dp=8,tp=8, whatever the mesh; with any pp at as "
                "many microbatches, and with as many ep and cp. Slower, and other bits than without")
-      ->excludes(along);
+      ->excludes(app.get_option("--sequence-parallel"));
 }
 
 static void checkDeterministic(const CompileOptions &options) {

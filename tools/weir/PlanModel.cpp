@@ -365,6 +365,9 @@ Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
                   .zero = options.saysZero ? options.zero : -1,
                   .microbatches = options.microbatches,
                   .schedule = options.schedule,
+                  .sequenceParallel = options.saysSequenceParallel
+                                          ? std::optional(options.sequenceParallel)
+                                          : std::nullopt,
                   .recompute = options.recompute,
                   .fewer = !plan.allDevices,
                   .lowered = plan.lowered};

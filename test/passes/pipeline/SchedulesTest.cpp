@@ -14,15 +14,15 @@ using namespace weir::pipeline;
 
 namespace {
 
-constexpr const char *names[] = {"gpipe", "1f1b", "interleaved", "zero-bubble"};
+constexpr const char *names[] = {"gpipe", "1f1b", "interleaved", "interleaved:3", "zero-bubble"};
 
 Pipe pipeOf(const Schedule &schedule, int64_t ranks, int64_t microbatches) {
-  return {ranks, schedule.chunks(), microbatches};
+  return {ranks, schedule.chunks, microbatches};
 }
 
 TEST(Schedules, EveryPartOfEveryMicrobatchIsThereOnce) {
   for (const char *name : names) {
-    const Schedule &schedule = *findSchedule(name);
+    const Schedule schedule = *findSchedule(name);
     for (int64_t ranks : {2, 3, 4, 8})
       for (int64_t microbatches : {ranks, 2 * ranks, 5 * ranks}) {
         Pipe pipe = pipeOf(schedule, ranks, microbatches);
@@ -42,7 +42,7 @@ TEST(Schedules, EveryPartOfEveryMicrobatchIsThereOnce) {
 /// Sums are made in the microbatches' order, so no bit depends on the schedule.
 TEST(Schedules, GradientsComeInTheOrderOfMicrobatches) {
   for (const char *name : names) {
-    const Schedule &schedule = *findSchedule(name);
+    const Schedule schedule = *findSchedule(name);
     Pipe pipe = pipeOf(schedule, 4, 12);
     for (int64_t rank = 0; rank < 4; ++rank)
       for (Slot::Kind kind : {Slot::backward, Slot::weights})
@@ -59,8 +59,8 @@ TEST(Schedules, GradientsComeInTheOrderOfMicrobatches) {
 
 /// (p - 1) / m of the papers, divided by the stages of a rank.
 TEST(Schedules, TheBubbleIsThePapers) {
-  for (const char *name : {"gpipe", "1f1b", "interleaved"}) {
-    const Schedule &schedule = *findSchedule(name);
+  for (const char *name : {"gpipe", "1f1b", "interleaved", "interleaved:3", "interleaved:8"}) {
+    const Schedule schedule = *findSchedule(name);
     for (int64_t ranks : {2, 4, 8})
       for (int64_t microbatches : {ranks, 4 * ranks}) {
         Pipe pipe = pipeOf(schedule, ranks, microbatches);
@@ -92,16 +92,38 @@ TEST(Schedules, ActivationsAreAsThePapersSay) {
 }
 
 TEST(Schedules, GroupsHaveAMicrobatchForEachRank) {
-  const Schedule &schedule = *findSchedule("interleaved");
+  const Schedule schedule = *findSchedule("interleaved");
   EXPECT_EQ(schedule.check({4, 2, 8}), "");
   EXPECT_EQ(schedule.check({4, 2, 6}),
             "--schedule interleaved goes through groups of 4 microbatches, one for each of --mesh "
             "pp=4, and a step has 6: give a --microbatches that 4 divides");
 }
 
+TEST(Schedules, ARankHasAsManyStagesAsTheNameSays) {
+  EXPECT_EQ(findSchedule("interleaved")->chunks, 2);
+  EXPECT_EQ(findSchedule("interleaved:2")->chunks, 2);
+  EXPECT_EQ(findSchedule("interleaved:64")->chunks, 64);
+  EXPECT_EQ(findSchedule("1f1b")->chunks, 1);
+}
+
+/// Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022, has
+/// the first rank keep 1 + (p - 1) / (p v) times what 1F1B does: v parts to a microbatch, and one
+/// that it has just begun.
+TEST(Schedules, MoreStagesKeepMore) {
+  for (int64_t chunks : {2, 3, 4}) {
+    const Schedule schedule = *findSchedule("interleaved:" + std::to_string(chunks));
+    auto measured = measure(schedule, {4, chunks, 16}, {});
+    ASSERT_TRUE(measured);
+    EXPECT_EQ(measured->mostInFlight[0], 4 * chunks + 3);
+  }
+}
+
 TEST(Schedules, ThereIsNoOther) {
-  EXPECT_EQ(findSchedule("dualpipe"), nullptr);
-  EXPECT_EQ(scheduleNames(), "gpipe, 1f1b, interleaved or zero-bubble");
+  for (const char *name :
+       {"dualpipe", "interleaved:", "interleaved:1", "interleaved:-2", "interleaved:2x",
+        "interleaved:65", "interleaved:99999999999999999999", "1f1b:2", ":2", ""})
+    EXPECT_FALSE(findSchedule(name)) << name;
+  EXPECT_EQ(scheduleNames(), "gpipe, 1f1b, interleaved[:N] or zero-bubble");
 }
 
 } // namespace

@@ -283,7 +283,7 @@ void chooseMesh(Program &program) {
     if (!step.getNumArguments() || rows >= 2)
       meshes.append({"pp=2,dp=2"});
     if (count > 1 && count % 2 == 0) {
-      schedules.push_back("interleaved");
+      schedules.append({"interleaved", "interleaved:3"});
       meshes.erase(meshes.begin() + 1);
     }
   }
