@@ -38,6 +38,28 @@ void eachTouched(Operation *around, SymbolTableCollection &symbols, Visit visit)
   });
 }
 
+/// What the actions around a loop have made of what the host gave, before it: each round of the
+/// loop may read another part of it, and what is computed of that waits for no variable.
+llvm::DenseSet<Memory> ofHostBefore(plan::LoopOp loop) {
+  SymbolTableCollection symbols;
+  llvm::DenseSet<Memory> found;
+  for (auto action : loop->getBlock()->getOps<plan::Action>()) {
+    if (action == loop.getOperation())
+      break;
+    bool reads = false;
+    eachTouched(action, symbols, [&](Value buffer, bool writes) {
+      auto alloc = dyn_cast<plan::AllocOp>(plan::placeOf(buffer).memory);
+      reads |= !writes && (found.contains(memoryBehind(buffer)) || (alloc && isPort(alloc)));
+    });
+    if (reads)
+      eachTouched(action, symbols, [&](Value buffer, bool writes) {
+        if (writes)
+          found.insert(memoryBehind(buffer));
+      });
+  }
+  return found;
+}
+
 /// Who has written a memory last, and who has read it since.
 struct Touched {
   std::optional<unsigned> writer;
@@ -51,7 +73,9 @@ Dependences::Dependences(Block &block) {
   llvm::DenseMap<Memory, Touched> last;
   std::optional<unsigned> fence;    // the last wait of queue 0, or what stays where it is
   SmallVector<unsigned> sinceFence; // all behind it
-  llvm::DenseSet<Memory> written;
+  llvm::DenseSet<Memory> written, ofHost;
+  if (auto loop = dyn_cast<plan::LoopOp>(block.getParentOp()))
+    ofHost = ofHostBefore(loop);
   for (auto action : block.getOps<plan::Action>())
     eachTouched(action, symbols, [&](Value buffer, bool writes) {
       if (writes)
@@ -73,7 +97,8 @@ Dependences::Dependences(Block &block) {
       if (isOwn && !isPort(alloc) && alloc.getResult().getType().getSpace() == plan::Space::scratch)
         sizes[memory] = llvm::alignTo(alloc.getSize(), plan::alignment);
       // From around a loop comes what the host gave it, what it carries, and what stays the same.
-      if (isPort(alloc) || (!isOwn && written.contains(memory) && !op->isAncestor(alloc)))
+      if (isPort(alloc) || ofHost.contains(memory) ||
+          (!isOwn && written.contains(memory) && !op->isAncestor(alloc)))
         node.ofVariables = false;
     });
     llvm::SmallSetVector<unsigned, 8> behind;

@@ -1,5 +1,5 @@
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us %s | FileCheck %s
-// RUN: weir-opt --weir-overlap-collectives=link=1GB/s,1us --weir-assign-offsets --weir-verify-planned %s | FileCheck %s --check-prefix=PLACES
+// RUN: weir-opt --split-input-file --weir-overlap-collectives=link=1GB/s,1us %s | FileCheck %s
+// RUN: weir-opt --split-input-file --weir-overlap-collectives=link=1GB/s,1us --weir-assign-offsets --weir-verify-planned %s | FileCheck %s --check-prefix=PLACES
 
 // In a loop what begins in a round is waited for in that round, and its memory is another's from there on.
 module attributes {weir.mesh = "dp=2"} {
@@ -31,5 +31,42 @@ module attributes {weir.mesh = "dp=2"} {
       plan.copy %later to %y 8192 : !plan.buffer<scratch> to !plan.buffer<scratch>
     }
     plan.port tensor "y" %y : tensor<16384xf32> in !plan.buffer<scratch>
+  }
+}
+
+// -----
+
+// What is made of a batch ahead of the loop is not there whenever one likes, as a variable is: what waits for nothing goes on beside what is
+// exchanged of it.
+// CHECK: plan.alloc {{.*}}"made"
+module attributes {weir.mesh = "dp=2"} {
+  plan.entry @step {
+    %x = plan.alloc 131072 "x" : !plan.buffer<scratch>
+    plan.port input "x" %x : tensor<32768xf32> in !plan.buffer<scratch>
+    %made = plan.alloc 131072 "made" : !plan.buffer<scratch>
+    plan.copy %x to %made 131072 : !plan.buffer<scratch> to !plan.buffer<scratch>
+    %y = plan.alloc 65536 "y" : !plan.buffer<scratch>
+    %sum = plan.alloc 131072 "sum" : !plan.buffer<scratch>
+    %round = plan.alloc 4 "round" : !plan.buffer<scratch>
+    // CHECK: plan.loop 2
+    plan.loop 2 round %round : !plan.buffer<scratch> {
+    ^bb0(%i: !plan.index):
+      %part = plan.part %made at 0 moving with %i {strides = array<i64: 65536>, moduli = array<i64: 0>} : !plan.buffer<scratch>
+      %all = plan.alloc 131072 "of all ranks" : !plan.buffer<scratch>
+      // CHECK: plan.collective all_gather over "dp" %{{.*}} to %[[ALL:[0-9]+]]
+      plan.collective all_gather over "dp" %part to %all bytes [65536, 65536] own 65536 of f32 {number = 1 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
+      %beside = plan.alloc 131072 "beside" : !plan.buffer<scratch>
+      plan.copy %all to %beside 131072 : !plan.buffer<scratch> to !plan.buffer<scratch>
+      // CHECK: plan.collective all_gather over "dp" %[[ALL]] to %[[NEXT:[0-9]+]]
+      // CHECK: plan.copy %[[ALL]] to %[[BESIDE:[0-9]+]]
+      // CHECK: plan.copy %[[BESIDE]]
+      // CHECK: plan.copy %[[NEXT]]
+      %next = plan.alloc 131072 "of all ranks" : !plan.buffer<scratch>
+      plan.collective all_gather over "dp" %all to %next bytes [65536, 65536] own 65536 of f32 {number = 2 : i64} : !plan.buffer<scratch> to !plan.buffer<scratch>
+      plan.copy %next to %y 65536 : !plan.buffer<scratch> to !plan.buffer<scratch>
+      plan.copy %beside to %sum 131072 : !plan.buffer<scratch> to !plan.buffer<scratch>
+    }
+    plan.port tensor "y" %y : tensor<16384xf32> in !plan.buffer<scratch>
+    plan.port tensor "sum" %sum : tensor<32768xf32> in !plan.buffer<scratch>
   }
 }
