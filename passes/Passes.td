@@ -218,7 +218,8 @@ def Partition : Pass<"weir-partition", "::mlir::ModuleOp"> {
     same program: where a share begins is a variable of the run, run/begin/12@dp. An entry's results are whole.
   }];
   let options = [Option<"rank", "rank", "int64_t", "0", "the rank whose sizes it has">,
-                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">];
+                 Option<"says", "says", "bool", "false", "values say how they lie, as weir.lies, for who compares them with the whole ones">,
+                 Option<"lowSums", "low-sums", "bool", "false", "ranks' parts of what a product of low precision gives are rounded to that before they are added up">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

@@ -128,7 +128,7 @@ static constexpr PipelinePass partitionPasses[] = {
     {"partition", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (!options.mesh.empty())
-         pm.addPass(createPartition({options.rank}));
+         pm.addPass(createPartition({options.rank, false, options.lowSums}));
      }},
     // Right behind it: up to here the programs of stages are one.
     {"split-stages", false,

@@ -203,9 +203,11 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     prediction.computing = m * sample.computing / pp;
     prediction.bubble = waiting + m * sample.computing * (share - 1 / pp);
     passing = m * sample.body * share + waiting;
-    // The first and the last microbatch pass all stages, one after the other.
-    prediction.exposed += 2 * double(pipe.chunks) * (pp - 1) * sending +
-                          std::max(0.0, m * (2 * sending - sample.body * share));
+    // The first and the last microbatch pass all stages, one after the other. Of the others a rank
+    // waits for each part that it sends where nothing goes on beside.
+    prediction.exposed += 2 * chunks * (pp - 1) * sending +
+                          (options.overlap ? std::max(0.0, m * (2 * sending - sample.body * share))
+                                           : m * chunks * 2 * sending);
   }
   prediction.exposed += m * share * (sample.body - sample.computing);
   // ZeRO is over cp too; of ep it is not known what experts cut already.

@@ -71,6 +71,18 @@ std::vector<int64_t> firstOfStages(const Mesh &mesh) {
   return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, unsigned(axis));
 }
 
+/// A rank that does nothing beside is done with a send when it has come.
+void awaitSends(std::vector<TimedAction> &actions) {
+  std::vector<TimedAction> waiting;
+  for (TimedAction &action : actions) {
+    awaitSends(action.body);
+    waiting.push_back(action);
+    if (action.kind == TimedAction::Kind::send)
+      waiting.push_back({.queue = action.queue, .seconds = action.seconds});
+  }
+  actions = std::move(waiting);
+}
+
 /// Where they wait for each other.
 bool follow(const RankActions &ranks, Prediction &prediction) {
   std::optional<double> all = planned::secondsOf(ranks);
@@ -168,6 +180,8 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
     ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision));
     plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);
     ranks.push_back(Timing(prices).timed(step.getBody().front()));
+    if (!options.overlap)
+      awaitSends(ranks.back());
   }
   if (!follow(ranks, prediction)) {
     why = "its stages wait for each other for ever";

@@ -38,9 +38,9 @@ struct Local {
 
 class Partitioner {
 public:
-  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank, bool says)
-      : mesh(mesh), rank(rank), says(says), module(module), builder(module.getContext()),
-        reshard(builder, module, mesh, rank) {}
+  Partitioner(ModuleOp module, const Mesh &mesh, int64_t rank, bool says, bool lowSums)
+      : mesh(mesh), rank(rank), says(says), lowSums(lowSums), module(module),
+        builder(module.getContext()), reshard(builder, module, mesh, rank) {}
 
   LogicalResult run() {
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
@@ -368,11 +368,40 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     if (home != &moved.back())
       builder.setInsertionPointToEnd(home->block);
-    Value there =
-        reshard.move(value.getLoc(), local.value, local.layout, layout, isGathered && !isForward);
+    Value there = moveTo(value, layout, isGathered && !isForward);
     if (there != local.value)
       say(there, layout);
     return home->values[key] = there;
+  }
+
+  Value moveTo(Value value, const Layout &layout, bool again) {
+    const Local local = locals.at(value);
+    RankedTensorType low = lowSumOf(value, local.layout, layout);
+    if (!low)
+      return reshard.move(value.getLoc(), local.value, local.layout, layout, again);
+    Value rounded = CastOp::create(builder, value.getLoc(), typeOf(low, local.layout), local.value);
+    Value there = reshard.move(value.getLoc(), rounded, local.layout, layout, again);
+    return CastOp::create(builder, value.getLoc(), typeOf(value, layout), there);
+  }
+
+  /// The type in which ranks' parts are sent to be added up, where it is not the value's own: of
+  /// what a product of low precision gives, over axes that are not the batch's. Gradients of
+  /// parameters, which are added up over those, stay as wide as what they change.
+  RankedTensorType lowSumOf(Value value, const Layout &from, const Layout &to) const {
+    auto isAdded = [&](unsigned axis) {
+      return !llvm::is_contained(to.sums, axis) && !isOfBatch(mesh.axes[axis].name);
+    };
+    RankedTensorType type = tensorType(value);
+    if (!lowSums || !type.getElementType().isF32() || !llvm::any_of(from.sums, isAdded))
+      return {};
+    Operation *op = value.getDefiningOp();
+    while (isa_and_nonnull<View>(op))
+      op = op->getOperand(0).getDefiningOp();
+    auto product = dyn_cast_or_null<MatmulOp>(op);
+    if (!product)
+      return {};
+    Type element = tensorType(product.getLhs()).getElementType();
+    return element.isF16() || element.isBF16() ? type.clone(element) : RankedTensorType();
   }
 
   /// Ops with these results, of one op or of one each, say how they lie.
@@ -400,7 +429,8 @@ private:
 
   const Mesh &mesh;
   const int64_t rank;
-  const bool says; ///< ops say how their results lie
+  const bool says;    ///< ops say how their results lie
+  const bool lowSums; ///< of products in low precision
   ModuleOp module;
   OpBuilder builder;
   Reshard reshard;
@@ -421,7 +451,7 @@ struct Partition : weir::impl::PartitionBase<Partition> {
       getOperation().emitError() << meshAttrName << ": " << *wrong;
       return signalPassFailure();
     }
-    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says).run()))
+    if (failed(Partitioner(getOperation(), std::get<Mesh>(mesh), rank, says, lowSums).run()))
       signalPassFailure();
   }
 };

@@ -212,6 +212,7 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            .rates = options.rates,
                            // Ranks of one process exchange once for all of them, in one order.
                            .overlap = options.overlap && !options.deterministic,
+                           .lowSums = options.lowSums,
                            .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =

@@ -49,6 +49,7 @@ struct CompileOptions {
   std::string cluster;                     ///< what --mesh auto chooses for; "": what is here
   bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
   bool saysSequenceParallel = false;       ///< it was given
+  bool lowSums = false;                    ///< PipelineOptions::lowSums
   std::string contextParallel;             ///< PipelineOptions::contextParallel
   bool overlap = true;                     ///< PipelineOptions::overlap
   std::string link;                        ///< as Link::parse takes it; "": an assumed one

@@ -89,6 +89,15 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
       ->check(CLI::IsMember({"on", "off"}));
 }
 
+void addExchangeOptions(CLI::App &app, CompileOptions &options) {
+  app.add_flag_callback(
+      "--no-overlap", [&options] { options.overlap = false; },
+      "What ranks exchange waits where it stands, instead of going on beside what is computed");
+  app.add_flag("--low-sums", options.lowSums,
+               "Ranks of tp send their parts of what a product gives as they multiply it "
+               "(--precision bf16 or f16), not in f32: half the bytes, and one more rounding");
+}
+
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
   addLayoutOptions(app, options);
   app.add_option("--context-parallel", options.contextParallel,
@@ -97,9 +106,7 @@ void addMeshOptions(CLI::App &app, CompileOptions &options) {
                  "none has all (default: all-to-all where there are heads enough)")
       ->type_name("all-to-all|gather|ring")
       ->check(CLI::IsMember({"all-to-all", "gather", "ring"}));
-  app.add_flag_callback(
-      "--no-overlap", [&options] { options.overlap = false; },
-      "What ranks exchange waits where it stands, instead of going on beside what is computed");
+  addExchangeOptions(app, options);
   app.add_option(
          "--link", options.link,
          "What joins ranks, as far as is decided by it when something is exchanged: bytes per "
@@ -244,6 +251,9 @@ void checkMeshOptions(const CompileOptions &options) {
                   "--context-parallel says what attention does over an axis cp, and there is none: "
                   "expected --mesh cp=N");
   auto hasTensors = [](const Mesh &some) { return some.find(tensorAxis) >= 0; };
+  if (options.lowSums && !any(options, hasTensors))
+    throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
+                               "expected --mesh tp=N");
   if (options.saysSequenceParallel && !any(options, hasTensors))
     throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
                                "tp cuts, and there is none: expected --mesh tp=N");

@@ -19,6 +19,9 @@ std::string isLink(const std::string &text);
 /// Adds --mesh, --zero and --schedule.
 void addLayoutOptions(CLI::App &app, CompileOptions &options);
 
+/// Adds what ranks exchange as what, and when.
+void addExchangeOptions(CLI::App &app, CompileOptions &options);
+
 /// --mesh, and how things are cut over it.
 void addMeshOptions(CLI::App &app, CompileOptions &options);
 

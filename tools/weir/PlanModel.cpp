@@ -96,7 +96,8 @@ public:
                              .master = named->master,
                              .lossScale = *scale,
                              .threads = 1,
-                             .overlap = options.overlap};
+                             .overlap = options.overlap,
+                             .lowSums = options.lowSums};
     Allowed counted = allowed;
     bool live = isatty(STDERR_FILENO);
     counted.tell = [&](int64_t done) {

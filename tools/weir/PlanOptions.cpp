@@ -20,6 +20,7 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->type_name("FILE.toml");
   addPrecisionOptions(app, options);
   addLayoutOptions(app, options);
+  addExchangeOptions(app, options);
   app.add_option("--microbatches", options.microbatches,
                  "Only plans that cut a step's rows into so many parts")
       ->type_name("N")
