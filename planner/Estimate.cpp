@@ -171,7 +171,8 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   }
   const double m = double(count), dp = double(sizes.dp), pp = double(sizes.pp);
   const double parameters = double(sample.memory.parameters);
-  double gradients = parameters * (options.master == Element::bf16 ? 2 : 1); // f32
+  double gradients = // f32
+      parameters * facts.trained * (options.master == Element::bf16 ? 2 : 1);
   double share = 1, ofParameters = 1, chunks = 1;
   Prediction prediction;
   prediction.computing = m * sample.computing;

@@ -13,6 +13,7 @@
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
 #include "passes/Pipeline.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -88,11 +89,18 @@ Facts::Facts(ModuleOp model)
   if (items == 0)
     items = double(rows);
   hasTokens = items > double(rows);
+  llvm::StringSet<> written;
+  if (step)
+    step.walk([&](WriteOp write) { written.insert(write.getVariable()); });
+  double changed = 0;
   for (auto variable : model.getOps<VariableOp>()) {
     double bytes = double(storageBytes(variable.getType()));
+    if (variable.getRole() == Role::parameter && written.contains(variable.getSymName()))
+      changed += bytes;
     parameters += variable.getRole() == Role::parameter ? bytes : 0;
     optimizer += variable.getRole() == Role::optimizer ? bytes : 0;
   }
+  trained = parameters > 0 ? changed / parameters : 1;
   marksBlocks = model->hasAttr(recomputeAttrName);
   std::map<std::string, int64_t> times;
   // Optimizers are blocks too.

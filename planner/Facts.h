@@ -40,6 +40,7 @@ public:
   double items = 0;                     ///< that its loss is a mean over: tokens, or rows
   bool hasTokens = false;               ///< they are more than the rows
   double parameters = 0, optimizer = 0; ///< bytes, of the whole model
+  double trained = 1;                   ///< the part of parameters that a step changes
   double flops = 0;                     ///< of a step, for all ranks together
   std::vector<int64_t> counts;          ///< microbatchCounts
   int64_t recipeCount = 1;              ///< of microbatches, as the recipe says

@@ -148,6 +148,24 @@ TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
   }
 }
 
+/// Gradients of the others are not exchanged.
+TEST(Facts, KnowWhatAStepChanges) {
+  EXPECT_EQ(Situation("gpt-char", deep, cores(2)).facts->trained, 1);
+  double ofLora = Situation("lora", {}, cores(2)).facts->trained;
+  EXPECT_GT(ofLora, 0);
+  EXPECT_LT(ofLora, 0.5);
+}
+
+/// A rank that does nothing beside waits for what it sends, in estimates and in plans.
+TEST(Estimate, WithoutOverlapSendsAreWaitedFor) {
+  Situation gpt("gpt-char", deep, cores(4, 1e8));
+  Choice choice{.mesh = "pp=4", .microbatches = 8};
+  Prediction beside = gpt.lowered(choice), estimatedBeside = gpt.estimated(choice);
+  gpt.options.overlap = false;
+  EXPECT_GT(gpt.lowered(choice).seconds, beside.seconds);
+  EXPECT_GT(gpt.estimated(choice).seconds, estimatedBeside.seconds);
+}
+
 /// What goes on from one microbatch to the next is of the recipe's: they are no other number.
 TEST(Search, TakesAModelWithState) {
   Situation cnn("mnist-cnn", {{"batch", "8"}}, cores(2));
