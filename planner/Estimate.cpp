@@ -118,6 +118,19 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
         int64_t(extended(double(first->memory.*kind), double(second->memory.*kind), others));
 }
 
+/// Where samples have one number of rows, as of a step that is not cut into microbatches: all of it
+/// but parameters is taken to be in proportion.
+Estimator::Sample Estimator::withRows(Sample sample, double rows) {
+  const double part = rows / sample.rows;
+  for (double Sample::*figure : {&Sample::body, &Sample::computing, &Sample::communicating})
+    sample.*figure *= part;
+  sample.memory.scratch = int64_t(part * double(sample.memory.scratch));
+  sample.rows = rows;
+  sample.kept = part * sample.ofLayers;
+  sample.passing = double(sample.memory.scratch) - sample.kept;
+  return sample;
+}
+
 Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
   const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
@@ -131,7 +144,7 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
     return rowsOfRank > few.rows ? *others : few;
   const Sample &more = *others;
   if (more.rows == few.rows)
-    return few;
+    return withRows(few, rowsOfRank);
   // What is the same for any number of rows is of parameters.
   auto slope = [&](double a, double b) { return std::max(0.0, (b - a) / (more.rows - few.rows)); };
   auto at = [&](double a, double b) {
@@ -289,7 +302,7 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
   if (sizes.pp > 1) {
     const pipeline::Schedule &schedule =
         *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    step = sizes.pp * schedule.chunks();
+    step = sizes.pp * schedule.chunks;
     few = step + facts.repeats.rounds % step; // as unevenly cut
   }
   if (facts.repeats.rounds <= few + step)

@@ -68,6 +68,7 @@ private:
     double kept = 0, passing = 0;
   };
   const Sample &sample(const Choice &choice, const AxisSizes &sizes, int64_t count);
+  static Sample withRows(Sample sample, double rows);
   Sample sampleOf(const Choice &choice, const AxisSizes &sizes, double rowsOfRank, Rows rows);
   void lower(const Choice &choice, Sample &sample);
   /// The model with so many of its layers.

@@ -28,11 +28,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 
-# The model, its configs, what is computed again, the axes that it can be cut over, and its data.
+# The model, its configs, what is computed again, the axes that it can be cut over, its numbers of microbatches, and its data. What
+# resnet keeps of a batch's statistics goes on from one microbatch to the next: it has one.
 CASES = {
-    "gpt-6x384": ("gpt-char", dict(layers=6, heads=6, width=384, context=64, batch=32), "h.*", "pp dp tp", "window=shakespeare.txt"),
-    "resnet": ("resnet", dict(batch=64, blocks=2, width=16), "stage*", "pp dp", "images=mnist/train-images-idx3-ubyte"),
-    "moe": ("moe", dict(layers=4, width=192, hidden=384, batch=32), "h.*", "pp dp ep tp", "window=shakespeare.txt"),
+    "gpt-6x384": ("gpt-char", dict(layers=6, heads=6, width=384, context=64, batch=32), "h.*", "pp dp tp", (1, 2, 4), "window=shakespeare.txt"),
+    "resnet": ("resnet", dict(batch=64, blocks=2, width=16), "stage*", "pp dp tp", (1,), "images=mnist/train-images.idx3-ubyte labels=mnist/train-labels.idx1-ubyte"),
+    "moe": ("moe", dict(layers=4, width=192, hidden=384, batch=32), "h.*", "pp dp ep tp", (1, 2, 4), "window=shakespeare.txt"),
 }
 
 
@@ -43,12 +44,13 @@ def meshes(devices, axes):
             yield {axis: size for axis, size in zip(axes, choice, strict=True) if size > 1}
 
 
-def grid(devices, axes, recompute):
+def grid(devices, axes, counts, recompute):
     """The plans' files, as dictionaries."""
+    zeros = (0, 1, 3) if len(counts) > 1 else (0, 1, 2, 3)
     for mesh in meshes(devices, axes):
         cuts = any(axis in mesh for axis in ("dp", "ep"))
         for zero, count, again, schedule in itertools.product(
-            (0, 1, 3) if cuts else (0,), (1, 2, 4), (False, True), ("1f1b", "gpipe", "zero-bubble") if "pp" in mesh else ("",)
+            zeros if cuts else (0,), counts, (False, True), ("1f1b", "gpipe", "zero-bubble") if "pp" in mesh else ("",)
         ):
             plan = {"mesh": ",".join(f"{axis}={size}" for axis, size in mesh.items()), "zero": zero, "microbatches": count}
             if again:
@@ -76,7 +78,7 @@ def command(words, **more):
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, pathlib.Path(folder)
-        model, sets, self.recompute, self.axes, self.data = CASES[options.case]
+        model, sets, self.recompute, self.axes, self.counts, self.data = CASES[options.case]
         self.model = ROOT / "models" / f"{model}.weir"
         self.sets = [word for name, value in sets.items() for word in ("--set", f"{name}={value}")]
 
@@ -91,7 +93,7 @@ class Bench:
         (self.folder / "cluster.toml").write_text(f"{devices}\n{link}")
 
     def write_plans(self):
-        plans = thin(list(grid(self.options.devices, self.axes.split(), self.recompute)), self.options.most)
+        plans = thin(list(grid(self.options.devices, self.axes.split(), self.counts, self.recompute)), self.options.most)
         for number, plan in enumerate(plans):
             text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in plan.items())
             (self.folder / f"{number}.toml").write_text("[plan]\n" + text)
@@ -121,8 +123,8 @@ class Bench:
 
     def run(self, artifact):
         metrics = self.folder / "metrics.jsonl"
-        data, file = self.data.split("=")
-        words = [BIN / "weir", "run", artifact, "--data", f"{data}={self.options.data}/{file}", "--steps", 8, "--seed", 1, "--metrics", metrics]
+        data = [word for one in self.data.split() for word in ("--data", one.replace("=", f"={self.options.data}/", 1))]
+        words = [BIN / "weir", "run", artifact, *data, "--steps", 8, "--seed", 1, "--metrics", metrics]
         command(words)
         times = [row["step_ms"] for row in map(json.loads, metrics.read_text().splitlines()) if "step_ms" in row]
         return 1e-3 * statistics.median(times[2:])
