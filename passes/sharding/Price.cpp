@@ -115,7 +115,7 @@ private:
 
   void visitCut(Shardable op, double times) {
     const ShardRule &rule = propagation.ruleOf(op);
-    Layout cuts = propagation.factors(op);
+    const Layout &cuts = propagation.factors(op);
     Flow flow = flowOf(op, rule, cuts, mesh,
                        [&](Value value) -> const Layout & { return layoutOf(value); });
     for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))

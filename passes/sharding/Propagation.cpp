@@ -37,6 +37,7 @@ void Propagation::fix(Value value, unsigned axis) { about(value).fixed.push_back
 
 void Propagation::pin(Shardable op, unsigned axis, Layout cuts, std::string why) {
   pins[op].push_back({axis, std::move(cuts), std::move(why)});
+  settled.erase(op);
 }
 
 ArrayRef<Propagation::Pin> Propagation::pinsOf(Operation *op) const {
@@ -81,7 +82,10 @@ bool Propagation::add(Value value, const Layout &layout) {
 }
 
 void Propagation::touch(Value value) {
-  auto add = [&](Operation *op) { unsettled.insert(isa<YieldOp>(op) ? op->getParentOp() : op); };
+  auto add = [&](Operation *op) {
+    unsettled.insert(isa<YieldOp>(op) ? op->getParentOp() : op);
+    settled.erase(op);
+  };
   Operation *maker = value.getDefiningOp();
   add(maker ? maker : cast<BlockArgument>(value).getOwner()->getParentOp());
   llvm::for_each(value.getUsers(), add);
@@ -107,7 +111,14 @@ static bool mayBe(const Factor &factor, const Pieces &pieces) {
   return factor.kind != Factor::Kind::whole && !(factor.counted && pieces.size() > 1);
 }
 
-Layout Propagation::factors(Shardable op) const {
+const Layout &Propagation::factors(Shardable op) const {
+  std::shared_ptr<const Layout> &known = settled[op];
+  if (!known)
+    known = std::make_shared<const Layout>(factorsNow(op));
+  return *known;
+}
+
+Layout Propagation::factorsNow(Shardable op) const {
   const ShardRule &rule = ruleOf(op);
   SmallVector<Claim> claims;
   auto claim = [&](Value value, ArrayRef<ShardRule::Dimension> dimensions, bool isResult) {

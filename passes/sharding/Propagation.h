@@ -63,8 +63,9 @@ public:
   /// What is known of a value: whole, where nothing is.
   Layout of(mlir::Value value) const;
   /// The cuts of an op's factors, each as a dimension, as they follow from those of its operands
-  /// and results: those that are there longest first, operands first, large ones first.
-  Layout factors(Shardable op) const;
+  /// and results: those that are there longest first, operands first, large ones first. Stays as it
+  /// is until one of these is changed.
+  const Layout &factors(Shardable op) const;
 
   /// The op's, which is asked once.
   const ShardRule &ruleOf(Shardable op) const;
@@ -90,6 +91,7 @@ private:
   bool spread(mlir::Operation *op);
   bool spread(MicrobatchesOp loop);
   bool tie(mlir::Value a, mlir::Value b);
+  Layout factorsNow(Shardable op) const;
   bool tieSlices(mlir::Value slice, mlir::Value whole, int64_t count);
   bool add(mlir::Value value, const Layout &layout);
   Known &about(mlir::Value value);
@@ -103,6 +105,8 @@ private:
   std::shared_ptr<llvm::DenseMap<mlir::Operation *, ShardRule>> rules =
       std::make_shared<llvm::DenseMap<mlir::Operation *, ShardRule>>();
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Pin, 1>> pins;
+  /// What factors() has said of ops whose values have not changed since.
+  mutable llvm::DenseMap<mlir::Operation *, std::shared_ptr<const Layout>> settled;
   Passes passes;
   std::vector<std::string> reasons;            ///< of each round that is over
   llvm::DenseSet<mlir::Operation *> unsettled; ///< a value of theirs has changed since they spread
