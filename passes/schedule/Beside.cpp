@@ -25,7 +25,7 @@ constexpr double margin = 1.25;
 // Of a collective's time, what may be computed out of order for it to begin.
 constexpr double mostHurried = 0.5;
 // Nodes that are looked at for one that need not wait.
-constexpr unsigned mostAhead = 48;
+constexpr unsigned mostAhead = 256;
 
 Beside::Beside(const Dependences &actions, std::vector<double> seconds,
                std::vector<uint64_t> queues, const Freedom &freedom)
