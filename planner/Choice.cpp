@@ -64,17 +64,6 @@ PlanFile readPlanFile(const std::string &path) {
   return plan;
 }
 
-/// A TOML text.
-static std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string planFileText(const PlanFile &plan, const std::vector<std::string> &comments) {
   std::string out;
   for (const std::string &line : comments)

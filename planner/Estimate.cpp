@@ -63,10 +63,13 @@ const Estimator::Sample &Estimator::sample(const Choice &choice, const AxisSizes
                  .contextParallel = choice.contextParallel,
                  .link = choice.link};
   // Those along its own axes, whatever the others are.
-  if (!choice.rates.empty())
-    reduced.rates =
-        ratesOn(cluster, std::get<Mesh>(Mesh::parse(reduced.mesh)), nameOf(options.precision))
-            .text();
+  if (!choice.rates.empty()) {
+    std::string &rates = ratesOf[reduced.mesh];
+    if (rates.empty())
+      rates = ratesOn(cluster, std::get<Mesh>(Mesh::parse(reduced.mesh)), nameOf(options.precision))
+                  .text();
+    reduced.rates = rates;
+  }
   auto [found, isNew] =
       sampled.try_emplace(concat(reduced.text(), " ", reduced.link, " ", reduced.rates));
   if (isNew)
@@ -119,15 +122,19 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
 }
 
 /// Where samples have one number of rows, as of a step that is not cut into microbatches: all of it
-/// but parameters is taken to be in proportion.
-Estimator::Sample Estimator::withRows(Sample sample, double rows) {
+/// but gradients is taken to be in proportion.
+Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
   const double part = rows / sample.rows;
   for (double Sample::*figure : {&Sample::body, &Sample::computing, &Sample::communicating})
     sample.*figure *= part;
-  sample.memory.scratch = int64_t(part * double(sample.memory.scratch));
+  double scratch = double(sample.memory.scratch),
+         gradients = std::min(scratch, facts.trained * double(sample.memory.parameters)),
+         grown = part * (scratch - gradients);
   sample.rows = rows;
-  sample.kept = part * sample.ofLayers;
-  sample.passing = double(sample.memory.scratch) - sample.kept;
+  sample.kept = std::min(grown, part * sample.ofLayers);
+  sample.passing = grown - sample.kept;
+  sample.memory.scratch = int64_t(gradients + grown);
+  sample.memory.reserve = int64_t(part * double(sample.memory.reserve));
   return sample;
 }
 
@@ -298,11 +305,11 @@ static Prediction extended(const Prediction &few, const Prediction &more, double
 std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::string &why) {
   const AxisSizes sizes = AxisSizes::of(choice.mesh);
   // Of fewer layers what is kept at a time is not yet as of many.
-  int64_t few = 6, step = 2;
+  int64_t few = 8, step = 2;
   if (sizes.pp > 1) {
-    const pipeline::Schedule &schedule =
-        *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    step = sizes.pp * schedule.chunks;
+    const std::optional<pipeline::Schedule> schedule =
+        pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
+    step = sizes.pp * schedule->chunks;
     few = step + facts.repeats.rounds % step; // as unevenly cut
   }
   if (facts.repeats.rounds <= few + step)

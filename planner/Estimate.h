@@ -45,7 +45,7 @@ public:
   /// Nothing where the choice cannot be compiled, with the reason.
   std::optional<Prediction> estimate(const Choice &choice, Rows rows, std::string &why);
 
-  /// The same from two shallow models, of a layer a stage and of two (of six and eight without
+  /// The same from two shallow models, of a layer a stage and of two (of eight and ten without
   /// stages), that are lowered whole: what grows with layers is taken to grow evenly. Of a model
   /// that is no deeper it is what the plan says.
   std::optional<Prediction> estimateClosely(const Choice &choice, std::string &why);
@@ -68,7 +68,7 @@ private:
     double kept = 0, passing = 0;
   };
   const Sample &sample(const Choice &choice, const AxisSizes &sizes, int64_t count);
-  static Sample withRows(Sample sample, double rows);
+  Sample withRows(Sample sample, double rows) const;
   Sample sampleOf(const Choice &choice, const AxisSizes &sizes, double rowsOfRank, Rows rows);
   void lower(const Choice &choice, Sample &sample);
   /// The model with so many of its layers.
@@ -79,6 +79,7 @@ private:
   const Cluster &cluster;
   Facts &facts;
   std::map<std::string, Sample> sampled;
+  std::map<std::string, std::string> ratesOf; ///< what layouts are weighed by, by samples' meshes
   std::map<int64_t, mlir::OwningOpRef<mlir::ModuleOp>> withFewer; ///< by their rounds
 };
 

@@ -88,8 +88,11 @@ double ClusterPrices::secondsOn(const Device &device, plan::Action action,
 MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view multiplied) {
   MeshRates rates{{HUGE_VAL, HUGE_VAL}};
   double launch = 0;
-  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    const Device &device = cluster.deviceOf(rank);
+  int64_t begin = 0;
+  for (const auto &[device, count] : cluster.groups) {
+    if (begin >= mesh.ranks())
+      break;
+    begin += count;
     rates.rank.flopsPerSecond =
         std::min(rates.rank.flopsPerSecond, device.rateOf(std::string(multiplied)));
     rates.rank.bytesPerSecond = std::min(rates.rank.bytesPerSecond, device.bandwidth);

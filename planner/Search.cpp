@@ -244,6 +244,7 @@ private:
   }
 
   void estimateAll(const AxisSizes &sizes) {
+    const std::string link = linkOf(sizes), rates = ratesOf(sizes);
     for (int64_t count : countsFor(sizes))
       for (int64_t zero : zerosFor(sizes, count))
         if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
@@ -257,8 +258,8 @@ private:
                             .microbatches = count == facts.recipeCount ? 0 : count,
                             .schedule = schedule,
                             .sequenceParallel = along,
-                            .link = linkOf(sizes),
-                            .rates = ratesOf(sizes)};
+                            .link = link,
+                            .rates = rates};
               estimateWithMemory(choice);
             }
   }
@@ -327,15 +328,15 @@ private:
       std::string why;
       std::optional<Prediction> prediction =
           lowers ? lowering.predict(choice, why) : estimator.estimateClosely(choice, why);
-      ++(lowers ? result.lowered : result.examined);
-      if (prediction)
+      if (prediction) {
+        ++(prediction->isLowered ? result.lowered : result.examined);
         result.best.push_back({choice, *prediction, int64_t(number)});
-      else
-        result.reasons.try_emplace(choice.text(), why);
+      } else {
+        result.unpredicted.emplace_back(int64_t(number), why);
+      }
       if (allowed.tell)
-        allowed.tell(estimator.samples() + result.lowered);
+        allowed.tell(int64_t(number) + 1);
     }
-    result.samples = estimator.samples();
     sortBest();
   }
 

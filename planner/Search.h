@@ -51,6 +51,7 @@ struct SearchResult {
   double bound = 0;
   /// Why axes that were allowed are not used, by their names.
   std::map<std::string, std::string> reasons = {};
+  std::vector<std::pair<int64_t, std::string>> unpredicted = {}; ///< of Allowed::given, and why
   std::optional<Planned> smallest = {}; ///< what takes least memory, where nothing fits
 };
 

@@ -385,14 +385,14 @@ private:
   }
 
   /// The type in which ranks' parts are sent to be added up, where it is not the value's own: of
-  /// what a product of low precision gives, over axes that are not the batch's. Gradients of
+  /// what a product of low precision gives, over axes that are none of the batch's. Gradients of
   /// parameters, which are added up over those, stay as wide as what they change.
   RankedTensorType lowSumOf(Value value, const Layout &from, const Layout &to) const {
-    auto isAdded = [&](unsigned axis) {
-      return !llvm::is_contained(to.sums, axis) && !isOfBatch(mesh.axes[axis].name);
-    };
+    auto isAdded = [&](unsigned axis) { return !llvm::is_contained(to.sums, axis); };
+    auto isOfRows = [&](unsigned axis) { return isAdded(axis) && isOfBatch(mesh.axes[axis].name); };
     RankedTensorType type = tensorType(value);
-    if (!lowSums || !type.getElementType().isF32() || !llvm::any_of(from.sums, isAdded))
+    if (!lowSums || !type.getElementType().isF32() || !llvm::any_of(from.sums, isAdded) ||
+        llvm::any_of(from.sums, isOfRows))
       return {};
     Operation *op = value.getDefiningOp();
     while (isa_and_nonnull<View>(op))

@@ -224,4 +224,14 @@ void TomlTable::requireAllRead() const {
     }
 }
 
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
 } // namespace weir::planner

@@ -69,6 +69,9 @@ private:
   std::shared_ptr<Node> node;
 };
 
+/// A text as TOML has it, between quotation marks.
+std::string quoted(const std::string &text);
+
 } // namespace weir::planner
 
 #endif

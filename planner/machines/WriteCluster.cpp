@@ -6,15 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/machines/Cluster.h"
+#include "planner/machines/TomlTable.h"
 #include "runtime/base/Text.h"
 #include "runtime/report/Number.h"
 
 namespace weir::planner {
 namespace {
 
-/// A key and a figure with four digits: in thousands of bytes, FLOPs or parts of a second.
+/// A key and a figure of four digits.
 std::string line(const char *key, double figure, const char *unit) {
-  return figure > 0 ? concat(key, " = \"", formatted("%.4g", figure), unit, "\"\n") : "";
+  return concat(key, " = \"", formatted("%.4g", figure), unit, "\"\n");
+}
+
+/// Of what may be left out.
+std::string known(const char *key, double figure, const char *unit) {
+  return figure > 0 ? line(key, figure, unit) : "";
 }
 
 std::string rates(const RateOf &rates) {
@@ -27,12 +33,12 @@ std::string rates(const RateOf &rates) {
 std::string textOf(const DeviceGroup &group, const std::string &source) {
   const Device &device = group.device;
   std::string text = "[[devices]]\n";
-  text += concat("name = \"", device.name, "\"\n", "target = \"", device.target, "\"\n",
-                 "count = ", group.count, "\n");
-  text += concat("memory = \"", device.memory / 1'000'000, "MB\"\n");
+  text += concat("name = ", quoted(device.name), "\ntarget = ", quoted(device.target),
+                 "\ncount = ", group.count, "\n");
+  text += concat("memory = \"", formatted("%.9g", double(device.memory) / 1e3), "kB\"\n");
   text += line("bandwidth", device.bandwidth / 1e9, "GB/s");
   text += line("launch", 1e6 * device.launch, "us");
-  text += line("host", device.hostBandwidth / 1e9, "GB/s");
+  text += known("host", device.hostBandwidth / 1e9, "GB/s");
   if (device.watts > 0)
     text += concat("watts = ", formatted("%.4g", device.watts), "\n");
   if (!device.peak.empty())
@@ -45,24 +51,24 @@ std::string textOf(const DeviceGroup &group, const std::string &source) {
     text += concat("tile = [", products.tileRows, ", ", products.tileColumns, "]\n");
   if (products.ramp > 0)
     text += concat("ramp = ", formatted("%.4g", products.ramp), "\n");
-  std::string kernels = line("elementwise", device.elementwise / 1e9, "GFLOP/s") +
-                        line("attention", device.attention / 1e9, "GFLOP/s") +
-                        line("convolution", device.convolution / 1e9, "GFLOP/s");
+  std::string kernels = known("elementwise", device.elementwise / 1e9, "GFLOP/s") +
+                        known("attention", device.attention / 1e9, "GFLOP/s") +
+                        known("convolution", device.convolution / 1e9, "GFLOP/s");
   text += kernels.empty() ? "" : "\n[devices.kernels]\n" + kernels;
-  return text + "\n[devices.sources]\nfigures = \"" + source + "\"\n";
+  return text + "\n[devices.sources]\nfigures = " + quoted(source) + "\n";
 }
 
 } // namespace
 
 std::string textOf(const Cluster &cluster, const std::string &source) {
-  std::string text = concat("name = \"", cluster.name, "\"\n");
+  std::string text = concat("name = ", quoted(cluster.name), "\n");
   for (const DeviceGroup &group : cluster.groups)
     text += "\n" + textOf(group, source);
   for (const LinkLevel &level : cluster.levels) {
-    text += concat("\n[[links]]\nname = \"", level.name, "\"\ndevices = ", level.devices, "\n");
+    text += concat("\n[[links]]\nname = ", quoted(level.name), "\ndevices = ", level.devices, "\n");
     text += line("bandwidth", level.bandwidth / 1e9, "GB/s");
     text += line("latency", 1e6 * level.latency, "us");
-    text += "source = \"" + source + "\"\n";
+    text += "source = " + quoted(source) + "\n";
   }
   return text;
 }

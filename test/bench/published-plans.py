@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
+# Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Steps of published runs against what `weir plan` predicts of the same model, plan and machine, beside a model of one constant.
 
-    test/bench/published-plans.py --table published-plans.csv [--only TEXT] [--layers]
+    test/bench/published-plans.py --table published-plans.csv [--only TEXT]
 
 Each row's plan is planned alone (`--mesh`, `--schedule`, `--microbatches`, `--recompute`, `--lower 0`) for the machine that it ran on, as
 published/selene.toml describes it. "as described" is what comes of that. "one run" multiplies all predictions of a software stack by one number,

@@ -203,7 +203,7 @@ static void checkOtherMeshes(const CompileOptions &options) {
     if (!hasBatch(of))
       one.zero = 0;
     if (of.find(tensorAxis) < 0)
-      one.saysSequenceParallel = false;
+      one.saysSequenceParallel = one.lowSums = false;
     checkMeshOptions(one);
   }
 }
@@ -231,7 +231,8 @@ void checkMeshOptions(const CompileOptions &options) {
     throw Failure(Exit::usage, "--link joins the ranks of a --mesh, and there is none");
   if (options.mesh.empty() && !options.rates.empty())
     throw Failure(Exit::usage, "--rates are of the ranks of a --mesh, and there is none");
-  if (options.mesh.empty() && !options.overlap)
+  // A mesh that was chosen may be one device, or without tp.
+  if (options.mesh.empty() && !options.overlap && !options.choseMesh)
     throw Failure(Exit::usage, "--no-overlap is of what the ranks of a --mesh exchange, and there "
                                "is none");
   checkStages(options);
@@ -251,7 +252,7 @@ void checkMeshOptions(const CompileOptions &options) {
                   "--context-parallel says what attention does over an axis cp, and there is none: "
                   "expected --mesh cp=N");
   auto hasTensors = [](const Mesh &some) { return some.find(tensorAxis) >= 0; };
-  if (options.lowSums && !any(options, hasTensors))
+  if (options.lowSums && !options.choseMesh && !any(options, hasTensors))
     throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
                                "expected --mesh tp=N");
   if (options.saysSequenceParallel && !any(options, hasTensors))

@@ -20,6 +20,7 @@
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/FatalErrors.h"
+#include "tools/weir/GivenPlans.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PrecisionOptions.h"
@@ -190,6 +191,8 @@ ordered_json describe(const Planning &planning, const std::vector<std::string> &
   }
   for (const auto &[what, why] : result.reasons)
     reasons[what] = why;
+  for (const auto &[number, why] : result.unpredicted)
+    reasons["--plan " + files[size_t(number)]] = why;
   std::vector<std::string> kinds;
   for (const planner::DeviceGroup &group : cluster.groups)
     kinds.push_back(concat(group.count, " x ", group.device.name));
@@ -354,13 +357,6 @@ Exit sayNothingFits(const Planning &planning) {
   return result.smallest ? Exit::device : Exit::usage;
 }
 
-/// Plans that were asked about by name, and cannot be compiled.
-void sayUnpredicted(const Planning &planning) {
-  for (const auto &[what, why] : planning.result.reasons)
-    llvm::errs() << "warning: no figures for " << (what.empty() ? "one device" : what) << ": "
-                 << why << "\n";
-}
-
 Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
   Allowed allowed{.mesh = options.mesh,
                   .zero = options.saysZero ? options.zero : -1,
@@ -371,36 +367,12 @@ Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
                                           : std::nullopt,
                   .recompute = options.recompute,
                   .fewer = !plan.allDevices,
-                  .lowered = plan.lowered};
+                  .lowered = plan.lowered >= 0    ? plan.lowered
+                             : plan.plans.empty() ? 32
+                                                  : int64_t(plan.plans.size())};
   if (!plan.axes.empty())
     allowed.axes = plan.axes;
   return allowed;
-}
-
-/// Plans that are given, with the command line that they go with.
-std::vector<planner::Choice> readPlans(const CompileOptions &options, const PlanModelOptions &plan,
-                                       const Cluster &cluster) {
-  const char *given = !options.mesh.empty() ? "--mesh" : decidedBeside(options);
-  if (given && !plan.plans.empty())
-    throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
-                                             "the two out, or change the file"));
-  std::vector<planner::Choice> choices;
-  for (const std::string &path : plan.plans) {
-    planner::PlanFile file = readPlan(path);
-    auto require = [&](const std::string &planned, const std::string &here, const char *what) {
-      if (!planned.empty() && planned != here)
-        throw Failure(Exit::usage, concat("--plan ", path, " was made for ", planned, ", and ",
-                                          what, " ", here, ": plan again, or change the file"));
-    };
-    require(file.target, cluster.deviceOf(0).target, "the devices' target is");
-    require(file.precision, options.precision, "--precision is");
-    if (int64_t ranks = std::get<Mesh>(Mesh::parse(file.choice.mesh)).ranks();
-        ranks > cluster.devices())
-      throw Failure(Exit::usage, concat("--plan ", path, " wants ", ranks, " devices, and ",
-                                        cluster.name, " has ", cluster.devices()));
-    choices.push_back(std::move(file.choice));
-  }
-  return choices;
 }
 
 planner::PlanFile fileOf(const Planning &planning, const Planned &plan) {
@@ -422,23 +394,25 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
       throw Failure(Exit::usage, concat("--mesh ", options.mesh, " wants ", ranks, " devices, and ",
                                         cluster.name, " has ", cluster.devices()));
   Allowed allowed = allowedBy(options, plan);
-  allowed.given = readPlans(options, plan, cluster);
+  allowed.given = readGivenPlans(options, plan.plans, cluster);
   Planning planning(options);
   if (Exit exit = planning.elaborateModel(false); exit != Exit::ok)
     return exit;
   planning.search(cluster, allowed);
   const std::vector<Planned> &best = planning.result.best;
+  for (const auto &[number, why] : planning.result.unpredicted)
+    llvm::errs() << (best.empty() ? "error: " : "warning: ") << plan.plans[size_t(number)]
+                 << " cannot be compiled: " << why << "\n";
   if (best.empty())
-    return sayNothingFits(planning);
-  if (!plan.plans.empty())
-    sayUnpredicted(planning);
-  auto listed = int64_t(std::min(best.size(), size_t(plan.best)));
+    return plan.plans.empty() ? sayNothingFits(planning) : Exit::usage;
+  const size_t most = plan.plans.empty() ? size_t(plan.best) : best.size();
+  auto listed = int64_t(std::min(best.size(), most));
   for (int64_t number : plan.why)
     if (number > listed)
       throw Failure(Exit::usage, concat("--why ", number, ": ", listed, " plans are listed"));
   if (plan.take > listed)
     throw Failure(Exit::usage, concat("--take ", plan.take, ": ", listed, " plans are listed"));
-  ordered_json facts = describe(planning, plan.plans, plan.best);
+  ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
     std::string text = planner::planFileText(

@@ -17,7 +17,7 @@ struct PlanModelOptions {
   std::string output = "";            ///< where the best plan is written; "": nowhere
   int64_t take = 1;                   ///< the number, in the table, of what is written
   int64_t best = 10;                  ///< how many are listed
-  int64_t lowered = 32;               ///< plans that are lowered at most
+  int64_t lowered = -1;               ///< plans that are lowered at most; -1: as many as is usual
   std::vector<std::string> axes = {}; ///< of meshes; none: any
   std::vector<std::string> plans =
       {};                        ///< files of plans that are predicted; none: the best are found

@@ -52,10 +52,9 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->capture_default_str();
   app.add_option("--lower", plan.lowered,
                  "How many plans to lower at most, which says exactly what they take; 0: none, "
-                 "all figures are estimates")
+                 "all figures are estimates (default: 32, and all of --plan)")
       ->type_name("N")
-      ->transform(integerWithin(0, 100000))
-      ->capture_default_str();
+      ->transform(integerWithin(0, 100000));
   CLI::Option *why =
       app.add_option("--why", plan.why, "Say why the second of these plans is slower")
           ->type_name("A B")

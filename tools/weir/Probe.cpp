@@ -29,6 +29,7 @@
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ProbeModel.h"
 #include "tools/weir/WorkProgress.h"
+#include <mutex>
 #include <thread>
 
 using namespace mlir;
@@ -147,31 +148,48 @@ std::vector<MeasuredWork> measure(std::vector<std::byte> bytes, int64_t threads)
   return Measuring(artifact::programOf(program.plan(), 0), *program.trace()).all;
 }
 
+/// What one rank does: gives all others the same bytes, so many times. The first says how long one
+/// takes.
+void exchangeOften(Transport &transport, int64_t rank, int64_t ranks, size_t bytes, int times,
+                   double &seconds) {
+  std::vector<std::byte> own(bytes), all(bytes * size_t(ranks));
+  std::vector<std::span<const std::byte>> to(size_t(ranks), own);
+  std::vector<std::span<std::byte>> from;
+  for (size_t member = 0; member < size_t(ranks); ++member)
+    from.push_back(std::span(all).subspan(member * bytes, bytes));
+  auto exchange = [&] { transport.exchange(0, "the probe", to, from); };
+  exchange();
+  int64_t begin = Trace::now();
+  for (int i = 0; i < times; ++i)
+    exchange();
+  if (rank == 0)
+    seconds = 1e-9 * double(Trace::now() - begin) / times;
+}
+
 /// Ranks that are threads, as those of a run: each gives all others the same bytes.
 std::vector<MeasuredGather> measureGathers(int64_t ranks) {
   Mesh mesh = std::get<Mesh>(Mesh::parse(concat("dp=", ranks)));
   collectives::LocalRanks local(mesh);
   std::vector<MeasuredGather> measured;
-  for (size_t bytes = 256; bytes <= 16 << 20; bytes *= 4) {
+  std::mutex mutex;
+  std::exception_ptr wrong;
+  for (size_t bytes = 256; bytes * size_t(ranks - 1) <= 16 << 20; bytes *= 4) {
     int times = int(std::clamp<size_t>((64 << 20) / bytes, 8, 1000));
     double seconds = 0;
     std::vector<std::jthread> threads;
     for (int64_t rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
-        std::vector<std::byte> own(bytes), all(bytes * size_t(ranks));
-        std::vector<std::span<const std::byte>> to(size_t(ranks), own);
-        std::vector<std::span<std::byte>> from;
-        for (size_t member = 0; member < size_t(ranks); ++member)
-          from.push_back(std::span(all).subspan(member * bytes, bytes));
-        auto exchange = [&] { local.of(rank).exchange(0, "the probe", to, from); };
-        exchange();
-        int64_t begin = Trace::now();
-        for (int i = 0; i < times; ++i)
-          exchange();
-        if (rank == 0)
-          seconds = 1e-9 * double(Trace::now() - begin) / times;
+        try {
+          exchangeOften(local.of(rank), rank, ranks, bytes, times, seconds);
+        } catch (...) {
+          local.end();
+          std::lock_guard lock(mutex);
+          wrong = std::current_exception();
+        }
       });
     threads.clear();
+    if (wrong)
+      std::rethrow_exception(wrong);
     measured.push_back({double(bytes) * double(ranks - 1), seconds});
   }
   return measured;
@@ -191,6 +209,9 @@ std::string probeMachine(const ProbeOptions &asked) {
     throw Failure(Exit::usage,
                   concat("--devices ", options.devices, ": this process has ", cores,
                          cores == 1 ? " core" : " cores", ", and each device wants one"));
+  if (!makeTarget(options.target))
+    throw Failure(Exit::usage,
+                  "--target " + options.target + " is none: expected " + targetOptions());
   FatalErrors ends;
   planner::Device device =
       planner::clusterOf("cpu", 1, {}).deviceOf(0); // what is not measured is as usual
@@ -211,6 +232,7 @@ std::string probeMachine(const ProbeOptions &asked) {
   device.target = options.target;
   device.products = {.rate = {{"f32", device.products.rate.at("f32")}}};
   device.peak.clear();
+  device.watts = 0;
   planner::fitDevice(device, measured);
   device.hostBandwidth = device.bandwidth;
   if (uint64_t memory = machineMemory())

@@ -73,7 +73,7 @@ static Paces measure(const artifact::Program &program, int steps, const replay::
     most = std::max(most, busy(own, paces[&own].seconds));
   }
   for (auto &[own, pace] : paces)
-    pace.scale = std::max(1.0, lasts / most);
+    pace.scale = most > 0 ? std::max(1.0, lasts / most) : 1;
   return paces;
 }
 
@@ -87,8 +87,9 @@ static Exit run(int argc, char **argv) {
   replay::Links links{1e9, 1e-5};
   double lasts = 4, scale = 1;
   app.add_option("artifact", path)->required();
-  app.add_option("--steps", steps, "That are measured");
-  app.add_option("--bandwidth", links.bandwidth, "Bytes a second between any two devices");
+  app.add_option("--steps", steps, "That are measured")->check(CLI::Range(1, 1000));
+  app.add_option("--bandwidth", links.bandwidth, "Bytes a second between any two devices")
+      ->check(CLI::Range(1.0, 1e15));
   app.add_option("--latency", links.latency, "Seconds");
   app.add_option("--lasts", lasts,
                  "Seconds that the replay lasts at least: all times are multiplied, so that what a "
