@@ -135,7 +135,7 @@ private:
 
   /// The best again, met by samples of their own rows, and with less computed again.
   void refine() {
-    constexpr size_t mostRefined = 48, mostWithBlocks = 8;
+    constexpr size_t mostRefined = 32, mostWithBlocks = 8;
     sort();
     std::vector<Planned> coarse = std::move(all);
     all.clear();
