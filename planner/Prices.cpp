@@ -14,12 +14,6 @@ using namespace mlir;
 
 namespace weir::planner {
 
-static WorkKind workOf(KernelShape shape) {
-  return shape == KernelShape::attention ? WorkKind::attention
-         : shape == KernelShape::product ? WorkKind::convolution
-                                         : WorkKind::elementwise;
-}
-
 static Members membersOf(const Mesh &mesh, unsigned axis) {
   Members who{mesh.axes[axis].size, 1};
   for (size_t inner = axis + 1; inner < mesh.axes.size(); ++inner)
@@ -80,7 +74,7 @@ double ClusterPrices::secondsOn(const Device &device, plan::Action action,
   if (auto launch = dyn_cast<plan::LaunchOp>(*action)) {
     // The first part has all the work, but each is a launch.
     auto kernel = symbols.lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
-    work.kind = workOf(kernel.getShape());
+    work.kind = workOf(stringifyKernelShape(kernel.getShape()));
   }
   return device.launch + planner::secondsOf(device, work, multiplied);
 }

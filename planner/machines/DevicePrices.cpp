@@ -40,6 +40,12 @@ double secondsOf(const Device &device, const spec::Product &product) {
   return std::max(best, double(product.cost().bytes) / device.bandwidth);
 }
 
+WorkKind workOf(std::string_view shape) {
+  return shape == "attention" ? WorkKind::attention
+         : shape == "product" ? WorkKind::convolution
+                              : WorkKind::elementwise;
+}
+
 double secondsOf(const Device &device, const KernelWork &work, const std::string &multiplied) {
   auto rateOr = [&](double rate, double part) {
     return rate > 0 ? rate : part * device.rateOf(multiplied);

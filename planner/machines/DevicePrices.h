@@ -14,6 +14,7 @@
 
 #include "planner/machines/Cluster.h"
 #include "runtime/spec/Product.h"
+#include <string_view>
 
 namespace weir::planner {
 
@@ -26,6 +27,8 @@ std::string multipliedBy(const spec::Product &product);
 
 /// Work that is no product: each kind has a rate of its own.
 enum class WorkKind { elementwise, attention, convolution };
+/// Of a kernel of that shape, by its name.
+WorkKind workOf(std::string_view shape);
 struct KernelWork {
   WorkKind kind = WorkKind::elementwise;
   double flops = 0, bytes = 0;

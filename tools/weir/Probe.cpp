@@ -77,12 +77,6 @@ std::vector<std::byte> compileModel(const ProbeOptions &options, Precision preci
   return std::move(*bytes);
 }
 
-WorkKind kindOf(std::string_view shape) {
-  return shape == "attention" ? WorkKind::attention
-         : shape == "product" ? WorkKind::convolution
-                              : WorkKind::elementwise;
-}
-
 /// Of the first rank's step.
 class Measuring {
 public:
@@ -106,7 +100,7 @@ private:
       KernelWork work{WorkKind::elementwise, double(cost.flops), double(cost.bytes)};
       if (const artifact::Launch *launch = action->work_as_Launch()) {
         const artifact::Kernel &kernel = *program.kernels()->Get(launch->kernel());
-        work.kind = kindOf(kernel.shape()->string_view());
+        work.kind = planner::workOf(kernel.shape()->string_view());
         if (kernel.part() > 0)
           all.back().seconds += seconds; // all the work is the first part's
         else
