@@ -56,9 +56,11 @@ struct Cuts {
   double most = 0;            ///< what a part takes
 };
 
-/// Of ops whose costs up to each are these, at some of these places. Nothing where there are not
-/// enough.
-std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places, int64_t parts) {
+/// Of ops whose costs up to each are these, at some of these places, where each part is computed so
+/// many times as fast as it would be on average. Nothing where there are not enough places.
+std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places,
+                             ArrayRef<double> speeds) {
+  const int64_t parts = speeds.size();
   if (int64_t(places.size()) < parts - 1)
     return std::nullopt;
   size_t count = places.size();
@@ -67,11 +69,11 @@ std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places, int
   std::vector<std::vector<size_t>> from(parts, std::vector<size_t>(count + 1, 0));
   auto at = [&](size_t place) { return place < count ? upTo[places[place]] : upTo.back(); };
   for (size_t i = 0; i <= count; ++i)
-    best[0][i] = at(i);
+    best[0][i] = at(i) / speeds[0];
   for (int64_t k = 1; k < parts; ++k)
     for (size_t i = 0; i <= count; ++i)
       for (size_t before = 0; before < i; ++before) {
-        double most = std::max(best[k - 1][before], at(i) - at(before));
+        double most = std::max(best[k - 1][before], (at(i) - at(before)) / speeds[size_t(k)]);
         if (most < best[k][i]) {
           best[k][i] = most;
           from[k][i] = before;
@@ -91,8 +93,12 @@ std::optional<Cuts> bestCuts(ArrayRef<double> upTo, ArrayRef<size_t> places, int
 
 class Assigner {
 public:
-  Assigner(ModuleOp module, func::FuncOp step, int64_t stages, int64_t ranks)
-      : module(module), step(step), stages(stages), ranks(ranks) {}
+  /// Ranks along `pipe` have stages, in turn.
+  Assigner(ModuleOp module, func::FuncOp step, int64_t stages, const Mesh::Axis &pipe)
+      : module(module), step(step), stages(stages), ranks(pipe.size) {
+    for (int64_t stage = 0; stage < stages; ++stage)
+      speeds.push_back(pipe.shareAt(stage % ranks));
+  }
 
   LogicalResult run(StringRef mesh) {
     GradientOp gradient;
@@ -194,7 +200,7 @@ private:
         if (double(crossing[i]) <= most)
           places.push_back(i);
       bool all = places.size() + 1 == line.size();
-      if (auto cuts = bestCuts(upTo, places, stages)) {
+      if (auto cuts = bestCuts(upTo, places, speeds)) {
         // That more crosses has to be worth it.
         double worth = cuts->most * (1 + 0.1 * double(doubled));
         if (worth < best) {
@@ -208,7 +214,7 @@ private:
         break;
     }
     if (!found)
-      found = bestCuts(upTo, llvm::to_vector(llvm::seq<size_t>(1, line.size())), stages);
+      found = bestCuts(upTo, llvm::to_vector(llvm::seq<size_t>(1, line.size())), speeds);
     int64_t stage = 0;
     size_t next = 0;
     for (auto [place, op] : llvm::enumerate(line)) {
@@ -300,6 +306,7 @@ private:
   ModuleOp module;
   func::FuncOp step;
   const int64_t stages, ranks;
+  SmallVector<double> speeds; ///< of stages, 1 on average
   llvm::DenseMap<Value, Depends> depends;
   SmallVector<Operation *> line; ///< what is cut
 };
@@ -315,6 +322,8 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (ranks == 1 || !step)
       return;
+    const Mesh whole = std::get<Mesh>(Mesh::parse(text)); // else there is one stage
+    const Mesh::Axis &pipe = whole.axes[size_t(whole.find(stageAxis))];
     if (chunks > 1 &&
         !step.walk([](MicrobatchesOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
       emitError(step.getLoc())
@@ -323,8 +332,7 @@ struct AssignStages : weir::impl::AssignStagesBase<AssignStages> {
              "--microbatches, as many as pp has ranks or a multiple of them";
       return signalPassFailure();
     }
-    if (failed(Assigner(getOperation(), step, stages, ranks)
-                   .run("--mesh pp=" + std::to_string(ranks))))
+    if (failed(Assigner(getOperation(), step, stages, pipe).run("--mesh pp=" + pipe.ranks())))
       signalPassFailure();
   }
 };

@@ -29,7 +29,7 @@ struct Later {
   Kind kind;
   unsigned axis;
   int64_t
-      elements; ///< of what is sent and got at most, of the first rank: all put the same together
+      elements; ///< of what is sent and got at most, of the fullest rank: all put the same together
   bool again;   ///< AllGatherOp::again
   llvm::SmallVector<unsigned, 2> also = {}; ///< axes that a sum is over besides, in order
   int64_t stage = -1;               ///< of a pipeline, that the value is on (ir/weir/Stages.h)

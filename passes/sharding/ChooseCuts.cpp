@@ -178,25 +178,32 @@ private:
       if (dimension >= layout.dimensions.size())
         continue;
       Piece &piece = layout.dimensions[dimension][0];
-      if (piece.size < mesh.axes[axis].size)
-        continue;
       piece.axes = {axis};
+      if (!piece.hasPlaceForAll(mesh))
+        continue;
       seeds.push_back({value, layout});
     }
     return seeds;
   }
 
+  /// Of the microbatch, or of the batch, that the value is made in; 0 where that is not known.
+  int64_t rowsAround(Value value) {
+    if (auto loop = dyn_cast<MicrobatchesOp>(value.getParentBlock()->getParentOp());
+        loop && !loop.getSliced().empty())
+      return shapeOf(loop.getBody().getArgument(1))[0];
+    auto batch = entry->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(batchAttrName);
+    return batch ? batch.getInt() : 0;
+  }
+
   /// Along the places of a sequence or an image: the second dimension, or what the first one has
   /// for each row.
   Seeds cutsBehindRows(ArrayRef<Value> values) {
-    auto batch = entry->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(batchAttrName);
-    int64_t rows = batch ? batch.getInt() : 0;
     Seeds seeds;
     for (Value value : values) {
       Layout layout = Layout::whole(shapeOf(value));
       if (layout.dimensions.empty())
         continue;
-      int64_t size = layout.dimensions[0][0].size;
+      int64_t size = layout.dimensions[0][0].size, rows = rowsAround(value);
       if (rows && size > rows && size % rows == 0)
         layout.dimensions[0] = {Piece{rows}, Piece{size / rows}};
       else if (layout.dimensions.size() < 3)

@@ -12,6 +12,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Reshard.h"
@@ -203,6 +204,8 @@ private:
     auto copied =
         MicrobatchesOp::create(builder, loop.getLoc(), types, loop.getCountAttr(), sliced, carried);
     copied.getBody().takeBody(region);
+    if (Attribute sampled = loop->getAttr(sampledAttrName))
+      copied->setAttr(sampledAttrName, sampled);
     for (auto [old, result, layout] :
          llvm::zip_equal(loop.getResults(), copied.getResults(), *results))
       locals[old] = {result, layout};

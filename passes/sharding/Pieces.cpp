@@ -16,7 +16,7 @@ namespace weir::sharding {
 static std::optional<Piece> takeOuter(Piece &piece, int64_t size, const Mesh &mesh) {
   if (piece.size == size)
     return std::exchange(piece, Piece{1});
-  if (piece.size % size != 0 || size % piece.parts(mesh) != 0)
+  if (piece.size % size != 0 || size % piece.units(mesh) != 0)
     return std::nullopt;
   Piece outer{size, std::move(piece.axes)};
   piece = {piece.size / size};
@@ -110,13 +110,15 @@ void cutFurther(Pieces &pieces, const Pieces &others, unsigned axis, const Mesh 
   Pieces mine = pieces, theirs = others;
   if (!align(mine, theirs, mesh))
     return;
-  for (auto [piece, like] : llvm::zip_equal(mine, theirs))
-    if (llvm::is_contained(like.axes, axis) &&
-        piece.size >= piece.parts(mesh) * mesh.axes[axis].size) {
-      piece.axes.push_back(axis);
+  for (auto [piece, like] : llvm::zip_equal(mine, theirs)) {
+    Piece cut = piece;
+    cut.axes.push_back(axis);
+    if (llvm::is_contained(like.axes, axis) && cut.hasPlaceForAll(mesh)) {
+      piece = std::move(cut);
       pieces = joined(mine);
       return;
     }
+  }
 }
 
 } // namespace weir::sharding

@@ -48,12 +48,13 @@ void cutPiece(Layout &layout, const Mesh &mesh, unsigned axis) {
     for (Piece &piece : pieces) {
       Piece cut = piece;
       cut.axes.push_back(axis);
-      int64_t largest = 0, smallest = piece.size;
+      int64_t before = 0, largest = 0, smallest = piece.size;
       for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
         int64_t size = cut.share(mesh, rank).size;
+        before = std::max(before, piece.share(mesh, rank).size);
         largest = std::max(largest, size), smallest = std::min(smallest, size);
       }
-      double share = double(largest * piece.parts(mesh)) / double(piece.size);
+      double share = double(largest) / double(before);
       if (smallest > 0 && share < least) {
         best = &piece;
         least = share;
@@ -260,7 +261,7 @@ private:
     std::string who = "--mesh ";
     for (unsigned axis : rowAxes()) {
       const Mesh::Axis &of = mesh.axes[axis];
-      who += (ranks == 1 ? "" : ",") + of.name + "=" + std::to_string(of.size);
+      who += (ranks == 1 ? "" : ",") + of.name + "=" + of.ranks();
       ranks *= of.size;
     }
     if (function->getParentOp()->hasAttr(hostsAttrName))
@@ -268,7 +269,8 @@ private:
     return emitError(function.getArgument(0).getLoc())
            << "a microbatch has " << (shape.empty() ? 1 : shape[0] / count) << " rows, which "
            << who << " cuts into " << ranks
-           << " parts: expected a row for each; make the batch larger, or fewer microbatches";
+           << " parts, of which some have none: expected a row for each; make the batch larger, or "
+              "fewer microbatches";
   }
 
   /// An input has the rows of all microbatches, one after the other: each rank has its part of
@@ -281,9 +283,11 @@ private:
     if (rows % count != 0)
       return layout;
     Piece piece{rows / count};
-    for (unsigned axis : rowAxes())
-      if (piece.size >= piece.parts(mesh) * mesh.axes[axis].size)
-        piece.axes.push_back(axis);
+    for (unsigned axis : rowAxes()) {
+      piece.axes.push_back(axis);
+      if (!piece.hasPlaceForAll(mesh))
+        piece.axes.pop_back();
+    }
     if (!piece.axes.empty())
       layout.dimensions[0] = joined(Pieces{Piece{count}, piece});
     return layout;

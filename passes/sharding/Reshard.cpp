@@ -16,13 +16,13 @@ using namespace mlir;
 namespace weir::sharding {
 
 /// A sum of fewer elements than so many for each member is made of all members' at once: two
-/// collectives of a part each would move as little, and wait twice. Of the first rank, which has as
-/// much as any: all ranks are to have the same collectives.
+/// collectives of a part each would move as little, and wait twice. Of the fullest rank: all ranks
+/// are to have the same collectives.
 static constexpr int64_t fewElements = 1024;
 
-static int64_t elementsOf(const Layout &layout, const Mesh &mesh, int64_t rank) {
+static int64_t mostElements(const Layout &layout, const Mesh &mesh) {
   int64_t elements = 1;
-  for (int64_t size : layout.shape(mesh, rank))
+  for (int64_t size : layout.shape(mesh, mesh.fullestRank()))
     elements *= size;
   return elements;
 }
@@ -141,13 +141,13 @@ static const Piece &pieceOf(const Layout &layout, const Step &step) {
 /// What stays apart is textbook's: what a layer's ranks tell each other over other axes is large,
 /// and each has its place. Members that have as many rows have equal columns of several values.
 bool Reshard::isPutOff(const Piece &piece, unsigned axis) const {
-  return isOfBatch(mesh.axes[axis].name) && piece.size % piece.parts(mesh) == 0;
+  return isOfBatch(mesh.axes[axis].name) && piece.isEven(mesh);
 }
 
 /// Until make(); the result has so many rows.
 Value Reshard::putOff(Location loc, Value value, Later::Kind kind, const Layout &layout,
                       unsigned axis, int64_t rows) {
-  int64_t elements = elementsOf(layout, mesh, 0);
+  int64_t elements = mostElements(layout, mesh);
   if (kind == Later::gather)
     elements *= members(axis);
   return buckets.put(builder, loc, value, withRows(value, rows), {kind, axis, elements, again});
@@ -246,16 +246,16 @@ Value Reshard::sum(Location loc, Value parts) {
   return isLow ? CastOp::create(builder, loc, type.clone(shapeOf(sum)), sum).getResult() : sum;
 }
 
-/// The sum of all members' values, for all of them; the first rank has so many elements. Of a sum
+/// The sum of all members' values, for all of them; the fullest rank has so many elements. Of a sum
 /// over several axes a member along the first adds up its share alone over the others: together
 /// they move as much as one collective of all would.
-Value Reshard::addUp(Location loc, Value value, ArrayRef<unsigned> axes, int64_t ofFirst) {
+Value Reshard::addUp(Location loc, Value value, ArrayRef<unsigned> axes, int64_t ofFullest) {
   if (axes.empty())
     return value;
   const unsigned axis = axes[0];
   int64_t members = mesh.axes[axis].size, elements = tensorType(value).getNumElements();
-  if (ofFirst < fewElements * members)
-    return addUp(loc, sum(loc, stack(loc, value, axis)), axes.drop_front(), ofFirst);
+  if (ofFullest < fewElements * members)
+    return addUp(loc, sum(loc, stack(loc, value, axis)), axes.drop_front(), ofFullest);
   Shape shape(shapeOf(value));
   Value flat = value;
   if (shape.size() > 1)
@@ -266,7 +266,7 @@ Value Reshard::addUp(Location loc, Value value, ArrayRef<unsigned> axes, int64_t
   if (share * members != elements)
     flat = PadOp::create(builder, loc, typeLike(flat, {share * members}), flat, zero, one);
   flat = sumOfShares(loc, flat, axis, shares, share);
-  flat = addUp(loc, flat, axes.drop_front(), (ofFirst + members - 1) / members);
+  flat = addUp(loc, flat, axes.drop_front(), (ofFullest + members - 1) / members);
   flat = allGather(loc, flat, axis, shares);
   if (share * members != elements)
     flat = SliceOp::create(builder, loc, typeLike(flat, {elements}), flat, zero, one);
@@ -310,13 +310,13 @@ void apply(Layout &layout, const Step &step) {
 }
 
 bool isOfFew(const Layout &before, unsigned axis, const Mesh &mesh) {
-  return elementsOf(before, mesh, 0) < fewElements * mesh.axes[axis].size;
+  return mostElements(before, mesh) < fewElements * mesh.axes[axis].size;
 }
 
 int64_t bytesOf(const Step &step, const Layout &before, int64_t elementBytes, const Mesh &mesh) {
   if (step.kind == Step::slice || step.kind == Step::regroup)
     return 0;
-  int64_t bytes = elementBytes * elementsOf(before, mesh, 0), members = mesh.axes[step.axis].size;
+  int64_t bytes = elementBytes * mostElements(before, mesh), members = mesh.axes[step.axis].size;
   if (step.kind == Step::gather || (step.kind == Step::sum && isOfFew(before, step.axis, mesh)))
     return bytes * (members - 1);
   return (step.kind == Step::sum ? 2 : 1) * (bytes / members * (members - 1));
@@ -357,7 +357,7 @@ SmallVector<Step> stepsBetween(const Layout &from, const Layout &to, const Mesh 
   auto swapFrom = [&](size_t from, size_t piece) -> std::optional<Step> {
     const Piece &other = now.dimensions[from][piece];
     unsigned axis = other.axes.back();
-    if (other.size % other.parts(mesh) != 0)
+    if (!other.isEven(mesh))
       return std::nullopt;
     std::optional<Step> found;
     each([&](size_t d, size_t p) {
@@ -434,7 +434,7 @@ Value Reshard::move(Location loc, Value value, const Layout &from, const Layout 
       value = addUpTo(loc, value, now, step);
       break;
     case Step::sum: {
-      Later sum{Later::sum, step.axis, elementsOf(now, mesh, 0), false};
+      Later sum{Later::sum, step.axis, mostElements(now, mesh), false};
       for (; isSumOfBatch(step) && i + 1 < steps.size() && isSumOfBatch(steps[i + 1]); ++i)
         sum.also.push_back(steps[i + 1].axis);
       value = buckets.put(builder, loc, value, shapeOf(value), sum);

@@ -103,7 +103,7 @@ private:
   mlir::Value swap(mlir::Location loc, mlir::Value value, const Layout &layout, const Step &step);
   mlir::Value sum(mlir::Location loc, mlir::Value parts);
   mlir::Value addUp(mlir::Location loc, mlir::Value value, llvm::ArrayRef<unsigned> axes,
-                    int64_t ofFirst);
+                    int64_t ofFullest);
   mlir::Value sumOfShares(mlir::Location loc, mlir::Value value, unsigned axis,
                           llvm::ArrayRef<int64_t> rows, int64_t share);
   mlir::Value addUpTo(mlir::Location loc, mlir::Value value, const Layout &layout,

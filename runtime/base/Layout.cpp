@@ -20,12 +20,34 @@ int64_t Piece::parts(const Mesh &mesh) const {
   return parts;
 }
 
-Share Piece::share(const Mesh &mesh, int64_t rank) const {
-  int64_t part = 0;
+int64_t Piece::units(const Mesh &mesh) const {
+  int64_t units = 1;
   for (unsigned axis : axes)
-    part = part * mesh.axes[axis].size + mesh.coordinate(rank, axis);
-  int64_t all = parts(mesh), begin = firstOfPart(size, part, all);
-  return {begin, firstOfPart(size, part + 1, all) - begin};
+    units *= mesh.axes[axis].allShares();
+  return units;
+}
+
+bool Piece::hasPlaceForAll(const Mesh &mesh) const {
+  auto isEqual = [&](unsigned axis) { return !mesh.axes[axis].hasShares(); };
+  if (std::ranges::all_of(axes, isEqual))
+    return size >= parts(mesh);
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+    if (share(mesh, rank).size == 0)
+      return false;
+  return true;
+}
+
+Share Piece::share(const Mesh &mesh, int64_t rank) const {
+  int64_t before = 0, own = 1, all = 1; // units
+  for (unsigned number : axes) {
+    const Mesh::Axis &axis = mesh.axes[number];
+    int64_t place = mesh.coordinate(rank, number);
+    before = before * axis.allShares() + own * axis.sharesBefore(place);
+    own *= axis.share(place);
+    all *= axis.allShares();
+  }
+  int64_t begin = firstOfPart(size, before, all);
+  return {begin, firstOfPart(size, before + own, all) - begin};
 }
 
 Pieces joined(std::span<const Piece> pieces) {

@@ -41,6 +41,15 @@ struct Piece {
   bool operator==(const Piece &) const = default;
 
   int64_t parts(const Mesh &mesh) const;
+  /// Whether all ranks have as many places.
+  bool isEven(const Mesh &mesh) const {
+    return size % parts(mesh) == 0 && units(mesh) == parts(mesh);
+  }
+  /// Equal parts that the shares of ranks are whole numbers of: as many as there are ranks, where
+  /// these have equal shares.
+  int64_t units(const Mesh &mesh) const;
+  /// Whether each rank has a place at least.
+  bool hasPlaceForAll(const Mesh &mesh) const;
   /// What a rank has of it.
   Share share(const Mesh &mesh, int64_t rank) const;
 };

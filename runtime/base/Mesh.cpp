@@ -7,9 +7,57 @@
 
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
+#include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <optional>
 
 namespace weir {
+
+/// "3:1" or "2" as numbers. Nothing where one is none.
+static std::optional<std::vector<int64_t>> numbersOf(std::string_view text) {
+  std::vector<int64_t> numbers;
+  for (std::string_view rest = text;;) {
+    std::string_view one = rest.substr(0, rest.find(':'));
+    int64_t number = 0;
+    auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), number);
+    if (error != std::errc() || end != one.data() + one.size() || number < 1)
+      return std::nullopt;
+    numbers.push_back(number);
+    if (one.size() == rest.size())
+      return numbers;
+    rest.remove_prefix(one.size() + 1);
+  }
+}
+
+bool Mesh::Axis::setShares(std::vector<int64_t> shares) {
+  int64_t divisor = 0;
+  for (int64_t share : shares)
+    divisor = std::gcd(divisor, share);
+  std::vector<int64_t> all = {0};
+  for (int64_t share : shares) {
+    if (share / divisor > mostShares - all.back())
+      return false;
+    all.push_back(all.back() + share / divisor);
+  }
+  size = int64_t(shares.size());
+  bounds = all.back() == size ? std::vector<int64_t>() : std::move(all);
+  return true;
+}
+
+int64_t Mesh::Axis::fullest() const {
+  int64_t fullest = 0;
+  for (int64_t i = 1; i < size && hasShares(); ++i)
+    fullest = share(i) > share(fullest) ? i : fullest;
+  return fullest;
+}
+
+std::string Mesh::Axis::ranks() const {
+  std::string text;
+  for (int64_t i = 0; i < size && hasShares(); ++i)
+    text += concat(text.empty() ? "" : ":", share(i));
+  return text.empty() ? std::to_string(size) : text;
+}
 
 std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
   constexpr int64_t mostRanks = 65536;
@@ -30,13 +78,20 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
     if (mesh.find(name) >= 0)
       return wrong(concat("the axis ", name, " is there twice"));
     std::string_view number = one.substr(equal + 1);
-    int64_t size = 0;
-    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
-    if (error != std::errc() || end != number.data() + number.size() || size < 1)
+    std::optional<std::vector<int64_t>> numbers = numbersOf(number);
+    if (!numbers)
       return wrong(concat("'", number, "' is no size of the axis ", name));
-    if (size > mostRanks / mesh.ranks())
+    Axis axis{name};
+    if (numbers->size() == 1)
+      axis.size = numbers->front();
+    else if (!axis.setShares(std::move(*numbers)))
+      return wrong(concat("the shares of ", name, " come to more than ", Axis::mostShares));
+    if (axis.size > mostRanks / mesh.ranks())
       return wrong(concat("there are more than ", mostRanks, " ranks"));
-    mesh.axes.push_back({std::move(name), size});
+    if (axis.hasShares() && !mayHaveShares(name))
+      return wrong(concat("ranks along ", name, " have equal shares, not ", number,
+                          ": those along dp and pp may have others"));
+    mesh.axes.push_back(std::move(axis));
   }
   return mesh;
 }
@@ -44,7 +99,7 @@ std::variant<Mesh, std::string> Mesh::parse(std::string_view text) {
 std::string Mesh::text() const {
   std::string all;
   for (const Axis &axis : axes)
-    all += concat(all.empty() ? "" : ",", axis.name, "=", axis.size);
+    all += concat(all.empty() ? "" : ",", axis.name, "=", axis.ranks());
   return all;
 }
 
@@ -53,6 +108,13 @@ int64_t Mesh::ranks() const {
   for (const Axis &axis : axes)
     all *= axis.size;
   return all;
+}
+
+int64_t Mesh::fullestRank() const {
+  int64_t rank = 0;
+  for (const Axis &axis : axes)
+    rank = rank * axis.size + (axis.name == stageAxis ? 0 : axis.fullest());
+  return rank;
 }
 
 int Mesh::find(std::string_view name) const {

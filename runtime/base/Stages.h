@@ -1,4 +1,4 @@
-//===- Stages.h - How many stages a mesh has ------------------------------===//
+//===- Stages.h - The stages of a mesh -----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,6 +22,12 @@ inline int64_t stagesOf(const Mesh &mesh) {
 inline int64_t stagesOf(std::string_view text) {
   auto mesh = Mesh::parse(text);
   return std::holds_alternative<Mesh>(mesh) ? stagesOf(std::get<Mesh>(mesh)) : 1;
+}
+
+/// The first rank of each stage, in their order; without stages the first of all.
+inline std::vector<int64_t> firstRanksOf(const Mesh &mesh) {
+  int axis = mesh.find(stageAxis);
+  return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, static_cast<unsigned>(axis));
 }
 
 } // namespace weir

@@ -52,6 +52,7 @@ class CudaMesh(emulated.Test):
             (MLP, rows, MESH),
             (GPT, text, MESH),
             ([MODELS / "llama.weir", *small("llama")[0]], self.rows_of("llama", small("llama")[0]), ["--mesh", "dp=2"]),
+            ([MODELS / "llama.weir", *small("llama")[0]], self.rows_of("llama", small("llama")[0]), ["--mesh", "dp=2:1", "--zero", 1]),
         ):
             with self.subTest(model=model[0].stem):
                 expected = self.losses_of(self.compiled(model, *options, gpu=False), *fed)

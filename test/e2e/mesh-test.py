@@ -33,10 +33,10 @@ class Mesh(weirtest.Test):
             ("gpt-char", ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"], text),
         ):
             alone = self.losses(self.compiled(model, *options, name="alone.weirx"), *fed)
-            # 6 rows over 4 ranks, and 8 over 3, are not as many for each.
-            for mesh in ("dp=2", "dp=3", "dp=4"):
+            # 6 rows over 4 ranks, and 8 over 3, are not as many for each; nor are those of unequal shares meant to be.
+            for mesh in (["dp=2"], ["dp=3"], ["dp=4"], ["dp=2:1"], ["dp=1:3", "--zero", 3], ["pp=1:2,dp=2:1", "--microbatches", 2]):
                 with self.subTest(model=model, mesh=mesh):
-                    together = self.compiled(model, *options, "--mesh", mesh, name="together.weirx")
+                    together = self.compiled(model, *options, "--mesh", *mesh, name="together.weirx")
                     self.agree(self.losses(together, *fed), alone)
 
     def test_matrices_in_parts(self):
@@ -129,7 +129,8 @@ class Mesh(weirtest.Test):
         four = self.compiled("mnist-mlp", *options, "--mesh", "dp=4", name="four.weirx")
         zero = self.compiled("mnist-mlp", *options, "--mesh", "dp=3", "--zero", 3, name="zero.weirx")
         both = self.compiled("mnist-mlp", *options, "--mesh", "dp=2,tp=2", "--zero", 3, name="both.weirx")
-        self.goes_on(rows, alone, two, four, zero, both, alone)
+        unequal = self.compiled("mnist-mlp", *options, "--mesh", "dp=3:1", "--zero", 1, name="unequal.weirx")
+        self.goes_on(rows, alone, two, four, unequal, zero, both, unequal, alone)
 
     def test_experts_go_on_on_another_mesh(self):
         text = data(window=self.text())
@@ -245,6 +246,8 @@ train {
         run = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=5", "--set", "batch=5", "--mesh", "dp=2", "--zero", 3)
         self.assertRegex(run.stderr, r"2 ranks of dp=2 run 2 programs")
         self.assertRegex(run.stdout, r"^verified: \d+ passes")
+        run = self.weir("verify", MODELS / "mnist-mlp.weir", "--set", "hidden=8", "--set", "batch=8", "--mesh", "dp=3:1", "--zero", 1)
+        self.assertRegex(run.stderr, r"2 ranks of dp=3:1 run 2 programs")
 
     def test_what_is_not_for_ranks(self):
         """It is said before anything is run."""
@@ -256,6 +259,8 @@ train {
         self.fails(2, "--device emulated does not run", "weir", "run", artifact, *self.digits(32), "--steps", 1, "--device", "emulated")  # fmt: skip
         self.fails(3, "a microbatch has 1 rows, which --mesh dp=2 cuts into 2 parts", "weir", "compile", MODELS / "mnist-mlp.weir",
                    "--set", "batch=8", "--microbatches", 8, "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
+        self.fails(3, "a microbatch has 2 rows, which --mesh dp=3:1 cuts into 2 parts, of which some have none", "weir", "compile", MODELS / "mnist-mlp.weir",
+                   "--set", "batch=2", "--mesh", "dp=3:1", "-o", self.folder / "b.weirx")  # fmt: skip
         self.fails(2, "--memory here is for all ranks", "weir", "compile", MODELS / "mnist-mlp.weir", "--memory", "here",
                    "--mesh", "dp=2", "-o", self.folder / "b.weirx")  # fmt: skip
 

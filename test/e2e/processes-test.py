@@ -109,6 +109,7 @@ class Processes(Ranks):
         for model, fed, mesh in (
             (MLP, rows, ["--mesh", "dp=2"]),
             (GPT, text, ["--mesh", "dp=2", "--zero", 3]),
+            (GPT, text, ["--mesh", "dp=1:2", "--zero", 1]),
             (GPT, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "dp=4", "--zero", 2]),
             (MOE, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "ep=2"]),
             (GPT, [*text, "--holdout", 0.1, "--eval-every", 4], ["--mesh", "cp=2", "--zero", 1]),

@@ -44,7 +44,7 @@ static std::string textOf(const Offloaded &offloaded) {
 }
 
 /// Stages are of many kinds, and the step is as slow as the slowest, behind its bubble: that most
-/// is asked of each. Of other meshes' ranks the first has most.
+/// is asked of each. Of other meshes' ranks the fullest is asked alone.
 static LogicalResult tryStages(ModuleOp module, PipelineOptions options, MemoryReport &most) {
   if (failed(runPhases(module, options, "layouts")))
     return failure();
@@ -90,6 +90,8 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   changed.dumpKernels = nullptr;
   changed.time = nullptr;
   changed.memoryReport = &report;
+  if (auto mesh = Mesh::parse(options.mesh); stagesOf(options.mesh) == 1)
+    changed.rank = std::get<Mesh>(mesh).fullestRank();
   bool compiled = succeeded(stagesOf(options.mesh) > 1 ? tryStages(*copy, changed, report)
                                                        : runPhases(*copy, changed, "fuse"));
   std::optional<MemoryReport> &result = tried[key];

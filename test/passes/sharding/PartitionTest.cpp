@@ -57,9 +57,14 @@ bool fits(const std::string &model, const Case &one) {
 /// an hour.
 std::vector<Case> allMeshes() {
   std::vector<Case> all;
-  for (const char *mesh : {"ep=2", "ep=3", "dp=2,ep=2", "ep=2,tp=2", "tp=2,ep=2,dp=2", "ep=2,cp=2",
-                           "dp=2,ep=2,cp=2", "cp=2", "cp=4", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2",
-                           "cp=4,tp=2", "dp=2,cp=2,tp=2", "cp=2,ep=2,tp=2", "cp=4,dp=2"})
+  for (const char *mesh : {"ep=2",           "ep=3",           "dp=2,ep=2",
+                           "ep=2,tp=2",      "tp=2,ep=2,dp=2", "ep=2,cp=2",
+                           "dp=2,ep=2,cp=2", "cp=2",           "cp=4",
+                           "dp=2,cp=2",      "cp=2,tp=2",      "tp=2,cp=2",
+                           "cp=4,tp=2",      "dp=2,cp=2,tp=2", "cp=2,ep=2,tp=2",
+                           "cp=4,dp=2",      "dp=3:1",         "dp=1:1:2",
+                           "dp=2:1,tp=2",    "tp=2,dp=1:2",    "dp=1:2,ep=2,tp=2",
+                           "cp=2,dp=2:1"})
     for (int64_t zero = 0; zero <= 3; ++zero) {
       all.push_back({"", mesh, zero});
       if (std::string(mesh).find("tp") != std::string::npos)
@@ -74,8 +79,9 @@ std::vector<Case> allMeshes() {
   for (const char *schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"}) {
     for (const char *mesh : {"pp=2", "pp=4", "pp=2,tp=2", "pp=4,tp=2", "pp=2,tp=4"})
       all.push_back({"", mesh, 0, true, "", schedule});
-    for (const char *mesh : {"pp=2,dp=2", "dp=4,pp=2", "pp=4,dp=2", "pp=2,tp=2,dp=2",
-                             "dp=2,pp=2,tp=2", "pp=2,cp=2", "pp=2,ep=2", "pp=2,ep=2,dp=2"})
+    for (const char *mesh :
+         {"pp=2,dp=2", "dp=4,pp=2", "pp=4,dp=2", "pp=2,tp=2,dp=2", "dp=2,pp=2,tp=2", "pp=2,cp=2",
+          "pp=2,ep=2", "pp=2,ep=2,dp=2", "pp=1:3,dp=2:1"})
       for (int64_t zero = 0; zero <= 3; ++zero)
         all.push_back({"", mesh, zero, zero % 2 == 0, "", schedule});
   }
@@ -125,6 +131,13 @@ const std::vector<Case> usualMeshes = {
     {"", "pp=2,dp=2", 1, true, "", "interleaved"},
     {"", "tp=2,pp=2", 0, false, "", "gpipe"},
     {"", "dp=2,pp=2,tp=2", 3},
+    {"", "dp=3:1", 0},
+    {"", "dp=1:2", 3},
+    {"", "dp=2:1,tp=2", 1},
+    {"", "dp=1:2,ep=2,tp=2", 2},
+    {"", "cp=2,dp=2:1", 3},
+    {"", "pp=3:1", 0},
+    {"", "pp=1:2,dp=2:1", 1, true, "", "interleaved"},
 };
 
 std::vector<Case> cases() {

@@ -37,6 +37,11 @@ TEST(Mesh, WhatIsNoneSaysWhatIsWrong) {
            {"dp=99999999999999999999", "is no size of the axis dp"},
            {"dp=2,dp=2", "the axis dp is there twice"},
            {"dp=2,", "there is nothing behind the last comma"},
+           {"dp=3:0", "'3:0' is no size of the axis dp"},
+           {"dp=3:", "'3:' is no size of the axis dp"},
+           {"dp=3:one", "'3:one' is no size of the axis dp"},
+           {"dp=49999:2", "the shares of dp come to more than 50000"},
+           {"tp=2:1", "ranks along tp have equal shares, not 2:1: those along dp and pp may"},
            {"dp=65536,tp=2", "there are more than 65536 ranks"}}) {
     auto parsed = Mesh::parse(text);
     ASSERT_TRUE(std::holds_alternative<std::string>(parsed)) << text;
@@ -60,6 +65,44 @@ TEST(Layout, SharesDifferByOneAndCoverAll) {
     // Those of the outer axis are those of both together.
     EXPECT_EQ(Piece({size, {0}}).share(eight, 4).begin, piece.share(eight, 4).begin);
   }
+}
+
+TEST(Mesh, SharesOfRanksAreWrittenAsSmallAsTheyCanBe) {
+  EXPECT_EQ(mesh("dp=6:2,pp=1:1:2").text(), "dp=3:1,pp=1:1:2");
+  EXPECT_EQ(mesh("dp=60000:20000").text(), "dp=3:1");
+  EXPECT_EQ(mesh("dp=6:2,pp=1:1:2").ranks(), 6);
+  EXPECT_EQ(mesh("pp=1:3,dp=1:2,tp=2").fullestRank(), 2);
+  EXPECT_EQ(mesh("pp=2,dp=4").fullestRank(), 0);
+  EXPECT_EQ(mesh("dp=3:1").axes[0].shareAt(0), 1.5);
+  EXPECT_EQ(mesh("tp=5:5").text(), "tp=2");
+  EXPECT_EQ(mesh("dp=3:1").along(0, 0), (std::vector<int64_t>{0, 1}));
+}
+
+TEST(Layout, UnequalSharesAreThoseOfAsManyEqualRanks) {
+  Mesh unequal = mesh("dp=3:1:2,tp=2"), equal = mesh("dp=6,tp=2");
+  for (int64_t size : {12, 13, 100, 1000}) {
+    Piece piece{size, {0, 1}};
+    EXPECT_TRUE(piece.hasPlaceForAll(unequal));
+    // Of a tp rank's half the shares of the equal ranks that each is instead of.
+    for (auto [rank, first, count] : {std::tuple(0, 0, 3), {2, 3, 1}, {4, 4, 2}}) {
+      Share outer = Piece{size, {0}}.share(unequal, rank),
+            begin = Piece{size, {0}}.share(equal, 2 * first),
+            end = Piece{size, {0}}.share(equal, 2 * (first + count - 1));
+      EXPECT_EQ(outer.begin, begin.begin);
+      EXPECT_EQ(outer.begin + outer.size, end.begin + end.size);
+      EXPECT_EQ(piece.share(unequal, rank).begin, outer.begin);
+      EXPECT_EQ(piece.share(unequal, rank).size + piece.share(unequal, rank + 1).size, outer.size);
+    }
+  }
+  EXPECT_TRUE(Piece({5, {0}}).hasPlaceForAll(unequal));
+  EXPECT_FALSE(Piece({2, {0}}).hasPlaceForAll(unequal));
+  EXPECT_TRUE(Piece({2, {0}}).hasPlaceForAll(mesh("dp=1:2")));
+  EXPECT_FALSE(Piece({2, {0}}).hasPlaceForAll(mesh("dp=2:1")));
+  EXPECT_FALSE(Piece({12, {0}}).isEven(unequal));
+  EXPECT_TRUE(Piece({12, {1}}).isEven(unequal));
+  EXPECT_EQ(Piece({12, {0, 1}}).units(unequal), 12);
+  EXPECT_EQ(Piece({int64_t(1) << 40, {0}}).share(mesh("dp=49999:1"), 1).size,
+            (int64_t(1) << 40) / 50000);
 }
 
 TEST(Layout, TextAndShape) {
