@@ -162,7 +162,7 @@ def VerifyDifferentiated : Pass<"weir-verify-differentiated", "mlir::func::FuncO
 // pipeline/
 
 def Weir_MeshOption : Option<"mesh", "mesh", "std::string", "\"\"", "axes and their sizes, such as pp=2; nothing happens without pp">;
-def Weir_ScheduleOption : Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved[:N] or zero-bubble">;
+def Weir_ScheduleOption : Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble">;
 
 def AssignStages : Pass<"weir-assign-stages", "::mlir::ModuleOp"> {
   let summary = "says on which stage of a pipeline what the step computes forward is";

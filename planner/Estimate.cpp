@@ -8,7 +8,9 @@
 #include "planner/Estimate.h"
 #include "passes/pipeline/Schedules.h"
 #include "planner/Prices.h"
+#include "planner/Shares.h"
 #include "planner/Shrink.h"
+#include "runtime/base/Layout.h"
 #include "runtime/base/Text.h"
 
 using namespace mlir;
@@ -110,6 +112,7 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
   };
   sample.body = of(&Lowering::Parts::body);
   sample.computing = of(&Lowering::Parts::bodyComputing);
+  sample.recomputing = of(&Lowering::Parts::bodyRecomputing);
   sample.communicating = of(&Lowering::Parts::bodyCommunicating);
   sample.outside = of(&Lowering::Parts::outside);
   sample.ofLayers =
@@ -125,7 +128,8 @@ void Estimator::lower(const Choice &choice, Sample &sample) {
 /// but gradients is taken to be in proportion.
 Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
   const double part = rows / sample.rows;
-  for (double Sample::*figure : {&Sample::body, &Sample::computing, &Sample::communicating})
+  for (double Sample::*figure :
+       {&Sample::body, &Sample::computing, &Sample::recomputing, &Sample::communicating})
     sample.*figure *= part;
   double scratch = double(sample.memory.scratch),
          gradients = std::min(scratch, facts.trained * double(sample.memory.parameters)),
@@ -164,7 +168,8 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
       return met;
     result = met;
   } else {
-    for (double Sample::*figure : {&Sample::body, &Sample::computing, &Sample::communicating})
+    for (double Sample::*figure :
+         {&Sample::body, &Sample::computing, &Sample::recomputing, &Sample::communicating})
       result.*figure = at(few.*figure, more.*figure);
     result.memory.scratch = int64_t(at(double(few.memory.scratch), double(more.memory.scratch)));
     result.memory.reserve = int64_t(at(double(few.memory.reserve), double(more.memory.reserve)));
@@ -178,11 +183,21 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
 std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, std::string &why) {
   const AxisSizes sizes = AxisSizes::of(choice.mesh);
   const int64_t count = choice.microbatches ? choice.microbatches : facts.recipeCount;
-  double rowsOfRank = double(facts.rows) / double(count) / double(sizes.dp * sizes.ep);
-  if (rowsOfRank < 1) {
-    why = concat("a microbatch has ", facts.rows / count, " rows, fewer than the ",
-                 sizes.dp * sizes.ep, " ranks that share them");
+  const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
+  Piece rowsOfAll{facts.rows / count};
+  for (std::string_view axis : {dataAxis, expertAxis})
+    if (int number = mesh.find(axis); number >= 0)
+      rowsOfAll.axes.push_back(unsigned(number));
+  if (!rowsOfAll.hasPlaceForAll(mesh)) {
+    why = concat("a microbatch has ", facts.rows / count, " rows, of which not each of ",
+                 sizes.dp * sizes.ep, " ranks has one");
     return std::nullopt;
+  }
+  // Of the rank that has most.
+  double rowsOfRank = double(facts.rows) / double(count) / double(sizes.dp * sizes.ep);
+  if (int data = mesh.find(dataAxis); data >= 0) {
+    const Mesh::Axis &axis = mesh.axes[size_t(data)];
+    rowsOfRank *= axis.shareAt(axis.fullest());
   }
   const Sample sample = sampleOf(choice, sizes, std::ceil(rowsOfRank), rows);
   if (!sample.why.empty()) {
@@ -193,10 +208,17 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   const double parameters = double(sample.memory.parameters);
   double gradients = // f32
       parameters * facts.trained * (options.master == Element::bf16 ? 2 : 1);
-  double share = 1, ofParameters = 1, chunks = 1;
+  auto overlapsOver = [&](std::string_view axis) {
+    return options.overlap && overlaps(cluster, membersOf(mesh, unsigned(mesh.find(axis))));
+  };
+  const std::vector<double> slowness = slownessOfStages(mesh, cluster, nameOf(options.precision));
+  // Of a microbatch's work, and of the time that it takes on the first devices: of the stage that
+  // has most, and of all on average.
+  double share = 1, pace = slowness[0], meanPace = pace, ofParameters = 1, chunks = 1;
   Prediction prediction;
-  prediction.computing = m * sample.computing;
-  double passing = m * sample.body;
+  prediction.computing = m * sample.computing * pace;
+  prediction.recomputing = m * sample.recomputing * pace;
+  double passing = m * sample.body * pace;
   if (sizes.pp > 1) {
     const pipeline::Schedule schedule =
         *pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
@@ -204,10 +226,11 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     chunks = double(pipe.chunks);
     if (why = schedule.check(pipe); !why.empty())
       return std::nullopt;
-    const auto &stages = facts.stages(sizes.pp * pipe.chunks, &why);
+    const Mesh::Axis &pipeline = mesh.axes[size_t(mesh.find(stageAxis))];
+    const auto &stages = facts.stages(pipeline, pipe.chunks, &why);
     if (!stages)
       return std::nullopt;
-    share = ofParameters = 0;
+    share = pace = meanPace = ofParameters = 0;
     for (int64_t rank = 0; rank < sizes.pp; ++rank) {
       double work = 0, held = 0;
       for (int64_t chunk = 0; chunk < pipe.chunks; ++chunk) {
@@ -215,22 +238,25 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
         held += (*stages)[size_t(chunk * sizes.pp + rank)].parameters;
       }
       share = std::max(share, work);
+      pace = std::max(pace, work * slowness[size_t(rank)]);
+      meanPace += work * slowness[size_t(rank)] / pp;
       ofParameters = std::max(ofParameters, held);
     }
-    double bytes =
-        facts.crossing(sizes.pp * pipe.chunks) * rowsOfRank / double(sizes.tp * sizes.cp);
+    double bytes = facts.crossing(pipeline, pipe.chunks) * rowsOfRank / double(sizes.tp * sizes.cp);
     double sending = secondsToSend(cluster, 0, sizes.ranks() / sizes.pp, bytes);
-    double waiting = schedule.bubble(pipe) * m * sample.body / pp;
-    prediction.computing = m * sample.computing / pp;
-    prediction.bubble = waiting + m * sample.computing * (share - 1 / pp);
-    passing = m * sample.body * share + waiting;
+    double waiting = schedule.bubble(pipe) * m * sample.body * meanPace;
+    prediction.computing = m * sample.computing * meanPace;
+    prediction.recomputing = m * sample.recomputing * meanPace;
+    prediction.bubble = waiting + m * sample.computing * (pace - meanPace);
+    passing = m * sample.body * pace + waiting;
     // The first and the last microbatch pass all stages, one after the other. Of the others a rank
     // waits for each part that it sends where nothing goes on beside.
-    prediction.exposed += 2 * chunks * (pp - 1) * sending +
-                          (options.overlap ? std::max(0.0, m * (2 * sending - sample.body * share))
-                                           : m * chunks * 2 * sending);
+    prediction.exposed +=
+        2 * chunks * (pp - 1) * sending +
+        (overlapsOver(stageAxis) ? std::max(0.0, m * (2 * sending - sample.body * pace))
+                                 : m * chunks * 2 * sending);
   }
-  prediction.exposed += m * share * (sample.body - sample.computing);
+  prediction.exposed += m * pace * (sample.body - sample.computing);
   // ZeRO is over cp too; of ep it is not known what experts cut already.
   const double shared = dp * double(sizes.cp);
   double updating = sample.outside * ofParameters / (choice.zero >= 1 ? shared : 1);
@@ -248,14 +274,14 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
                                     : m * (summing + 2 * fetching);
     // What gradients are computed beside, but for the last of them; of all microbatches where each
     // has its own.
-    double beside = sizes.pp > 1 || !options.overlap
+    double beside = sizes.pp > 1 || !overlapsOver(dataAxis)
                         ? 0
-                        : (choice.zero >= 2 ? m : 1.0) * sample.computing * share * 2 / 3;
+                        : (choice.zero >= 2 ? m : 1.0) * sample.computing * pace * 2 / 3;
     exchanging = std::max(exchanging - beside, exchanging / 8);
   }
   prediction.exposed += exchanging;
   prediction.seconds =
-      passing + updating + prediction.exposed - (m * share * (sample.body - sample.computing));
+      passing + updating + prediction.exposed - (m * pace * (sample.body - sample.computing));
   RankMemory &memory = prediction.memory = sample.memory;
   auto part = [](int64_t bytes, double of) { return int64_t(double(bytes) * of); };
   memory.parameters = part(memory.parameters, ofParameters / (choice.zero >= 3 ? shared : 1));
@@ -277,11 +303,7 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
     prediction.exposed += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
     prediction.seconds += 2 * double(memory.host) / cluster.deviceOf(0).hostBandwidth;
   }
-  int64_t first = 0;
-  for (const DeviceGroup &group : cluster.groups) {
-    prediction.fits &= first >= sizes.ranks() || memory.device() <= group.device.memory;
-    first += group.count;
-  }
+  prediction.fits = cluster.hasRoom(sizes.ranks(), memory.device());
   return prediction;
 }
 
@@ -291,41 +313,57 @@ static Prediction extended(const Prediction &few, const Prediction &more, double
   Prediction all = few;
   auto at = [&](double a, double b) { return a + steps * (b - a); };
   for (double Prediction::*part :
-       {&Prediction::seconds, &Prediction::computing, &Prediction::bubble, &Prediction::exposed,
-        &Prediction::communicating})
+       {&Prediction::seconds, &Prediction::computing, &Prediction::recomputing, &Prediction::bubble,
+        &Prediction::exposed, &Prediction::communicating})
     all.*part = at(few.*part, more.*part);
   for (int64_t RankMemory::*kind :
        {&RankMemory::parameters, &RankMemory::optimizer, &RankMemory::state, &RankMemory::scratch,
         &RankMemory::reserve, &RankMemory::host})
     all.memory.*kind = int64_t(at(double(few.memory.*kind), double(more.memory.*kind)));
+  for (size_t i = 0; i < all.fullest.size(); ++i)
+    all.fullest[i] = int64_t(at(double(few.fullest[i]), double(more.fullest[i])));
   all.isLowered = false;
+  all.fits = true;
   return all;
 }
 
 std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::string &why) {
   const AxisSizes sizes = AxisSizes::of(choice.mesh);
+  const int64_t microbatches = choice.microbatches ? choice.microbatches : facts.recipeCount;
   // Of fewer layers what is kept at a time is not yet as of many.
   int64_t few = 8, step = 2;
   if (sizes.pp > 1) {
     const std::optional<pipeline::Schedule> schedule =
         pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
-    step = sizes.pp * schedule->chunks;
+    const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
+    step = mesh.axes[size_t(mesh.find(stageAxis))].allShares() * schedule->chunks;
     few = step + facts.repeats.rounds % step; // as unevenly cut
   }
-  if (facts.repeats.rounds <= few + step)
-    return Lowering(model, options, cluster).predict(choice, why);
-  auto with = [&](int64_t rounds) {
-    return Lowering(withRounds(rounds), options, cluster).predict(choice, why);
+  const bool isDeep = facts.repeats.rounds > few + step;
+  auto withLayers = [&](int64_t sampled) -> std::optional<Prediction> {
+    auto with = [&](ModuleOp layers) {
+      return Lowering(layers, options, cluster).predict(choice, why, sampled);
+    };
+    if (!isDeep)
+      return with(model);
+    std::optional<Prediction> first = with(withRounds(few)),
+                              second = first ? with(withRounds(few + step)) : first;
+    if (!second)
+      return std::nullopt;
+    return extended(*first, *second, double(facts.repeats.rounds - few) / double(step));
   };
-  std::optional<Prediction> first = with(few), second = first ? with(few + step) : first;
-  if (!first || !second)
-    return std::nullopt;
-  Prediction all = extended(*first, *second, double(facts.repeats.rounds - few) / double(step));
-  int64_t begin = 0;
-  for (const DeviceGroup &group : cluster.groups) {
-    all.fits &= begin >= sizes.ranks() || all.memory.device() <= group.device.memory;
-    begin += group.count;
+  // Stages have begun as many as they ever do by then, of every schedule but GPipe's, whose memory
+  // grows evenly.
+  const int64_t fewSampled = 2 * sizes.pp, stepSampled = sizes.pp;
+  std::optional<Prediction> all;
+  if (sizes.pp == 1 || microbatches <= fewSampled + stepSampled) {
+    all = withLayers(0);
+  } else if (std::optional<Prediction> first = withLayers(fewSampled)) {
+    if (std::optional<Prediction> second = withLayers(fewSampled + stepSampled))
+      all = extended(*first, *second, double(microbatches - fewSampled) / double(stepSampled));
   }
+  for (size_t i = 0; all && i < cluster.groups.size(); ++i)
+    all->fits &= all->fullest[i] <= cluster.groups[i].device.memory;
   return all;
 }
 

@@ -46,8 +46,8 @@ public:
   std::optional<Prediction> estimate(const Choice &choice, Rows rows, std::string &why);
 
   /// The same from two shallow models, of a layer a stage and of two (of eight and ten without
-  /// stages), that are lowered whole: what grows with layers is taken to grow evenly. Of a model
-  /// that is no deeper it is what the plan says.
+  /// stages), that are lowered whole: what grows with layers is taken to grow evenly, and of stages
+  /// what grows with microbatches. Of a model that is no deeper it is what the plan says.
   std::optional<Prediction> estimateClosely(const Choice &choice, std::string &why);
 
   /// How many samples were lowered.
@@ -57,9 +57,9 @@ private:
   /// A step on one rank of dp and pp: what a microbatch takes, what a step takes besides, and
   /// bytes.
   struct Sample {
-    std::string why;                                   ///< "" where there is one
-    double body = 0, computing = 0, communicating = 0; ///< of a microbatch
-    double outside = 0;                                ///< of a step
+    std::string why;                                                    ///< "" where there is one
+    double body = 0, computing = 0, recomputing = 0, communicating = 0; ///< of a microbatch
+    double outside = 0;                                                 ///< of a step
     RankMemory memory;
     double ofLayers = 0; ///< bytes of scratch that are there for layers, not for what is around
     double rows = 0;     ///< of a microbatch

@@ -13,6 +13,7 @@
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
 #include "passes/Pipeline.h"
+#include "runtime/base/Text.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -127,11 +128,23 @@ Facts::Facts(ModuleOp model)
                                               (flopsOf(*shrunk(model, repeats, few + 1)) - first);
 }
 
-const Facts::Cut &Facts::cut(int64_t count) {
-  auto [found, isNew] = cuts.try_emplace(count);
+const Facts::Cut &Facts::cut(const Mesh::Axis &pipe, int64_t chunks) {
+  const int64_t count = pipe.size * chunks;
+  // Stages of a rank follow each other in turn.
+  std::vector<int64_t> shares;
+  for (int64_t stage = 0; stage < count; ++stage)
+    shares.push_back(pipe.share(stage % pipe.size));
+  Mesh stages{{{std::string(stageAxis), count}}};
+  bool isMesh = stages.axes[0].setShares(std::move(shares));
+  auto [found, isNew] = cuts.try_emplace(concat(pipe.ranks(), " ", chunks));
   Cut &cut = found->second;
   if (!isNew)
     return cut;
+  if (auto wrong = Mesh::parse(stages.text());
+      !isMesh || std::holds_alternative<std::string>(wrong)) {
+    cut.why = concat(count, " stages are too many, or have too many shares: expected fewer");
+    return cut;
+  }
   auto listen = [&](Diagnostic &diagnostic) {
     if (cut.why.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
       cut.why = diagnostic.str();
@@ -147,9 +160,9 @@ const Facts::Cut &Facts::cut(int64_t count) {
       }
   }
   OwningOpRef<ModuleOp> copy(forward->clone());
-  if (failed(runPass("assign-stages", *copy, {.mesh = "pp=" + std::to_string(count)})))
+  if (failed(runPass("assign-stages", *copy, {.mesh = stages.text()})))
     return cut;
-  std::vector<StageShare> shares(static_cast<size_t>(count));
+  std::vector<StageShare> parts(static_cast<size_t>(count));
   double work = 0, parameters = 0;
   auto step = copy->lookupSymbol<func::FuncOp>("step");
   MicrobatchesOp loop = microbatchesOf(*copy);
@@ -162,7 +175,7 @@ const Facts::Cut &Facts::cut(int64_t count) {
       Cost cost = costed.cost();
       // As the compiler weighs them where it cuts (passes/pipeline/AssignStages.cpp).
       double takes = double(cost.flops) + 10 * double(cost.bytes);
-      shares[size_t(stage)].work += takes;
+      parts[size_t(stage)].work += takes;
       work += takes;
     }
     int64_t given = 0;
@@ -180,26 +193,29 @@ const Facts::Cut &Facts::cut(int64_t count) {
     if (int64_t stage = pipeline::saidStage(variable);
         stage != pipeline::everywhere && variable.getRole() == Role::parameter) {
       double bytes = double(storageBytes(variable.getType()));
-      shares[size_t(stage)].parameters += bytes;
+      parts[size_t(stage)].parameters += bytes;
       parameters += bytes;
     }
-  for (StageShare &share : shares) {
+  for (StageShare &share : parts) {
     share.work /= std::max(work, 1.0);
     share.parameters /= std::max(parameters, 1.0);
   }
   int64_t ofRows = loop && !loop.getSliced().empty() ? rows / int64_t(loop.getCount()) : 1;
   cut.crossing = double(crossing) / double(std::max<int64_t>(1, ofRows));
-  cut.shares = std::move(shares);
+  cut.shares = std::move(parts);
   return cut;
 }
 
-const std::optional<std::vector<StageShare>> &Facts::stages(int64_t count, std::string *why) {
-  const Cut &made = cut(count);
+const std::optional<std::vector<StageShare>> &Facts::stages(const Mesh::Axis &pipe, int64_t chunks,
+                                                            std::string *why) {
+  const Cut &made = cut(pipe, chunks);
   if (why)
     *why = made.why;
   return made.shares;
 }
 
-double Facts::crossing(int64_t count) { return cut(count).crossing; }
+double Facts::crossing(const Mesh::Axis &pipe, int64_t chunks) {
+  return cut(pipe, chunks).crossing;
+}
 
 } // namespace weir::planner

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "planner/Shrink.h"
+#include "runtime/base/Mesh.h"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,10 +50,12 @@ public:
   Repeats repeats;          ///< its layers
   bool marksBlocks = false; ///< the model says itself what is computed again
 
-  /// How the compiler cuts it into so many stages; nothing where it cannot, with the reason.
-  const std::optional<std::vector<StageShare>> &stages(int64_t count, std::string *why = nullptr);
-  /// Bytes of a row that pass from a stage to the next one, of so many.
-  double crossing(int64_t count);
+  /// How the compiler cuts it into stages for the ranks along pp, so many for each; nothing where
+  /// it cannot, with the reason.
+  const std::optional<std::vector<StageShare>> &stages(const Mesh::Axis &pipe, int64_t chunks,
+                                                       std::string *why = nullptr);
+  /// Bytes of a row that pass from one of those stages to the next one.
+  double crossing(const Mesh::Axis &pipe, int64_t chunks);
 
 private:
   struct Cut {
@@ -60,11 +63,11 @@ private:
     double crossing = 0;
     std::string why;
   };
-  const Cut &cut(int64_t count);
+  const Cut &cut(const Mesh::Axis &pipe, int64_t chunks);
 
   mlir::ModuleOp model;
   mlir::OwningOpRef<mlir::ModuleOp> forward; ///< the step, as stages are cut
-  std::map<int64_t, Cut> cuts;
+  std::map<std::string, Cut> cuts;           ///< by the ranks and their stages
 };
 
 } // namespace weir::planner

@@ -8,6 +8,7 @@
 #include "planner/Lower.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
+#include "ir/weir/Transfers.h"
 #include "passes/memory/Reserve.h"
 #include "planner/Prices.h"
 #include "runtime/base/Stages.h"
@@ -65,22 +66,18 @@ namespace {
 using planned::TimedAction;
 using RankActions = std::vector<std::vector<TimedAction>>;
 
-/// The ranks that stand for all stages, in their order.
-std::vector<int64_t> firstOfStages(const Mesh &mesh) {
-  int axis = mesh.find(stageAxis);
-  return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, unsigned(axis));
+/// Those that have other shares of rows than the first of their stage.
+std::vector<int64_t> otherSharesOf(const Mesh &mesh, int64_t first) {
+  int axis = mesh.find(dataAxis);
+  if (axis < 0 || !mesh.axes[size_t(axis)].hasShares())
+    return {};
+  std::vector<int64_t> others = mesh.along(first, unsigned(axis));
+  llvm::erase(others, first);
+  return others;
 }
 
-/// A rank that does nothing beside is done with a send when it has come.
-void awaitSends(std::vector<TimedAction> &actions) {
-  std::vector<TimedAction> waiting;
-  for (TimedAction &action : actions) {
-    awaitSends(action.body);
-    waiting.push_back(action);
-    if (action.kind == TimedAction::Kind::send)
-      waiting.push_back({.queue = action.queue, .seconds = action.seconds});
-  }
-  actions = std::move(waiting);
+double recomputingIn(const std::vector<TimedAction> &actions) {
+  return planned::sumOf(actions, [](const TimedAction &action) { return action.again; });
 }
 
 /// Where they wait for each other.
@@ -89,10 +86,11 @@ bool follow(const RankActions &ranks, Prediction &prediction) {
   if (!all)
     return false;
   RankActions alone;
-  double computing = 0, communicating = 0;
+  double computing = 0, recomputing = 0, communicating = 0;
   for (const std::vector<TimedAction> &rank : ranks) {
     alone.push_back(planned::withoutCollectives(rank));
     computing += planned::secondsOf(alone.back());
+    recomputing += recomputingIn(rank);
     communicating += planned::sumOf(rank, [](const TimedAction &action) {
       return action.kind == TimedAction::Kind::collective || action.kind == TimedAction::Kind::send;
     });
@@ -100,6 +98,7 @@ bool follow(const RankActions &ranks, Prediction &prediction) {
   double count = double(ranks.size()), unlinked = *planned::secondsOf(alone);
   prediction.seconds = *all;
   prediction.computing = computing / count;
+  prediction.recomputing = recomputing / count;
   prediction.communicating = communicating / count;
   prediction.bubble = unlinked - prediction.computing;
   prediction.exposed = *all - unlinked;
@@ -126,7 +125,7 @@ bool Lowering::takesMesh(const std::string &mesh, std::string &why) {
 }
 
 std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firstAlone,
-                                                 std::string &why) {
+                                                 int64_t sampled, std::string &why) {
   PipelineOptions changed = options;
   apply(choice, changed);
   ScopedDiagnosticHandler handler(model.getContext(), listenFor(why));
@@ -142,6 +141,11 @@ std::optional<Lowering::Plans> Lowering::plansOf(const Choice &choice, bool firs
   }
   if (failed(runPhases(*module, changed, "layouts")))
     return std::nullopt;
+  if (sampled > 0)
+    module->walk([&](MicrobatchesOp loop) {
+      int64_t count = std::min(sampled, int64_t(loop.getCount()));
+      loop->setAttr(sampledAttrName, OpBuilder(loop).getI64IntegerAttr(count));
+    });
   plans.programs = rankPrograms(*module, plans.mesh);
   std::vector<int64_t> &ranks = plans.programs.firstRank;
   changed.alike = ranks.size() == 1;
@@ -161,27 +165,46 @@ static plan::EntryOp stepOf(ModuleOp plan) {
   return nullptr;
 }
 
-std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &why) {
-  std::optional<Plans> plans = plansOf(choice, false, why);
+std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &why,
+                                            int64_t sampled) {
+  std::optional<Plans> plans = plansOf(choice, false, sampled, why);
   if (!plans)
     return std::nullopt;
   Prediction prediction;
   prediction.isLowered = true;
+  prediction.fullest.resize(cluster.groups.size());
   const std::vector<uint32_t> &programOf = plans->programs.programOf;
   for (auto [i, plan] : llvm::enumerate(plans->modules)) {
     RankMemory memory = memoryOf(*plan, *options.target, plans->threads);
-    for (auto [rank, program] : llvm::enumerate(programOf))
-      prediction.fits &= program != i || memory.device() <= cluster.deviceOf(int64_t(rank)).memory;
+    int64_t begin = 0;
+    for (auto [group, fullest] : llvm::zip_equal(cluster.groups, prediction.fullest)) {
+      auto ranks = llvm::ArrayRef(programOf).slice(std::min(programOf.size(), size_t(begin)));
+      if (llvm::is_contained(ranks.take_front(size_t(group.count)), uint32_t(i)))
+        fullest = std::max(fullest, memory.device());
+      prediction.fits &= fullest <= group.device.memory;
+      begin += group.count;
+    }
     if (i == 0 || memory.device() > prediction.memory.device())
       prediction.memory = memory;
   }
-  RankActions ranks;
-  for (int64_t rank : firstOfStages(plans->mesh)) {
-    ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision));
+  auto actionsOf = [&](int64_t rank) {
+    ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision), options.overlap);
     plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);
-    ranks.push_back(Timing(prices).timed(step.getBody().front()));
-    if (!options.overlap)
-      awaitSends(ranks.back());
+    return Timing(prices).timed(step.getBody().front());
+  };
+  RankActions ranks;
+  for (int64_t first : firstRanksOf(plans->mesh)) {
+    std::vector<TimedAction> slowest = actionsOf(first);
+    double most = planned::secondsOf(planned::withoutCollectives(slowest));
+    for (int64_t rank : otherSharesOf(plans->mesh, first)) {
+      std::vector<TimedAction> actions = actionsOf(rank);
+      double seconds = planned::secondsOf(planned::withoutCollectives(actions));
+      if (seconds > most) {
+        most = seconds;
+        slowest = std::move(actions);
+      }
+    }
+    ranks.push_back(std::move(slowest));
   }
   if (!follow(ranks, prediction)) {
     why = "its stages wait for each other for ever";
@@ -191,10 +214,10 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
 }
 
 std::optional<Lowering::Parts> Lowering::parts(const Choice &choice, std::string &why) {
-  std::optional<Plans> plans = plansOf(choice, true, why);
+  std::optional<Plans> plans = plansOf(choice, true, 0, why);
   if (!plans)
     return std::nullopt;
-  ClusterPrices prices(cluster, plans->mesh, 0, nameOf(options.precision));
+  ClusterPrices prices(cluster, plans->mesh, 0, nameOf(options.precision), options.overlap);
   std::vector<TimedAction> actions =
       Timing(prices).timed(stepOf(*plans->modules.front()).getBody().front());
   Parts parts{.memory = memoryOf(*plans->modules.front(), *options.target, plans->threads)};
@@ -205,6 +228,7 @@ std::optional<Lowering::Parts> Lowering::parts(const Choice &choice, std::string
   const std::vector<TimedAction> &body = loop == actions.end() ? actions : loop->body;
   parts.body = planned::secondsOf(body);
   parts.bodyComputing = planned::secondsOf(planned::withoutCollectives(body));
+  parts.bodyRecomputing = recomputingIn(body);
   parts.bodyCommunicating = planned::sumOf(
       body, [](const TimedAction &action) { return action.kind == TimedAction::Kind::collective; });
   parts.outside = std::max(0.0, all - rounds * parts.body);

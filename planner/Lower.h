@@ -34,11 +34,13 @@ struct RankMemory {
 struct Prediction {
   double seconds = 0;
   double computing = 0;     ///< of a rank, on average
+  double recomputing = 0;   ///< what of that has been computed before
   double bubble = 0;        ///< that stages wait for each other, were links infinitely fast
   double exposed = 0;       ///< that is exchanged while nothing is computed
   double communicating = 0; ///< what a rank exchanges, one after the other
   RankMemory memory;        ///< of the rank that takes most on its device
-  bool isLowered = false;   ///< what the plan says, not an estimate
+  std::vector<int64_t> fullest = {}; ///< bytes of a device, of each group of the cluster's
+  bool isLowered = false;            ///< what the plan says, not an estimate
 
   /// Whether each rank takes no more than its device has.
   bool fits = true;
@@ -55,7 +57,8 @@ public:
       : model(model), options(std::move(options)), cluster(cluster) {}
 
   /// Nothing where it cannot be compiled; `why` is the first error then, as it is said of a model.
-  std::optional<Prediction> predict(const Choice &choice, std::string &why);
+  /// Of stages that compute only so many of the step's microbatches, unless 0.
+  std::optional<Prediction> predict(const Choice &choice, std::string &why, int64_t sampled = 0);
 
   /// Whether the step can be cut over the mesh at all, else why not.
   bool takesMesh(const std::string &mesh, std::string &why);
@@ -63,7 +66,7 @@ public:
   /// Of a step on a mesh without stages: seconds of a microbatch and of what is done once, of rank
   /// 0. Of a step that is one microbatch all is its body.
   struct Parts {
-    double body = 0, bodyComputing = 0, bodyCommunicating = 0;
+    double body = 0, bodyComputing = 0, bodyRecomputing = 0, bodyCommunicating = 0;
     double outside = 0;
     RankMemory memory = {};
   };
@@ -76,7 +79,8 @@ private:
     Mesh mesh;
     int64_t threads = 1;
   };
-  std::optional<Plans> plansOf(const Choice &choice, bool firstAlone, std::string &why);
+  std::optional<Plans> plansOf(const Choice &choice, bool firstAlone, int64_t sampled,
+                               std::string &why);
 
   mlir::ModuleOp model;
   const PipelineOptions options;

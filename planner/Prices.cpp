@@ -14,34 +14,36 @@ using namespace mlir;
 
 namespace weir::planner {
 
-static Members membersOf(const Mesh &mesh, unsigned axis) {
-  Members who{mesh.axes[axis].size, 1};
-  for (size_t inner = axis + 1; inner < mesh.axes.size(); ++inner)
-    who.stride *= mesh.axes[inner].size;
-  return who;
-}
-
 double ClusterPrices::secondsOf(plan::CollectiveOp collective) const {
   Members who = membersOf(mesh, unsigned(mesh.find(collective.getAxis().str())));
-  auto [sent, got] = bytesMoved(collective);
-  double bytes = double(std::max(sent, got));
-  switch (collective.getKind()) {
-  case plan::CollectiveKind::all_gather:
-    return secondsToGather(cluster, who, bytes);
-  case plan::CollectiveKind::all_to_all:
-    return secondsToExchange(cluster, who, bytes);
-  case plan::CollectiveKind::shift:
-    return secondsToShift(cluster, who, bytes);
-  }
-  llvm_unreachable("no such kind");
+  return secondsFor(cluster, who, plan::exchangeOf(collective));
+}
+
+bool ClusterPrices::overlaps(plan::Action action) {
+  auto on = [&](StringRef axis) {
+    return planner::overlaps(cluster, membersOf(mesh, unsigned(mesh.find(axis.str()))));
+  };
+  if (!overlap)
+    return false;
+  if (auto collective = dyn_cast<plan::CollectiveOp>(*action))
+    return on(collective.getAxis());
+  return on(stageAxis);
 }
 
 ClusterPrices::ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank,
-                             std::string_view multiplied)
-    : cluster(cluster), mesh(mesh), rank(rank), multiplied(multiplied) {
-  int axis = mesh.find(stageAxis);
+                             std::string_view multiplied, bool overlap)
+    : cluster(cluster), mesh(mesh), rank(rank), multiplied(multiplied), overlap(overlap) {
+  auto isAsFar = [&](int64_t other, unsigned axis) {
+    return mesh.coordinate(other, axis) == mesh.coordinate(rank, axis);
+  };
+  auto doesAsMuch = [&](int64_t other) {
+    for (auto [number, axis] : llvm::enumerate(mesh.axes))
+      if ((axis.name == stageAxis || axis.hasShares()) && !isAsFar(other, unsigned(number)))
+        return false;
+    return true;
+  };
   for (int64_t other = 0; other < mesh.ranks(); ++other)
-    if (axis < 0 || mesh.coordinate(other, unsigned(axis)) == mesh.coordinate(rank, unsigned(axis)))
+    if (doesAsMuch(other))
       if (const Device *device = &cluster.deviceOf(other); !llvm::is_contained(devices, device))
         devices.push_back(device);
 }

@@ -18,12 +18,14 @@ namespace weir::planner {
 /// Seconds of a rank's actions.
 class ClusterPrices : public Prices {
 public:
-  /// All outlive it. Ranks have the devices of their number; of those that are in the stage of
-  /// `rank` the slowest is waited for. `multiplied` is what products and their like multiply.
-  ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank,
-                std::string_view multiplied);
+  /// All outlive it. Ranks have the devices of their number; of those in the stage of `rank` that
+  /// have as much of all rows the slowest is waited for. `multiplied` is what products and their
+  /// like multiply; `overlap`: exchanges are compiled to go on beside what is computed.
+  ClusterPrices(const Cluster &cluster, const Mesh &mesh, int64_t rank, std::string_view multiplied,
+                bool overlap);
 
   double secondsOf(plan::Action action, mlir::SymbolTableCollection &symbols) override;
+  bool overlaps(plan::Action action) override;
 
 private:
   double secondsOf(plan::CollectiveOp collective) const;
@@ -34,6 +36,7 @@ private:
   const Mesh &mesh;
   const int64_t rank;
   const std::string multiplied;
+  const bool overlap;
   std::vector<const Device *> devices; ///< each kind once
 };
 

@@ -7,6 +7,7 @@
 
 #include "planner/Search.h"
 #include "planner/Prices.h"
+#include "planner/Shares.h"
 #include "runtime/base/Text.h"
 #include <set>
 
@@ -115,9 +116,9 @@ private:
       for (const Planned &plan : all) {
         if (best.size() == mostMeshes)
           break;
-        if (!mayFit(plan) || !best.insert(plan.choice.mesh).second)
-          continue;
         AxisSizes sizes = AxisSizes::of(plan.choice.mesh);
+        if (!mayFit(plan) || !best.insert(sizes.mesh()).second)
+          continue;
         for (std::string_view axis : {contextAxis, expertAxis}) {
           AxisSizes wider = sizes;
           (axis == contextAxis ? wider.cp : wider.ep) *= 2;
@@ -244,7 +245,15 @@ private:
   }
 
   void estimateAll(const AxisSizes &sizes) {
-    const std::string link = linkOf(sizes), rates = ratesOf(sizes);
+    if (!allowed.mesh.empty())
+      return estimateAll(sizes, allowed.mesh);
+    for (const std::string &mesh :
+         meshesWithShares(sizes.mesh(), cluster, nameOf(options.precision)))
+      estimateAll(sizes, mesh);
+  }
+
+  void estimateAll(const AxisSizes &sizes, const std::string &mesh) {
+    const std::string link = linkOf(sizes), rates = ratesOf(mesh);
     for (int64_t count : countsFor(sizes))
       for (int64_t zero : zerosFor(sizes, count))
         if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
@@ -253,7 +262,7 @@ private:
               if (along != allowed.sequenceParallel.value_or(along) ||
                   (!along && !allowed.sequenceParallel && (sizes.tp == 1 || sizes.ranks() > 64)))
                 continue;
-              Choice choice{.mesh = allowed.mesh.empty() ? sizes.mesh() : allowed.mesh,
+              Choice choice{.mesh = mesh,
                             .zero = zero,
                             .microbatches = count == facts.recipeCount ? 0 : count,
                             .schedule = schedule,
@@ -274,8 +283,7 @@ private:
   }
 
   /// What layouts are weighed by; nothing of one rank.
-  std::string ratesOf(const AxisSizes &sizes) const {
-    std::string mesh = allowed.mesh.empty() ? sizes.mesh() : allowed.mesh;
+  std::string ratesOf(const std::string &mesh) const {
     return mesh.empty()
                ? ""
                : ratesOn(cluster, std::get<Mesh>(Mesh::parse(mesh)), nameOf(options.precision))

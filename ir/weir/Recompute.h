@@ -20,6 +20,9 @@
 
 namespace weir {
 
+/// Of a kernel that does what another one has done, and of the actions that it becomes in a plan.
+inline constexpr llvm::StringLiteral againAttrName = "weir.again";
+
 /// The module attribute weir.recompute: an array of the paths of blocks' instances, "h.0.mlp"; ""
 /// is the model itself. Blocks in them are computed again, too. None: there is no attribute.
 void setRecomputed(mlir::ModuleOp module, llvm::ArrayRef<std::string> paths);

@@ -25,6 +25,15 @@ inline constexpr llvm::StringLiteral stageAttrName = "weir.stage";
 /// Of microbatches: which part of each they are (a number), and of the first part, in which order
 /// parts and microbatches follow each other: pairs of a part and a microbatch.
 inline constexpr llvm::StringLiteral sectionAttrName = "weir.section", orderAttrName = "weir.order";
+/// Of microbatches, where a plan is made to be looked at and not to be run: how many of them stages
+/// compute.
+inline constexpr llvm::StringLiteral sampledAttrName = "weir.sampled";
+
+/// Microbatches that stages compute in a step.
+inline int64_t computedMicrobatches(MicrobatchesOp loop) {
+  auto sampled = loop->getAttrOfType<mlir::IntegerAttr>(sampledAttrName);
+  return sampled ? sampled.getInt() : int64_t(loop.getCount());
+}
 
 inline bool isTransfer(mlir::Operation *op) { return llvm::isa<SendOp, ReceiveOp>(op); }
 

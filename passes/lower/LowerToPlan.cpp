@@ -12,6 +12,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/RankPrograms.h"
+#include "ir/weir/Recompute.h"
 #include "ir/weir/Shapes.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -243,8 +244,15 @@ LogicalResult EntryLowering::lowerBlock(Block &block) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       bufferOf[read.getResult()] = use(read.getVariable(), read.getLoc());
     } else if (auto kernel = dyn_cast<KernelOp>(op)) {
+      Block *actions = builder.getInsertionBlock();
+      Operation *before = actions->empty() ? nullptr : &actions->back();
       if (failed(lowerKernel(kernel)))
         return failure();
+      if (kernel->hasAttr(againAttrName))
+        for (Operation *made = before ? before->getNextNode() : &actions->front(); made;
+             made = made->getNextNode())
+          if (isa<plan::Action>(made))
+            made->setAttr(againAttrName, builder.getUnitAttr());
     } else if (auto microbatches = dyn_cast<MicrobatchesOp>(op)) {
       if (!microbatches->hasAttr(orderAttrName)) {
         if (failed(lowerMicrobatches(microbatches)))
@@ -527,7 +535,7 @@ LogicalResult EntryLowering::lowerSections(ArrayRef<MicrobatchesOp> sections) {
   }
   microbatch = 0;
   for (MicrobatchesOp section : sections)
-    for (int64_t i = 0; i < int64_t(section.getCount()); ++i) {
+    for (int64_t i = 0; i < computedMicrobatches(section); ++i) {
       int64_t number = section->getAttrOfType<IntegerAttr>(sectionAttrName).getInt();
       if (!done.contains({number, i}))
         return section.emitOpError() << "is never computed for microbatch " << i;

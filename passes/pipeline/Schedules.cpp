@@ -134,10 +134,11 @@ std::optional<Schedule> findSchedule(std::string_view name) {
 std::string scheduleNames() {
   std::string names;
   for (size_t i = 0; i < std::size(all); ++i)
-    names += concat(i == 0                    ? ""
-                    : i + 1 == std::size(all) ? " or "
-                                              : ", ",
-                    all[i].name, all[i].chunks > 1 ? "[:N]" : "");
+    names +=
+        concat(i == 0                    ? ""
+               : i + 1 == std::size(all) ? " or "
+                                         : ", ",
+               all[i].name, all[i].chunks > 1 ? concat("[:N] (N from 2 to ", mostChunks, ")") : "");
   return names;
 }
 

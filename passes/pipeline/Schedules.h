@@ -54,7 +54,7 @@ inline constexpr int64_t mostChunks = 64;
 
 /// Nothing where there is none of that name.
 std::optional<Schedule> findSchedule(std::string_view name);
-/// "gpipe, 1f1b, interleaved[:N] or zero-bubble"
+/// "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble"
 std::string scheduleNames();
 
 /// What a table comes to, in units of time: each rank does its next part as soon as what it needs

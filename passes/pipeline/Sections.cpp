@@ -219,7 +219,7 @@ private:
   }
 
   void sayOrder() {
-    Pipe pipe{here.ranks, here.chunks, int64_t(loop.getCount())};
+    Pipe pipe{here.ranks, here.chunks, computedMicrobatches(loop)};
     SmallVector<int64_t> order;
     if (hasGradients)
       for (const Slot &slot : schedule.order(pipe, here.rank))
@@ -227,8 +227,11 @@ private:
     else
       for (int64_t microbatch = 0; microbatch < pipe.microbatches; ++microbatch)
         llvm::append_values(order, int64_t(0), microbatch);
-    for (Made &made : sections)
+    for (Made &made : sections) {
       made.loop->setAttr(orderAttrName, DenseI64ArrayAttr::get(loop.getContext(), order));
+      if (Attribute sampled = loop->getAttr(sampledAttrName))
+        made.loop->setAttr(sampledAttrName, sampled);
+    }
   }
 
   struct Made {

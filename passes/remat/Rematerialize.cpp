@@ -17,6 +17,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/RankPrograms.h"
+#include "ir/weir/Recompute.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -105,6 +106,7 @@ private:
         operands.push_back(nowOf(builder, operand));
       Operation *copy = builder.clone(*original);
       copy->setOperands(operands);
+      copy->setAttr(againAttrName, builder.getUnitAttr());
       for (auto [old, made] : llvm::zip_equal(original->getResults(), copy->getResults()))
         if (!isAway(entry.tensorOf.at(old)))
           now[old] = made;

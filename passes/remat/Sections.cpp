@@ -8,6 +8,7 @@
 #include "passes/remat/Sections.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/Recompute.h"
 #include "ir/weir/Transfers.h"
 #include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -126,6 +127,8 @@ private:
       operands.push_back(nowOf(operand, builder));
     Operation *copy = builder.clone(*maker);
     copy->setOperands(operands);
+    if (isRepeat)
+      copy->setAttr(againAttrName, builder.getUnitAttr());
     for (auto [old, made] : llvm::zip_equal(maker->getResults(), copy->getResults())) {
       now[old] = made;
       if (isRepeat)

@@ -7,6 +7,7 @@
 
 #include "passes/schedule/Timing.h"
 #include "ir/plan/PlanTransfers.h"
+#include "ir/weir/Recompute.h"
 
 using namespace mlir;
 
@@ -83,8 +84,15 @@ std::vector<planned::TimedAction> Timing::timed(Block &block) {
     } else {
       one.kind = isa<plan::CollectiveOp>(*action) ? Kind::collective : Kind::work;
       one.seconds = secondsOf(action);
+      one.again = action->hasAttr(againAttrName);
+      if (one.kind == Kind::collective && !prices.overlaps(action))
+        one.queue = 0; // it is begun there, and what waits for it comes later
     }
     all.push_back(std::move(one));
+    // A rank that does nothing beside is done with a send when it has come.
+    if (all.back().kind == Kind::send && !prices.overlaps(action))
+      all.push_back(
+          {.kind = Kind::sending, .queue = all.back().queue, .seconds = all.back().seconds});
   }
   return all;
 }

@@ -20,6 +20,8 @@ public:
   virtual ~Prices() = default;
   /// Seconds; of a send, until it has come.
   virtual double secondsOf(plan::Action action, mlir::SymbolTableCollection &symbols) = 0;
+  /// Whether the device computes on while it exchanges something.
+  virtual bool overlaps(plan::Action) { return true; }
 };
 
 /// Seconds of a target's device and of a link.

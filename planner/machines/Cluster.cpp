@@ -7,6 +7,7 @@
 
 #include "planner/machines/Cluster.h"
 #include <algorithm>
+#include <cstdlib>
 
 namespace weir::planner {
 
@@ -24,6 +25,16 @@ const Device &Cluster::deviceOf(int64_t rank) const {
     rank -= group.count;
   }
   return groups.back().device;
+}
+
+bool Cluster::hasRoom(int64_t ranks, int64_t bytes) const {
+  int64_t first = 0;
+  for (const DeviceGroup &group : groups) {
+    if (first < ranks && bytes > group.device.memory)
+      return false;
+    first += group.count;
+  }
+  return true;
 }
 
 double Device::rateOf(const std::string &multiplied) const {
@@ -63,6 +74,31 @@ double latencyOf(const std::vector<Crossing> &crossings) {
 }
 
 } // namespace
+
+Members membersOf(const Mesh &mesh, unsigned axis) {
+  Members who{mesh.axes[axis].size, 1};
+  for (size_t inner = axis + 1; inner < mesh.axes.size(); ++inner)
+    who.stride *= mesh.axes[inner].size;
+  return who;
+}
+
+bool overlaps(const Cluster &cluster, Members who) {
+  return std::ranges::all_of(crossings(cluster, who),
+                             [](const Crossing &one) { return one.level.overlaps; });
+}
+
+double secondsFor(const Cluster &cluster, Members who, const spec::Exchange &exchange) {
+  const double bytes = double(std::max(exchange.sent(), exchange.received()));
+  switch (exchange.kind) {
+  case spec::CollectiveKind::all_gather:
+    return secondsToGather(cluster, who, bytes);
+  case spec::CollectiveKind::all_to_all:
+    return secondsToExchange(cluster, who, bytes);
+  case spec::CollectiveKind::shift:
+    return secondsToShift(cluster, who, bytes);
+  }
+  std::abort(); // there is no such kind
+}
 
 double secondsToGather(const Cluster &cluster, Members who, double received) {
   std::vector<Crossing> all = crossings(cluster, who);

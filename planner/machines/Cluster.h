@@ -13,6 +13,8 @@
 #ifndef WEIR_PLANNER_MACHINES_CLUSTER_H
 #define WEIR_PLANNER_MACHINES_CLUSTER_H
 
+#include "runtime/base/Mesh.h"
+#include "runtime/spec/Exchange.h"
 #include <cstdint>
 #include <map>
 #include <span>
@@ -61,6 +63,7 @@ struct LinkLevel {
   int64_t devices = 0;  ///< of a domain
   double bandwidth = 0; ///< that each device can send and get at a time
   double latency = 0;
+  bool overlaps = true; ///< devices compute on while they exchange; not where cores copy themselves
 };
 
 struct Cluster {
@@ -72,6 +75,8 @@ struct Cluster {
 
   int64_t devices() const;
   const Device &deviceOf(int64_t rank) const;
+  /// Whether each of the first `ranks` devices has so many bytes.
+  bool hasRoom(int64_t ranks, int64_t bytes) const;
 };
 
 /// Ranks that exchange something: `members` of them, each `stride` behind the one before, from one
@@ -79,6 +84,15 @@ struct Cluster {
 struct Members {
   int64_t members = 1, stride = 1;
 };
+
+/// Those along an axis.
+Members membersOf(const Mesh &mesh, unsigned axis);
+
+/// Whether devices compute on while these exchange.
+bool overlaps(const Cluster &cluster, Members who);
+
+/// How long an exchange takes by the one of these that fits it.
+double secondsFor(const Cluster &cluster, Members who, const spec::Exchange &exchange);
 
 /// How long it takes until each has what all others have, `received` bytes: passed on around a
 /// ring, which runs through each domain once, on as many links as it has members there.

@@ -122,6 +122,7 @@ void readLevels(TomlTable &table, Cluster &cluster) {
     level.devices = last ? link.integer("devices", 1, all) : link.integer("devices", 1);
     level.bandwidth = link.measure("bandwidth", bytesPerSecondIn, "25GB/s");
     level.latency = link.measure("latency", secondsIn, "5us");
+    level.overlaps = link.truth("overlaps", true);
     link.text("source", "");
     link.requireAllRead();
     int64_t inner = cluster.levels.empty() ? 1 : cluster.levels.back().devices;

@@ -68,6 +68,8 @@ std::string textOf(const Cluster &cluster, const std::string &source) {
     text += concat("\n[[links]]\nname = ", quoted(level.name), "\ndevices = ", level.devices, "\n");
     text += line("bandwidth", level.bandwidth / 1e9, "GB/s");
     text += line("latency", 1e6 * level.latency, "us");
+    if (!level.overlaps)
+      text += "overlaps = false\n";
     text += "source = " + quoted(source) + "\n";
   }
   return text;

@@ -136,7 +136,7 @@ static bool isCollective(const TimedAction &action) {
 
 std::vector<TimedAction> withoutCollectives(std::vector<TimedAction> actions) {
   for (TimedAction &action : actions)
-    if (isCollective(action) || isTransfer(action))
+    if (isCollective(action) || isTransfer(action) || action.kind == TimedAction::Kind::sending)
       action.seconds = 0;
     else if (action.kind == TimedAction::Kind::loop)
       action.body = withoutCollectives(std::move(action.body));

@@ -21,12 +21,14 @@ namespace weir::planned {
 
 /// An action and what it takes.
 struct TimedAction {
-  enum class Kind : uint8_t { work, collective, record, wait, loop, send, receive };
+  enum class Kind : uint8_t { work, collective, record, wait, loop, send, sending, receive };
   Kind kind = Kind::work;
   uint32_t queue = 0;
-  double seconds = 0; ///< of work and of collectives; of a send, until it has come
+  double seconds = 0; ///< of work, of collectives, and of sending, which is waiting for a send
+                      ///< beside which nothing is computed; of a send, until it has come
   uint32_t event = 0;
   uint64_t count = 0; ///< rounds of a loop
+  bool again = false; ///< work that has been done before
   // An end of a transfer's, which stands in no loop.
   uint32_t peer = 0;   ///< the other end, as it is counted among the ranks that are followed
   uint32_t number = 0; ///< that both ends have

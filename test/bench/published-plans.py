@@ -187,18 +187,18 @@ def main():
     for row in rows:
         stacks[row.stack].append(row)
     probed, baseline = {}, {}
-    print("| plan | published, s | predicted, s | off | with one run | off | one constant, off | computes | exchanges | waits |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| plan | published, s | predicted, s | off | with one run | off | one constant, off | computes | again | exchanges | waits |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for stack, some in stacks.items():
         scale, rate = some[0].seconds / predicted[some[0]], baseline_of(some)
-        print(f"| **{stack}** | | | | x {scale:.3f} | | {rate / 1e12:.0f} TFLOP/s | | | |")
+        print(f"| **{stack}** | | | | x {scale:.3f} | | {rate / 1e12:.0f} TFLOP/s | | | | |")
         for row in some:
             probed[row] = scale * predicted[row]
             baseline[row] = row.flops(row.recompute == "full") / row.gpus / rate
             signed = lambda figures: f"{100 * (figures[row] / row.seconds - 1):+.1f} %"
             print(f"| {row.name()} | {row.seconds:.2f} | {predicted[row]:.2f} | {signed(predicted)} | {probed[row]:.2f} | "
                   f"{signed(probed) if row is not some[0] else 'the run'} | {signed(baseline)} | "
-                  + " | ".join(f"{100 * row.parts[part] / row.parts['seconds']:.0f} %" for part in ("computing", "exposed", "bubble")) + " |")
+                  + " | ".join(f"{100 * row.parts[part] / row.parts['seconds']:.0f} %" for part in ("computing", "recomputing", "exposed", "bubble")) + " |")
     print("\n| stack | rows | mean error | with one run | one constant | pairs in order | with one run |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for stack, some in [*stacks.items(), ("all", rows)]:

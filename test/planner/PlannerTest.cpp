@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 #include "planner/Prices.h"
 #include "planner/Search.h"
+#include "planner/Shares.h"
 #include "planner/Shrink.h"
 #include "planner/machines/DevicePrices.h"
 #include <gtest/gtest.h>
@@ -173,22 +174,66 @@ TEST(Search, TakesAModelWithState) {
   EXPECT_FALSE(cnn.search({.axes = {"dp"}, .lowered = 2}).best.empty());
 }
 
+/// Two cores, of which one takes so many times as long for everything.
+Cluster unequalCores(int slow, double times) {
+  Cluster cluster = cores(1);
+  cluster.groups.push_back(cluster.groups.front());
+  cluster.levels.front().devices = 2;
+  Device &device = cluster.groups[size_t(slow)].device;
+  device.bandwidth /= times, device.launch *= times;
+  device.elementwise /= times, device.attention /= times, device.convolution /= times;
+  for (auto &[name, rate] : device.products.rate)
+    rate /= times;
+  return cluster;
+}
+
 /// The slowest device of a stage is waited for, whichever rank it is of.
 TEST(Lowering, WaitsForTheSlowestDevice) {
   Choice choice{.mesh = "dp=2"};
   double alike = Situation("gpt-char", deep, cores(2)).lowered(choice).computing;
   for (int slow : {0, 1}) {
-    Cluster cluster = cores(1);
-    cluster.groups.push_back(cluster.groups.front());
-    cluster.levels.front().devices = 2;
-    Device &device = cluster.groups[size_t(slow)].device;
-    device.bandwidth /= 10, device.launch *= 10;
-    device.elementwise /= 10, device.attention /= 10, device.convolution /= 10;
-    for (auto &[name, rate] : device.products.rate)
-      rate /= 10;
-    Prediction unequal = Situation("gpt-char", deep, cluster).lowered(choice);
+    Prediction unequal = Situation("gpt-char", deep, unequalCores(slow, 10)).lowered(choice);
     EXPECT_NEAR(unequal.computing / alike, 10, 0.5) << slow;
   }
+}
+
+/// A core three times as fast as the other gets three times the rows, or the layers.
+TEST(Search, SharesRowsAndLayersByTheSpeedOfDevices) {
+  for (int slow : {0, 1}) {
+    Situation gpt("gpt-char", deep, unequalCores(slow, 3));
+    for (const char *axis : {"dp", "pp"}) {
+      std::string shares = std::string(axis) + (slow ? "=3:1" : "=1:3"),
+                  equal = std::string(axis) + "=2";
+      SearchResult found =
+          gpt.search({.axes = {axis}, .microbatches = 4, .fewer = false, .lowered = 8});
+      ASSERT_FALSE(found.best.empty());
+      const Planned &best = found.best.front();
+      EXPECT_EQ(best.choice.mesh, shares);
+      Choice plain = best.choice;
+      plain.mesh = equal;
+      EXPECT_LT(best.prediction.seconds, 0.75 * gpt.lowered(plain).seconds) << axis;
+      std::string why;
+      std::optional<Prediction> estimate =
+          Estimator(*gpt.module, gpt.options, gpt.cluster, *gpt.facts)
+              .estimate(best.choice, Estimator::Rows::met, why);
+      ASSERT_TRUE(estimate) << why;
+      EXPECT_NEAR(estimate->seconds / best.prediction.seconds, 1, 0.25) << axis;
+    }
+  }
+}
+
+TEST(Shares, OfEqualDevicesThereAreNone) {
+  EXPECT_EQ(meshesWithShares("pp=2,dp=2", cores(4), "f32"), std::vector<std::string>{"pp=2,dp=2"});
+  // What is as far along an axis is as fast as its slowest: here both ranks of dp have a slow one.
+  Cluster cluster = unequalCores(1, 2);
+  for (DeviceGroup &group : cluster.groups)
+    group.count = 2;
+  cluster.levels.front().devices = 4;
+  EXPECT_EQ(meshesWithShares("pp=2,dp=2", cluster, "f32"),
+            (std::vector<std::string>{"pp=2,dp=2", "pp=2:1,dp=2"}));
+  EXPECT_EQ(meshesWithShares("dp=4", cluster, "f32"),
+            (std::vector<std::string>{"dp=4", "dp=2:2:1:1"}));
+  EXPECT_EQ(meshesWithShares("tp=4", cluster, "f32"), std::vector<std::string>{"tp=4"});
 }
 
 /// Four units, each of which has a tile of 8 x 4 at a time: waves of four.

@@ -21,6 +21,9 @@ std::vector<std::byte> readArtifact(const std::string &path);
 /// Writes beside `path` and renames, so that what was there stays until the new file is whole. "-"
 /// is standard output. Failure{Exit::storage} where that is not possible.
 void writeFile(const std::string &path, std::span<const std::byte> bytes);
+inline void writeFile(const std::string &path, const std::string &text) {
+  writeFile(path, std::as_bytes(std::span(text)));
+}
 
 } // namespace weir
 

@@ -30,8 +30,7 @@ void inspectPage(const std::string &path, const std::string &output) {
   } catch (const Failure &failure) {
     types.whyNone = failure.what();
   }
-  std::string page = pageOf(pageFacts(program, types, readSources(program, path)));
-  writeFile(output, std::as_bytes(std::span(page)));
+  writeFile(output, pageOf(pageFacts(program, types, readSources(program, path))));
 }
 
 } // namespace weir

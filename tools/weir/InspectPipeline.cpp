@@ -90,11 +90,6 @@ double follow(std::vector<Stage> &stages) {
 
 } // namespace
 
-std::vector<int64_t> firstRanksOf(const Mesh &mesh) {
-  int axis = mesh.find(stageAxis);
-  return axis < 0 ? std::vector<int64_t>{0} : mesh.along(0, unsigned(axis));
-}
-
 ordered_json describePipeline(const artifact::Program &program) {
   Mesh mesh = artifact::meshOf(program);
   if (stagesOf(mesh) == 1)

@@ -20,9 +20,6 @@
 
 namespace weir {
 
-/// The first rank of each stage, in their order; without stages the first of all.
-std::vector<int64_t> firstRanksOf(const Mesh &mesh);
-
 /// Null where the mesh has no stages. Else, of a step:
 ///
 ///   stages [{rank, persistent, scratch, sent, work, waits}]: of each the first rank, the bytes

@@ -10,6 +10,8 @@
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Stages.h"
+#include "runtime/base/Text.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/InspectPipeline.h"
@@ -98,7 +100,11 @@ ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
 /// What the ranks whose steps are added get of others, by line, in the order in which it first is.
 class Exchanges {
 public:
-  void addStep(const artifact::Program &program) {
+  /// They outlive it; without a cluster there are no prices.
+  Exchanges(const Mesh &mesh, const planner::Cluster *cluster) : mesh(mesh), cluster(cluster) {}
+
+  void addStep(const artifact::Program &program, int64_t ofRank) {
+    rank = ofRank;
     for (const artifact::Entry *entry : *program.entries())
       if (entry->name()->string_view() == "step")
         add(program, *entry->actions(), 1);
@@ -116,11 +122,26 @@ private:
         add(program, *loop->body(), rounds * loop->count());
       else if (const artifact::Collective *collective = action->work_as_Collective())
         add(placeOf(program, *action), artifact::EnumNameCollectiveKind(collective->kind()),
-            collective->axis()->str(), rounds, artifact::receivedIn(*collective));
+            collective->axis()->str(), rounds, artifact::receivedIn(*collective),
+            cluster ? planner::secondsFor(*cluster, membersOf(collective->axis()->string_view()),
+                                          artifact::exchangeOf(*collective))
+                    : 0);
       else if (const artifact::Transfer *transfer = action->work_as_Transfer();
                transfer && transfer->kind() == artifact::TransferKind::receive)
         add(placeOf(program, *action), artifact::EnumNameTransferKind(transfer->kind()),
-            transfer->axis()->str(), rounds, transfer->size());
+            transfer->axis()->str(), rounds, transfer->size(),
+            cluster ? planner::secondsToSend(*cluster, peerOf(*transfer), rank,
+                                             double(transfer->size()))
+                    : 0);
+  }
+
+  planner::Members membersOf(std::string_view axis) const {
+    return planner::membersOf(mesh, unsigned(mesh.find(axis)));
+  }
+
+  int64_t peerOf(const artifact::Transfer &transfer) const {
+    unsigned axis = unsigned(mesh.find(transfer.axis()->string_view()));
+    return mesh.along(rank, axis)[transfer.peer()];
   }
 
   static std::string placeOf(const artifact::Program &program, const artifact::Action &action) {
@@ -129,7 +150,7 @@ private:
   }
 
   void add(const std::string &at, const std::string &kind, const std::string &axis, uint64_t times,
-           uint64_t bytes) {
+           uint64_t bytes, double seconds) {
     auto [row, isNew] = numbers.try_emplace({at, kind, axis}, rows.size());
     if (isNew)
       rows.push_back({{"at", at}, {"kind", kind}, {"axis", axis}, {"times", 0}, {"bytes", 0}});
@@ -138,8 +159,14 @@ private:
     for (ordered_json *sum : {&rows[row->second], &totals[axis]}) {
       (*sum)["times"] = (*sum)["times"].get<uint64_t>() + times;
       (*sum)["bytes"] = (*sum)["bytes"].get<uint64_t>() + times * bytes;
+      if (cluster)
+        (*sum)["seconds"] = sum->value("seconds", 0.0) + double(times) * seconds;
     }
   }
+
+  const Mesh &mesh;
+  const planner::Cluster *cluster;
+  int64_t rank = 0; ///< whose steps are added
 
   std::map<std::tuple<std::string, std::string, std::string>, size_t> numbers;
 };
@@ -203,16 +230,32 @@ void printExchanges(const ordered_json &facts, std::ostream &out) {
   bool hasStages = !facts["pipeline"].is_null();
   out << "\nWhat ranks tell each other in a step, and the bytes that "
       << (hasStages ? "the first ranks of all stages get so, together" : "a rank gets so") << ":\n";
-  Table exchanges({"at", hasStages ? "exchange" : "collective", "over", "times", "bytes"},
-                  {false, false, false, true, true});
-  for (const ordered_json &row : facts["collectives"])
-    exchanges.add(
-        {row["at"], row["kind"], row["axis"], grouped(row["times"]), grouped(row["bytes"])});
+  bool hasPrices = facts["collectives"][0].contains("seconds");
+  std::vector<std::string> head = {"at", hasStages ? "exchange" : "collective", "over", "times",
+                                   "bytes"};
+  std::vector<bool> right = {false, false, false, true, true};
+  if (hasPrices) {
+    head.push_back("takes");
+    right.push_back(true);
+  }
+  Table exchanges(head, right);
+  for (const ordered_json &row : facts["collectives"]) {
+    std::vector<std::string> cells = {row["at"], row["kind"], row["axis"], grouped(row["times"]),
+                                      grouped(row["bytes"])};
+    if (hasPrices)
+      cells.push_back(secondsText(row["seconds"]));
+    exchanges.add(cells);
+  }
   print(exchanges, out);
-  for (const auto &[axis, total] : facts["totals"].items())
+  for (const auto &[axis, total] : facts["totals"].items()) {
     out << "Together over " << axis << ": " << grouped(total["times"])
         << (axis == stageAxis ? " transfers, " : " collectives, ") << grouped(total["bytes"])
-        << " bytes\n";
+        << " bytes";
+    if (hasPrices)
+      out << ", " << secondsText(total["seconds"]) << " one after the other on "
+          << facts["cluster"].get<std::string>();
+    out << "\n";
+  }
 }
 
 void printSharding(const ordered_json &facts, std::ostream &out) {
@@ -234,30 +277,40 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
 
 } // namespace
 
-ordered_json describeSharding(const artifact::Program &program) {
+ordered_json describeSharding(const artifact::Program &program, const planner::Cluster *cluster) {
   Mesh mesh = artifact::meshOf(program);
-  Exchanges exchanges;
+  Exchanges exchanges(mesh, cluster);
   for (int64_t rank : firstRanksOf(mesh))
-    exchanges.addStep(artifact::programOf(program, rank));
-  return {{"model", program.model()->str()},
-          {"target", artifact::deviceOf(program).target()->str()},
-          {"mesh", mesh.text()},
-          {"hosts", program.hosts() ? program.hosts()->str() : ""},
-          {"ranks", ranksOf(program, mesh)},
-          {"pipeline", describePipeline(program)},
-          {"variables", variablesOf(program, mesh)},
-          {"values", valuesOf(program)},
-          {"collectives", exchanges.rows},
-          {"totals", exchanges.totals}};
+    exchanges.addStep(artifact::programOf(program, rank), rank);
+  ordered_json facts = {{"model", program.model()->str()},
+                        {"target", artifact::deviceOf(program).target()->str()},
+                        {"mesh", mesh.text()},
+                        {"hosts", program.hosts() ? program.hosts()->str() : ""},
+                        {"ranks", ranksOf(program, mesh)},
+                        {"pipeline", describePipeline(program)},
+                        {"variables", variablesOf(program, mesh)},
+                        {"values", valuesOf(program)},
+                        {"collectives", exchanges.rows},
+                        {"totals", exchanges.totals}};
+  if (cluster)
+    facts["cluster"] = cluster->name;
+  return facts;
 }
 
-void inspectSharding(const std::string &path, bool json) {
+void inspectSharding(const std::string &path, const std::string &described, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   const artifact::Program &program = artifact::verify(bytes);
   if (!program.mesh())
     throw Failure(Exit::usage, "--sharding: " + path +
                                    " is for one device: compile it with a --mesh of several ranks");
-  ordered_json facts = describeSharding(program);
+  std::optional<planner::Cluster> cluster;
+  if (!described.empty()) {
+    cluster = planner::readCluster(described);
+    if (int64_t ranks = artifact::meshOf(program).ranks(); ranks > cluster->devices())
+      throw Failure(Exit::usage, concat("--cluster ", described, " has ", cluster->devices(),
+                                        " devices, and ", path, " is for ", ranks, " ranks"));
+  }
+  ordered_json facts = describeSharding(program, cluster ? &*cluster : nullptr);
   printFacts(facts, json, printSharding);
 }
 

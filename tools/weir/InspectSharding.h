@@ -8,6 +8,7 @@
 #ifndef WEIR_TOOLS_WEIR_INSPECTSHARDING_H
 #define WEIR_TOOLS_WEIR_INSPECTSHARDING_H
 
+#include "planner/machines/Cluster.h"
 #include "runtime/artifact/Artifact_generated.h"
 #include <nlohmann/json.hpp>
 
@@ -28,11 +29,17 @@ namespace weir {
 ///     pipeline rank 0. What stages send each other is among them, of kind "receive" over pp
 ///   totals {axis: {times, bytes}}
 ///
+/// With `cluster`, unless null, collectives and totals have `seconds` besides: what they take one
+/// after the other on the cluster's links, which is what a planner weighs them by.
+///
 /// `program` has been verified (runtime/artifact/Reader.h), and is of a mesh.
-nlohmann::ordered_json describeSharding(const artifact::Program &program);
+nlohmann::ordered_json describeSharding(const artifact::Program &program,
+                                        const planner::Cluster *cluster);
 
-/// Prints an artifact's. Throws Failure(Exit::model), and Failure(Exit::usage) of one device's.
-void inspectSharding(const std::string &path, bool json);
+/// Prints an artifact's, priced as in a cluster's file unless its path is "". Throws
+/// Failure(Exit::model), and Failure(Exit::usage) of one device's and of a cluster that is too
+/// small or none.
+void inspectSharding(const std::string &path, const std::string &cluster, bool json);
 
 } // namespace weir
 

@@ -16,6 +16,7 @@
 #include "runtime/run/Within.h"
 #include "tools/weir/PlanModel.h"
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace weir {
@@ -37,10 +38,12 @@ void addLayoutOptions(CLI::App &app, CompileOptions &options) {
          "sizes, such as dp=2,tp=2. Over dp each batch's rows are cut, over tp the matrices "
          "of layers, over ep rows and the experts that they are routed to, over cp the "
          "positions of sequences that attend to each other; pp are the stages of a pipeline. "
+         "Unequal devices may have shares: dp=3:1 gives the first of two ranks three quarters of "
+         "the rows, pp=3:1 of the layers. "
          "auto, or auto:N, chooses for the cores of this machine, or N of them. Given "
          "several times, the artifact is for all of them: a run takes the one of as many ranks as "
          "it has processes, or the first")
-      ->type_name("AXIS=N[,AXIS=N]|auto[:N]")
+      ->type_name("AXIS=N[:N][,AXIS=N]|auto[:N]")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
@@ -136,6 +139,11 @@ static void checkDeterministic(const CompileOptions &options) {
     throw Failure(Exit::usage, "--deterministic cuts a step as " + parts +
                                    " does, whatever dp and tp: " + std::get<std::string>(wrong));
   for (const Mesh::Axis &axis : mesh.axes)
+    if (axis.hasShares())
+      throw Failure(Exit::usage, concat("--deterministic cuts a step into equal parts, and --mesh ",
+                                        options.mesh, " has ", axis.name, "=", axis.ranks(),
+                                        ": expected ", axis.name, "=", axis.size));
+  for (const Mesh::Axis &axis : mesh.axes)
     if ((axis.name == expertAxis || axis.name == contextAxis) && axis.size > deterministicRanks)
       throw Failure(Exit::usage, concat("--deterministic adds up what ", deterministicRanks,
                                         " ranks of an axis have in one order, and --mesh ",
@@ -170,7 +178,7 @@ static bool hasBatch(const Mesh &mesh) {
 }
 
 /// Whether one of the meshes does.
-static bool any(const CompileOptions &options, bool (*does)(const Mesh &)) {
+static bool any(const CompileOptions &options, const std::function<bool(const Mesh &)> &does) {
   return std::ranges::any_of(allMeshes(options), [&](const std::string &mesh) {
     return does(std::get<Mesh>(Mesh::parse(mesh)));
   });
@@ -204,8 +212,21 @@ static void checkOtherMeshes(const CompileOptions &options) {
       one.zero = 0;
     if (of.find(tensorAxis) < 0)
       one.saysSequenceParallel = one.lowSums = false;
+    one.rates.clear();
     checkMeshOptions(one);
   }
+}
+
+static void checkRates(const CompileOptions &options) {
+  if (options.rates.empty())
+    return;
+  if (options.mesh.empty())
+    throw Failure(Exit::usage, "--rates are of the ranks of a --mesh, and there is none");
+  const MeshRates rates = *MeshRates::parse(options.rates);
+  for (const auto &[axis, links] : rates.axes)
+    if (!any(options, [&](const Mesh &mesh) { return mesh.find(axis) >= 0; }))
+      throw Failure(Exit::usage, concat("--rates: there is no ", axis, " in --mesh ", options.mesh,
+                                        ": leave ", axis, " out, or name an axis of the mesh"));
 }
 
 /// What pipelines do not go with yet.
@@ -229,8 +250,7 @@ void checkMeshOptions(const CompileOptions &options) {
   checkOtherMeshes(options);
   if (options.mesh.empty() && !options.link.empty())
     throw Failure(Exit::usage, "--link joins the ranks of a --mesh, and there is none");
-  if (options.mesh.empty() && !options.rates.empty())
-    throw Failure(Exit::usage, "--rates are of the ranks of a --mesh, and there is none");
+  checkRates(options);
   // A mesh that was chosen may be one device, or without tp.
   if (options.mesh.empty() && !options.overlap && !options.choseMesh)
     throw Failure(Exit::usage, "--no-overlap is of what the ranks of a --mesh exchange, and there "

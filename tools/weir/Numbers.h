@@ -28,6 +28,11 @@ inline std::string fixed(double value, int decimals) {
   return buffer;
 }
 
+/// "1.23 s", or "12.345 ms".
+inline std::string secondsText(double seconds) {
+  return seconds >= 1 ? fixed(seconds, 2) + " s" : fixed(1e3 * seconds, 3) + " ms";
+}
+
 } // namespace weir
 
 #endif

@@ -158,7 +158,8 @@ ordered_json describe(const Planned &plan, const Planning &planning) {
       {"devices", ranksOf(plan)},
       {"lowered", time.isLowered},
       {"seconds", time.seconds},
-      {"computing", time.computing},
+      {"computing", time.computing - time.recomputing},
+      {"recomputing", time.recomputing},
       {"exposed", time.exposed},
       {"bubble", time.bubble},
       {"communicating", time.communicating},
@@ -217,10 +218,6 @@ ordered_json describe(const Planning &planning, const std::vector<std::string> &
 
 std::string share(double part, double whole) { return formatted("%.1f %%", 100 * part / whole); }
 
-std::string seconds(double time) {
-  return time >= 1 ? formatted("%.2f s", time) : formatted("%.3f ms", 1e3 * time);
-}
-
 std::string sizeText(const ordered_json &bytes) {
   double size = bytes.get<double>();
   return size >= 1e9 ? formatted("%.2f GB", size / 1e9) : bytesText(int64_t(size));
@@ -236,8 +233,13 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   bool priced = !facts["plans"][0]["price"].is_null();
   bool powered = std::ranges::any_of(
       facts["plans"], [](const ordered_json &plan) { return !plan["joules"].is_null(); });
-  std::vector<std::string> head = {"",      "a step",    "computes", "exchanges",
-                                   "waits", unit + "/s", "MFU"};
+  bool repeats = std::ranges::any_of(facts["plans"], [](const ordered_json &plan) {
+    return plan["recomputing"].get<double>() > 0;
+  });
+  std::vector<std::string> head = {"", "a step", "computes"};
+  if (repeats)
+    head.push_back("again");
+  head.insert(head.end(), {"exchanges", "waits", unit + "/s", "MFU"});
   if (powered)
     head.push_back("J/1000 " + unit);
   if (priced)
@@ -250,13 +252,13 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   int64_t number = 0;
   for (const ordered_json &plan : facts["plans"]) {
     double all = plan["seconds"], items = facts["items"];
-    std::vector<std::string> row = {std::to_string(++number),
-                                    seconds(all),
-                                    share(plan["computing"], all),
-                                    share(plan["exposed"], all),
-                                    share(plan["bubble"], all),
-                                    withThousands(plan["items_per_second"]),
-                                    plan["mfu"].is_null() ? "-" : share(plan["mfu"], 1)};
+    std::vector<std::string> row = {std::to_string(++number), secondsText(all),
+                                    share(plan["computing"], all)};
+    if (repeats)
+      row.push_back(share(plan["recomputing"], all));
+    row.insert(row.end(), {share(plan["exposed"], all), share(plan["bubble"], all),
+                           withThousands(plan["items_per_second"]),
+                           plan["mfu"].is_null() ? "-" : share(plan["mfu"], 1)});
     if (powered)
       row.push_back(plan["joules"].is_null()
                         ? "-"
@@ -283,7 +285,7 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
   for (const std::string &line : memory.lines())
     out << line << "\n";
   double best = facts["plans"][0]["seconds"], bound = facts["bound"];
-  out << "\nNo plan takes less than " << seconds(bound)
+  out << "\nNo plan takes less than " << secondsText(bound)
       << ", in which all devices multiply at their best: the first takes "
       << formatted("%.2f", best / bound) << " times that.\n";
   bool hasStages = std::ranges::any_of(facts["plans"], [](const ordered_json &plan) {
@@ -306,10 +308,11 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
     const char *key, *more;
   };
   constexpr Part parts[] = {{"computing", "is computed"},
+                            {"recomputing", "is computed again"},
                             {"exposed", "is exchanged while nothing is computed"},
                             {"bubble", "stages wait for each other"}};
   double from = a["seconds"], to = b["seconds"];
-  out << "Plan " << second << " takes " << seconds(std::abs(to - from))
+  out << "Plan " << second << " takes " << secondsText(std::abs(to - from))
       << (to < from ? " less" : " more") << " than plan " << first << ":\n";
   std::vector<std::pair<double, const char *>> differences;
   for (const Part &part : parts)
@@ -319,11 +322,11 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
   });
   for (const auto &[difference, what] : differences)
     if (std::abs(difference) > 1e-3 * from)
-      out << "  " << (difference < 0 ? "-" : "+") << seconds(std::abs(difference)) << ": " << what
-          << "\n";
+      out << "  " << (difference < 0 ? "-" : "+") << secondsText(std::abs(difference)) << ": "
+          << what << "\n";
   double exchanged = b["communicating"].get<double>() - a["communicating"].get<double>();
-  out << "  In all, " << seconds(b["communicating"]) << " are exchanged for "
-      << seconds(a["communicating"]) << (exchanged < 0 ? ", less" : "") << ".\n";
+  out << "  In all, " << secondsText(b["communicating"]) << " are exchanged for "
+      << secondsText(a["communicating"]) << (exchanged < 0 ? ", less" : "") << ".\n";
   out << "  Plan " << first << ": " << a["plan"].get<std::string>() << "\n  Plan " << second << ": "
       << b["plan"].get<std::string>() << "\n  Memory: " << sizeText(a["memory"]["device"])
       << " and " << sizeText(b["memory"]["device"]);
@@ -415,13 +418,13 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
-    std::string text = planner::planFileText(
-        fileOf(planning, taken),
-        {concat("weir plan, for ", facts["devices"].get<std::string>(), " (", cluster.name, ")"),
-         concat("a step: ", seconds(taken.prediction.seconds),
-                "; a device: ", bytesText(taken.prediction.memory.device()))});
-    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
-    writeFile(plan.output, std::vector<std::byte>(bytes, bytes + text.size()));
+    writeFile(plan.output,
+              planner::planFileText(
+                  fileOf(planning, taken),
+                  {concat("weir plan, for ", facts["devices"].get<std::string>(), " (",
+                          cluster.name, ")"),
+                   concat("a step: ", secondsText(taken.prediction.seconds),
+                          "; a device: ", bytesText(taken.prediction.memory.device()))}));
   }
   if (plan.why.size() == 2) {
     printDifference(facts, plan.why[0], plan.why[1], std::cout);
@@ -456,8 +459,8 @@ Cluster clusterHere(const CompileOptions &options, int64_t count) {
   if (!options.cluster.empty())
     return planner::readCluster(options.cluster);
   if (options.target.starts_with("cpu")) {
-    Cluster cluster =
-        planner::clusterOf("cpu", count, {.name = "memory", .bandwidth = 6e9, .latency = 30e-6});
+    Cluster cluster = planner::clusterOf(
+        "cpu", count, {.name = "memory", .bandwidth = 6e9, .latency = 30e-6, .overlaps = false});
     cluster.groups.front().device.target = options.target;
     return cluster;
   }
@@ -564,7 +567,7 @@ Exit chooseMesh(CompileOptions &options) {
   options.choseMesh = true;
   llvm::errs() << "note: --mesh " << asked << " is "
                << (best->choice.mesh.empty() ? "one device" : best->choice.text())
-               << ": by estimate a step takes " << seconds(best->prediction.seconds)
+               << ": by estimate a step takes " << secondsText(best->prediction.seconds)
                << ", and a device " << bytesText(best->prediction.memory.device()) << "\n";
   return Exit::ok;
 }

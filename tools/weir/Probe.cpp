@@ -233,7 +233,7 @@ std::string probeMachine(const ProbeOptions &asked) {
     device.memory = int64_t(memory) / options.devices;
   planner::Cluster cluster{.name = "here", .groups = {{device, options.devices}}};
   if (options.devices > 1) {
-    planner::LinkLevel level{.name = "memory", .devices = options.devices};
+    planner::LinkLevel level{.name = "memory", .devices = options.devices, .overlaps = false};
     planner::fitLinks(level, options.devices, measureGathers(options.devices));
     cluster.levels.push_back(level);
   }

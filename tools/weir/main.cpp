@@ -344,6 +344,11 @@ Command addInspect(CLI::App &app, State &state) {
                    "Of several ranks: how parameters and state lie on them, what each takes, and "
                    "what they tell each other in a step, by line")
           ->excludes(plan, precision, lines, memory);
+  app.add_option("--cluster", state.planned.cluster,
+                 "With --sharding, what each exchange takes on the machines that this file "
+                 "describes (docs/planning.md)")
+      ->type_name("FILE.toml")
+      ->needs(sharding);
   auto *time = app.add_flag("--time", state.time,
                             "How long a step takes, predicted, and what of it is for what ranks "
                             "exchange, by line")
@@ -381,7 +386,7 @@ Command addInspect(CLI::App &app, State &state) {
     } else if (state.memory) {
       inspectMemory(state.artifact, state.json);
     } else if (state.sharding) {
-      inspectSharding(state.artifact, state.json);
+      inspectSharding(state.artifact, state.planned.cluster, state.json);
     } else if (state.time) {
       inspectTime(state.artifact, state.predicted, ratesOfTarget, state.json);
     } else {
@@ -428,9 +433,7 @@ Command addTune(CLI::App &app, State &state) {
   return [&] {
     keepSources({namedByOption("-o", state.output)}, {namedByOption("ARTIFACT", state.artifact)});
     requirePlace(state.output);
-    std::string text = tuneArtifact(readArtifact(state.artifact), state.run.device.kind);
-    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
-    writeFile(state.output, std::vector<std::byte>(bytes, bytes + text.size()));
+    writeFile(state.output, tuneArtifact(readArtifact(state.artifact), state.run.device.kind));
     return Exit::ok;
   };
 }
@@ -448,10 +451,7 @@ Command addProbe(CLI::App &app, State &state) {
   return [&] {
     if (!state.output.empty())
       requirePlace(state.output);
-    std::string text = probeMachine(state.probed);
-    auto *bytes = reinterpret_cast<const std::byte *>(text.data());
-    writeFile(state.output.empty() ? "-" : state.output,
-              std::vector<std::byte>(bytes, bytes + text.size()));
+    writeFile(state.output.empty() ? "-" : state.output, probeMachine(state.probed));
     return Exit::ok;
   };
 }

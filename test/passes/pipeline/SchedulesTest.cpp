@@ -123,7 +123,7 @@ TEST(Schedules, ThereIsNoOther) {
        {"dualpipe", "interleaved:", "interleaved:1", "interleaved:-2", "interleaved:2x",
         "interleaved:65", "interleaved:99999999999999999999", "1f1b:2", ":2", ""})
     EXPECT_FALSE(findSchedule(name)) << name;
-  EXPECT_EQ(scheduleNames(), "gpipe, 1f1b, interleaved[:N] or zero-bubble");
+  EXPECT_EQ(scheduleNames(), "gpipe, 1f1b, interleaved[:N] (N from 2 to 64) or zero-bubble");
 }
 
 } // namespace

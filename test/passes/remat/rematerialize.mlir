@@ -4,11 +4,11 @@
 
 // What the last kernel reads is kept from the first on; in less memory it is computed again, from what is there anyway.
 // CHECK-LABEL: func @kept
-// CHECK: %[[A:.*]] = weir.kernel map(%[[X:.*]])
+// CHECK: %[[A:.*]] = weir.kernel map(%[[X:.*]]) :
 // CHECK: %[[B:.*]] = weir.kernel map(%[[A]])
 // CHECK: %[[C:.*]] = weir.kernel map(%[[B]])
 // CHECK: %[[D:.*]] = weir.kernel row {{.*}}(%[[C]])
-// CHECK: %[[AGAIN:.*]] = weir.kernel map(%[[X]])
+// CHECK: %[[AGAIN:.*]] = weir.kernel map(%[[X]]) {weir.again}
 // CHECK: weir.kernel row {{.*}}(%[[D]], %[[AGAIN]])
 // NONE-LABEL: func @kept
 // NONE-COUNT-5: weir.kernel
