@@ -316,14 +316,12 @@ static Prediction extended(const Prediction &few, const Prediction &more, double
        {&Prediction::seconds, &Prediction::computing, &Prediction::recomputing, &Prediction::bubble,
         &Prediction::exposed, &Prediction::communicating})
     all.*part = at(few.*part, more.*part);
-  for (int64_t RankMemory::*kind :
-       {&RankMemory::parameters, &RankMemory::optimizer, &RankMemory::state, &RankMemory::scratch,
-        &RankMemory::reserve, &RankMemory::host})
-    all.memory.*kind = int64_t(at(double(few.memory.*kind), double(more.memory.*kind)));
-  for (size_t i = 0; i < all.fullest.size(); ++i)
-    all.fullest[i] = int64_t(at(double(few.fullest[i]), double(more.fullest[i])));
+  for (auto [one, a, b] : llvm::zip_equal(all.held, few.held, more.held))
+    for (int64_t RankMemory::*kind :
+         {&RankMemory::parameters, &RankMemory::optimizer, &RankMemory::state, &RankMemory::scratch,
+          &RankMemory::reserve, &RankMemory::host})
+      one.memory.*kind = int64_t(at(double(a.memory.*kind), double(b.memory.*kind)));
   all.isLowered = false;
-  all.fits = true;
   return all;
 }
 
@@ -331,12 +329,13 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
   const AxisSizes sizes = AxisSizes::of(choice.mesh);
   const int64_t microbatches = choice.microbatches ? choice.microbatches : facts.recipeCount;
   // Of fewer layers what is kept at a time is not yet as of many.
-  int64_t few = 8, step = 2;
+  int64_t few = 8, step = 2, chunks = 1;
   if (sizes.pp > 1) {
     const std::optional<pipeline::Schedule> schedule =
         pipeline::findSchedule(choice.schedule.empty() ? "1f1b" : choice.schedule);
     const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
-    step = mesh.axes[size_t(mesh.find(stageAxis))].allShares() * schedule->chunks;
+    chunks = schedule->chunks;
+    step = mesh.axes[size_t(mesh.find(stageAxis))].allShares() * chunks;
     few = step + facts.repeats.rounds % step; // as unevenly cut
   }
   const bool isDeep = facts.repeats.rounds > few + step;
@@ -348,22 +347,25 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
       return with(model);
     std::optional<Prediction> first = with(withRounds(few)),
                               second = first ? with(withRounds(few + step)) : first;
-    if (!second)
+    if (!second || first->held.size() != second->held.size()) {
+      why = why.empty() ? "its layers are not alike on all ranks" : why;
       return std::nullopt;
+    }
     return extended(*first, *second, double(facts.repeats.rounds - few) / double(step));
   };
   // Stages have begun as many as they ever do by then, of every schedule but GPipe's, whose memory
   // grows evenly.
-  const int64_t fewSampled = 2 * sizes.pp, stepSampled = sizes.pp;
+  const int64_t fewSampled = 2 * sizes.pp * chunks, stepSampled = sizes.pp;
   std::optional<Prediction> all;
   if (sizes.pp == 1 || microbatches <= fewSampled + stepSampled) {
     all = withLayers(0);
   } else if (std::optional<Prediction> first = withLayers(fewSampled)) {
-    if (std::optional<Prediction> second = withLayers(fewSampled + stepSampled))
+    std::optional<Prediction> second = withLayers(fewSampled + stepSampled);
+    if (second && second->held.size() == first->held.size())
       all = extended(*first, *second, double(microbatches - fewSampled) / double(stepSampled));
   }
-  for (size_t i = 0; all && i < cluster.groups.size(); ++i)
-    all->fits &= all->fullest[i] <= cluster.groups[i].device.memory;
+  if (all)
+    all->sumUpMemory(cluster);
   return all;
 }
 

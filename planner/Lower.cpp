@@ -165,6 +165,16 @@ static plan::EntryOp stepOf(ModuleOp plan) {
   return nullptr;
 }
 
+void Prediction::sumUpMemory(const Cluster &cluster) {
+  memory = held.front().memory;
+  fits = true;
+  for (const Held &one : held) {
+    if (one.memory.device() > memory.device())
+      memory = one.memory;
+    fits &= one.memory.device() <= cluster.groups[one.group].device.memory;
+  }
+}
+
 std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &why,
                                             int64_t sampled) {
   std::optional<Plans> plans = plansOf(choice, false, sampled, why);
@@ -172,21 +182,18 @@ std::optional<Prediction> Lowering::predict(const Choice &choice, std::string &w
     return std::nullopt;
   Prediction prediction;
   prediction.isLowered = true;
-  prediction.fullest.resize(cluster.groups.size());
   const std::vector<uint32_t> &programOf = plans->programs.programOf;
   for (auto [i, plan] : llvm::enumerate(plans->modules)) {
-    RankMemory memory = memoryOf(*plan, *options.target, plans->threads);
-    int64_t begin = 0;
-    for (auto [group, fullest] : llvm::zip_equal(cluster.groups, prediction.fullest)) {
-      auto ranks = llvm::ArrayRef(programOf).slice(std::min(programOf.size(), size_t(begin)));
+    const RankMemory memory = memoryOf(*plan, *options.target, plans->threads);
+    size_t begin = 0;
+    for (auto [number, group] : llvm::enumerate(cluster.groups)) {
+      auto ranks = llvm::ArrayRef(programOf).drop_front(std::min(programOf.size(), begin));
       if (llvm::is_contained(ranks.take_front(size_t(group.count)), uint32_t(i)))
-        fullest = std::max(fullest, memory.device());
-      prediction.fits &= fullest <= group.device.memory;
-      begin += group.count;
+        prediction.held.push_back({number, memory});
+      begin += size_t(group.count);
     }
-    if (i == 0 || memory.device() > prediction.memory.device())
-      prediction.memory = memory;
   }
+  prediction.sumUpMemory(cluster);
   auto actionsOf = [&](int64_t rank) {
     ClusterPrices prices(cluster, plans->mesh, rank, nameOf(options.precision), options.overlap);
     plan::EntryOp step = stepOf(*plans->modules[programOf[size_t(rank)]]);

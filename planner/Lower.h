@@ -39,11 +39,19 @@ struct Prediction {
   double exposed = 0;       ///< that is exchanged while nothing is computed
   double communicating = 0; ///< what a rank exchanges, one after the other
   RankMemory memory;        ///< of the rank that takes most on its device
-  std::vector<int64_t> fullest = {}; ///< bytes of a device, of each group of the cluster's
-  bool isLowered = false;            ///< what the plan says, not an estimate
+  /// What ranks take that run one program on devices of one group of the cluster's: all of them.
+  struct Held {
+    size_t group;
+    RankMemory memory;
+  };
+  std::vector<Held> held = {};
+  bool isLowered = false; ///< what the plan says, not an estimate
 
   /// Whether each rank takes no more than its device has.
   bool fits = true;
+
+  /// Sets `memory` and `fits` by what is held.
+  void sumUpMemory(const Cluster &cluster);
 };
 
 /// Sets what the choice says.

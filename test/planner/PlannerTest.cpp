@@ -130,12 +130,16 @@ TEST(Estimate, OfStagesIsNearWhatTheirPlanTakes) {
 }
 
 TEST(Estimate, OfShallowModelsLoweredWholeIsClose) {
-  Situation gpt("gpt-char", {{"layers", "13"}, {"width", "32"}, {"batch", "16"}}, cores(4));
+  Situation gpt("gpt-char", {{"layers", "13"}, {"width", "64"}, {"batch", "16"}}, cores(4));
   const Choice choices[] = {
       {.mesh = "dp=2,tp=2", .zero = 3, .microbatches = 1, .recompute = {"h.*"}},
       {.mesh = "dp=4", .zero = 1, .microbatches = 2},
       {.mesh = "pp=2,dp=2", .zero = 1, .microbatches = 4, .schedule = "1f1b"},
-      {.mesh = "pp=4", .microbatches = 4, .schedule = "zero-bubble", .recompute = {"h.*"}}};
+      {.mesh = "pp=4", .microbatches = 4, .schedule = "zero-bubble", .recompute = {"h.*"}},
+      {.mesh = "pp=2", .microbatches = 16, .schedule = "gpipe"},
+      {.mesh = "pp=2,tp=2", .microbatches = 16, .schedule = "1f1b"},
+      {.mesh = "pp=2", .microbatches = 16, .schedule = "interleaved"},
+      {.mesh = "pp=3:1", .microbatches = 16, .schedule = "1f1b"}};
   for (const Choice &choice : choices) {
     std::string why;
     std::optional<Prediction> close =
