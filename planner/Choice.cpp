@@ -11,6 +11,8 @@
 #include "runtime/base/Mesh.h"
 #include "runtime/base/MeshRates.h"
 #include "runtime/base/Text.h"
+#include "runtime/base/Utf8.h"
+#include <algorithm>
 
 namespace weir::planner {
 
@@ -64,10 +66,20 @@ PlanFile readPlanFile(const std::string &path) {
   return plan;
 }
 
+/// Whether TOML may have it.
+static bool isUtf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();)
+    if (decodeUtf8(text, at) < 0)
+      return false;
+  return true;
+}
+
 std::string planFileText(const PlanFile &plan, const std::vector<std::string> &comments) {
   std::string out;
-  for (const std::string &line : comments)
+  for (std::string line : comments) {
+    std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
     out += "# " + line + "\n";
+  }
   out += "[plan]\n";
   auto say = [&](const char *key, const std::string &value) {
     if (!value.empty())
@@ -77,7 +89,7 @@ std::string planFileText(const PlanFile &plan, const std::vector<std::string> &c
     say(key, value.empty() ? "" : quoted(value));
   };
   const Choice &choice = plan.choice;
-  text("model", plan.model);
+  text("model", isUtf8(plan.model) ? plan.model : ""); // whose name TOML cannot say
   text("target", plan.target);
   text("precision", plan.precision);
   text("mesh", choice.mesh);

@@ -85,10 +85,11 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
   MeshRates rates{{HUGE_VAL, HUGE_VAL}};
   double launch = 0;
   int64_t begin = 0;
-  for (const auto &[device, count] : cluster.groups) {
+  for (const DeviceGroup &group : cluster.groups) {
+    const Device &device = group.device;
     if (begin >= mesh.ranks())
       break;
-    begin += count;
+    begin += group.count;
     rates.rank.flopsPerSecond =
         std::min(rates.rank.flopsPerSecond, device.rateOf(std::string(multiplied)));
     rates.rank.bytesPerSecond = std::min(rates.rank.bytesPerSecond, device.bandwidth);

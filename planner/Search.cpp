@@ -138,7 +138,7 @@ private:
   void refine() {
     constexpr size_t mostRefined = 32, mostWithBlocks = 8;
     sort();
-    std::vector<Planned> coarse = std::move(all);
+    coarse = std::move(all);
     all.clear();
     rows = Estimator::Rows::met;
     size_t refined = 0, withBlocks = 0;
@@ -158,7 +158,7 @@ private:
       }
     }
     if (all.empty())
-      all = std::move(coarse);
+      all = coarse;
   }
 
   void sort() {
@@ -254,6 +254,10 @@ private:
 
   void estimateAll(const AxisSizes &sizes, const std::string &mesh) {
     const std::string link = linkOf(sizes), rates = ratesOf(mesh);
+    if (allowed.zero > 0 && zerosFor(sizes, 1).empty())
+      result.reasons.try_emplace(
+          mesh.empty() ? "one device" : "--mesh " + mesh,
+          concat("--zero ", allowed.zero, " cuts over dp, ep and cp: expected a mesh with one"));
     for (int64_t count : countsFor(sizes))
       for (int64_t zero : zerosFor(sizes, count))
         if (sizes.ranks() <= few || hasRoomFor(sizes, zero))
@@ -266,7 +270,7 @@ private:
                             .zero = zero,
                             .microbatches = count == facts.recipeCount ? 0 : count,
                             .schedule = schedule,
-                            .sequenceParallel = along,
+                            .sequenceParallel = along || sizes.tp == 1,
                             .link = link,
                             .rates = rates};
               estimateWithMemory(choice);
@@ -366,10 +370,6 @@ private:
 
   void lowerBest() {
     sort();
-    if (!all.empty())
-      result.smallest = *llvm::min_element(all, [](const Planned &a, const Planned &b) {
-        return a.prediction.memory.device() < b.prediction.memory.device();
-      });
     // Of one mesh not too many at first: an estimate knows meshes less well than what goes with
     // one.
     constexpr int64_t mostOfMesh = 3;
@@ -399,7 +399,36 @@ private:
       for (const Planned *plan : first)
         if (plan->prediction.fits)
           result.best.push_back(*plan);
+    if (result.best.empty())
+      lowerSmallest();
     sortBest();
+  }
+
+  /// Where none of the fastest fits after all: those that take least by estimate.
+  void lowerSmallest() {
+    std::vector<Planned> smallest = coarse;
+    llvm::append_range(smallest, all);
+    llvm::stable_sort(smallest, [](const Planned &a, const Planned &b) {
+      return a.prediction.memory.device() < b.prediction.memory.device();
+    });
+    if (!smallest.empty())
+      result.smallest = smallest.front();
+    Lowering lowering(model, options, cluster);
+    for (Planned &plan : llvm::MutableArrayRef(smallest).take_front(size_t(allowed.lowered))) {
+      std::string why;
+      std::optional<Prediction> exact = lowering.predict(plan.choice, why);
+      ++result.lowered;
+      if (allowed.tell)
+        allowed.tell(estimator.samples() + result.lowered);
+      if (!exact)
+        continue;
+      plan.prediction = *exact;
+      if (exact->fits)
+        result.best.push_back(plan);
+      else if (!result.smallest->prediction.isLowered ||
+               exact->memory.device() < result.smallest->prediction.memory.device())
+        result.smallest = plan;
+    }
   }
 
   void sortBest() {
@@ -417,7 +446,7 @@ private:
   Estimator::Rows rows = Estimator::Rows::between;
   SearchResult result;
   std::map<std::string, bool> usable;
-  std::vector<Planned> all;
+  std::vector<Planned> all, coarse; ///< `coarse`: before they were met by samples of their own
 };
 
 } // namespace

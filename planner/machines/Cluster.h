@@ -55,6 +55,7 @@ struct Device {
 struct DeviceGroup {
   Device device = {};
   int64_t count = 0;
+  std::string file = ""; ///< that describes them; "": the cluster's own
 };
 
 /// Links that each device of a domain has to all others in it.

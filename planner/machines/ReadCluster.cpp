@@ -52,6 +52,12 @@ void readDevice(TomlTable &table, Device &device, bool known) {
   std::vector<int64_t> tile = products.integers("tile", 2, 1, {rates.tileRows, rates.tileColumns});
   rates.tileRows = tile[0], rates.tileColumns = tile[1];
   rates.ramp = products.number("ramp", 0, rates.ramp);
+  if (constexpr int64_t most = 1 << 20;
+      rates.units > most || rates.ramp > double(most) || std::max(tile[0], tile[1]) > most)
+    products.wrong(rates.units > most          ? "units"
+                   : rates.ramp > double(most) ? "ramp"
+                                               : "tile",
+                   concat("expected ", most, " at most"));
   for (auto [key, figure] :
        {std::pair("elementwise", &device.elementwise), std::pair("attention", &device.attention),
         std::pair("convolution", &device.convolution)})
@@ -86,11 +92,16 @@ std::optional<Device> knownDevice(const std::string &name) {
 DeviceGroup readGroup(TomlTable &table) {
   Device device;
   std::string kind = table.text("kind", ""), file = table.text("file", "");
+  DeviceGroup group;
   if (!kind.empty() && !file.empty())
     table.wrong("file", "kind says what the devices are already: leave one of the two out");
+  if (kind.empty() && file.empty() && !table.has("target"))
+    table.wrong("kind", "is missing: expected " + join(knownNames()) +
+                            ", or file = \"FILE.toml\", or a description here");
   if (!file.empty()) {
     std::filesystem::path folder = std::filesystem::path(table.file()).parent_path();
-    TomlTable described = TomlTable::read((folder / file).string());
+    group.file = (folder / file).string();
+    TomlTable described = TomlTable::read(group.file);
     device.name = described.text("name", std::filesystem::path(file).stem().string());
     readDevice(described, device, false);
     described.requireAllRead();
@@ -106,7 +117,7 @@ DeviceGroup readGroup(TomlTable &table) {
     }
   }
   device.name = table.text("name", device.name.empty() ? "device" : device.name);
-  DeviceGroup group{.count = table.integer("count", 1)};
+  group.count = table.integer("count", 1);
   readDevice(table, device, !kind.empty() || !file.empty()); // what stands here is taken instead
   table.requireAllRead();
   group.device = std::move(device);

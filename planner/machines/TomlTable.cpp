@@ -8,6 +8,7 @@
 #include "planner/machines/TomlTable.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -50,7 +51,7 @@ static std::string describe(const toml::node &node) {
   if (auto number = node.value_exact<int64_t>())
     return std::to_string(*number);
   if (auto number = node.value_exact<double>())
-    return concat(*number);
+    return concat(*number, *number == std::floor(*number) ? ".0" : "");
   if (auto truth = node.value_exact<bool>())
     return *truth ? "true" : "false";
   return node.is_table() ? "a table" : node.is_array() ? "a list" : "a date";
@@ -81,6 +82,16 @@ TomlTable TomlTable::read(const std::string &path) {
   text.resize(size_t(file.gcount()));
   if (text.size() > most)
     throw Failure(Exit::usage, path + " is larger than a description is: expected 1 MiB at most");
+  // The parser takes apart one part of a key inside of another.
+  constexpr int64_t mostDots = 1000;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    if (std::ranges::count(line, '.') > mostDots)
+      throw Failure(Exit::usage, concat(path, ": a line has more than ", mostDots,
+                                        " dots, which no description has: expected keys such as "
+                                        "devices.products.f32"));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
   return parse(text, path);
 }
 
@@ -229,7 +240,11 @@ std::string quoted(const std::string &text) {
   for (char c : text) {
     if (c == '"' || c == '\\')
       out += '\\';
-    out += c;
+    constexpr const char *digits = "0123456789ABCDEF";
+    if (auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
+      out += concat("\\u00", digits[byte / 16], digits[byte % 16]);
+    else
+      out += c;
   }
   return out + "\"";
 }

@@ -23,44 +23,45 @@
 namespace weir {
 
 struct CompileOptions {
-  std::string model;                       ///< the model file
-  std::map<std::string, std::string> sets; ///< configs given on the command line
-  std::string target = "cpu";              ///< for makeTarget
-  std::string precision = "f32";           ///< for precisionNamed
-  std::string master = "f32";              ///< for masterNamed
-  std::string lossScale;                   ///< as lossScaleNamed takes it; "": what is usual
-  int64_t microbatches = 0;                ///< that a step is cut into; 0: the recipe's
-  bool choosesMicrobatches = false;        ///< as many as `memory` is best kept with
-  int64_t memory = 0;                      ///< bytes a run may take; 0: as many as it does
-  bool memoryIsHere = false;               ///< `memory` is what this machine has
-  int64_t threads = 0;                     ///< of that run, on a CPU; 0: the cores there are
-  std::string offload;                     ///< Offloaded::variables
-  bool offloadsActivations = false;        ///< Offloaded::activations
-  bool choosesOffload = false;             ///< as little as `memory` wants
-  std::string offloadFolder;               ///< where that is put into a file; "": not known
-  bool alsoRuns = false;                   ///< this process runs what it compiles
-  std::string mesh;                        ///< "dp=2"; "": one device
-  std::vector<std::string> otherMeshes;    ///< that the artifact is for as well
-  int64_t zero = 0;                        ///< PipelineOptions::zero
-  bool saysZero = false;                   ///< it was given
-  std::vector<std::string> recompute;      ///< patterns of blocks (ir/weir/Blocks.h)
-  std::string plan;                        ///< a file of weir plan; "" for none
-  bool choseMesh = false;                  ///< the mesh was "auto"
-  std::string cluster;                     ///< what --mesh auto chooses for; "": what is here
-  bool sequenceParallel = true;            ///< PipelineOptions::sequenceParallel
-  bool saysSequenceParallel = false;       ///< it was given
-  bool lowSums = false;                    ///< PipelineOptions::lowSums
-  std::string contextParallel;             ///< PipelineOptions::contextParallel
-  bool overlap = true;                     ///< PipelineOptions::overlap
-  std::string link;                        ///< as Link::parse takes it; "": an assumed one
-  std::string rates;                       ///< as MeshRates::parse takes them
-  std::string schedule;                    ///< of a pipeline; "": the usual one
-  bool deterministic = false;              ///< the same bits, whatever the mesh
-  std::string tuning;                      ///< a file of weir tune; "" for none
-  std::string dumpIr;                      ///< a folder for the IR after every pass; "" for none
-  std::string stopAfter;                   ///< a phase of passes/Pipeline.cpp; "" for all
-  bool gradients = false;                  ///< the step gives its gradients too
-  bool timePasses = false;                 ///< says on standard error where the time went
+  std::string model;                              ///< the model file
+  std::map<std::string, std::string> sets;        ///< configs given on the command line
+  std::string target = "cpu";                     ///< for makeTarget
+  std::string precision = "f32";                  ///< for precisionNamed
+  bool saysTarget = false, saysPrecision = false; ///< they were given
+  std::string master = "f32";                     ///< for masterNamed
+  std::string lossScale;                          ///< as lossScaleNamed takes it; "": what is usual
+  int64_t microbatches = 0;                       ///< that a step is cut into; 0: the recipe's
+  bool choosesMicrobatches = false;               ///< as many as `memory` is best kept with
+  int64_t memory = 0;                             ///< bytes a run may take; 0: as many as it does
+  bool memoryIsHere = false;                      ///< `memory` is what this machine has
+  int64_t threads = 0;                            ///< of that run, on a CPU; 0: the cores there are
+  std::string offload;                            ///< Offloaded::variables
+  bool offloadsActivations = false;               ///< Offloaded::activations
+  bool choosesOffload = false;                    ///< as little as `memory` wants
+  std::string offloadFolder;                      ///< where that is put into a file; "": not known
+  bool alsoRuns = false;                          ///< this process runs what it compiles
+  std::string mesh;                               ///< "dp=2"; "": one device
+  std::vector<std::string> otherMeshes;           ///< that the artifact is for as well
+  int64_t zero = 0;                               ///< PipelineOptions::zero
+  bool saysZero = false;                          ///< it was given
+  std::vector<std::string> recompute;             ///< patterns of blocks (ir/weir/Blocks.h)
+  std::string plan;                               ///< a file of weir plan; "" for none
+  bool choseMesh = false;                         ///< the mesh was "auto"
+  std::string cluster;               ///< what --mesh auto chooses for; "": what is here
+  bool sequenceParallel = true;      ///< PipelineOptions::sequenceParallel
+  bool saysSequenceParallel = false; ///< it was given
+  bool lowSums = false;              ///< PipelineOptions::lowSums
+  std::string contextParallel;       ///< PipelineOptions::contextParallel
+  bool overlap = true;               ///< PipelineOptions::overlap
+  std::string link;                  ///< as Link::parse takes it; "": an assumed one
+  std::string rates;                 ///< as MeshRates::parse takes them
+  std::string schedule;              ///< of a pipeline; "": the usual one
+  bool deterministic = false;        ///< the same bits, whatever the mesh
+  std::string tuning;                ///< a file of weir tune; "" for none
+  std::string dumpIr;                ///< a folder for the IR after every pass; "" for none
+  std::string stopAfter;             ///< a phase of passes/Pipeline.cpp; "" for all
+  bool gradients = false;            ///< the step gives its gradients too
+  bool timePasses = false;           ///< says on standard error where the time went
   WarningOptions warnings;
   bool json = false;   ///< diagnostics as JSON lines on standard output
   bool colour = false; ///< of diagnostics on standard error

@@ -90,7 +90,8 @@ void addPrecisionOptions(CLI::App &app, CompileOptions &options) {
                  "What products multiply: " + precisionOptions() +
                      "; sums and the optimizer compute in f32")
       ->type_name("TYPE")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->each([&options](const std::string &) { options.saysPrecision = true; });
   app.add_option("--master", options.master,
                  "What parameters and optimizers' states are kept in: " + masterOptions() +
                      ", where a step rounds them at random")
@@ -104,7 +105,8 @@ void addPrecisionOptions(CLI::App &app, CompileOptions &options) {
 
 void addTargetOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--target", options.target, "What to compile for: " + targetOptions())
-      ->type_name("TARGET");
+      ->type_name("TARGET")
+      ->each([&options](const std::string &) { options.saysTarget = true; });
   addPrecisionOptions(app, options);
   app.add_option("--memory", options.memory,
                  "Bytes that a run may take: what does not fit is computed again rather than kept; "

@@ -12,11 +12,13 @@
 #include "runtime/base/Error.h"
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
+#include "runtime/devices/Devices.h"
 #include "runtime/report/Table.h"
 #include "tools/common/Files.h"
 #include "tools/weir/InspectPipeline.h"
 #include "tools/weir/Numbers.h"
 #include "tools/weir/PrintFacts.h"
+#include <algorithm>
 #include <map>
 
 using nlohmann::ordered_json;
@@ -306,6 +308,17 @@ void inspectSharding(const std::string &path, const std::string &described, bool
   std::optional<planner::Cluster> cluster;
   if (!described.empty()) {
     cluster = planner::readCluster(described);
+    if (program.hosts())
+      throw Failure(Exit::usage, concat("--cluster: ranks of ", path,
+                                        " share devices (--deterministic), and what these exchange "
+                                        "is not priced"));
+    const std::string target = artifact::deviceOf(program).target()->str(),
+                      there = cluster->deviceOf(0).target;
+    if (std::ranges::none_of(deviceKinds(), [&](const DeviceKind &kind) {
+          return kind.name == there.substr(0, there.find(':')) && kind.serves(target);
+        }))
+      throw Failure(Exit::usage, concat("--cluster ", described, " has devices for ", there,
+                                        ", and ", path, " is for ", target));
     if (int64_t ranks = artifact::meshOf(program).ranks(); ranks > cluster->devices())
       throw Failure(Exit::usage, concat("--cluster ", described, " has ", cluster->devices(),
                                         " devices, and ", path, " is for ", ranks, " ranks"));

@@ -14,6 +14,7 @@
 #include "runtime/base/Stages.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Within.h"
+#include "tools/weir/PlanFileOptions.h"
 #include "tools/weir/PlanModel.h"
 #include <algorithm>
 #include <functional>
@@ -280,6 +281,40 @@ void checkMeshOptions(const CompileOptions &options) {
                                "tp cuts, and there is none: expected --mesh tp=N");
   if (options.zero && !any(options, hasBatch))
     throw Failure(Exit::usage, "--zero needs a --mesh dp=N (or ep, cp) over whose ranks it is cut");
+}
+
+void checkPlan(const CompileOptions &options, const std::string &file) {
+  try {
+    checkMeshOptions(options);
+  } catch (const Failure &failure) {
+    throw Failure(failure.exit, concat("--plan ", file, ": ", failure.what()));
+  }
+}
+
+void checkPlanned(const CompileOptions &options, const PlanModelOptions &plan) {
+  auto hasAny = [&](std::initializer_list<std::string_view> axes) {
+    return plan.axes.empty() || std::ranges::any_of(plan.axes, [&](const std::string &axis) {
+             return std::ranges::find(axes, axis) != axes.end();
+           });
+  };
+  if (plan.json && plan.output == "-")
+    throw Failure(Exit::usage, "--json and -o -: both are written to standard output; give -o a "
+                               "file");
+  if (!options.mesh.empty() && !plan.axes.empty())
+    throw Failure(Exit::usage, "--mesh and --axes: a mesh says its axes already; leave one of the "
+                               "two out");
+  if (!options.schedule.empty() && !hasAny({stageAxis}))
+    throw Failure(Exit::usage, "--schedule is of the stages of a pipeline: add pp to --axes");
+  if (options.zero > 0 && !hasAny({dataAxis, expertAxis, contextAxis}))
+    throw Failure(Exit::usage, concat("--zero ", options.zero,
+                                      " cuts over dp, ep and cp: add one of them to --axes"));
+  if (!options.mesh.empty() && !isChosenMesh(options.mesh))
+    checkMeshOptions(options);
+  for (const std::string &file : plan.plans) {
+    CompileOptions one = options;
+    setChoice(readPlan(file).choice, one);
+    checkPlan(one, file);
+  }
 }
 
 } // namespace weir

@@ -9,6 +9,7 @@
 #define WEIR_TOOLS_WEIR_MESHOPTIONS_H
 
 #include "tools/weir/Compile.h"
+#include "tools/weir/PlanModel.h"
 #include <CLI/CLI.hpp>
 
 namespace weir {
@@ -27,6 +28,13 @@ void addMeshOptions(CLI::App &app, CompileOptions &options);
 
 /// Throws Failure{Exit::usage} where they do not go together, or with other options.
 void checkMeshOptions(const CompileOptions &options);
+
+/// The same of options that are as a plan's file says, which is named.
+void checkPlan(const CompileOptions &options, const std::string &file);
+
+/// Throws Failure{Exit::usage} where options of weir plan do not go together, nor what its plans'
+/// files say.
+void checkPlanned(const CompileOptions &options, const PlanModelOptions &plan);
 
 /// Throws Failure{Exit::usage} where there are several, which `what` takes one of.
 void requireOneMesh(const CompileOptions &options, const std::string &what);

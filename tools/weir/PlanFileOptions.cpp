@@ -51,6 +51,8 @@ planner::PlanFile readPlan(const std::string &path) {
   for (const Mesh::Axis &axis : mesh.axes)
     if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
       wrong(concat("plan.mesh: ", axis.name, " is no axis: expected dp, tp, ep, cp or pp"));
+  if (std::ranges::find(choice.recompute, "") != choice.recompute.end())
+    wrong("plan.recompute: expected paths of blocks, such as \"h.*.mlp\", but found \"\"");
   if (choice.zero > 3)
     wrong(concat("plan.zero: expected 0 to 3, but found ", choice.zero));
   if (!choice.schedule.empty() && !pipeline::findSchedule(choice.schedule))
@@ -78,17 +80,17 @@ void readPlanFile(CompileOptions &options) {
     throw Failure(Exit::usage, concat(given, " and --plan: a plan says that already; leave one of "
                                              "the two out, or change the file"));
   // What the command line does not say is as it was planned.
-  auto take = [&](std::string &word, const char *usual, const std::string &planned,
-                  const char *option) {
-    if (word == usual && !planned.empty())
-      word = planned;
-    else if (!planned.empty() && word != planned)
+  auto take = [&](std::string &word, bool said, const std::string &planned, const char *option) {
+    if (planned.empty())
+      return;
+    if (said && word != planned)
       throw Failure(Exit::usage,
                     concat(option, " ", word, " and --plan ", options.plan, ", which was made for ",
                            planned, ": plan again, or leave the option out"));
+    word = planned;
   };
-  take(options.target, "cpu", file.target, "--target");
-  take(options.precision, "f32", file.precision, "--precision");
+  take(options.target, options.saysTarget, file.target, "--target");
+  take(options.precision, options.saysPrecision, file.precision, "--precision");
   setChoice(file.choice, options);
 }
 

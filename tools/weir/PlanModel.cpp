@@ -96,7 +96,7 @@ public:
                              .precision = named->precision,
                              .master = named->master,
                              .lossScale = *scale,
-                             .threads = 1,
+                             .threads = threads,
                              .overlap = options.overlap,
                              .lowSums = options.lowSums};
     Allowed counted = allowed;
@@ -124,6 +124,7 @@ public:
   }
 
   const CompileOptions &options;
+  int64_t threads = 1; ///< of a rank
   const Cluster *cluster = nullptr;
   std::string precision;
   SourceManager sources;
@@ -338,6 +339,16 @@ void printDifference(const ordered_json &facts, int64_t first, int64_t second, s
   out << "\n";
 }
 
+/// Of the devices of so many ranks, or what --memory says.
+int64_t leastMemory(const Planning &planning, int64_t ranks) {
+  if (planning.options.memory)
+    return planning.options.memory;
+  int64_t least = planning.cluster->deviceOf(0).memory;
+  for (int64_t rank = 1; rank < ranks; ++rank)
+    least = std::min(least, planning.cluster->deviceOf(rank).memory);
+  return least;
+}
+
 /// Nothing fits, or nothing can be compiled.
 Exit sayNothingFits(const Planning &planning) {
   const SearchResult &result = planning.result;
@@ -347,8 +358,9 @@ Exit sayNothingFits(const Planning &planning) {
   if (result.smallest) {
     const Planned &plan = *result.smallest;
     std::string text = plan.choice.text();
-    llvm::errs() << "  note: the least takes about " << bytesText(plan.prediction.memory.device())
-                 << " of a device's " << bytesText(planning.cluster->deviceOf(0).memory) << ": "
+    llvm::errs() << "  note: the least takes " << (plan.prediction.isLowered ? "" : "about ")
+                 << bytesText(plan.prediction.memory.device()) << " of a device's "
+                 << bytesText(leastMemory(planning, ranksOf(plan))) << ": "
                  << (text.empty() ? "one device" : text) << "\n"
                  << "  help: more devices, devices with more memory, fewer rows of a step, or "
                     "--master bf16 may help\n";
@@ -371,7 +383,7 @@ Allowed allowedBy(const CompileOptions &options, const PlanModelOptions &plan) {
                   .recompute = options.recompute,
                   .fewer = !plan.allDevices,
                   .lowered = plan.lowered >= 0    ? plan.lowered
-                             : plan.plans.empty() ? 32
+                             : plan.plans.empty() ? std::max<int64_t>(32, plan.best)
                                                   : int64_t(plan.plans.size())};
   if (!plan.axes.empty())
     allowed.axes = plan.axes;
@@ -508,6 +520,7 @@ std::optional<Planned> bestOnCores(Planning &planning, const CompileOptions &opt
     Cluster cluster = clusterHere(options, ranks);
     planner::Device &device = cluster.groups.front().device;
     device = ofCores(device, cores / ranks);
+    planning.threads = cores / ranks;
     if (options.memory)
       device.memory = options.memory;
     planning.search(cluster, allowedBy(planning.options, {.lowered = 12, .allDevices = true}));

@@ -32,24 +32,28 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--plan", plan.plans,
-                 "Say what this plan takes, which weir plan wrote or you did; give several to "
-                 "compare them. Nothing is searched then")
-      ->type_name("FILE.toml")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  CLI::Option *plans =
+      app.add_option("--plan", plan.plans,
+                     "Say what this plan takes, which weir plan wrote or you did; give several to "
+                     "compare them. Nothing is searched then")
+          ->type_name("FILE.toml")
+          ->expected(1)
+          ->take_all()
+          ->allow_extra_args(false);
   app.add_option("--axes", plan.axes,
                  "Only meshes of these axes: pp, dp, ep, cp, tp (default: all of them)")
       ->type_name("AXIS[,AXIS]")
       ->delimiter(',')
-      ->check(CLI::IsMember({"pp", "dp", "ep", "cp", "tp"}));
+      ->check(CLI::IsMember({"pp", "dp", "ep", "cp", "tp"}))
+      ->excludes(plans);
   app.add_flag("--all-devices", plan.allDevices,
-               "Only meshes of all devices, were some to be faster alone");
+               "Only meshes of all devices, were some to be faster alone")
+      ->excludes(plans);
   app.add_option("--best", plan.best, "How many plans to list")
       ->type_name("N")
       ->transform(integerWithin(1, 1000))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(plans);
   app.add_option("--lower", plan.lowered,
                  "How many plans to lower at most, which says exactly what they take; 0: none, "
                  "all figures are estimates (default: 32, and all of "

@@ -106,6 +106,8 @@ Command addCheck(CLI::App &app, State &state) {
 /// Takes the mesh from where it is not said itself: from --plan, or by choosing it.
 Exit settleMesh(CompileOptions &options) {
   readPlanFile(options);
+  if (!options.plan.empty())
+    checkPlan(options, options.plan);
   if (std::ranges::any_of(options.otherMeshes, isChosenMesh))
     throw Failure(Exit::usage, "--mesh auto stands for one mesh: give it alone");
   if (!options.otherMeshes.empty() && isChosenMesh(options.mesh))
@@ -134,6 +136,13 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
   return written;
 }
 
+void addCluster(const std::string &path, std::vector<NamedPath> &read) {
+  read.push_back(namedByOption("--cluster", path));
+  for (const planner::DeviceGroup &group : planner::readCluster(path).groups)
+    if (!group.file.empty())
+      read.push_back(namedByOption("--cluster", group.file));
+}
+
 std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
   std::vector<NamedPath> read = {namedByOption("MODEL", options.model)};
   if (!options.tuning.empty())
@@ -141,7 +150,7 @@ std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
   if (!options.plan.empty())
     read.push_back(namedByOption("--plan", options.plan));
   if (!options.cluster.empty())
-    read.push_back(namedByOption("--cluster", options.cluster));
+    addCluster(options.cluster, read);
   return read;
 }
 
@@ -399,8 +408,10 @@ Command addInspect(CLI::App &app, State &state) {
 /// That a file can be written there, before the time for it is spent.
 void requirePlace(const std::string &path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (path != "-" && (std::filesystem::is_directory(path) ||
-                      access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0))
+  std::error_code none;
+  if (path != "-" &&
+      (std::filesystem::is_directory(path, none) || none == std::errc::filename_too_long ||
+       access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0))
     throw Failure(Exit::storage, "-o " + path + ": no file can be written there");
 }
 
@@ -412,8 +423,9 @@ Command addPlan(CLI::App &app, State &state) {
     std::vector<NamedPath> written;
     if (!state.planned.output.empty())
       written.push_back(namedByOption("-o", state.planned.output));
-    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model),
-                                   namedByOption("--cluster", state.planned.cluster)};
+    checkPlanned(state.compile, state.planned);
+    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model)};
+    addCluster(state.planned.cluster, read);
     for (const std::string &plan : state.planned.plans)
       read.push_back(namedByOption("--plan", plan));
     keepSources(written, read);
