@@ -325,6 +325,16 @@ static Prediction extended(const Prediction &few, const Prediction &more, double
   return all;
 }
 
+/// Whether as many programs are held on as many kinds of devices, which extended() asks for.
+static bool areAlike(const Prediction &few, const Prediction &more, std::string &why) {
+  bool alike = few.held.size() == more.held.size();
+  if (!alike)
+    why =
+        "some of its ranks have programs of their own in a shallow model, or in few microbatches: "
+        "lower it (--lower)";
+  return alike;
+}
+
 std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::string &why) {
   const AxisSizes sizes = AxisSizes::of(choice.mesh);
   const int64_t microbatches = choice.microbatches ? choice.microbatches : facts.recipeCount;
@@ -347,10 +357,8 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
       return with(model);
     std::optional<Prediction> first = with(withRounds(few)),
                               second = first ? with(withRounds(few + step)) : first;
-    if (!second || first->held.size() != second->held.size()) {
-      why = why.empty() ? "its layers are not alike on all ranks" : why;
+    if (!second || !areAlike(*first, *second, why))
       return std::nullopt;
-    }
     return extended(*first, *second, double(facts.repeats.rounds - few) / double(step));
   };
   // Stages have begun as many as they ever do by then, of every schedule but GPipe's, whose memory
@@ -361,7 +369,7 @@ std::optional<Prediction> Estimator::estimateClosely(const Choice &choice, std::
     all = withLayers(0);
   } else if (std::optional<Prediction> first = withLayers(fewSampled)) {
     std::optional<Prediction> second = withLayers(fewSampled + stepSampled);
-    if (second && second->held.size() == first->held.size())
+    if (second && areAlike(*first, *second, why))
       all = extended(*first, *second, double(microbatches - fewSampled) / double(stepSampled));
   }
   if (all)
