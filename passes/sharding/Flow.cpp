@@ -43,8 +43,7 @@ public:
   Waiting(Shardable op, const Layout &cuts, function_ref<const Layout &(Value)> layoutOf)
       : op(op), cuts(cuts), layoutOf(layoutOf) {}
 
-  /// Whether operands may stay sums over the axis, and the result is one then: of an op that is cut
-  /// over it where all are added to each other, since each would be exchanged by itself.
+  /// Whether operands may stay sums over the axis, and the result is one then.
   bool over(unsigned axis) const {
     int64_t sums = 0;
     bool isUsedElsewhere = false; // and would be added up for each use
@@ -53,9 +52,7 @@ public:
         ++sums;
         isUsedElsewhere |= !operand.hasOneUse();
       }
-    if (!sums || isUsedElsewhere || op->getNumResults() != 1)
-      return false;
-    if (cuts.isCutOver(axis) && (sums == 1 || op.linearity() != Linearity::together))
+    if (!sums || isUsedElsewhere || cuts.isCutOver(axis) || op->getNumResults() != 1)
       return false;
     return isLinear(sums, axis) && !grows(axis);
   }
@@ -95,19 +92,14 @@ private:
 
 } // namespace
 
-Flow flowOf(Shardable op, const ShardRule &rule, const Layout &said, const Mesh &mesh,
+Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,
             function_ref<const Layout &(Value)> layoutOfValue) {
-  Flow flow{.cuts = said};
-  Layout &cuts = flow.cuts;
+  Flow flow;
   Axes sums;
-  const Waiting waiting(op, said, layoutOfValue);
+  Waiting waiting(op, cuts, layoutOfValue);
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-    if (waiting.over(axis)) {
+    if (waiting.over(axis))
       sums.push_back(axis);
-      for (Pieces &pieces : cuts.dimensions)
-        for (Piece &piece : pieces)
-          llvm::erase(piece.axes, axis);
-    }
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
     flow.operands.push_back(layoutOf(dimensions, cuts));
     for (unsigned axis : sums)

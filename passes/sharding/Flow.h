@@ -26,7 +26,6 @@ struct Combination {
 };
 
 struct Flow {
-  Layout cuts;                        ///< of the rule's factors
   llvm::SmallVector<Layout> operands; ///< that they are brought to
   llvm::SmallVector<Layout> results;  ///< that they have, once `combinations` are made
   llvm::SmallVector<Combination> combinations;
@@ -34,8 +33,7 @@ struct Flow {
 
 /// `cuts` are those of the rule's factors, each as a dimension; `layoutOf` says how a value lies.
 /// Where what is summed over is cut, results are still to be added up. That waits through ops that
-/// are linear in it, for the first that is not, or whose result is larger: sums that are added to
-/// each other are so ahead of it, whole, and cut as one. A factor that has to be
+/// are linear in it, for the first that is not, or whose result is larger. A factor that has to be
 /// whole is cut where whoever partitions the op knows how (Stripes.h): results that do not have it
 /// are sums too.
 Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh &mesh,

@@ -243,7 +243,6 @@ private:
     }
     Flow flow = flowOf(op, rule, cuts, mesh,
                        [&](Value value) -> const Layout & { return locals.at(value).layout; });
-    cuts = flow.cuts;
     std::optional<Pieces> ring = ringOf(op, flow);
     SmallVector<Value> operands;
     for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))

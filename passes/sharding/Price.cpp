@@ -121,7 +121,7 @@ private:
     for (auto [operand, wanted] : llvm::zip_equal(op->getOperands(), flow.operands))
       move(operand, wanted, forward.contains(op), times);
     double parts = 1;
-    for (const Pieces &pieces : flow.cuts.dimensions)
+    for (const Pieces &pieces : cuts.dimensions)
       for (const Piece &piece : pieces)
         parts *= double(piece.parts(mesh));
     Cost cost = cast<Costed>(op.getOperation()).cost();
