@@ -360,12 +360,17 @@ TEST(Processes, WhoIsLateEndsAll) {
 }
 
 TEST(Processes, WhoWaitsElsewhereIsToldToo) {
-  auto failures = onAll(2, [](Processes &group) {
+  std::atomic<int> connected = 0; // who still connects hears of it there
+  auto failures = onAll(2, [&](Processes &group) {
     auto since = std::chrono::steady_clock::now();
     EXPECT_EQ(group.numberOnMachine(), group.rank());
     group.at(5);
-    if (group.rank() == 1)
+    ++connected;
+    if (group.rank() == 1) {
+      while (connected < 2)
+        std::this_thread::sleep_for(1ms);
       throw Failure(Exit::storage, "the disk is full");
+    }
     for (int64_t i = 0; i < 1000; ++i) {
       group.check("the loss (m.weir:3)", since);
       std::this_thread::sleep_for(10ms);
