@@ -181,7 +181,8 @@ def CrossStages : Pass<"weir-cross-stages", "::mlir::ModuleOp"> {
     Before: any op reads any value.
     After: an op reads values of its own stage, or of all; weir.cross stands between.
   }];
-  let options = [Weir_MeshOption];
+  let options = [Weir_MeshOption,
+                 Option<"rates", "rates", "std::string", "\"\"", "what joins ranks of tp and stages, as propagate-layouts has it">];
   let dependentDialects = ["::weir::WeirDialect"];
 }
 

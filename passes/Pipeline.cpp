@@ -118,7 +118,7 @@ static constexpr PipelinePass layoutPasses[] = {
     {"cross-stages", false,
      [](OpPassManager &pm, const PipelineOptions &options) {
        if (hasStages(options))
-         pm.addPass(createCrossStages({options.mesh}));
+         pm.addPass(createCrossStages({options.mesh, options.rates}));
      }},
 };
 

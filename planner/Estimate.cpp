@@ -144,7 +144,8 @@ Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
 
 Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
-  const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
+  // Of one row alone much is simpler: sums over rows are gone.
+  const Sample &few = sample(choice, sizes, countWithRows(facts, 2, sizes.ep));
   if (!few.why.empty())
     return sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
   // As few as may be, and some more; what is too large cannot be compiled.

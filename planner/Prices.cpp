@@ -96,8 +96,16 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
     launch = std::max(launch, device.launch);
   }
   for (auto [number, axis] : llvm::enumerate(mesh.axes)) {
-    if (axis.size == 1 || axis.name == stageAxis)
+    if (axis.size == 1)
       continue;
+    if (axis.name == stageAxis) {
+      // To the next one.
+      int64_t next = mesh.ranks() / axis.size;
+      double latency = secondsToSend(cluster, 0, next, 0), bytes = 1e9;
+      double rate = bytes / (secondsToSend(cluster, 0, next, bytes) - latency);
+      rates.axes[axis.name] = {rate, rate, launch + latency};
+      continue;
+    }
     // Both times grow with bytes alone.
     Members who = membersOf(mesh, unsigned(number));
     double latency = secondsToGather(cluster, who, 0);

@@ -134,19 +134,22 @@ private:
     }
   }
 
-  /// The best again, met by samples of their own rows, and with less computed again.
+  /// The best again, met by samples of their own rows, and with less computed again. Then the best
+  /// of other meshes, which an estimate knows less well than what goes with one.
   void refine() {
-    constexpr size_t mostRefined = 32, mostWithBlocks = 8;
+    constexpr size_t mostRefined = 32, mostWithBlocks = 8, mostOthers = 12;
     sort();
     coarse = std::move(all);
     all.clear();
     rows = Estimator::Rows::met;
-    size_t refined = 0, withBlocks = 0;
+    size_t refined = 0, withBlocks = 0, others = 0;
+    std::set<std::string> meshes;
     for (const Planned &plan : coarse) {
       if (!mayFit(plan))
         continue;
-      if (refined++ == mostRefined)
-        break;
+      bool isNew = meshes.insert(plan.choice.mesh).second;
+      if (refined++ >= mostRefined && (!isNew || others++ >= mostOthers))
+        continue;
       estimate(plan.choice);
       if (plan.choice.recompute.empty() || !allowed.recompute.empty() ||
           withBlocks++ >= mostWithBlocks)

@@ -47,7 +47,12 @@ Tensors random(RandomOp op, Inputs in) {
   uint64_t key = op.getKey();
   uint64_t first = uint64_t(scalar(in[2])) * op.getElements().value_or(result.values.size());
   for (size_t i = 0; i < result.values.size(); ++i) {
-    uint64_t element = first + (op.getPlaces() ? uint64_t(in[3].values[i]) : i);
+    auto place = [&](size_t number) {
+      return uint64_t(uint32_t(int64_t(in[3 + number].values[i])));
+    };
+    uint64_t element = first + (op.getPlaces().empty() ? i : place(0));
+    if (op.getPlaces().size() > 1)
+      element += place(1) * *op.getBlock();
     Counter words =
         philox({uint32_t(element), uint32_t(element >> 32), uint32_t(key), uint32_t(key >> 32)},
                {scalar(in[0]), scalar(in[1])});

@@ -43,4 +43,19 @@ Value fromStatistics(Decomposable composite, ValueRange operands, OpBuilder &bui
   return rows;
 }
 
+void computeFromStatistics(Block &block) {
+  SmallVector<Decomposable> composites;
+  for (Operation &op : block)
+    if (auto composite = dyn_cast<Decomposable>(op);
+        composite && op.getNumResults() > 1 && fusionClass(&op) == FusionClass::fused &&
+        llvm::any_of(op.getResults().drop_front(), [](Value kept) { return !kept.use_empty(); }))
+      composites.push_back(composite);
+  for (Decomposable composite : composites) {
+    OpBuilder builder(composite->getContext());
+    builder.setInsertionPointAfter(composite);
+    if (Value rows = fromStatistics(composite, composite->getOperands(), builder))
+      composite->getResult(0).replaceAllUsesWith(rows);
+  }
+}
+
 } // namespace weir

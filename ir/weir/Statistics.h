@@ -23,6 +23,11 @@ namespace weir {
 mlir::Value fromStatistics(Decomposable composite, mlir::ValueRange operands,
                            mlir::OpBuilder &builder);
 
+/// Computes the rows that composites give element by element from the statistics that they give
+/// too, where those are used: whoever needs the rows later computes them again from what was
+/// normalised, and they are not kept. It is the same arithmetic.
+void computeFromStatistics(mlir::Block &block);
+
 } // namespace weir
 
 #endif

@@ -16,6 +16,7 @@
 #include "ir/weir/KernelLimits.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/Statistics.h"
 #include "ir/weir/WeirDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"

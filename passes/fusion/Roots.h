@@ -31,11 +31,6 @@ void reduceInSteps(mlir::Block &block);
 /// layout, and views move what is narrow: casts narrow before them and widen behind.
 void prepareRoots(mlir::Block &block);
 
-/// Computes the rows that composites give element by element from the statistics that they give
-/// too, where those are kept: whoever needs the rows later computes them again from what was
-/// normalised, and they are not kept. Before grouping; it is the same arithmetic.
-void computeFromStatistics(mlir::Block &block);
-
 /// Gives tensors that one truth value decides about, and that others need before it is known, a
 /// computation of their own for what is selected. Before grouping; equal ops that end in one kernel
 /// after all are merged there.

@@ -17,6 +17,7 @@
 #include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/sharding/Flow.h"
+#include "runtime/base/MeshRates.h"
 #include "runtime/base/Stages.h"
 #include <map>
 
@@ -104,7 +105,9 @@ private:
 
 class Crosser {
 public:
-  Crosser(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh), lying(module, mesh) {}
+  /// `sumsApart`: sums of microbatches may be added up in another order than without stages.
+  Crosser(ModuleOp module, const Mesh &mesh, const MeshRates &rates, bool sumsApart)
+      : module(module), mesh(mesh), rates(rates), sumsApart(sumsApart), lying(module, mesh) {}
 
   void run(func::FuncOp function) {
     number = 0;
@@ -168,10 +171,16 @@ private:
     return best;
   }
 
-  /// One number everywhere: it is made again of that number, wherever it is read.
+  /// One number everywhere.
   static bool isSpread(Value value) {
     auto broadcast = value.getDefiningOp<BroadcastOp>();
     return broadcast && shapeOf(broadcast.getInput()).empty();
+  }
+
+  /// It is made again of less, wherever it is read.
+  static bool isOfLess(Value value) {
+    auto cast = value.getDefiningOp<CastOp>();
+    return isSpread(value) || (cast && cast.widens());
   }
 
   void visitLoop(MicrobatchesOp loop) {
@@ -191,6 +200,99 @@ private:
       operand.set(crossed(operand, stage));
       at[result] = stage;
     }
+    if (sumsApart && loop.getCount() > 1)
+      sumApart(loop);
+  }
+
+  /// Of a sum of microbatches: what is added to it in each, from another stage.
+  struct Addend {
+    unsigned sum;
+    AddOp add;
+    Value value; ///< there
+  };
+
+  /// A parameter that two stages read, as a table of words that makes the logits too, has a
+  /// gradient on each. They are summed where they are made, and one crosses once for a step and not
+  /// for each microbatch.
+  void sumApart(MicrobatchesOp loop) {
+    Operation *yield = loop.getBody().front().getTerminator();
+    SmallVector<Addend> addends;
+    for (unsigned i = 0; i < loop.numSums(); ++i)
+      while (std::optional<Addend> found = addendOf(yield->getOpOperand(i)))
+        addends.push_back(*found);
+    if (addends.empty())
+      return;
+    unsigned sums = loop.numSums(), more = unsigned(addends.size());
+    SmallVector<Type> types(TypeRange(loop.getResultTypes()).take_front(sums));
+    SmallVector<Value> values;
+    for (const Addend &addend : addends) {
+      types.push_back(addend.value.getType());
+      values.push_back(addend.value);
+    }
+    llvm::append_range(types, TypeRange(loop.getResultTypes()).drop_front(sums));
+    yield->insertOperands(sums, values);
+    OpBuilder builder(loop);
+    auto made = MicrobatchesOp::create(builder, loop.getLoc(), types, loop.getCountAttr(),
+                                       loop.getSliced(), loop.getCarried());
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    made.getBody().takeBody(loop.getBody());
+    for (auto [i, result] : llvm::enumerate(loop.getResults())) {
+      Value now = made.getResult(unsigned(i) + (i < sums ? 0 : more));
+      at[now] = of(result);
+      result.replaceAllUsesWith(now);
+    }
+    loop.erase();
+    builder.setInsertionPointAfter(made);
+    for (auto [i, addend] : llvm::enumerate(addends)) {
+      Value sum = made.getResult(addend.sum), other = made.getResult(sums + unsigned(i));
+      // Of several, each is added to the ones before.
+      if (auto last = lastOf.find(sum); last != lastOf.end())
+        sum = last->second;
+      at[other] = of(addend.value);
+      Operation *add = addend.add;
+      add->moveBefore(made->getBlock(), builder.getInsertionPoint());
+      sum.replaceAllUsesWith(add->getResult(0));
+      add->setOperands({sum, other});
+      OpOperand &use = add->getOpOperand(1);
+      use.set(crossed(use, saidStage(add)));
+      lastOf[made.getResult(addend.sum)] = add->getResult(0);
+    }
+  }
+
+  /// Takes an addend that crosses out of a sum, if there is one. Gradients that are computed scaled
+  /// are scaled back first, (a + b) s, which is a s + b s to the bit: by a power of two.
+  std::optional<Addend> addendOf(OpOperand &sum) {
+    auto scaled = sum.get().getDefiningOp<MulOp>();
+    if (scaled && (!scaled->hasOneUse() || !isSpread(scaled.getRhs())))
+      return std::nullopt;
+    auto add = (scaled ? scaled.getLhs() : sum.get()).getDefiningOp<AddOp>();
+    if (!add || !add->hasOneUse())
+      return std::nullopt;
+    for (OpOperand &operand : add->getOpOperands()) {
+      auto cross = operand.get().getDefiningOp<CrossOp>();
+      if (!cross || !cross->hasOneUse() || cross->getBlock() != add->getBlock())
+        continue;
+      int64_t from = static_cast<int64_t>(cross.getFrom());
+      Value value = cross.getInput(), rest = add->getOperand(1 - operand.getOperandNumber());
+      known.erase({value.getAsOpaquePointer(), static_cast<int64_t>(cross.getTo())});
+      operand.set(value);
+      cross.erase();
+      if (scaled) {
+        scaled.getLhsMutable().set(rest);
+        OpBuilder builder(scaled);
+        Operation *there = builder.clone(*scaled);
+        there->setOperand(0, value);
+        sayStage(there, from);
+        OpOperand &scale = there->getOpOperand(1);
+        scale.set(crossed(scale, from));
+        value = there->getResult(0);
+        at[value] = from;
+      } else {
+        sum.set(rest);
+      }
+      return Addend{sum.getOperandNumber(), add, value};
+    }
+    return std::nullopt;
   }
 
   /// What is used on a stage, or on all, there.
@@ -206,14 +308,14 @@ private:
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     Value made;
-    if (isSpread(value)) {
-      auto again = cast<BroadcastOp>(builder.clone(*value.getDefiningOp()));
-      OpOperand &number = again->getOpOperand(0);
-      number.set(crossed(number, to));
+    if (isOfLess(value)) {
+      Operation *again = builder.clone(*value.getDefiningOp());
+      OpOperand &less = again->getOpOperand(0);
+      less.set(crossed(less, to));
       sayStage(again, to);
-      made = again;
+      made = again->getResult(0);
     } else {
-      Layout layout = lying.between(use);
+      Layout layout = inParts(lying.between(use), value);
       auto cross = CrossOp::create(builder, value.getLoc(), value, from, to, ++number);
       if (layout.isCut())
         cross->setAttr(cutsAttrName, builder.getStringAttr(layout.text(mesh)));
@@ -224,10 +326,34 @@ private:
     return made;
   }
 
+  /// Where all ranks of tp have it, each sends its part and they gather it there, if links within
+  /// a stage are so much faster than between stages (Narayanan et al. 2021, section 4.1).
+  Layout inParts(Layout layout, Value value) const {
+    int found = mesh.find(tensorAxis);
+    if (found < 0 || layout.only || layout.dimensions.empty())
+      return layout;
+    auto axis = unsigned(found);
+    auto members = double(mesh.axes[axis].size);
+    if (members < 2 || layout.isCutOver(axis) || llvm::is_contained(layout.sums, axis))
+      return layout;
+    AxisRates between = rates.along(stageAxis), within = rates.along(tensorAxis);
+    double spared = double(storageBytes(value.getType())) * (members - 1) / members;
+    if (spared / between.gather <= spared / within.gather + within.latency)
+      return layout;
+    // The last dimension is no batch's.
+    Layout cut = layout;
+    Piece &piece = cut.dimensions.back().back();
+    piece.axes.push_back(axis);
+    return piece.isEven(mesh) ? cut : layout;
+  }
+
   ModuleOp module;
   const Mesh &mesh;
+  const MeshRates &rates;
+  const bool sumsApart;
   Lying lying;
-  int64_t number = 0; ///< of the last that crosses
+  llvm::DenseMap<Value, Value> lastOf; ///< of a sum of microbatches: with what is added behind them
+  int64_t number = 0;                  ///< of the last that crosses
   llvm::DenseMap<Value, int64_t> at;
   std::map<std::pair<const void *, int64_t>, Value> known; ///< what has been crossed
 };
@@ -240,8 +366,15 @@ struct CrossStages : weir::impl::CrossStagesBase<CrossStages> {
     const Mesh *all = std::get_if<Mesh>(&parsed);
     if (!all || stagesOf(*all) == 1)
       return;
+    auto weighed = MeshRates::parse(std::string(rates));
+    if (!weighed) {
+      getOperation().emitError() << MeshRates::wrong(std::string(rates));
+      return signalPassFailure();
+    }
+    // What is deterministic has the bits of a mesh without stages.
+    bool sumsApart = !getOperation()->hasAttr(hostsAttrName);
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Crosser(getOperation(), *all).run(function);
+      Crosser(getOperation(), *all, *weighed, sumsApart).run(function);
   }
 };
 

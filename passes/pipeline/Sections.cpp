@@ -8,15 +8,13 @@
 #include "passes/pipeline/Sections.h"
 #include "ir/weir/Locations.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/pipeline/Keep.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
 namespace weir::pipeline {
 namespace {
-
-/// Of what is computed wherever it is read.
-constexpr int64_t anySection = -1;
 
 class Cutter {
 public:
@@ -37,6 +35,10 @@ public:
         sectionOf[&op] = firstSection(&op);
     if (hasGradients && schedule.splitsWeights)
       splitWeights();
+    if (hasGradients) {
+      placeMasks(body, sectionOf);
+      again = computedAgain(body, sectionOf);
+    }
     placeResults();
     for (int64_t section = 0; section < count; ++section)
       if (failed(make(section)))
@@ -193,7 +195,8 @@ private:
       // What is cheap is made again, and another shape of a memory is one of what is kept.
       FusionClass kind = fusionClass(maker);
       home = found->second;
-      if (home == anySection || kind == FusionClass::cheap || kind == FusionClass::alias)
+      if (home == anySection || kind == FusionClass::cheap || kind == FusionClass::alias ||
+          again.contains(maker))
         return copy(maker, section, builder);
     } else {
       // Carried on, where its next value is made.
@@ -248,8 +251,9 @@ private:
   bool hasGradients = false;
   bool isOrdered = false; ///< its rounds are actions of the plan, each by itself
   int64_t count = 1;
-  llvm::DenseMap<Operation *, int64_t> sectionOf; ///< of ops that are here
-  SmallVector<int64_t> resultSection;             ///< -2: elsewhere
+  SectionOf sectionOf;                ///< of ops that are here
+  llvm::DenseSet<Operation *> again;  ///< later sections compute it again
+  SmallVector<int64_t> resultSection; ///< -2: elsewhere
   std::vector<Made> sections;
   llvm::DenseMap<Value, int64_t> kept; ///< by number
 };

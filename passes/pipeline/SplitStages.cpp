@@ -13,6 +13,7 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Statistics.h"
 #include "ir/weir/Transfers.h"
 #include "passes/Passes.h"
 #include "passes/pipeline/Sections.h"
@@ -35,6 +36,8 @@ public:
       : module(module), here(here), schedule(schedule) {}
 
   LogicalResult run(func::FuncOp function) {
+    // Of rows that gradients read their statistics are kept.
+    function.walk([](MicrobatchesOp loop) { computeFromStatistics(loop.getBody().front()); });
     find(function.front());
     if (failed(split(function.front())))
       return failure();

@@ -159,8 +159,9 @@ private:
     if (atRandom) {
       auto [key, word] = streams.lookup(write.getVariable());
       IntegerAttr which = word ? builder.getI64IntegerAttr(word) : IntegerAttr();
-      Value draw = RandomOp::create(builder, at, wide, seed, step, zero, Distribution::uniform,
-                                    Value(), IntegerAttr(), uint64_t(key), which);
+      Value draw =
+          RandomOp::create(builder, at, wide, seed, step, zero, Distribution::uniform, ValueRange(),
+                           IntegerAttr(), IntegerAttr(), uint64_t(key), which);
       value = RoundAtRandomOp::create(builder, at, wide, value, draw);
     }
     write.getValueMutable().assign(CastOp::create(builder, at, wide.clone(low), value));

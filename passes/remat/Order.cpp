@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/Order.h"
-#include "passes/remat/MinCut.h"
+#include "passes/MinCut.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 

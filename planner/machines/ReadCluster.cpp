@@ -138,9 +138,12 @@ void readLevels(TomlTable &table, Cluster &cluster) {
     link.requireAllRead();
     int64_t inner = cluster.levels.empty() ? 1 : cluster.levels.back().devices;
     if (level.devices % inner != 0 || (level.devices == inner && !cluster.levels.empty()))
-      link.wrong("devices",
-                 concat("expected a multiple of ", inner, ", the devices that ",
-                        cluster.levels.back().name, " joins, but found ", level.devices));
+      link.wrong("devices", inner >= all
+                                ? concat(cluster.levels.back().name, " joins all ", all,
+                                         " devices already: leave these [[links]] out")
+                                : concat("expected a multiple of ", inner, " that is more than ",
+                                         inner, ", the devices that ", cluster.levels.back().name,
+                                         " joins, but found ", level.devices));
     if (last && level.devices < all)
       link.wrong("devices", concat("the last [[links]] join all ", all, " devices, and these join ",
                                    level.devices, ": add what joins them, or leave `devices` out"));

@@ -120,10 +120,12 @@ int64_t TomlTable::integer(const std::string &key, int64_t least,
   const toml::node *value = node->find(key);
   if (!value && otherwise)
     return *otherwise;
+  constexpr int64_t most = int64_t(1) << 40;
   std::string expected = concat("a whole number of at least ", least);
   if (!value)
     node->missing(key, expected);
-  constexpr int64_t most = int64_t(1) << 40;
+  if (auto number = value->value_exact<int64_t>(); number && *number > most)
+    expected += concat(", and at most ", most);
   if (auto number = value->value_exact<int64_t>(); number && *number >= least && *number <= most)
     return *number;
   wrong(key, "expected " + expected + ", but found " + describe(*value));

@@ -36,7 +36,7 @@ train {
 
 
 class Pipeline(weirtest.Test):
-    def compiled(self, *options, model=MODELS / "gpt-char.weir", name="a.weirx"):
+    def compiled(self, *options, model=MODELS / "llama.weir", name="a.weirx"):
         artifact = self.folder / name
         self.weir("compile", model, *options, "-o", artifact)
         return artifact
@@ -96,6 +96,19 @@ class Pipeline(weirtest.Test):
             with self.subTest(mesh=mesh, rest=rest):
                 together = self.compiled(*cut, "--mesh", f"pp=2,{mesh}", *rest)
                 self.assertEqual(self.losses(together, *text), alone)
+
+    def test_a_table_that_makes_the_logits(self):
+        """Its gradients are summed on both stages, and added up once: the losses are as near as another order of sums is."""
+        text = data(window=self.text())
+        cut = [*SMALL, "--microbatches", 4]
+        for mesh in ("pp=2", "pp=2,tp=2", "pp=2,dp=2"):
+            for precision in ("f32", "bf16"):
+                with self.subTest(mesh=mesh, precision=precision):
+                    options = [*cut, "--precision", precision]
+                    alone, together = (self.losses(self.compiled(*options, *more, model=MODELS / "gpt-char.weir"), *text)
+                                       for more in (["--mesh", mesh[5:]] if mesh != "pp=2" else [], ["--mesh", mesh]))  # fmt: skip
+                    for one, other in zip(alone, together):
+                        self.assertLess(abs(one - other), (1e-6 if precision == "f32" else 1e-3) * one)
 
     def test_a_run_goes_on_elsewhere(self):
         """A checkpoint of stages is one of whole tensors."""

@@ -76,6 +76,19 @@ func.func @late_rounds() {
   return
 }
 
+// So have places in what has more elements than 32 bits count.
+func.func @late_places() {
+  %s = check.input dense<3> : tensor<i32>
+  %t = check.input dense<5> : tensor<i32>
+  %r = check.input dense<0> : tensor<i32>
+  %p = check.input dense<[2147483639, 2147483640, 2147483641, 2147483642, 2147483643, 2147483644, 2147483645, 2147483646, 2147483647]> : tensor<9xi32>
+  %b = check.input dense<4> : tensor<9xi32>
+  %x = weir.random uniform seed %s step %t round %r at %p, %b of 34359738368 {block = 4294967296 : i64, key = 11 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<9xi32>, tensor<9xi32>) -> tensor<9xf32>
+  check.expect %x, dense<[0.7067903, 0.29627395, 0.7546187, 0.37302715, 0.20399714, 0.32703537,
+      0.9001648, 0.92628866, 0.8011791]> : tensor<9xf32> exactly
+  return
+}
+
 // The words of one draw.
 func.func @words() {
   %s = check.input dense<1> : tensor<i32>

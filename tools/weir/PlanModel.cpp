@@ -430,6 +430,9 @@ Exit planModel(const CompileOptions &options, const PlanModelOptions &plan) {
   ordered_json facts = describe(planning, plan.plans, listed);
   if (!plan.output.empty()) {
     const Planned &taken = best[size_t(plan.take - 1)];
+    if (!facts["plans"][size_t(plan.take - 1)]["fits"])
+      llvm::errs() << "warning: " << plan.output << " is a plan that does not fit into "
+                   << cluster.name << "; --take N writes another\n";
     writeFile(plan.output,
               planner::planFileText(
                   fileOf(planning, taken),
@@ -569,7 +572,11 @@ Exit chooseMesh(CompileOptions &options) {
     if (options.target != "cpu" && options.target != target)
       throw Failure(Exit::usage, "--target " + options.target + ", and the devices of " +
                                      options.cluster + " are for " + target);
-    planning.search(cluster, allowedBy(whole, {.lowered = 12}));
+    PlanModelOptions chosen{.lowered = 12};
+    if (!target.starts_with("cpu")) // which pipelines do not go with yet
+      chosen.axes = {std::string(dataAxis), std::string(expertAxis), std::string(contextAxis),
+                     std::string(tensorAxis)};
+    planning.search(cluster, allowedBy(whole, chosen));
     options.target = target;
     if (!planning.result.best.empty())
       best = planning.result.best.front();

@@ -62,16 +62,27 @@ struct Philox {
 };
 } // namespace
 
+/// Of what a place says, which has 32 bits.
+static constexpr uint64_t mostPlaces = uint64_t(1) << 32;
+
 Value RandomOp::element(OpBuilder &builder, unsigned, ValueRange indices, ElementOf operand) {
   Scalars s(builder, getLoc());
   Location loc = getLoc();
   Philox philox{s};
   Type i64 = builder.getI64Type();
   auto type = tensorType(getResult());
+  auto place = [&](unsigned number) -> Value {
+    return arith::ExtUIOp::create(builder, loc, i64, operand(3 + number, indices));
+  };
   Value position =
-      getPlaces()
-          ? arith::ExtUIOp::create(builder, loc, i64, operand(3, indices)).getResult()
-          : arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()));
+      getPlaces().empty()
+          ? arith::IndexCastOp::create(builder, loc, i64, s.linear(indices, type.getShape()))
+          : place(0);
+  if (getPlaces().size() > 1) {
+    Value size = arith::ConstantIntOp::create(builder, loc, *getBlock(), 64);
+    Value ahead = arith::MulIOp::create(builder, loc, place(1), size);
+    position = arith::AddIOp::create(builder, loc, ahead, position);
+  }
   Value round = arith::ExtUIOp::create(builder, loc, i64, operand(2, {}));
   Value elements =
       arith::ConstantIntOp::create(builder, loc, getElements().value_or(type.getNumElements()), 64);
@@ -101,15 +112,18 @@ LogicalResult RandomOp::verify() {
   if (word && (*word < 1 || *word > 3 || getDistribution() != Distribution::uniform))
     return emitOpError("C1: `word` is 1, 2 or 3, of a uniform draw, but is ")
            << int64_t(*word) << " of a " << stringifyDistribution(getDistribution()) << " one";
-  if (bool(getPlaces()) != bool(getElements()))
+  if (getPlaces().empty() == bool(getElements()))
     return emitOpError("C2: `places` and `elements` are there together");
-  constexpr uint64_t mostPlaces = uint64_t(1) << 32;
-  if (getElements().value_or(1) > mostPlaces)
-    return emitOpError("C3: has a part of ")
-           << *getElements() << " random elements, of which " << mostPlaces
-           << " at most are drawn over several ranks: make it smaller (--set, --microbatches)";
-  if (getPlaces())
-    return expectShape(*this, "places", getPlaces(), shapeOf(getResult()));
+  uint64_t elements = getElements().value_or(1), block = getBlock().value_or(0);
+  if (elements > mostPlaces ? getPlaces().size() != 2 || !block || block > mostPlaces ||
+                                  elements % block || elements / block > mostPlaces
+                            : getPlaces().size() > 1 || getBlock())
+    return emitOpError("C3: of ")
+           << elements << " random elements, in runs of " << block << ", " << getPlaces().size()
+           << " places are said, of 32 bits each: make it smaller (--set, --microbatches)";
+  for (Value places : getPlaces())
+    if (failed(expectShape(*this, "places", places, shapeOf(getResult()))))
+      return failure();
   return success();
 }
 
@@ -118,7 +132,7 @@ ShardRule RandomOp::shardRule() {
   Factors all = rule.factors(shapeOf(getResult()));
   for (int scalar = 0; scalar < 3; ++scalar)
     rule.operand(Factors());
-  if (getPlaces())
+  for (size_t i = 0; i < getPlaces().size(); ++i)
     rule.operand(all);
   return rule.result(all).rule;
 }
@@ -128,15 +142,28 @@ Operation *RandomOp::localize(OpBuilder &builder, ValueRange operands, TypeRange
   auto made = cast<RandomOp>(cloneWith(builder, *this, operands, types));
   if (types[0] == getType())
     return made;
-  assert(!getPlaces() && "programs are partitioned once");
+  assert(getPlaces().empty() && "programs are partitioned once");
   ArrayRef<int64_t> shape = shapeOf(getResult());
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t d = strides.size(); d-- > 1;)
     strides[d - 1] = strides[d] * shape[d];
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(made);
-  made.getPlacesMutable().assign(shares.places(strides));
-  made.setElements(tensorType(getResult()).getNumElements());
+  int64_t elements = tensorType(getResult()).getNumElements();
+  made.setElements(elements);
+  if (elements <= int64_t(mostPlaces)) {
+    made.getPlacesMutable().assign(shares.places(strides));
+    return made;
+  }
+  // A run is all of the last dimensions, of as many as can be.
+  int64_t block = *llvm::find_if(strides, [](int64_t run) { return run <= int64_t(mostPlaces); });
+  SmallVector<int64_t> inside(strides), across(strides);
+  for (size_t d = 0; d < strides.size(); ++d)
+    (strides[d] < block ? across : inside)[d] = 0;
+  for (int64_t &stride : across)
+    stride /= block;
+  made.setBlock(block);
+  made.getPlacesMutable().assign({shares.places(inside), shares.places(across)});
   return made;
 }
 

@@ -73,8 +73,16 @@ func.func @random_c2(%seed: tensor<i32>, %at: tensor<3xi32>) -> tensor<4xf32> {
 // -----
 
 func.func @random_c3(%seed: tensor<i32>, %at: tensor<4xi32>) -> tensor<4xf32> {
-  // expected-error @below {{C3: has a part of 4294967297 random elements, of which 4294967296 at most are drawn over several ranks}}
+  // expected-error @below {{C3: of 4294967297 random elements, in runs of 0, 1 places are said, of 32 bits each}}
   %r = weir.random uniform seed %seed step %seed round %seed at %at of 4294967297 {key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4xi32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @random_c3_runs(%seed: tensor<i32>, %at: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-error @below {{C3: of 8589934592 random elements, in runs of 3, 2 places are said}}
+  %r = weir.random uniform seed %seed step %seed round %seed at %at, %at of 8589934592 {block = 3 : i64, key = 3 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
 

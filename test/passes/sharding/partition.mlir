@@ -79,6 +79,26 @@ func.func @drawn(%x: tensor<4x2xf32>) -> tensor<f32> {
 
 // -----
 
+weir.variable run @"run/seed" : tensor<i32>
+
+// Of more than 2^32 it draws by runs: the place in one, and which it is.
+// CHECK-LABEL: func @many_drawn
+func.func @many_drawn(%x: tensor<8192x1048576xf32>) -> tensor<f32> {
+  %seed = weir.read @"run/seed" : tensor<i32>
+  // CHECK: %[[COLUMN:.*]] = weir.iota {dimension = 1 : i64} -> tensor<4096x1048576xi32>
+  // CHECK: %[[INSIDE:.*]] = weir.mul %[[COLUMN]]
+  // CHECK: weir.iota {dimension = 0 : i64} -> tensor<4096x1048576xi32>
+  // CHECK: %[[ROW:.*]] = weir.add
+  // CHECK: %[[ACROSS:.*]] = weir.mul %[[ROW]]
+  // CHECK: weir.random uniform {{.*}} at %[[INSIDE]], %[[ACROSS]] of 8589934592 {block = 1048576 : i64, key = 7 : i64} : {{.*}} -> tensor<4096x1048576xf32>
+  %r = weir.random uniform seed %seed step %seed round %seed {key = 7 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8192x1048576xf32>
+  %y = weir.mul %x, %r : tensor<8192x1048576xf32>
+  %s = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<8192x1048576xf32> -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// -----
+
 // Sums of microbatches are added up behind the last.
 // CHECK-LABEL: func @microbatches
 func.func @microbatches(%x: tensor<6x2xf32>) -> tensor<2xf32> {

@@ -140,8 +140,8 @@ TEST_F(Files, ThatAreWrongSayWhereAndWhatWasExpected) {
   EXPECT_EQ(wrong(device + "[[links]]\nname = \"near\"\ndevices = 4\nbandwidth = "
                            "\"1GB/s\"\nlatency = \"1us\"\n[[links]]\ndevices = 6\nbandwidth = "
                            "\"1GB/s\"\nlatency = \"1us\"\n"),
-            "c.toml:10:11: links.devices: expected a multiple of 4, the devices that near joins, "
-            "but found 6");
+            "c.toml:10:11: links.devices: expected a multiple of 4 that is more than 4, the "
+            "devices that near joins, but found 6");
   EXPECT_EQ(wrong(device + "[[devices]]\nkind = \"cpu\"\ncount = 1\n" + links),
             "c.toml:1:1: devices: one program runs on all of them, and \"cuda:sm_80\" and \"cpu\" "
             "are different targets");

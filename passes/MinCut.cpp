@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/remat/MinCut.h"
+#include "passes/MinCut.h"
 #include <algorithm>
 
-namespace weir::remat {
+namespace weir {
 
 constexpr int source = 0, sink = 1;
 
@@ -64,4 +64,4 @@ std::vector<bool> MinCut::solve() {
   return withSource;
 }
 
-} // namespace weir::remat
+} // namespace weir

@@ -10,13 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_PASSES_REMAT_MINCUT_H
-#define WEIR_PASSES_REMAT_MINCUT_H
+#ifndef WEIR_PASSES_MINCUT_H
+#define WEIR_PASSES_MINCUT_H
 
 #include <limits>
 #include <vector>
 
-namespace weir::remat {
+namespace weir {
 
 class MinCut {
 public:
@@ -46,6 +46,6 @@ private:
   double least = 0; ///< room that counts
 };
 
-} // namespace weir::remat
+} // namespace weir
 
 #endif

@@ -1,0 +1,122 @@
+// RUN: weir-opt --weir-cross-stages=mesh=pp=2 --split-input-file %s | FileCheck %s
+
+// Gradients of a parameter that two stages read are summed where they are made: one crosses once.
+#gradient = loc("the gradient"("m.weir":1:1))
+module {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @tied
+  func.func @tied(%x: tensor<8xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    // CHECK: %[[LOOP:.*]]:3 = weir.microbatches 2
+    // CHECK: %[[Y:.*]] = weir.mul %{{.*}} {weir.stage = 1 : i64}
+    // CHECK: %[[LAST:.*]] = weir.mul %[[Y]], %[[Y]] {weir.stage = 1 : i64}
+    // CHECK: %[[FIRST:.*]] = weir.mul %{{.*}} {weir.stage = 0 : i64}
+    // CHECK-NOT: weir.add
+    // CHECK: weir.yield %[[FIRST]], %[[Y]], %[[LAST]]
+    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#2 from 1 to 0
+    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
+    %g:2 = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+      %last = weir.mul %y, %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
+      %first = weir.mul %h, %part {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %both = weir.add %first, %last {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      weir.yield %both, %y : tensor<4xf32>, tensor<4xf32>
+    }
+    %new = weir.sub %w0, %g#0 : tensor<4xf32>
+    weir.write @w0, %new : tensor<4xf32>
+    return %g#1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Scaled back in each microbatch, each for itself.
+#gradient = loc("the gradient"("m.weir":1:1))
+module {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @scaled
+  func.func @scaled(%x: tensor<8xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    %s = weir.constant 0.5 : f32 -> tensor<f32>
+    // CHECK: %[[LOOP:.*]]:2 = weir.microbatches 2
+    // CHECK: %[[LAST:.*]] = weir.exp %{{.*}} {weir.stage = 1 : i64}
+    // CHECK: %[[FIRST:.*]] = weir.exp %{{.*}} {weir.stage = 0 : i64}
+    // CHECK: %[[A:.*]] = weir.mul %[[LAST]], %{{.*}} {weir.stage = 1 : i64}
+    // CHECK: %[[B:.*]] = weir.mul %[[FIRST]], %{{.*}} {weir.stage = 0 : i64}
+    // CHECK: weir.yield %[[B]], %[[A]]
+    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#1 from 1 to 0
+    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
+    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+      %last = weir.exp %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
+      %first = weir.exp %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %both = weir.add %last, %first {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %scale = weir.broadcast %s {dimensions = array<i64>} : tensor<f32> -> tensor<4xf32>
+      %back = weir.mul %both, %scale {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      weir.yield %back : tensor<4xf32>
+    }
+    %new = weir.sub %w0, %g : tensor<4xf32>
+    weir.write @w0, %new : tensor<4xf32>
+    return %new : tensor<4xf32>
+  }
+}
+
+// -----
+
+// What is deterministic is added up as without stages.
+#gradient = loc("the gradient"("m.weir":1:1))
+module attributes {weir.hosts = "pp=2"} {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @in_order
+  func.func @in_order(%x: tensor<8xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    // CHECK: %[[LOOP:.*]] = weir.microbatches 2
+    // CHECK: %[[THERE:.*]] = weir.cross %{{.*}} from 1 to 0
+    // CHECK: %[[BOTH:.*]] = weir.add %{{.*}}, %[[THERE]] {weir.stage = 0 : i64}
+    // CHECK: weir.yield %[[BOTH]]
+    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+      %last = weir.mul %y, %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
+      %first = weir.mul %h, %part {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %both = weir.add %first, %last {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      weir.yield %both : tensor<4xf32>
+    }
+    %new = weir.sub %w0, %g : tensor<4xf32>
+    weir.write @w0, %new : tensor<4xf32>
+    return %new : tensor<4xf32>
+  }
+}
+
+// -----
+
+// What was rounded crosses so.
+module {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @narrow
+  func.func @narrow(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    %h = weir.mul %x, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+    // CHECK: %[[LOW:.*]] = weir.cast %{{.*}} {weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
+    // CHECK: %[[THERE:.*]] = weir.cross %[[LOW]] from 0 to 1 number 1 : tensor<4xbf16>
+    // CHECK: %[[WIDE:.*]] = weir.cast %[[THERE]] {weir.stage = 1 : i64} : tensor<4xbf16> -> tensor<4xf32>
+    // CHECK: weir.mul %[[WIDE]]
+    %low = weir.cast %h {weir.stage = 0 : i64} : tensor<4xf32> -> tensor<4xbf16>
+    %wide = weir.cast %low {weir.stage = 0 : i64} : tensor<4xbf16> -> tensor<4xf32>
+    %y = weir.mul %wide, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
