@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
@@ -35,6 +36,15 @@ template <typename Fn> bool everyUser(Value value, Fn &&fn) {
     if (isAlias(user))
       return everyUser(user->getResult(0), fn);
     return fn(user);
+  });
+}
+
+/// Whether ranks are sent it, by itself or together with others: that goes on beside what is
+/// computed, and begins as soon as it is made.
+bool isSent(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isCollective(user) ||
+           (!isa<KernelOp, MicrobatchesOp>(user) && llvm::any_of(user->getResults(), isSent));
   });
 }
 
@@ -147,7 +157,7 @@ private:
         Operation *here = block.findAncestorOpInBlock(*user);
         return here && last->isBeforeInBlock(here);
       });
-      if (!can)
+      if (!can || isSent(result))
         return false;
     }
     return isWritten || (isSmall && llvm::all_of(kernel.getInputs(),

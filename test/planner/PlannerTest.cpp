@@ -270,6 +270,16 @@ TEST(Lowering, SaysWhyAChoiceCannotBe) {
   EXPECT_NE(why.find("no block of the model is h.*"), std::string::npos) << why;
 }
 
+/// Of a small model whose batch is huge a row more or less is nothing, and one row alone is another
+/// program: what it saves is not saved for each of the others.
+TEST(Search, OfManyRowsFindsWhatRowsAloneFind) {
+  Situation mlp("mnist-mlp", {{"batch", "32768"}},
+                clusterOf("a100-80", 8, {"node", 8, 200e9, 3e-6}));
+  double all = mlp.search({.lowered = 8}).best.front().prediction.seconds,
+         rows = mlp.search({.axes = {"dp"}, .lowered = 8}).best.front().prediction.seconds;
+  EXPECT_LE(all, 1.1 * rows);
+}
+
 TEST(Search, GivesTheSameAnswerTwice) {
   std::vector<std::string> answers[2];
   for (auto &answer : answers) {
@@ -398,6 +408,8 @@ TEST(Prices, OfAMeshsAxesAreThoseOfItsLinks) {
   EXPECT_NEAR(rates.along("tp").latency / 3e-6, 1, 1e-6);
   EXPECT_NEAR(rates.along("dp").exchange / 10e9, 1, 1e-6);
   EXPECT_NEAR(rates.along("dp").latency / 7e-6, 1, 1e-6);
+  // To the next stage.
+  EXPECT_NEAR(ratesOf("pp=2,tp=2").along("pp").gather / 10e9, 1, 1e-6);
   // Around a ring each node has two links; of what is exchanged two thirds are of the other node.
   rates = ratesOf("tp=4");
   EXPECT_NEAR(rates.along("tp").gather / 20e9, 1, 1e-6);

@@ -55,8 +55,8 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, PlanModelOptions &pl
       ->capture_default_str()
       ->excludes(plans);
   app.add_option("--lower", plan.lowered,
-                 "How many plans to lower at most, which says exactly what they take; 0: none, "
-                 "all figures are estimates (default: 32, and all of "
+                 "How many plans to lower at most, which says exactly what they take; 0: none, all "
+                 "figures are estimates (default: 32, or as many as --best lists, and all of "
                  "--plan)")
       ->type_name("N")
       ->transform(integerWithin(0, 100000));

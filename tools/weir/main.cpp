@@ -136,8 +136,12 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
   return written;
 }
 
+/// A cluster's file and those of its devices, which nothing may be written over. A pipe is read
+/// once, and has nothing that could be lost.
 void addCluster(const std::string &path, std::vector<NamedPath> &read) {
   read.push_back(namedByOption("--cluster", path));
+  if (!std::filesystem::is_regular_file(path))
+    return;
   for (const planner::DeviceGroup &group : planner::readCluster(path).groups)
     if (!group.file.empty())
       read.push_back(namedByOption("--cluster", group.file));

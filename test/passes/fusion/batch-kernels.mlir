@@ -57,3 +57,26 @@ func.func @chain(%x: tensor<512x64xf32>, %w: tensor<64x64xf32>) -> (tensor<512x6
   %g = weir.matmul %f, %d {transpose_lhs} : tensor<512x64xf32>, tensor<512x64xf32> -> tensor<64x64xf32>
   return %d, %g : tensor<512x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+// What ranks are sent begins as soon as it is made: it waits for no other.
+module attributes {weir.mesh = "dp=2"} {
+  // CHECK-LABEL: func @sent
+  // CHECK-NOT: copies
+  // CHECK: return
+  func.func @sent(%x: tensor<6xf32>, %y: tensor<6xf32>) -> (tensor<12xf32>, tensor<12xf32>) {
+    %a = weir.exp %x : tensor<6xf32>
+    %b = weir.exp %y : tensor<6xf32>
+    %ga = weir.all_gather %a over "dp" rows [6, 6] : tensor<6xf32> -> tensor<12xf32>
+    %gb = weir.all_gather %b over "dp" rows [6, 6] : tensor<6xf32> -> tensor<12xf32>
+    return %ga, %gb : tensor<12xf32>, tensor<12xf32>
+  }
+  // CHECK-LABEL: func @kept
+  // CHECK: copies = 2
+  func.func @kept(%x: tensor<6xf32>, %y: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+    %a = weir.exp %x : tensor<6xf32>
+    %b = weir.exp %y : tensor<6xf32>
+    return %a, %b : tensor<6xf32>, tensor<6xf32>
+  }
+}
