@@ -144,14 +144,20 @@ Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
 
 Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
+  auto ofRows = [&](double some) -> const Sample & {
+    return sample(choice, sizes, countWithRows(facts, some, sizes.ep));
+  };
   // Of one row alone much is simpler: sums over rows are gone.
-  const Sample &few = sample(choice, sizes, countWithRows(facts, 2, sizes.ep));
-  if (!few.why.empty())
-    return sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
+  const Sample *least = &ofRows(2);
+  if (!least->why.empty())
+    return ofRows(rowsOfRank);
   // As few as may be, and some more; what is too large cannot be compiled.
-  const Sample *others = &sample(choice, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
+  const Sample *others = &ofRows(4 * least->rows);
   if (!others->why.empty())
-    others = &sample(choice, sizes, countWithRows(facts, 2 * few.rows, sizes.ep));
+    others = &ofRows(2 * least->rows);
+  if (others->rows == least->rows)
+    least = &ofRows(1);
+  const Sample &few = *least;
   if (!others->why.empty())
     return rowsOfRank > few.rows ? *others : few;
   const Sample &more = *others;
@@ -164,7 +170,7 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
   };
   Sample result = few;
   if (rows == Rows::met) {
-    const Sample &met = sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
+    const Sample &met = ofRows(rowsOfRank);
     if (!met.why.empty())
       return met;
     result = met;

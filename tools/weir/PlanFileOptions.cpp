@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/PlanFileOptions.h"
+#include "codegen/targets/Targets.h"
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Mesh.h"
+#include "runtime/base/Precision.h"
 #include "runtime/base/Text.h"
 #include <algorithm>
 
@@ -47,6 +49,10 @@ planner::PlanFile readPlan(const std::string &path) {
   planner::PlanFile file = planner::readPlanFile(path);
   const planner::Choice &choice = file.choice;
   auto wrong = [&](const std::string &what) { throw Failure(Exit::usage, path + ": " + what); };
+  if (!file.target.empty() && !makeTarget(file.target))
+    wrong(concat("plan.target: expected ", targetOptions(), ", but found ", file.target));
+  if (!file.precision.empty() && !precisionNamed(file.precision))
+    wrong(concat("plan.precision: expected ", precisionOptions(), ", but found ", file.precision));
   const Mesh mesh = std::get<Mesh>(Mesh::parse(choice.mesh));
   for (const Mesh::Axis &axis : mesh.axes)
     if (!isOfBatch(axis.name) && axis.name != tensorAxis && axis.name != stageAxis)
