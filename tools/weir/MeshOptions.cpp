@@ -276,10 +276,10 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.lowSums && !options.choseMesh && !any(options, hasTensors))
     throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
                                "expected --mesh tp=N");
-  if (options.lowSums && options.precision != "bf16" && options.precision != "f16")
+  if (options.lowSums && (options.precision == "f32" || options.precision == "tf32"))
     throw Failure(Exit::usage, concat("--low-sums is of products in low precision, and --precision "
                                       "is ",
-                                      options.precision, ": expected bf16 or f16"));
+                                      options.precision, ": expected bf16, f16 or f8"));
   if (options.saysSequenceParallel && !any(options, hasTensors))
     throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
                                "tp cuts, and there is none: expected --mesh tp=N");
