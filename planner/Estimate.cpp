@@ -144,20 +144,13 @@ Estimator::Sample Estimator::withRows(Sample sample, double rows) const {
 
 Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &sizes,
                                       double rowsOfRank, Rows rows) {
-  auto ofRows = [&](double some) -> const Sample & {
-    return sample(choice, sizes, countWithRows(facts, some, sizes.ep));
-  };
-  // Of one row alone much is simpler: sums over rows are gone.
-  const Sample *least = &ofRows(2);
-  if (!least->why.empty())
-    return ofRows(rowsOfRank);
+  const Sample &few = sample(choice, sizes, countWithRows(facts, 1, sizes.ep));
+  if (!few.why.empty())
+    return sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
   // As few as may be, and some more; what is too large cannot be compiled.
-  const Sample *others = &ofRows(4 * least->rows);
+  const Sample *others = &sample(choice, sizes, countWithRows(facts, 4 * few.rows, sizes.ep));
   if (!others->why.empty())
-    others = &ofRows(2 * least->rows);
-  if (others->rows == least->rows)
-    least = &ofRows(1);
-  const Sample &few = *least;
+    others = &sample(choice, sizes, countWithRows(facts, 2 * few.rows, sizes.ep));
   if (!others->why.empty())
     return rowsOfRank > few.rows ? *others : few;
   const Sample &more = *others;
@@ -170,7 +163,7 @@ Estimator::Sample Estimator::sampleOf(const Choice &choice, const AxisSizes &siz
   };
   Sample result = few;
   if (rows == Rows::met) {
-    const Sample &met = ofRows(rowsOfRank);
+    const Sample &met = sample(choice, sizes, countWithRows(facts, rowsOfRank, sizes.ep));
     if (!met.why.empty())
       return met;
     result = met;

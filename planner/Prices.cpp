@@ -99,10 +99,18 @@ MeshRates ratesOn(const Cluster &cluster, const Mesh &mesh, std::string_view mul
     if (axis.size == 1)
       continue;
     if (axis.name == stageAxis) {
-      // To the next one.
-      int64_t next = mesh.ranks() / axis.size;
-      double latency = secondsToSend(cluster, 0, next, 0), bytes = 1e9;
-      double rate = bytes / (secondsToSend(cluster, 0, next, bytes) - latency);
+      // Between neighbours, where it is slowest.
+      double latency = 0, slowest = 0;
+      constexpr double bytes = 1e9;
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+        auto place = size_t(mesh.coordinate(rank, unsigned(number)));
+        if (place + 1 == size_t(axis.size))
+          continue;
+        int64_t next = mesh.along(rank, unsigned(number))[place + 1];
+        latency = std::max(latency, secondsToSend(cluster, rank, next, 0));
+        slowest = std::max(slowest, secondsToSend(cluster, rank, next, bytes));
+      }
+      double rate = bytes / (slowest - latency);
       rates.axes[axis.name] = {rate, rate, launch + latency};
       continue;
     }

@@ -137,7 +137,7 @@ private:
   /// The best again, met by samples of their own rows, and with less computed again. Then the best
   /// of other meshes, which an estimate knows less well than what goes with one.
   void refine() {
-    constexpr size_t mostRefined = 32, mostWithBlocks = 8, mostOthers = 12;
+    constexpr size_t mostRefined = 32, mostWithBlocks = 8, mostOthers = 6;
     sort();
     coarse = std::move(all);
     all.clear();

@@ -13,6 +13,7 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/Transfers.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
@@ -39,12 +40,12 @@ template <typename Fn> bool everyUser(Value value, Fn &&fn) {
   });
 }
 
-/// Whether ranks are sent it, by itself or together with others: that goes on beside what is
+/// Whether other ranks are sent it, by itself or together with others: that goes on beside what is
 /// computed, and begins as soon as it is made.
 bool isSent(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isCollective(user) ||
-           (!isa<KernelOp, MicrobatchesOp>(user) && llvm::any_of(user->getResults(), isSent));
+    return isCollective(user) || isTransfer(user) ||
+           ((isAlias(user) || isPacking(user)) && llvm::any_of(user->getResults(), isSent));
   });
 }
 

@@ -259,40 +259,47 @@ private:
     }
   }
 
+  /// What crosses of gradients that are added up here, in the order they are read.
+  static CrossOp crossIn(AddOp add) {
+    if (!add || !add->hasOneUse() || !isGradient(add->getLoc()))
+      return {};
+    for (Value operand : add->getOperands()) {
+      auto cross = operand.getDefiningOp<CrossOp>();
+      if (cross && cross->hasOneUse() && cross->getBlock() == add->getBlock())
+        return cross;
+      if (CrossOp deeper = crossIn(operand.getDefiningOp<AddOp>()))
+        return deeper;
+    }
+    return {};
+  }
+
   /// Takes an addend that crosses out of a sum, if there is one. Gradients that are computed scaled
   /// are scaled back first, (a + b) s, which is a s + b s to the bit: by a power of two.
   std::optional<Addend> addendOf(OpOperand &sum) {
     auto scaled = sum.get().getDefiningOp<MulOp>();
     if (scaled && (!scaled->hasOneUse() || !isSpread(scaled.getRhs())))
       return std::nullopt;
-    auto add = (scaled ? scaled.getLhs() : sum.get()).getDefiningOp<AddOp>();
-    if (!add || !add->hasOneUse())
+    CrossOp cross = crossIn((scaled ? scaled.getLhs() : sum.get()).getDefiningOp<AddOp>());
+    if (!cross)
       return std::nullopt;
-    for (OpOperand &operand : add->getOpOperands()) {
-      auto cross = operand.get().getDefiningOp<CrossOp>();
-      if (!cross || !cross->hasOneUse() || cross->getBlock() != add->getBlock())
-        continue;
-      int64_t from = static_cast<int64_t>(cross.getFrom());
-      Value value = cross.getInput(), rest = add->getOperand(1 - operand.getOperandNumber());
-      known.erase({value.getAsOpaquePointer(), static_cast<int64_t>(cross.getTo())});
-      operand.set(value);
-      cross.erase();
-      if (scaled) {
-        scaled.getLhsMutable().set(rest);
-        OpBuilder builder(scaled);
-        Operation *there = builder.clone(*scaled);
-        there->setOperand(0, value);
-        sayStage(there, from);
-        OpOperand &scale = there->getOpOperand(1);
-        scale.set(crossed(scale, from));
-        value = there->getResult(0);
-        at[value] = from;
-      } else {
-        sum.set(rest);
-      }
-      return Addend{sum.getOperandNumber(), add, value};
+    auto from = static_cast<int64_t>(cross.getFrom()), to = static_cast<int64_t>(cross.getTo());
+    Value value = cross.getInput();
+    auto add = cast<AddOp>(*cross->user_begin());
+    add.replaceAllUsesWith(add.getLhs() == cross.getResult() ? add.getRhs() : add.getLhs());
+    add->setOperands({value, value}); // until it is moved
+    known.erase({value.getAsOpaquePointer(), to});
+    cross.erase();
+    if (scaled) {
+      OpBuilder builder(scaled);
+      Operation *there = builder.clone(*scaled);
+      there->setOperand(0, value);
+      sayStage(there, from);
+      OpOperand &scale = there->getOpOperand(1);
+      scale.set(crossed(scale, from));
+      value = there->getResult(0);
+      at[value] = from;
     }
-    return std::nullopt;
+    return Addend{sum.getOperandNumber(), add, value};
   }
 
   /// What is used on a stage, or on all, there.

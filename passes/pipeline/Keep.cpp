@@ -137,28 +137,31 @@ private:
 
 } // namespace
 
-void placeMasks(Block &body, SectionOf &sectionOf) {
-  llvm::DenseMap<Operation *, int64_t> first; // of those of any section: the first that reads it
+void placeDrawn(Block &body, SectionOf &sectionOf) {
+  auto isAny = [&](Operation *op) {
+    auto found = sectionOf.find(op);
+    return found != sectionOf.end() && found->second == anySection;
+  };
+  llvm::DenseSet<Operation *> drawn;
+  for (Operation &op : body.without_terminator())
+    if (isAny(&op) && isElementwise(&op) &&
+        (isa<RandomOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+           return drawn.contains(operand.getDefiningOp());
+         })))
+      drawn.insert(&op);
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    auto found = sectionOf.find(&op);
-    if (found == sectionOf.end() || found->second != anySection)
+    if (!drawn.contains(&op))
       continue;
-    int64_t section = anySection;
+    int64_t first = anySection;
     for (Operation *user : op.getUsers()) {
-      auto of = sectionOf.find(user);
-      int64_t next = of == sectionOf.end()      ? anySection
-                     : of->second == anySection ? first.lookup(user)
-                                                : of->second;
-      if (of == sectionOf.end() && user != body.getTerminator())
-        continue; // it is elsewhere
-      if (next == anySection && user == body.getTerminator())
-        next = 0;
-      if (next != anySection)
-        section = section == anySection ? next : std::min(section, next);
+      // What is yielded and of no section is of the first one.
+      int64_t section = user == body.getTerminator() ? 0
+                        : sectionOf.contains(user)   ? sectionOf.lookup(user)
+                                                     : anySection;
+      if (section != anySection)
+        first = first == anySection ? section : std::min(first, section);
     }
-    first[&op] = section;
-    if (isElementwise(&op) && !isFree(&op))
-      found->second = section;
+    sectionOf[&op] = first;
   }
 }
 

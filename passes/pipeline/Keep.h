@@ -28,9 +28,9 @@ constexpr int64_t anySection = -1;
 /// The section of each op that is here; a value of one may be read in a later one.
 using SectionOf = llvm::DenseMap<mlir::Operation *, int64_t>;
 
-/// Gives what reads nothing of a stage and takes arithmetic, such as a mask of random numbers, to
-/// the first section that reads it.
-void placeMasks(mlir::Block &body, SectionOf &sectionOf);
+/// Gives what is drawn at random, and what follows from that alone, to the first section that reads
+/// it. What else reads nothing of a stage is cheap, and the same for all microbatches.
+void placeDrawn(mlir::Block &body, SectionOf &sectionOf);
 
 /// The ops that later sections compute again rather than read what was kept of them.
 llvm::DenseSet<mlir::Operation *> computedAgain(mlir::Block &body, const SectionOf &sectionOf);

@@ -36,7 +36,7 @@ public:
     if (hasGradients && schedule.splitsWeights)
       splitWeights();
     if (hasGradients) {
-      placeMasks(body, sectionOf);
+      placeDrawn(body, sectionOf);
       again = computedAgain(body, sectionOf);
     }
     placeResults();

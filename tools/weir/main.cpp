@@ -140,7 +140,8 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
 /// once, and has nothing that could be lost.
 void addCluster(const std::string &path, std::vector<NamedPath> &read) {
   read.push_back(namedByOption("--cluster", path));
-  if (!std::filesystem::is_regular_file(path))
+  std::error_code unknown; // who reads it says what is wrong
+  if (!std::filesystem::is_regular_file(path, unknown))
     return;
   for (const planner::DeviceGroup &group : planner::readCluster(path).groups)
     if (!group.file.empty())

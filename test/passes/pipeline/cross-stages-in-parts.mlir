@@ -13,8 +13,11 @@ module {
     %h = weir.mul %x, %w0 {weir.stage = 0 : i64} : tensor<64x64xf32>
     %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
     // What is small is sent whole.
-    // CHECK: weir.cross %{{.*}} from 1 to -1 number 2 : tensor<f32>
-    %s = weir.reduce sum %y {axes = array<i64: 0, 1>} : tensor<64x64xf32> -> tensor<f32>
+    // CHECK: weir.cross %{{.*}} from 0 to 1 number 2 : tensor<64xf32>
+    %few = weir.reduce sum %h {axes = array<i64: 0>, weir.stage = 0 : i64} : tensor<64x64xf32> -> tensor<64xf32>
+    %spread = weir.broadcast %few {dimensions = array<i64: 1>, weir.stage = 1 : i64} : tensor<64xf32> -> tensor<64x64xf32>
+    %z = weir.mul %y, %spread {weir.stage = 1 : i64} : tensor<64x64xf32>
+    %s = weir.reduce sum %z {axes = array<i64: 0, 1>} : tensor<64x64xf32> -> tensor<f32>
     %all = weir.broadcast %s {dimensions = array<i64>} : tensor<f32> -> tensor<64x64xf32>
     return %all : tensor<64x64xf32>
   }

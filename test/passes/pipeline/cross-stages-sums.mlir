@@ -34,6 +34,68 @@ module {
 
 // -----
 
+// However many are added up here besides.
+#gradient = loc("the gradient"("m.weir":1:1))
+module {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @several
+  func.func @several(%x: tensor<8xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    // CHECK: %[[LOOP:.*]]:2 = weir.microbatches 2
+    // CHECK-NOT: weir.cross %{{.*}} from 1 to 0
+    // CHECK: %[[HERE:.*]] = weir.add %{{.*}}, %{{.*}} {weir.stage = 0 : i64}
+    // CHECK: weir.yield %[[HERE]], %{{.*}}
+    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#1 from 1 to 0
+    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
+    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+      %last = weir.exp %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
+      %first = weir.exp %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %second = weir.neg %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %two = weir.add %last, %second {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      %all = weir.add %two, %first {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
+      weir.yield %all : tensor<4xf32>
+    }
+    %new = weir.sub %w0, %g : tensor<4xf32>
+    weir.write @w0, %new : tensor<4xf32>
+    return %new : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Figures, which are no gradients, are added up as without stages.
+module {
+  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
+  // CHECK-LABEL: func @figures
+  func.func @figures(%x: tensor<8xf32>) -> tensor<4xf32> {
+    %w0 = weir.read @w0 : tensor<4xf32>
+    %w1 = weir.read @w1 : tensor<4xf32>
+    // CHECK: %[[LOOP:.*]] = weir.microbatches 2
+    // CHECK: weir.cross
+    // CHECK: weir.cross
+    // CHECK: %[[ALL:.*]] = weir.add
+    // CHECK: weir.yield %[[ALL]]
+    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
+    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
+      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
+      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
+      %last = weir.exp %y {weir.stage = 1 : i64} : tensor<4xf32>
+      %first = weir.exp %h {weir.stage = 0 : i64} : tensor<4xf32>
+      %all = weir.add %last, %first {weir.stage = 0 : i64} : tensor<4xf32>
+      weir.yield %all : tensor<4xf32>
+    }
+    return %g : tensor<4xf32>
+  }
+}
+
+// -----
+
 // Scaled back in each microbatch, each for itself.
 #gradient = loc("the gradient"("m.weir":1:1))
 module {

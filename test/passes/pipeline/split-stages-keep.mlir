@@ -106,3 +106,34 @@ module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
     return %all : tensor<64x64xf32>
   }
 }
+
+// -----
+
+// What is the same for all microbatches is made again for each, of nothing.
+#gradient = loc("the gradient"("m.weir":1:1))
+module attributes {weir.mesh = "pp=2", weir.rank = 1 : i64} {
+  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<64x64xf32>
+  // CHECK-LABEL: func @constant_mask
+  func.func @constant_mask(%x: tensor<128x64xf32>) -> tensor<64x64xf32> {
+    %w1 = weir.read @w1 : tensor<64x64xf32>
+    // CHECK-NOT: weir.keep {{.*}}xi1>
+    // CHECK: weir.section = 1 : i64
+    // CHECK: weir.compare
+    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<128x64xf32>) -> tensor<64x64xf32> {
+    ^bb0(%round: tensor<i32>, %part: tensor<64x64xf32>):
+      %h = weir.exp %part {weir.stage = 0 : i64} : tensor<64x64xf32>
+      %there = weir.cross %h from 0 to 1 number 1 : tensor<64x64xf32>
+      %zero = weir.constant 0.0 : f32 -> tensor<64x64xf32>
+      %row = weir.iota {dimension = 0 : i64} -> tensor<64x64xi32>
+      %column = weir.iota {dimension = 1 : i64} -> tensor<64x64xi32>
+      %causal = weir.compare le %column, %row : tensor<64x64xi32> -> tensor<64x64xi1>
+      %z = weir.matmul %there, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+      %y = weir.select %causal, %z, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32>
+      %q = weir.matmul %y, %w1 {weir.stage = 1 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+      %d = weir.select %causal, %q, %zero {weir.stage = 1 : i64} : tensor<64x64xi1>, tensor<64x64xf32> loc(#gradient)
+      weir.yield %d : tensor<64x64xf32>
+    }
+    %all = weir.cross %g from 1 to -1 number 2 : tensor<64x64xf32>
+    return %all : tensor<64x64xf32>
+  }
+}
