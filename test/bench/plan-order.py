@@ -104,7 +104,7 @@ class Bench:
         files = [word for number in range(count) for word in ("--plan", self.folder / f"{number}.toml")]
         cluster = self.options.cluster or self.folder / "cluster.toml"
         said = json.loads(
-            command([BIN / "weir", "plan", self.model, *self.sets, "--cluster", cluster, *files, "--best", 1000, "--lower", lowered, "--json"])
+            command([BIN / "weir", "plan", self.model, *self.sets, "--cluster", cluster, *files, "--lower", lowered, "--json"])
         )
         byFile = {pathlib.Path(row["file"]).stem: row for row in said["plans"]}
         return [byFile.get(str(number)) for number in range(count)]
