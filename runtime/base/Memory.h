@@ -20,12 +20,17 @@
 
 namespace weir {
 
-/// Throws std::bad_alloc where the process may not have as many bytes more. A few microseconds.
-inline void requireMemory(size_t bytes) {
+/// Whether the process may have as many bytes more. A few microseconds; may be asked in a signal's
+/// handler.
+inline bool mayHave(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  return memory != MAP_FAILED && munmap(memory, bytes) == 0;
+}
+
+/// Throws std::bad_alloc where the process may not have as many bytes more.
+inline void requireMemory(size_t bytes) {
+  if (!mayHave(bytes))
     throw std::bad_alloc();
-  munmap(memory, bytes);
 }
 
 } // namespace weir

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM and MLIR are built without exceptions: where memory ends or no thread is to be had, in any
-// of their threads, they abort the process.
+// of their threads, they abort the process or read through the null pointer that they were given.
 //
 //===----------------------------------------------------------------------===//
 
