@@ -90,6 +90,17 @@ def MixedPrecision : Pass<"weir-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weir::WeirDialect"];
 }
 
+def NarrowGradients : Pass<"weir-narrow-gradients", "::mlir::ModuleOp"> {
+  let summary = "rounds the gradients of parameters before ranks add them up";
+  let description = [{
+    Of what weir.clip names, each in f32 and with dimensions: it is rounded to `type` and widened again, once a step, where it is a sum over all
+    microbatches and not yet divided by the scale of the loss. weir.parts of the cast has ranks of a mesh round their parts, so what they exchange is
+    as narrow.
+  }];
+  let options = [Option<"type", "type", "std::string", "\"f32\"", "f32: nothing changes; or bf16, f16">];
+  let dependentDialects = ["::weir::WeirDialect"];
+}
+
 def NarrowMasters : Pass<"weir-narrow-masters", "::mlir::ModuleOp"> {
   let summary = "keeps parameters and what optimizers keep of them in bf16, rounded at random when a step writes them";
   let description = [{

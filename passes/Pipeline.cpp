@@ -75,6 +75,13 @@ static constexpr PipelinePass precisionPasses[] = {
        pm.addPass(createMixedPrecision({std::string(nameOf(options.precision))}));
      },
      /*changesNumbers=*/true},
+    // Behind it: gradients are the sums that it leaves wide.
+    {"narrow-gradients", false,
+     [](OpPassManager &pm, const PipelineOptions &options) {
+       Element low = options.lowGradients ? rowOf(options.precision).stored : Element::f32;
+       pm.addPass(createNarrowGradients({std::string(nameOf(low))}));
+     },
+     /*changesNumbers=*/true},
 };
 
 static constexpr PipelinePass recipePasses[] = {

@@ -55,10 +55,11 @@ struct PipelineOptions {
   std::string contextParallel = ""; ///< of attention over cp: "all-to-all", "gather", "ring", or ""
   std::string rates = "";           ///< that layouts are weighed by (runtime/base/MeshRates.h)
   bool overlap = true;              ///< collectives go on beside what is computed
-  bool lowSums = false; ///< of products over tp: what is sent is rounded as their factors are
-  Link link = {};       ///< that they are taken to go over
-  int64_t rank = 0;     ///< of the mesh, whose sizes the program gets
-  bool alike = true;    ///< all ranks have this program, so it may order what they exchange
+  bool lowSums = false;      ///< of products over tp: what is sent is rounded as their factors are
+  bool lowGradients = false; ///< of parameters: rounded as what products give, then added up
+  Link link = {};            ///< that they are taken to go over
+  int64_t rank = 0;          ///< of the mesh, whose sizes the program gets
+  bool alike = true;         ///< all ranks have this program, so it may order what they exchange
   /// Plans of other ranks, which get code with this one's.
   llvm::ArrayRef<mlir::ModuleOp> others = {};
   llvm::ArrayRef<llvm::StringRef> without = {}; ///< names of optional passes to leave out

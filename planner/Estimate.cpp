@@ -265,18 +265,23 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   if (sizes.dp > 1) {
     Members who{sizes.dp, sizes.ep * sizes.cp * sizes.tp};
     double moved = (dp - 1) / dp * ofParameters;
-    double summing = secondsToExchange(cluster, who, moved * gradients),
-           gathering = secondsToGather(cluster, who, moved * gradients),
-           fetching = secondsToGather(cluster, who, moved * parameters);
+    // Of f32: what products multiply, which is what is fetched for them, and gradients that are
+    // sent as that; masters may be as narrow.
+    const bool isLow = sizeOf(rowOf(options.precision).stored) < sizeOf(Element::f32);
+    const double sent = options.lowGradients ? 0.5 : 1,
+                 read = isLow && options.master == Element::f32 ? 0.5 : 1;
+    double summing = secondsToExchange(cluster, who, moved * gradients * sent),
+           gathering = secondsToGather(cluster, who, moved * gradients * sent),
+           updated = secondsToGather(cluster, who, moved * parameters),
+           fetching = secondsToGather(cluster, who, moved * parameters * read);
     exchanging = choice.zero == 0   ? summing + gathering
-                 : choice.zero == 1 ? summing + fetching
-                 : choice.zero == 2 ? m * summing + fetching
-                                    : m * (summing + 2 * fetching);
-    // What gradients are computed beside, but for the last of them; of all microbatches where each
-    // has its own.
+                 : choice.zero <= 2 ? summing + updated
+                                    : summing + 2 * m * fetching;
+    // What gradients are computed beside, but for the last of them; all microbatches, where each
+    // fetches parameters.
     double beside = sizes.pp > 1 || !overlapsOver(dataAxis)
                         ? 0
-                        : (choice.zero >= 2 ? m : 1.0) * sample.computing * pace * 2 / 3;
+                        : (choice.zero >= 3 ? m : 1.0) * sample.computing * pace * 2 / 3;
     exchanging = std::max(exchanging - beside, exchanging / 8);
   }
   prediction.exposed += exchanging;
@@ -290,7 +295,7 @@ std::optional<Prediction> Estimator::estimate(const Choice &choice, Rows rows, s
   double ahead = chunks == 1 ? pp : (2 * (pp - 1) + (chunks - 1) * pp + 1) / chunks;
   double inFlight = sizes.pp > 1 ? std::min(m, choice.schedule == "gpipe" ? m : ahead) : 1;
   double same = std::max(0.0, double(memory.scratch) - sample.kept - sample.passing);
-  if (choice.zero >= 2)
+  if (choice.zero >= 3 && m == 1) // of several microbatches the sums are whole
     same = std::max(0.0, same - gradients * (1 - 1 / shared));
   memory.scratch = int64_t(same * ofParameters + sample.passing + sample.kept * share * inFlight);
   if (!choice.offload.empty()) {

@@ -140,9 +140,11 @@ LogicalResult Forms::beginAnew() {
   return success();
 }
 
-LogicalResult Forms::mark(const PipelinePass &pass) {
-  if (pass.name != "mixed-precision")
+LogicalResult Forms::mark(StringRef phase, const PipelinePass &pass) {
+  if (phase == "recipe")
     return runPass(pass.name, *marked, verification.pipeline);
+  if (phase != "precision")
+    return success();
   marked = verification.module.clone();
   markGradients(*marked);
   return success();
@@ -157,7 +159,7 @@ LogicalResult Forms::runPasses() {
     for (const PipelinePass &pass : phase.passes) {
       if (failed(verification.run(pass.name)))
         return failure();
-      if ((phase.name == "precision" || phase.name == "recipe") && failed(mark(pass)))
+      if (failed(mark(phase.name, pass)))
         return failure();
       size_t before = forms.size();
       if (failed(add(pass.name)))

@@ -47,8 +47,9 @@ private:
   /// What the program computes at this point, gradient ops or not.
   mlir::LogicalResult addRunnable(Form &form);
   mlir::LogicalResult add(llvm::StringRef pass);
-  /// Keeps `marked` up with a pass.
-  mlir::LogicalResult mark(const PipelinePass &pass);
+  /// Keeps `marked` up with a pass: as gradients are when their precision is settled, and what the
+  /// recipe makes of them.
+  mlir::LogicalResult mark(llvm::StringRef phase, const PipelinePass &pass);
   /// Takes the last form for what is true, behind a pass that changes numbers.
   mlir::LogicalResult beginAnew();
   /// Of the form of that number, not the first; what it has not changed is not run.

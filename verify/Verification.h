@@ -36,6 +36,7 @@ struct Verification {
                  .schedule = options.schedule,
                  .sequenceParallel = options.sequenceParallel,
                  .contextParallel = options.contextParallel,
+                 .lowGradients = options.lowGradients,
                  .dumpKernels =
                      [this](llvm::StringRef step, mlir::ModuleOp kernels, llvm::StringRef) {
                        if (step == "emitted")

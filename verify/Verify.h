@@ -41,6 +41,7 @@ struct VerifyOptions {
   bool sequenceParallel = true;         ///< PipelineOptions::sequenceParallel
   std::string contextParallel;          ///< PipelineOptions::contextParallel
   std::string schedule = "1f1b";        ///< PipelineOptions::schedule
+  bool lowGradients = false;            ///< PipelineOptions::lowGradients, of one device
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
   /// Every form of the program, every entry at every moment, and each gradient by itself.

@@ -71,12 +71,24 @@ private:
     Location at = gradient.getLoc();
     builder.setInsertionPoint(gradient);
     gradient.getLossMutable().assign(MulOp::create(builder, at, gradient.getLoss(), factor));
-    builder.setInsertionPointAfter(gradient);
     for (Value one : gradient.getGradients()) {
+      one = summed(one);
+      builder.setInsertionPointAfterValue(one);
       Value wide = spread(builder, at, inverse, shapeOf(one));
       auto unscaled = MulOp::create(builder, at, one, wide);
       one.replaceAllUsesExcept(unscaled, unscaled);
     }
+  }
+
+  /// A gradient of all microbatches, where it is one of each and nothing else: what ranks exchange
+  /// is not made in the loop then, by what divides it.
+  static Value summed(Value gradient) {
+    auto loop = dyn_cast<MicrobatchesOp>(gradient.getParentRegion()->getParentOp());
+    if (!loop || !gradient.hasOneUse())
+      return gradient;
+    OpOperand &use = *gradient.use_begin();
+    bool isSum = isa<YieldOp>(use.getOwner()) && use.getOperandNumber() < loop.numSums();
+    return isSum ? loop.getResult(use.getOperandNumber()) : gradient;
   }
 
   LogicalResult writeNext() {

@@ -130,6 +130,15 @@ public:
       if (auto found = variables.find(write.getVariable()); found != variables.end())
         propagation.seed(write.getValue(), found->second.layout);
     });
+    // What is rounded before it is added up has not been added up yet.
+    function.walk([&](CastOp cast) {
+      if (!cast->hasAttr(partsAttrName))
+        return;
+      for (Value value : {cast.getInput(), cast.getResult()})
+        for (auto [number, axis] : llvm::enumerate(mesh.axes))
+          if (isOfBatch(axis.name) && !propagation.of(value).isCutOver(unsigned(number)))
+            propagation.fix(value, unsigned(number));
+    });
     propagation.run(function, "as what is stored lies");
     function.walk([&](Operation *op) { record(op); });
   }

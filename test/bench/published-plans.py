@@ -43,8 +43,13 @@ class Row:
         self.recompute = fields["recompute"].split(" + ")[0]
         self.sequence_parallel = "sequence parallel" in fields["recompute"]
         self.stack = stack_of(fields["source"])
-        # Megatron of 2021 exchanged nothing beside what is computed but gradients over dp without a pipeline (--DDP-impl torch).
+        # Megatron of 2021 exchanged nothing beside what is computed but gradients over dp without a pipeline (--DDP-impl torch), and gradients as it
+        # multiplied: its scripts do not ask for --accumulate-allreduce-grads-in-fp32. DeepSpeed's are of f16 too.
         self.overlaps = "SC21" not in self.stack or self.tp * self.pp == 1
+        self.low_gradients = "SC21" in self.stack
+        # Megatron of 2022 computed on beside what tp exchanges in the backward computation, all of it within a node, and waited for what stages send
+        # and for gradients over dp, which come behind the last microbatch: all of it between nodes.
+        self.overlaps_between_nodes = "SC21" in self.stack
         self.zero = 3 if "ZeRO-3" in fields["source"] else 0
         metric, value = fields["metric"], float(fields["value"])
         if metric == "iteration_s":
@@ -94,16 +99,19 @@ def read_rows(path):
     return [Row(fields) for fields in best.values()]
 
 
-def selene(gpus):
-    """The machine's file, of so many of its devices: within a node there is no InfiniBand."""
-    parts = (HERE / "selene.toml").read_text().split("\n\n[[")
-    return "\n\n[[".join(part for part in parts if gpus > 8 or "InfiniBand" not in part).replace("count = 8", f"count = {gpus}")
+def selene(row):
+    """The machine's file, of as many of its devices as the row's: within a node there is no InfiniBand."""
+    parts = (HERE / "selene.toml").read_text().rstrip().split("\n\n[[")
+    nodes, between = "\n\n[[".join(part for part in parts if "InfiniBand" not in part), next(part for part in parts if "InfiniBand" in part)
+    if not row.overlaps_between_nodes:
+        between += "\noverlaps = false"
+    return nodes.replace("count = 8", f"count = {row.gpus}") + (f"\n\n[[{between}\n" if row.gpus > 8 else "\n")
 
 
 def plan(row, folder, extra=()):
     """What `weir plan` says of the row's plan, or a text that says why it says nothing."""
     cluster = pathlib.Path(folder, "cluster.toml")
-    cluster.write_text(selene(row.gpus))
+    cluster.write_text(selene(row))
     microbatches = row.global_batch // row.micro_batch // row.dp
     mesh = ",".join(f"{axis}={size}" for axis, size in (("pp", row.pp), ("dp", row.dp), ("tp", row.tp)) if size > 1)
     command = [BIN / "weir", "plan", HERE / "gpt.weir", "--cluster", cluster, "--precision", "f16", "--lower", "0", "--json", "--mesh", mesh,
@@ -117,6 +125,8 @@ def plan(row, folder, extra=()):
     if row.tp > 1:
         command += ["--sequence-parallel", "on" if row.sequence_parallel else "off"]
         command += ["--low-sums"]  # all of them add up in f16
+    if row.low_gradients:
+        command += ["--low-gradients"]
     if not row.overlaps:
         command += ["--no-overlap"]
     if row.recompute == "selective":
@@ -211,10 +221,12 @@ def main():
         jobs[row.job()].append(row)
     several = [job for job in jobs.values() if len(job) > 1]
     if several:
-        correlation = mean(kendall([row.seconds for row in job], [predicted[row] for row in job]) for job in several)
-        regret = [min(job, key=predicted.get).seconds / min(row.seconds for row in job) - 1 for job in several]
-        print(f"\n{len(several)} jobs with alternatives: Kendall's rank correlation {correlation:.2f} on average; what is chosen takes "
-              f"{100 * mean(regret):.1f} % longer than the best on average, {100 * max(regret):.1f} % at most")
+        print(f"\n{len(several)} jobs with alternatives:\n")
+        print("| | Kendall's rank correlation, mean | what is chosen takes longer than the best, mean | at most |\n| --- | --- | --- | --- |")
+    for name, figures in (("as described", predicted), ("with one run", probed)) if several else ():
+        correlation = mean(kendall([row.seconds for row in job], [figures[row] for row in job]) for job in several)
+        regret = [min(job, key=figures.get).seconds / min(row.seconds for row in job) - 1 for job in several]
+        print(f"| {name} | {correlation:.2f} | {100 * mean(regret):.1f} % | {100 * max(regret):.1f} % |")
 
 
 if __name__ == "__main__":

@@ -84,10 +84,40 @@ class Mesh(weirtest.Test):
         options = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
         for low in (["bf16"], ["bf16", "--master", "bf16"], ["f16", "--loss-scale", "dynamic"], ["f8"]):
             alone = self.losses(self.compiled("gpt-char", *options, "--precision", *low, name="alone.weirx"), *text)
-            for mesh in (["dp=2,tp=2", "--zero", 3], ["tp=2", "--low-sums"], ["dp=3", "--zero", 1]):
+            for mesh in (["dp=2,tp=2", "--zero", 3], ["tp=2", "--low-sums"], ["dp=3", "--zero", 1], ["dp=2,tp=2", "--zero", 1, "--low-gradients"],
+                         ["pp=2,dp=2", "--low-gradients", "--microbatches", 3]):  # fmt: skip
                 with self.subTest(low=low, mesh=mesh):
                     together = self.compiled("gpt-char", *options, "--precision", *low, "--mesh", *mesh, name="together.weirx")
                     self.agree(self.losses(together, *text), alone, delta=1e-3)
+
+    def test_low_gradients(self):
+        """They are exchanged in half the bytes, whatever they are cut by, and a deterministic step is the same on every mesh."""
+        options = ["--set", "layers=2", "--set", "width=64", "--set", "context=16", "--set", "batch=16", "--precision", "bf16"]
+
+        def exchanged(*more):
+            artifact = self.compiled("gpt-char", *options, *more, name="a.weirx")
+            return json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["totals"]["dp"]["bytes"]
+
+        # Of ZeRO's, the parameters that are gathered stay in f32: half of what is exchanged.
+        for mesh, share in ((["dp=2"], 0.5), (["dp=2", "--zero", 1], 0.75), (["dp=2", "--microbatches", 2], 0.5)):
+            self.assertAlmostEqual(exchanged("--mesh", *mesh, "--low-gradients"), share * exchanged("--mesh", *mesh), delta=10000)
+        text = data(window=self.text())
+        runs = [
+            self.losses(self.compiled("gpt-char", *options, "--low-gradients", "--deterministic", *mesh, name="a.weirx"), *text)
+            for mesh in ([], ["--mesh", "dp=2", "--zero", 1], ["--mesh", "dp=2,tp=2"])
+        ]
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def test_scaled_gradients_are_exchanged_once(self):
+        """And not in each microbatch, where what divides them by the scale of the loss would stand."""
+        options = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=16", "--microbatches", 4, "--zero", 1, "--mesh", "dp=2"]
+
+        def exchanged(*precision):
+            artifact = self.compiled("gpt-char", *options, "--precision", *precision, name="a.weirx")
+            return json.loads(self.weir("inspect", "--sharding", "--json", artifact).stdout)["totals"]["dp"]["bytes"]
+
+        self.assertAlmostEqual(exchanged("f16", "--loss-scale", "dynamic"), exchanged("bf16"), delta=1000)
 
     def test_small_things_are_moved_together(self):
         """A step has collectives of a model's size in bytes, and not one for each of its 52 parameters."""

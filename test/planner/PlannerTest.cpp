@@ -171,6 +171,20 @@ TEST(Estimate, WithoutOverlapSendsAreWaitedFor) {
   EXPECT_GT(gpt.estimated(choice).seconds, estimatedBeside.seconds);
 }
 
+/// Half the bytes of gradients cross, in estimates and in plans.
+TEST(Estimate, LowGradientsAreSentSooner) {
+  Situation gpt("gpt-char", deep, cores(4, 1e8));
+  gpt.options.precision = Precision::bf16;
+  for (const Choice &choice : {Choice{.mesh = "dp=4"}, Choice{.mesh = "dp=4", .zero = 1}}) {
+    gpt.options.lowGradients = false;
+    double lowered = gpt.lowered(choice).exposed, estimated = gpt.estimated(choice).exposed;
+    gpt.options.lowGradients = true;
+    double share = choice.zero == 0 ? 0.5 : 0.75; // parameters are gathered in f32
+    EXPECT_NEAR(gpt.lowered(choice).exposed / lowered, share, 0.1) << choice.zero;
+    EXPECT_NEAR(gpt.estimated(choice).exposed / estimated, share, 0.1) << choice.zero;
+  }
+}
+
 /// What goes on from one microbatch to the next is of the recipe's: they are no other number.
 TEST(Search, TakesAModelWithState) {
   Situation cnn("mnist-cnn", {{"batch", "8"}}, cores(2));

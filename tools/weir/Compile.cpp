@@ -213,6 +213,7 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
                            // Ranks of one process exchange once for all of them, in one order.
                            .overlap = options.overlap && !options.deterministic,
                            .lowSums = options.lowSums,
+                           .lowGradients = options.lowGradients,
                            .link = Link::parse(options.link).value_or(Link()),
                            .watch = [&](PassManager &manager) { dump.watch(manager); },
                            .dumpKernels =

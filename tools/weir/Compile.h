@@ -51,6 +51,7 @@ struct CompileOptions {
   bool sequenceParallel = true;      ///< PipelineOptions::sequenceParallel
   bool saysSequenceParallel = false; ///< it was given
   bool lowSums = false;              ///< PipelineOptions::lowSums
+  bool lowGradients = false;         ///< PipelineOptions::lowGradients
   std::string contextParallel;       ///< PipelineOptions::contextParallel
   bool overlap = true;               ///< PipelineOptions::overlap
   std::string link;                  ///< as Link::parse takes it; "": an assumed one

@@ -100,6 +100,9 @@ void addExchangeOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--low-sums", options.lowSums,
                "Ranks of tp send their parts of what a product gives as they multiply it "
                "(--precision bf16 or f16), not in f32: half the bytes, and one more rounding");
+  app.add_flag("--low-gradients", options.lowGradients,
+               "Gradients are rounded as what products give (--precision bf16, f16 or f8) once a "
+               "step, before ranks add them up: half the bytes, and 8 or 11 bits of 24 of each");
 }
 
 void addMeshOptions(CLI::App &app, CompileOptions &options) {
@@ -276,10 +279,14 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.lowSums && !options.choseMesh && !any(options, hasTensors))
     throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
                                "expected --mesh tp=N");
-  if (options.lowSums && (options.precision == "f32" || options.precision == "tf32"))
-    throw Failure(Exit::usage, concat("--low-sums is of products in low precision, and --precision "
-                                      "is ",
-                                      options.precision, ": expected bf16, f16 or f8"));
+  bool isLow = options.precision != "f32" && options.precision != "tf32";
+  for (auto [flag, given] : {std::pair("--low-sums", options.lowSums),
+                             std::pair("--low-gradients", options.lowGradients)})
+    if (given && !isLow)
+      throw Failure(Exit::usage, concat(flag,
+                                        " is of products in low precision, and --precision "
+                                        "is ",
+                                        options.precision, ": expected bf16, f16 or f8"));
   if (options.saysSequenceParallel && !any(options, hasTensors))
     throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
                                "tp cuts, and there is none: expected --mesh tp=N");

@@ -98,7 +98,8 @@ public:
                              .lossScale = *scale,
                              .threads = threads,
                              .overlap = options.overlap,
-                             .lowSums = options.lowSums};
+                             .lowSums = options.lowSums,
+                             .lowGradients = options.lowGradients};
     Allowed counted = allowed;
     bool live = isatty(STDERR_FILENO);
     counted.tell = [&](int64_t done) {

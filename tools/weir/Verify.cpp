@@ -162,6 +162,7 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
         ->setAttr(hostsAttrName, StringAttr::get(elaborated.module->getContext(), ranks.hosts));
   verify.sequenceParallel = options.sequenceParallel;
   verify.contextParallel = options.contextParallel;
+  verify.lowGradients = options.lowGradients;
   if (!options.schedule.empty())
     verify.schedule = options.schedule;
   verify.device = work.how.device;
@@ -197,6 +198,16 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   if (!target) {
     llvm::errs() << "error: --target " << options.target << ": expected " << targetOptions()
                  << "\n";
+    return Exit::usage;
+  }
+  if (const char *rounded = options.lowSums        ? "--low-sums"
+                            : options.lowGradients ? "--low-gradients"
+                                                   : nullptr;
+      rounded && !options.mesh.empty()) {
+    llvm::errs() << "error: " << rounded
+                 << " has ranks round their parts of a sum, and weir verify compares them with one "
+                    "device, which rounds the sum: leave "
+                 << rounded << " or --mesh out\n";
     return Exit::usage;
   }
   std::string problem;

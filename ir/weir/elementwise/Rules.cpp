@@ -7,6 +7,7 @@
 
 #include "ir/weir/Rules.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
 
 using namespace mlir;
 
@@ -52,9 +53,11 @@ bool CastOp::narrows() {
 /// Whoever needs the numbers widened reads the narrow ones.
 FusionClass CastOp::fusionClass() { return widens() ? FusionClass::cheap : FusionClass::fused; }
 
-/// One to a float of low precision rounds.
+/// One to a float of low precision rounds, which parts of a sum are for themselves where it says
+/// so.
 Linearity CastOp::linearity() {
-  return isFloat(getResult()) && !isLow(tensorType(getResult()).getElementType())
+  return isFloat(getResult()) && (!isLow(tensorType(getResult()).getElementType()) ||
+                                  (*this)->hasAttr(partsAttrName))
              ? Linearity::together
              : Linearity::none;
 }

@@ -9,7 +9,7 @@
 // NONE-NOT: loss_scale
 // NONE-NOT: weir.mul %{{.*}}tensor<f32>
 
-// The scale is read once, in the step's rounds too; what it is next is the step's last word. eval has no gradient, and stays.
+// The scale is read once, and divides what all rounds add up; what it is next is the step's last word. eval has no gradient, and stays.
 // CHECK: module attributes {weir.loss_scale = "dynamic"}
 // CHECK: weir.variable run @"run/step"
 // CHECK-NEXT: weir.variable run @"run/loss_scale" : tensor<i32>
@@ -24,10 +24,11 @@
 // CHECK: %[[SHARE:.*]] = weir.reduce sum
 // CHECK-NEXT: %[[SCALED:.*]] = weir.mul %[[SHARE]], %[[SCALE]]
 // CHECK-NEXT: %[[G:.*]] = weir.gradient %[[SCALED]]
-// CHECK-NEXT: %[[WIDE:.*]] = weir.broadcast %[[INVERSE]]
-// CHECK-NEXT: %[[UNSCALED:.*]] = weir.mul %[[G]], %[[WIDE]]
-// CHECK-NEXT: weir.yield %[[UNSCALED]], %[[SHARE]]
-// CHECK: %[[NORM:.*]] = weir.clip
+// CHECK-NEXT: weir.yield %[[G]], %[[SHARE]]
+// CHECK: %[[WIDE:.*]] = weir.broadcast %[[INVERSE]]
+// CHECK-NEXT: %[[UNSCALED:.*]] = weir.mul %[[SUMS:.*]]#0, %[[WIDE]]
+// CHECK-NEXT: %[[NORM:.*]] = weir.clip(%[[UNSCALED]],
+// CHECK-NEXT: weir.sub %{{.*}}, %[[UNSCALED]]
 // CHECK: %[[FINE:.*]] = weir.is_finite %[[NORM]]
 // CHECK: weir.write @"run/loss_scale"
 // CHECK: weir.write @"run/good_steps"

@@ -1,0 +1,84 @@
+//===- NarrowGradients.cpp - Gradients rounded before they are added up ---===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs behind mixed precision, which leaves the gradients of parameters in f32, and ahead of
+// clipping, since weir.clip names them. Each is rounded once a step, behind the sum over its
+// microbatches and under the scale of the loss, where f16 has room for it:
+//
+//   %g = weir.mul %sum, %inverse       %l = weir.cast %sum {weir.parts} : f32 -> bf16
+//   weir.clip %g                  ->   %w = weir.cast %l : bf16 -> f32
+//                                      %g = weir.mul %w, %inverse
+//                                      weir.clip %g
+//
+// weir.parts has the ranks of a mesh round what each has of the sum, and add that up.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
+#include "ir/weir/WeirDialect.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weir {
+#define GEN_PASS_DEF_NARROWGRADIENTS
+#include "passes/Passes.h.inc"
+} // namespace weir
+
+using namespace mlir;
+using namespace weir;
+
+namespace {
+
+/// What a gradient is a multiple of, by one number for all of it.
+Value withoutFactor(Value gradient) {
+  auto product = gradient.getDefiningOp<MulOp>();
+  if (!product)
+    return gradient;
+  auto factor = product.getRhs().getDefiningOp<BroadcastOp>();
+  return factor && shapeOf(factor.getInput()).empty() ? product.getLhs() : gradient;
+}
+
+struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
+  using NarrowGradientsBase::NarrowGradientsBase;
+
+  void runOnOperation() override {
+    Type low;
+    for (Element element : {Element::f32, Element::bf16, Element::f16})
+      if (type == nameOf(element))
+        low = typeOf(&getContext(), element);
+    if (!low) {
+      getOperation().emitError() << "gradients in " << type << ": expected f32, bf16 or f16";
+      return signalPassFailure();
+    }
+    llvm::SetVector<Value> sums;
+    if (isLow(low))
+      getOperation().walk([&](ClipOp clip) {
+        for (Value gradient : clip.getGradients())
+          if (RankedTensorType of = tensorType(gradient);
+              of.getElementType().isF32() && of.getRank() > 0)
+            sums.insert(withoutFactor(gradient));
+      });
+    if (sums.empty())
+      return markAllAnalysesPreserved();
+    for (Value sum : sums)
+      round(sum, low);
+  }
+
+private:
+  void round(Value sum, Type low) {
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(sum);
+    RankedTensorType wide = tensorType(sum);
+    auto narrow = CastOp::create(builder, sum.getLoc(), wide.clone(low), sum);
+    narrow->setAttr(partsAttrName, builder.getUnitAttr());
+    auto widened = CastOp::create(builder, sum.getLoc(), wide, narrow);
+    sum.replaceAllUsesExcept(widened, narrow);
+  }
+};
+
+} // namespace
