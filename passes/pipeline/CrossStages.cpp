@@ -273,32 +273,17 @@ private:
     return {};
   }
 
-  /// Takes an addend that crosses out of a sum, if there is one. Gradients that are computed scaled
-  /// are scaled back first, (a + b) s, which is a s + b s to the bit: by a power of two.
+  /// Takes an addend that crosses out of a sum, if there is one.
   std::optional<Addend> addendOf(OpOperand &sum) {
-    auto scaled = sum.get().getDefiningOp<MulOp>();
-    if (scaled && (!scaled->hasOneUse() || !isSpread(scaled.getRhs())))
-      return std::nullopt;
-    CrossOp cross = crossIn((scaled ? scaled.getLhs() : sum.get()).getDefiningOp<AddOp>());
+    CrossOp cross = crossIn(sum.get().getDefiningOp<AddOp>());
     if (!cross)
       return std::nullopt;
-    auto from = static_cast<int64_t>(cross.getFrom()), to = static_cast<int64_t>(cross.getTo());
     Value value = cross.getInput();
     auto add = cast<AddOp>(*cross->user_begin());
     add.replaceAllUsesWith(add.getLhs() == cross.getResult() ? add.getRhs() : add.getLhs());
     add->setOperands({value, value}); // until it is moved
-    known.erase({value.getAsOpaquePointer(), to});
+    known.erase({value.getAsOpaquePointer(), int64_t(cross.getTo())});
     cross.erase();
-    if (scaled) {
-      OpBuilder builder(scaled);
-      Operation *there = builder.clone(*scaled);
-      there->setOperand(0, value);
-      sayStage(there, from);
-      OpOperand &scale = there->getOpOperand(1);
-      scale.set(crossed(scale, from));
-      value = there->getResult(0);
-      at[value] = from;
-    }
     return Addend{sum.getOperandNumber(), add, value};
   }
 

@@ -233,6 +233,17 @@ static void checkRates(const CompileOptions &options) {
                                         ": leave ", axis, " out, or name an axis of the mesh"));
 }
 
+static void checkLow(const CompileOptions &options) {
+  if (options.precision != "f32" && options.precision != "tf32")
+    return;
+  for (auto [flag, given] : {std::pair("--low-sums", options.lowSums),
+                             std::pair("--low-gradients", options.lowGradients)})
+    if (given)
+      throw Failure(Exit::usage,
+                    concat(flag, " is of products in low precision, and --precision is ",
+                           options.precision, ": expected bf16, f16 or f8"));
+}
+
 /// What pipelines do not go with yet.
 static void checkStages(const CompileOptions &options) {
   const Mesh mesh = std::get<Mesh>(Mesh::parse(options.mesh));
@@ -279,14 +290,7 @@ void checkMeshOptions(const CompileOptions &options) {
   if (options.lowSums && !options.choseMesh && !any(options, hasTensors))
     throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
                                "expected --mesh tp=N");
-  bool isLow = options.precision != "f32" && options.precision != "tf32";
-  for (auto [flag, given] : {std::pair("--low-sums", options.lowSums),
-                             std::pair("--low-gradients", options.lowGradients)})
-    if (given && !isLow)
-      throw Failure(Exit::usage, concat(flag,
-                                        " is of products in low precision, and --precision "
-                                        "is ",
-                                        options.precision, ": expected bf16, f16 or f8"));
+  checkLow(options);
   if (options.saysSequenceParallel && !any(options, hasTensors))
     throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
                                "tp cuts, and there is none: expected --mesh tp=N");
@@ -308,6 +312,7 @@ void checkPlanned(const CompileOptions &options, const PlanModelOptions &plan) {
              return std::ranges::find(axes, axis) != axes.end();
            });
   };
+  checkLow(options);
   if (plan.json && plan.output == "-")
     throw Failure(Exit::usage, "--json and -o -: both are written to standard output; give -o a "
                                "file");

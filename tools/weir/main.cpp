@@ -42,6 +42,7 @@
 #include "tools/weir/PlanOptions.h"
 #include "tools/weir/Probe.h"
 #include "tools/weir/SizeOption.h"
+#include "tools/weir/Sources.h"
 #include "tools/weir/TargetRates.h"
 #include "tools/weir/Tune.h"
 #include "tools/weir/Verify.h"
@@ -134,29 +135,6 @@ std::vector<NamedPath> writtenByCompiler(const std::string &output, const Compil
   if (!options.dumpIr.empty())
     written.push_back(namedByOption("--dump-ir", options.dumpIr, true));
   return written;
-}
-
-/// A cluster's file and those of its devices, which nothing may be written over. A pipe is read
-/// once, and has nothing that could be lost.
-void addCluster(const std::string &path, std::vector<NamedPath> &read) {
-  read.push_back(namedByOption("--cluster", path));
-  std::error_code unknown; // who reads it says what is wrong
-  if (!std::filesystem::is_regular_file(path, unknown))
-    return;
-  for (const planner::DeviceGroup &group : planner::readCluster(path).groups)
-    if (!group.file.empty())
-      read.push_back(namedByOption("--cluster", group.file));
-}
-
-std::vector<NamedPath> readByCompiler(const CompileOptions &options) {
-  std::vector<NamedPath> read = {namedByOption("MODEL", options.model)};
-  if (!options.tuning.empty())
-    read.push_back(namedByOption("--tuning", options.tuning));
-  if (!options.plan.empty())
-    read.push_back(namedByOption("--plan", options.plan));
-  if (!options.cluster.empty())
-    addCluster(options.cluster, read);
-  return read;
 }
 
 Command addCompile(CLI::App &app, State &state) {
@@ -429,11 +407,7 @@ Command addPlan(CLI::App &app, State &state) {
     if (!state.planned.output.empty())
       written.push_back(namedByOption("-o", state.planned.output));
     checkPlanned(state.compile, state.planned);
-    std::vector<NamedPath> read = {namedByOption("MODEL", state.compile.model)};
-    addCluster(state.planned.cluster, read);
-    for (const std::string &plan : state.planned.plans)
-      read.push_back(namedByOption("--plan", plan));
-    keepSources(written, read);
+    keepSources(written, readByPlanner(state.compile, state.planned));
     requireOneMesh(state.compile, "weir plan");
     if (!state.planned.output.empty())
       requirePlace(state.planned.output);

@@ -96,43 +96,6 @@ module {
 
 // -----
 
-// Scaled back in each microbatch, each for itself.
-#gradient = loc("the gradient"("m.weir":1:1))
-module {
-  weir.variable parameter @w0 {weir.stage = 0 : i64} : tensor<4xf32>
-  weir.variable parameter @w1 {weir.stage = 1 : i64} : tensor<4xf32>
-  // CHECK-LABEL: func @scaled
-  func.func @scaled(%x: tensor<8xf32>) -> tensor<4xf32> {
-    %w0 = weir.read @w0 : tensor<4xf32>
-    %w1 = weir.read @w1 : tensor<4xf32>
-    %s = weir.constant 0.5 : f32 -> tensor<f32>
-    // CHECK: %[[LOOP:.*]]:2 = weir.microbatches 2
-    // CHECK: %[[LAST:.*]] = weir.exp %{{.*}} {weir.stage = 1 : i64}
-    // CHECK: %[[FIRST:.*]] = weir.exp %{{.*}} {weir.stage = 0 : i64}
-    // CHECK: %[[A:.*]] = weir.mul %[[LAST]], %{{.*}} {weir.stage = 1 : i64}
-    // CHECK: %[[B:.*]] = weir.mul %[[FIRST]], %{{.*}} {weir.stage = 0 : i64}
-    // CHECK: weir.yield %[[B]], %[[A]]
-    // CHECK: %[[THERE:.*]] = weir.cross %[[LOOP]]#1 from 1 to 0
-    // CHECK: weir.add %[[LOOP]]#0, %[[THERE]] {weir.stage = 0 : i64}
-    %g = weir.microbatches 2 sliced(%x) carried() : (tensor<8xf32>) -> tensor<4xf32> {
-    ^bb0(%round: tensor<i32>, %part: tensor<4xf32>):
-      %h = weir.mul %part, %w0 {weir.stage = 0 : i64} : tensor<4xf32>
-      %y = weir.mul %h, %w1 {weir.stage = 1 : i64} : tensor<4xf32>
-      %last = weir.exp %y {weir.stage = 1 : i64} : tensor<4xf32> loc(#gradient)
-      %first = weir.exp %h {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %both = weir.add %last, %first {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      %scale = weir.broadcast %s {dimensions = array<i64>} : tensor<f32> -> tensor<4xf32>
-      %back = weir.mul %both, %scale {weir.stage = 0 : i64} : tensor<4xf32> loc(#gradient)
-      weir.yield %back : tensor<4xf32>
-    }
-    %new = weir.sub %w0, %g : tensor<4xf32>
-    weir.write @w0, %new : tensor<4xf32>
-    return %new : tensor<4xf32>
-  }
-}
-
-// -----
-
 // What is deterministic is added up as without stages.
 #gradient = loc("the gradient"("m.weir":1:1))
 module attributes {weir.hosts = "pp=2"} {

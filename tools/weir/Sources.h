@@ -1,0 +1,26 @@
+//===- Sources.h - Files that commands read, and keep as they are ---------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_SOURCES_H
+#define WEIR_TOOLS_WEIR_SOURCES_H
+
+#include "runtime/run/KeepSources.h"
+#include "tools/weir/Compile.h"
+#include "tools/weir/PlanModel.h"
+
+namespace weir {
+
+/// What a compile reads, for keepSources(): the model, and what options name. Throws as
+/// planner::readCluster() where a cluster's file is none.
+std::vector<NamedPath> readByCompiler(const CompileOptions &options);
+
+/// What `weir plan` reads.
+std::vector<NamedPath> readByPlanner(const CompileOptions &options, const PlanModelOptions &plan);
+
+} // namespace weir
+
+#endif
