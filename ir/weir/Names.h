@@ -57,9 +57,11 @@ inline constexpr llvm::StringLiteral meshAttrName = "weir.mesh", hostsAttrName =
 inline constexpr llvm::StringLiteral pinAttrName = "weir.pin", pinnedAtAttrName = "weir.pinned_at";
 /// Of an op that multiplies: what a device may round its factors to (Pins.h).
 inline constexpr llvm::StringLiteral factorsAttrName = "weir.factors";
-/// Of a weir.cast that rounds a sum over the rows of a batch: ranks round what each has of it, and
-/// add that up.
+/// Of a weir.cast that rounds a sum over the rows of a batch: ranks of dp, ep and cp round what
+/// each has of it, and add that up.
 inline constexpr llvm::StringLiteral partsAttrName = "weir.parts";
+/// Of the weir.mul that divides a gradient by the scale of the loss.
+inline constexpr llvm::StringLiteral unscalesAttrName = "weir.unscales";
 
 } // namespace weir
 

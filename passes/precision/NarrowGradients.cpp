@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "passes/Passes.h"
@@ -34,14 +35,8 @@ using namespace weir;
 
 namespace {
 
-/// What a gradient is a multiple of, by one number for all of it.
-Value withoutFactor(Value gradient) {
-  auto product = gradient.getDefiningOp<MulOp>();
-  if (!product)
-    return gradient;
-  auto factor = product.getRhs().getDefiningOp<BroadcastOp>();
-  return factor && shapeOf(factor.getInput()).empty() ? product.getLhs() : gradient;
-}
+/// Whether the op divides by the scale of the loss.
+bool unscales(Operation *op) { return op && op->hasAttr(unscalesAttrName); }
 
 struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
   using NarrowGradientsBase::NarrowGradientsBase;
@@ -61,7 +56,8 @@ struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
         for (Value gradient : clip.getGradients())
           if (RankedTensorType of = tensorType(gradient);
               of.getElementType().isF32() && of.getRank() > 0)
-            sums.insert(withoutFactor(gradient));
+            sums.insert(unscales(gradient.getDefiningOp()) ? gradient.getDefiningOp()->getOperand(0)
+                                                           : gradient);
       });
     if (sums.empty())
       return markAllAnalysesPreserved();
@@ -70,6 +66,7 @@ struct NarrowGradients : weir::impl::NarrowGradientsBase<NarrowGradients> {
   }
 
 private:
+  /// For what is made of the gradient, and no other gradients, of which it may be a part.
   void round(Value sum, Type low) {
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(sum);
@@ -77,7 +74,10 @@ private:
     auto narrow = CastOp::create(builder, sum.getLoc(), wide.clone(low), sum);
     narrow->setAttr(partsAttrName, builder.getUnitAttr());
     auto widened = CastOp::create(builder, sum.getLoc(), wide, narrow);
-    sum.replaceAllUsesExcept(widened, narrow);
+    sum.replaceUsesWithIf(widened, [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return user != narrow && (isa<ClipOp>(user) || unscales(user) || !isGradient(user->getLoc()));
+    });
   }
 };
 

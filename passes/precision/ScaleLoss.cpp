@@ -76,6 +76,7 @@ private:
       builder.setInsertionPointAfterValue(one);
       Value wide = spread(builder, at, inverse, shapeOf(one));
       auto unscaled = MulOp::create(builder, at, one, wide);
+      unscaled->setAttr(unscalesAttrName, builder.getUnitAttr());
       one.replaceAllUsesExcept(unscaled, unscaled);
     }
   }

@@ -98,7 +98,7 @@ Flow flowOf(Shardable op, const ShardRule &rule, const Layout &cuts, const Mesh 
   Axes sums;
   Waiting waiting(op, cuts, layoutOfValue);
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-    if (waiting.over(axis))
+    if (waiting.over(axis) && (!op->hasAttr(partsAttrName) || isOfBatch(mesh.axes[axis].name)))
       sums.push_back(axis);
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
     flow.operands.push_back(layoutOf(dimensions, cuts));

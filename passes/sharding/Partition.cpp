@@ -389,7 +389,7 @@ private:
 
   /// The type in which ranks' parts are sent to be added up, where it is not the value's own: of
   /// what a product of low precision gives, over axes that are none of the batch's. Gradients of
-  /// parameters, which are added up over those, stay as wide as what they change.
+  /// parameters, which are added up over those, are as wide as they come (weir-narrow-gradients).
   RankedTensorType lowSumOf(Value value, const Layout &from, const Layout &to) const {
     auto isAdded = [&](unsigned axis) { return !llvm::is_contained(to.sums, axis); };
     auto isOfRows = [&](unsigned axis) { return isAdded(axis) && isOfBatch(mesh.axes[axis].name); };

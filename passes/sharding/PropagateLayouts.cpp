@@ -130,17 +130,26 @@ public:
       if (auto found = variables.find(write.getVariable()); found != variables.end())
         propagation.seed(write.getValue(), found->second.layout);
     });
-    // What is rounded before it is added up has not been added up yet.
+    // What microbatches add up, and what is rounded before ranks do, has not been added up yet.
+    function.walk([&](MicrobatchesOp loop) {
+      auto yielded = loop.getBody().front().getTerminator()->getOperands();
+      llvm::for_each(yielded.take_front(loop.numSums()), [&](Value sum) { leave(sum); });
+    });
     function.walk([&](CastOp cast) {
       if (!cast->hasAttr(partsAttrName))
         return;
-      for (Value value : {cast.getInput(), cast.getResult()})
-        for (auto [number, axis] : llvm::enumerate(mesh.axes))
-          if (isOfBatch(axis.name) && !propagation.of(value).isCutOver(unsigned(number)))
-            propagation.fix(value, unsigned(number));
+      leave(cast.getInput());
+      leave(cast.getResult());
     });
     propagation.run(function, "as what is stored lies");
     function.walk([&](Operation *op) { record(op); });
+  }
+
+  /// No more axes of the batch cut the value.
+  void leave(Value value) {
+    for (auto [number, axis] : llvm::enumerate(mesh.axes))
+      if (isOfBatch(axis.name) && !propagation.of(value).isCutOver(unsigned(number)))
+        propagation.fix(value, unsigned(number));
   }
 
   /// Appends how what the lines of the model make lies, in the forward computation.

@@ -3,7 +3,9 @@
 import json
 import os
 import resource
+import signal
 import subprocess
+import time
 import unittest
 
 import weirtest
@@ -65,12 +67,25 @@ class Scarce(weirtest.Test):
     def test_memory_for_the_compiler(self):
         """Wherever in LLVM memory ends, in whichever of its threads: not all of it looks whether it was given any."""
         loader = 127  # did not get what the libraries themselves take
+        statuses = set()
         for mebibytes in range(330, 420, 2):
             limit = mebibytes << 20
-            self.ends(
-                "weir", "compile", *MODEL, "-o", self.folder / "m.weirx", statuses=(0, 6, loader),
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-            )  # fmt: skip
+            statuses.add(
+                self.ends(
+                    "weir", "compile", *MODEL, "-o", self.folder / "m.weirx", statuses=(0, 6, loader),
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+                )  # fmt: skip
+            )
+        self.assertIn(6, statuses)
+
+    def test_signals_that_are_sent(self):
+        """What looks whether memory has ended leaves other ends as they are."""
+        for number in (signal.SIGABRT, signal.SIGSEGV):
+            command = [BIN / "weir", "compile", MODELS / "gpt-char.weir", "--set", "layers=64", "-o", self.folder / "m.weirx", "--time-passes"]
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+                time.sleep(1)
+                child.send_signal(number)
+                self.assertNotEqual(child.wait(timeout=300), 0)
 
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer sets address space aside")
     def test_memory_of_ranks(self):

@@ -46,7 +46,8 @@ void onEnd(int signal) {
     endOfMemory();
   for (size_t i = 0; i < ends.size(); ++i)
     if (ends[i] == signal)
-      sigaction(signal, &endsBefore[i], nullptr); // the fault, or abort, comes again
+      sigaction(signal, &endsBefore[i], nullptr);
+  raise(signal); // is blocked here, and comes behind
 }
 
 /// The first thread's stack grows as it is used, and cannot where memory is out.

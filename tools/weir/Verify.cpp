@@ -203,11 +203,12 @@ Exit verifyModel(const CompileOptions &options, const VerifyModelOptions &how) {
   if (const char *rounded = options.lowSums        ? "--low-sums"
                             : options.lowGradients ? "--low-gradients"
                                                    : nullptr;
-      rounded && !options.mesh.empty()) {
+      rounded && (options.deterministic || !options.mesh.empty())) {
     llvm::errs() << "error: " << rounded
                  << " has ranks round their parts of a sum, and weir verify compares them with one "
                     "device, which rounds the sum: leave "
-                 << rounded << " or --mesh out\n";
+                 << rounded << " out, or " << (options.deterministic ? "--deterministic" : "--mesh")
+                 << "\n";
     return Exit::usage;
   }
   std::string problem;

@@ -19,7 +19,7 @@ weir.variable optimizer @"sgd.m/w" : tensor<4x6xf32>
 // CHECK: %[[SUMS:.*]]:2 = weir.microbatches 2
 // CHECK: %[[LOW:.*]] = weir.cast %[[SUMS]]#0 {weir.parts} : tensor<4x6xf32> -> tensor<4x6xbf16>
 // CHECK-NEXT: %[[W:.*]] = weir.cast %[[LOW]] : tensor<4x6xbf16> -> tensor<4x6xf32>
-// CHECK: %[[G:.*]] = weir.mul %[[W]], %{{.*}} : tensor<4x6xf32>
+// CHECK: %[[G:.*]] = weir.mul %[[W]], %{{.*}} {weir.unscales} : tensor<4x6xf32>
 // CHECK: weir.cast %{{.*}} {weir.parts} : tensor<6xf32> -> tensor<6xbf16>
 // CHECK: weir.clip(%[[G]], %{{.*}}, %[[SUMS]]#1)
 // CHECK-NOT: weir.cast
@@ -54,7 +54,7 @@ func.func @step(%x: tensor<8x4xf32> {weir.input = "x"}) {
     weir.yield %g, %all : tensor<4x6xf32>, tensor<f32>
   }
   %wide = weir.broadcast %inverse {dimensions = array<i64>} : tensor<f32> -> tensor<4x6xf32>
-  %gradient = weir.mul %sum, %wide : tensor<4x6xf32>
+  %gradient = weir.mul %sum, %wide {weir.unscales} : tensor<4x6xf32>
   %ofBias = weir.reduce sum %x {axes = array<i64: 0, 1>} : tensor<8x4xf32> -> tensor<f32>
   %bias = weir.broadcast %ofBias {dimensions = array<i64>} : tensor<f32> -> tensor<6xf32>
   %more = weir.add %bias, %b : tensor<6xf32>

@@ -20,13 +20,13 @@
 // CHECK-NEXT: %[[SCALE:.*]] = weir.cast %[[NOW]] : tensor<i32> -> tensor<f32>
 // CHECK-NEXT: %[[ONE:.*]] = weir.constant 1.0
 // CHECK-NEXT: %[[INVERSE:.*]] = weir.div %[[ONE]], %[[SCALE]]
-// CHECK: weir.microbatches 2
+// CHECK: %[[SUMS:.*]]:2 = weir.microbatches 2
 // CHECK: %[[SHARE:.*]] = weir.reduce sum
 // CHECK-NEXT: %[[SCALED:.*]] = weir.mul %[[SHARE]], %[[SCALE]]
 // CHECK-NEXT: %[[G:.*]] = weir.gradient %[[SCALED]]
 // CHECK-NEXT: weir.yield %[[G]], %[[SHARE]]
 // CHECK: %[[WIDE:.*]] = weir.broadcast %[[INVERSE]]
-// CHECK-NEXT: %[[UNSCALED:.*]] = weir.mul %[[SUMS:.*]]#0, %[[WIDE]]
+// CHECK-NEXT: %[[UNSCALED:.*]] = weir.mul %[[SUMS]]#0, %[[WIDE]] {weir.unscales}
 // CHECK-NEXT: %[[NORM:.*]] = weir.clip(%[[UNSCALED]],
 // CHECK-NEXT: weir.sub %{{.*}}, %[[UNSCALED]]
 // CHECK: %[[FINE:.*]] = weir.is_finite %[[NORM]]
