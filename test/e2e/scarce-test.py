@@ -81,7 +81,7 @@ class Scarce(weirtest.Test):
     def test_signals_that_are_sent(self):
         """What looks whether memory has ended leaves other ends as they are."""
         for number in (signal.SIGABRT, signal.SIGSEGV):
-            command = [BIN / "weir", "compile", MODELS / "gpt-char.weir", "--set", "layers=64", "-o", self.folder / "m.weirx", "--time-passes"]
+            command = [BIN / "weir", "compile", MODELS / "gpt-char.weir", "--set", "layers=200", "-o", self.folder / "m.weirx", "--time-passes"]
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
                 time.sleep(1)
                 child.send_signal(number)
