@@ -7,6 +7,11 @@ endif()
 # Assertions state our own invariants and stay on in release builds.
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+# Compilers differ in where they contract a product and a sum into one rounding; here none does.
+add_compile_options(-ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_link_options(-fuse-ld=lld)
+endif()
 find_program(CCACHE ccache)
 # Paths of a checkout count relative to its build tree, so that all build trees of all checkouts share what is cached.
 if(CCACHE)

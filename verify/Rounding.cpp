@@ -202,7 +202,7 @@ double allowanceFrom(double rounded, double truth) {
 mlir::FailureOr<Tensors> evaluateExactly(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
                                          Interpreter &interpreter) {
   Values values;
-  return evaluate(meaning, inputs, nullptr, interpreter, values, {});
+  return evaluate(meaning, inputs, nullptr, interpreter, values, Values());
 }
 
 mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tensor> inputs,
@@ -216,7 +216,7 @@ mlir::FailureOr<Tensors> roundingAllowance(KernelOp meaning, llvm::ArrayRef<Tens
   bool decides = !llvm::all_of(yielded.getTypes(), isFloat);
   Values exact;
   if (llvm::any_of(meaning.getBody().front(), steps) &&
-      mlir::failed(evaluate(meaning, inputs, nullptr, interpreter, exact, {})))
+      mlir::failed(evaluate(meaning, inputs, nullptr, interpreter, exact, Values())))
     return mlir::failure();
   for (int trial = 0; trial < (decides ? trialsOfAnswers : trials); ++trial) {
     Rounding rounding(trial);

@@ -62,11 +62,11 @@ void Verification::forgetLayouts() const {
     ModuleOp(*part).walk([](Operation *op) { op->removeAttr(liesAttrName); });
 }
 
-static constexpr const char *exchanged = "what ranks tell each other";
+static constexpr const char *betweenRanks = "what ranks tell each other";
 
 void Verification::prove(StringRef pass, ArrayRef<ModuleOp> programs) {
   if (auto problem = findRanksProblem(programs, ranks.programOf))
-    report(pass, exchanged,
+    report(pass, betweenRanks,
            Named{problem->op->getName().getStringRef().str(), describe(problem->op->getLoc()),
                  "there the programs do not fit together"},
            problem->message);
@@ -79,7 +79,7 @@ FailureOr<Outcome> Verification::runRanks(StringRef pass, ArrayRef<ModuleOp> pro
   if (apart.empty())
     apart = together.apart;
   if (failed(outcome) && together.problem)
-    report(pass, exchanged,
+    report(pass, betweenRanks,
            Named{together.problem->op, describe(together.problem->loc), "ranks do not meet there"},
            together.problem->why);
   return outcome;

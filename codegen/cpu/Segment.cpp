@@ -18,18 +18,18 @@ namespace weir {
 namespace {
 
 /// Columns of a task are a multiple of this.
-constexpr int64_t columnChunk = 64;
+constexpr int64_t segmentColumns = 64;
 
 void emitOne(Emission &e, SegmentSumOp op, unsigned result, double time, StringRef suffix) {
   int64_t segments = shapeOf(op.getResult())[0];
   int64_t columns = tensorType(op.getResult()).getNumElements() / segments;
   int64_t items = tensorType(op.getIndices()).getNumElements();
   int64_t wanted = std::max<int64_t>(1, int64_t(time / taskTime));
-  bool byColumns = columns >= 2 * columnChunk;
+  bool byColumns = columns >= 2 * segmentColumns;
   int64_t size = byColumns ? columns : segments;
   int64_t grain = llvm::divideCeil(size, std::min(wanted, size));
   if (byColumns)
-    grain = llvm::alignTo(grain, columnChunk);
+    grain = llvm::alignTo(grain, segmentColumns);
   e.open(suffix, llvm::divideCeil(size, grain));
   auto [begin, end] = e.range(e.lo, e.hi, grain, size);
   Value zero = e.index(0);

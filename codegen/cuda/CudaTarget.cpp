@@ -181,15 +181,15 @@ private:
 };
 
 /// Indices are `int`; a block's last threads may be past the end.
-constexpr int64_t mostElements = std::numeric_limits<int>::max() - (1 << 20);
+constexpr int64_t mostIndexed = std::numeric_limits<int>::max() - (1 << 20);
 
 LogicalResult requireIndexable(KernelOp kernel) {
   auto check = [](Location loc, TypeRange types) -> LogicalResult {
     for (Type type : types)
       if (auto tensor = dyn_cast<RankedTensorType>(type);
-          tensor && tensor.getNumElements() > mostElements)
+          tensor && tensor.getNumElements() > mostIndexed)
         return emitError(loc) << "a tensor of " << tensor.getNumElements()
-                              << " elements: kernels for GPUs index at most " << mostElements
+                              << " elements: kernels for GPUs index at most " << mostIndexed
                               << "; make the batch or the model smaller (--set)";
     return success();
   };

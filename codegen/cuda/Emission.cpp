@@ -230,7 +230,8 @@ SmallVector<Value> Emission::lanes(int64_t count, AffineExpr base, ValueRange ac
     space->rebind(lane, loop.getInductionVar());
   else
     lane = space->declare(loop.getInductionVar(), count);
-  side = Lanes{lane, count, loop, {}, {}};
+  side.emplace();
+  side->lane = lane, side->count = count, side->loop = loop;
   OpFoldResult at(loop.getInductionVar());
   auto arguments = loop.getRegionIterArgs();
   SmallVector<Value> ofLane;

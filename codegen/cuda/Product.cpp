@@ -14,11 +14,11 @@ using namespace mlir;
 namespace weir::gpu {
 
 /// Places are numbers of 32 bits, with some room behind the end.
-constexpr int64_t mostElements = 1 << 30;
+constexpr int64_t mostIndexed = 1 << 30;
 
 std::string productDeclines(Operation *root) {
   for (Value value : llvm::concat<const Value>(root->getOperands(), root->getResults()))
-    if (tensorType(value).getNumElements() > mostElements)
+    if (tensorType(value).getNumElements() > mostIndexed)
       return "tensors of more than 2^30 elements";
   return "";
 }

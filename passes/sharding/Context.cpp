@@ -14,7 +14,7 @@ using namespace mlir;
 namespace weir::sharding {
 namespace {
 
-constexpr StringLiteral reason = "positions of a sequence";
+constexpr StringLiteral sequenceReason = "positions of a sequence";
 constexpr unsigned heads = 1, positions = 2; ///< dimensions of all that attention reads and makes
 
 class Sequences {
@@ -81,7 +81,7 @@ public:
     };
     llvm::for_each(op->getOperands(), seed);
     llvm::for_each(op->getResults(), seed);
-    propagation.pin(op, axis, cuts, reason.str());
+    propagation.pin(op, axis, cuts, sequenceReason.str());
     if (isRing) {
       Layout keys = Layout::whole(shapeOf(op->getOperand(1)));
       keys.dimensions[positions] = cutPositions(keys.shape()[positions]);
@@ -146,7 +146,7 @@ LogicalResult cutSequences(func::FuncOp entry, Propagation &propagation, const M
     if (isa<AttendOp, AttendGradOp>(op) && !others.contains({op->getOperand(0), op->getOperand(1)}))
       sequences.cut(cast<Shardable>(op));
   });
-  propagation.run(entry, reason.str());
+  propagation.run(entry, sequenceReason.str());
   return success();
 }
 

@@ -15,7 +15,7 @@ using namespace mlir;
 namespace weir::sharding {
 namespace {
 
-constexpr StringLiteral reason = "experts";
+constexpr StringLiteral expertsReason = "experts";
 
 bool has(ArrayRef<ShardRule::Dimension> dimensions, unsigned factor) {
   return llvm::any_of(dimensions, [&](auto &one) { return llvm::is_contained(one, factor); });
@@ -63,7 +63,7 @@ Propagation spreadFrom(ArrayRef<ReadOp> reads, func::FuncOp entry, const Mesh &m
   cuts.spreadThrough([&](Shardable op, const Layout &factors) {
     return isOfExperts(op, cuts.ruleOf(op), factors, axis);
   });
-  cuts.run(entry, reason.str());
+  cuts.run(entry, expertsReason.str());
   cuts.spreadThrough(nullptr);
   return cuts;
 }
@@ -109,9 +109,9 @@ LogicalResult cutExperts(func::FuncOp entry, Propagation &propagation, const Mes
       return;
     Layout factors = cuts.factors(shardable);
     if (factors.isCutOver(axis) && isOfExperts(shardable, cuts.ruleOf(shardable), factors, axis))
-      propagation.pin(shardable, axis, factors, reason.str());
+      propagation.pin(shardable, axis, factors, expertsReason.str());
   });
-  propagation.run(entry, reason.str());
+  propagation.run(entry, expertsReason.str());
   return success();
 }
 

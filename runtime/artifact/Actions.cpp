@@ -185,13 +185,18 @@ std::string describe(const Program &program, const Action &action) {
   return kindOf(action).describe(program, action);
 }
 
+std::string placeOf(const Program &program, const Location *at) {
+  if (!at || at->line() == 0)
+    return "";
+  return program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
+}
+
 std::string describeAt(const Program &program, const Action &action) {
   std::string text = describe(program, action);
   if (action.locations())
     for (const Location *at : *action.locations())
-      if (at->line() != 0)
-        return text + " (" + program.files()->Get(at->file())->str() + ":" +
-               std::to_string(at->line()) + ")";
+      if (std::string place = placeOf(program, at); !place.empty())
+        return text + " (" + place + ")";
   return text;
 }
 

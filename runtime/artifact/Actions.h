@@ -51,6 +51,9 @@ std::vector<spec::Footprint> footprintsOf(const Program &program, const Action &
 /// The work of one run of it; all parts of a kernel count for the first, a loop's body for itself.
 spec::Cost costOf(const Program &program, const Action &action);
 
+/// "file:line", or "" where the location is null or unknown.
+std::string placeOf(const Program &program, const Location *at);
+
 /// In words: "launch of kernel_3, row", "product 64x32x16", "copy".
 std::string describe(const Program &program, const Action &action);
 

@@ -46,7 +46,7 @@ void forEachAction(const flatbuffers::Vector<flatbuffers::Offset<Action>> &actio
   }
 }
 
-const Kernel *kernelOf(const Program &program, const Action &action) {
+const Kernel *launchedKernel(const Program &program, const Action &action) {
   const Launch *launch = action.work_as_Launch();
   return launch ? program.kernels()->Get(launch->kernel()) : nullptr;
 }
@@ -63,7 +63,7 @@ Executed executedBy(const Program &program, const Action &action) {
     executed.received = receivedIn(*collective);
   if (const Transfer *transfer = action.work_as_Transfer())
     executed.received = transfer->kind() == TransferKind::receive ? transfer->size() : 0;
-  if (const Kernel *kernel = kernelOf(program, action)) {
+  if (const Kernel *kernel = launchedKernel(program, action)) {
     executed.known = kernel->op_flops() || kernel->flops() == 0;
     if (kernel->op_flops())
       for (const OpFlops *op : *kernel->op_flops())
@@ -111,7 +111,7 @@ public:
       auto part = [&](uint64_t bytes) { return bytes / lines.size() + (i < bytes % lines.size()); };
       add(work[lines[i]].executed, {.bytes = part(all.bytes), .copied = part(all.copied)}, times);
     }
-    const Kernel *kernel = kernelOf(program, action);
+    const Kernel *kernel = launchedKernel(program, action);
     if (kernel && kernel->op_flops() && action.lines() &&
         action.lines()->size() == kernel->op_flops()->size()) {
       for (uint32_t op = 0; op < action.lines()->size(); ++op) {

@@ -58,8 +58,8 @@ struct Offer {
 };
 
 /// Where ranks meet, one meeting after the other.
-struct Meeting {
-  explicit Meeting(std::vector<int64_t> ranks)
+struct LocalMeeting {
+  explicit LocalMeeting(std::vector<int64_t> ranks)
       : ranks(std::move(ranks)), offers(this->ranks.size()) {}
 
   const std::vector<int64_t> ranks; ///< ascending
@@ -94,8 +94,8 @@ struct LocalRanks::Impl {
   size_t inside = 0;            ///< threads in an exchange
   std::condition_variable left; ///< all of them
   std::vector<bool> finished;   ///< ranks
-  std::map<std::pair<unsigned, int64_t>, Meeting> meetings; ///< by axis and first member
-  std::vector<std::unique_ptr<Transport>> ranks;            ///< as `here`
+  std::map<std::pair<unsigned, int64_t>, LocalMeeting> meetings; ///< by axis and first member
+  std::vector<std::unique_ptr<Transport>> ranks;                 ///< as `here`
 
   /// What has been sent and not received, by who sends and who receives.
   using Way = std::tuple<int64_t, int64_t, Transport::Tag>;
@@ -103,7 +103,7 @@ struct LocalRanks::Impl {
   std::condition_variable arrived;
 
   /// Where a rank meets the others in an exchange along the axis.
-  Meeting &meetingOf(int64_t rank, unsigned axis) {
+  LocalMeeting &meetingOf(int64_t rank, unsigned axis) {
     // The processes exchange what is of all their ranks.
     std::vector<int64_t> those = group ? here : mesh.along(rank, axis);
     std::pair<unsigned, int64_t> key = {group ? 0 : axis, those[0]};
@@ -135,22 +135,22 @@ struct LocalRanks::Impl {
                                           : why);
   }
 
-  std::string carry(const Meeting &meeting);
-  std::string sameOffers(const Meeting &meeting) const;
-  void transfer(const Meeting &meeting);
+  std::string carry(const LocalMeeting &meeting);
+  std::string sameOffers(const LocalMeeting &meeting) const;
+  void transfer(const LocalMeeting &meeting);
 };
 
 namespace {
 
 /// What is of another process, as one.
-struct Parcel {
+struct LocalParcel {
   std::vector<std::byte> out, in;
   std::vector<std::span<std::byte>> parts; ///< of `in`, in order: where they go
 };
 
 } // namespace
 
-std::string LocalRanks::Impl::sameOffers(const Meeting &meeting) const {
+std::string LocalRanks::Impl::sameOffers(const LocalMeeting &meeting) const {
   const Offer &first = meeting.offers[0];
   for (size_t i = 1; i < here.size(); ++i)
     if (*meeting.offers[i].what != *first.what || meeting.offers[i].axis != first.axis)
@@ -163,7 +163,7 @@ std::string LocalRanks::Impl::sameOffers(const Meeting &meeting) const {
 }
 
 /// What all ranks of this process send, or receive, as one message in their order.
-void LocalRanks::Impl::transfer(const Meeting &meeting) {
+void LocalRanks::Impl::transfer(const LocalMeeting &meeting) {
   const Offer &first = meeting.offers[0];
   int64_t peer = hostOf(hosts, mesh, mesh.along(here[0], first.axis)[first.end->peer]);
   uint64_t tag = uint64_t(first.end->tag.number) << 32 | first.end->tag.round;
@@ -185,7 +185,7 @@ void LocalRanks::Impl::transfer(const Meeting &meeting) {
 
 /// Brings here what the ranks of other processes give those of this one. Returns what is wrong with
 /// the offers, or "".
-std::string LocalRanks::Impl::carry(const Meeting &meeting) {
+std::string LocalRanks::Impl::carry(const LocalMeeting &meeting) {
   if (std::string wrong = sameOffers(meeting); !wrong.empty())
     return wrong;
   const Offer &first = meeting.offers[0];
@@ -197,8 +197,8 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
   if (axis < 0 || hosts.axes[size_t(axis)].size == 1)
     return "";
   std::vector<int64_t> processes = hosts.along(group->rank(), unsigned(axis));
-  std::vector<Parcel> parcels(processes.size());
-  auto parcelOf = [&](int64_t rank) -> Parcel * {
+  std::vector<LocalParcel> parcels(processes.size());
+  auto parcelOf = [&](int64_t rank) -> LocalParcel * {
     int64_t process = hostOf(hosts, mesh, rank);
     return process == group->rank()
                ? nullptr
@@ -208,7 +208,7 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
   for (size_t i = 0; i < here.size(); ++i) {
     std::vector<int64_t> members = mesh.along(here[i], first.axis);
     for (size_t m = 0; m < members.size(); ++m)
-      if (Parcel *parcel = parcelOf(members[m])) {
+      if (LocalParcel *parcel = parcelOf(members[m])) {
         std::span<const std::byte> bytes = meeting.offers[i].to[m];
         parcel->out.insert(parcel->out.end(), bytes.begin(), bytes.end());
       }
@@ -222,7 +222,7 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
   }
   std::vector<std::span<const std::byte>> to;
   std::vector<std::span<std::byte>> from;
-  for (Parcel &parcel : parcels) {
+  for (LocalParcel &parcel : parcels) {
     parcel.in.resize(std::accumulate(
         parcel.parts.begin(), parcel.parts.end(), size_t(0),
         [](size_t sum, std::span<const std::byte> part) { return sum + part.size(); }));
@@ -230,7 +230,7 @@ std::string LocalRanks::Impl::carry(const Meeting &meeting) {
     from.push_back(parcel.in);
   }
   group->exchange(Group::hostLane, processes, *first.what, to, from);
-  for (const Parcel &parcel : parcels) {
+  for (const LocalParcel &parcel : parcels) {
     const std::byte *next = parcel.in.data();
     for (std::span<std::byte> part : parcel.parts) {
       std::copy_n(next, part.size(), part.begin());
@@ -325,7 +325,7 @@ private:
   void meet(const Offer &offer) {
     const auto &[axis, what, to, from, end] = offer;
     std::unique_lock lock(all.mutex);
-    Meeting &meeting = all.meetingOf(rank, axis);
+    LocalMeeting &meeting = all.meetingOf(rank, axis);
     auto await = [&](auto holds) {
       auto misses = [&] {
         return all.over || std::ranges::any_of(meeting.ranks, [&](int64_t member) {
@@ -376,7 +376,7 @@ private:
   }
 
   /// Until a slow link would have moved what goes to others and comes from them.
-  void waitFor(const Meeting &meeting, unsigned axis,
+  void waitFor(const LocalMeeting &meeting, unsigned axis,
                std::span<const std::span<const std::byte>> to,
                std::span<const std::span<std::byte>> from) const {
     size_t own = size_t(all.mesh.coordinate(rank, axis));
@@ -392,7 +392,7 @@ private:
   }
 
   /// Copies what the members that meet here offer. What is wrong with it, or "".
-  std::string take(const Meeting &meeting, unsigned axis, const std::string &what,
+  std::string take(const LocalMeeting &meeting, unsigned axis, const std::string &what,
                    std::span<const std::span<std::byte>> from) const {
     std::vector<int64_t> members = all.mesh.along(rank, axis);
     size_t own = size_t(all.mesh.coordinate(rank, axis));

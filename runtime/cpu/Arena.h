@@ -13,6 +13,9 @@
 
 namespace weir::cpu {
 
+/// Bytes of the smallest page of the x86-64 family.
+inline constexpr uint64_t pageSize = 4096;
+
 /// Zeroed memory at a multiple of 2 MiB, in huge pages where the system has them, for as long as
 /// the object lives.
 class Arena {

@@ -29,8 +29,6 @@
 namespace weir::cpu {
 namespace {
 
-constexpr size_t pageSize = 4096;
-
 /// The functions of the plan's kernels, in order; `code` maps them. Nothing where there are none.
 std::vector<KernelFunction> loadKernels(const artifact::Program &program,
                                         std::optional<Loader> &code) {

@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/Loader.h"
 #include "runtime/base/Error.h"
+#include "runtime/cpu/Arena.h"
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
@@ -15,7 +16,6 @@
 
 namespace weir::cpu {
 
-static constexpr uint64_t pageSize = 4096;
 static constexpr uint64_t maxImage = uint64_t(1) << 31;
 static constexpr uint64_t maxSymbols = 1 << 20;
 

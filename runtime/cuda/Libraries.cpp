@@ -187,7 +187,7 @@ static constexpr Remedy remedies[] = {
      "the driver's library and its kernel module differ: restart the machine after an update"},
 };
 
-static std::string remedyOf(CUresult result) {
+static std::string driverRemedy(CUresult result) {
   for (const Remedy &remedy : remedies)
     if (remedy.error == result)
       return std::string(": ") + remedy.text;
@@ -201,7 +201,7 @@ void check(const Driver &driver, CUresult result, const std::string &doing) {
   if (driver.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
     name = "an unknown error";
   throw Failure(Exit::device,
-                doing + ": " + name + " (" + std::to_string(result) + ")" + remedyOf(result));
+                doing + ": " + name + " (" + std::to_string(result) + ")" + driverRemedy(result));
 }
 
 } // namespace weir::cuda

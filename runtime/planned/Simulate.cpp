@@ -19,7 +19,7 @@ bool isTransfer(const TimedAction &action) {
   return action.kind == TimedAction::Kind::send || action.kind == TimedAction::Kind::receive;
 }
 
-class Clocks {
+class QueueClocks {
 public:
   void run(const std::vector<TimedAction> &actions) {
     for (const TimedAction &action : actions)
@@ -103,7 +103,7 @@ private:
 
   const std::vector<std::vector<TimedAction>> &ranks;
   std::vector<size_t> next;
-  std::vector<Clocks> clocks;
+  std::vector<QueueClocks> clocks;
   std::map<std::pair<uint32_t, uint32_t>, double> links; ///< when each is free, from and to
   std::map<std::array<uint32_t, 4>, double> come; ///< from, to, number, round: when it is there
 };
@@ -111,7 +111,7 @@ private:
 } // namespace
 
 double secondsOf(const std::vector<TimedAction> &actions) {
-  Clocks clocks;
+  QueueClocks clocks;
   clocks.run(actions);
   return clocks.now(0);
 }

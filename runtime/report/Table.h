@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_REPORT_TABLE_H
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,11 @@ public:
       lines.push_back(std::move(line));
     }
     return lines;
+  }
+
+  void print(std::ostream &out) const {
+    for (const std::string &line : lines())
+      out << line << "\n";
   }
 
 private:

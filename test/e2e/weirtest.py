@@ -1,8 +1,10 @@
 """What the end-to-end tests share: running the built tools, and small data made on the spot.
 
-Each *-test.py is a unittest program that CTest runs; WEIR_BIN names the folder of the built tools.
+Each *-test.py is a unittest program, and each of its test methods is one CTest test (list-tests.py); WEIR_BIN names the folder of
+the built tools. A method that would take over two minutes is cut with `each`; one of over half a minute says so with `takes`.
 """
 
+import functools
 import json
 import math
 import os
@@ -21,7 +23,7 @@ BIN = pathlib.Path(os.environ.get("WEIR_BIN", ROOT / "build" / "bin"))
 DATA = ROOT.parent / "shared" / "data"
 # Kernels that tests have compiled, by their content: who runs them again need not.
 KERNELS = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "weir-tests" / "kernels"
-SANITIZED = b"__asan_init" in (BIN / "weir-run").read_bytes()
+SANITIZED = (BIN / "weir-run").exists() and b"__asan_init" in (BIN / "weir-run").read_bytes()
 
 # Small enough that compiling, not training, is what takes the time.
 SMALL_GPT = ["--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=8"]
@@ -41,10 +43,42 @@ def start(tool, *args, **more):
     )
 
 
+def each(cases):
+    """Makes a test of a method for each case, which the method gets as its argument: `test_models` becomes `test_models__gpt_char`."""
+
+    def mark(method):
+        method.cases = list(cases)
+        return method
+
+    return mark
+
+
+def takes(seconds, processors=1):
+    """Says about how long a test takes on two cores, so that CTest starts the longest first; with `processors=2` it runs alone."""
+
+    def mark(method):
+        method.seconds, method.processors = seconds, processors
+        return method
+
+    return mark
+
+
 class Test(unittest.TestCase):
     """A test with a folder of its own, `self.folder`."""
 
     maxDiff = None
+
+    def __init_subclass__(cls, **more):
+        super().__init_subclass__(**more)
+        for name, method in list(vars(cls).items()):
+            if not hasattr(method, "cases"):
+                continue
+            delattr(cls, name)
+            for case in method.cases:
+                one = functools.wraps(method)(lambda self, method=method, case=case: method(self, case))
+                one.__name__ = name + "__" + re.sub(r"\W+", "_", str(case)).strip("_")
+                assert one.__name__ not in vars(cls), f"{cls.__name__} has two cases of one name, {one.__name__}"
+                setattr(cls, one.__name__, one)
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-"))

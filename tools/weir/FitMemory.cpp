@@ -81,7 +81,8 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
                                   nameOf(options.master), options.threads);
   if (auto known = tried.find(key); known != tried.end())
     return known->second;
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](mlir::Diagnostic &) { return mlir::success(); });
   OwningOpRef<ModuleOp> copy(module.clone());
   MemoryReport report;
   report.explained = false;

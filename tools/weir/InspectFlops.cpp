@@ -75,10 +75,7 @@ public:
                millions(work["bytes"]), millions(work["copied_bytes"])});
   }
 
-  void print(std::ostream &out) {
-    for (const std::string &line : table.lines())
-      out << line << "\n";
-  }
+  void print(std::ostream &out) { table.print(out); }
 
 private:
   Table table;

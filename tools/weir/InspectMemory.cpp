@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/InspectMemory.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
 #include "runtime/base/Stages.h"
@@ -21,12 +22,6 @@ using nlohmann::ordered_json;
 
 namespace weir {
 namespace {
-
-std::string placeOf(const artifact::Program &program, const artifact::Location *at) {
-  if (!at || at->line() == 0)
-    return "";
-  return program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
-}
 
 constexpr std::pair<artifact::Fate, const char *> fates[] = {{artifact::Fate::kept, "kept"},
                                                              {artifact::Fate::again, "again"},
@@ -46,7 +41,7 @@ void addTensors(const artifact::Program &program, uint64_t scratch, ordered_json
   for (const artifact::Kept *one : *keeping.tensors()) {
     bool isKept = one->fate() == artifact::Fate::kept;
     bool isFixed = isKept && one->why()->size() > 0;
-    ordered_json row = {{"at", placeOf(program, one->location())},
+    ordered_json row = {{"at", artifact::placeOf(program, one->location())},
                         {"what", one->what()->str()},
                         {"bytes", one->bytes()},
                         {"times", one->times()},
@@ -77,11 +72,6 @@ uint64_t bytesOf(const ordered_json &row) {
   return row["bytes"].get<uint64_t>() * row["times"].get<uint64_t>();
 }
 
-void print(const Table &table, std::ostream &out) {
-  for (const std::string &line : table.lines())
-    out << line << "\n";
-}
-
 void printKept(const ordered_json &facts, std::ostream &out) {
   out << "\nKept from the forward computation for its gradients, and the time to compute each "
          "again instead:\n";
@@ -91,7 +81,7 @@ void printKept(const ordered_json &facts, std::ostream &out) {
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
                row["share"].is_null() ? "-" : percent(row["share"]), row["what"], row["at"],
                row["share"].is_null() ? row["why"] : ordered_json("")});
-  print(table, out);
+  table.print(out);
   const ordered_json &totals = facts["totals"];
   out << "Together " << grouped(totals["kept"]) << " bytes, of which " << grouped(totals["fixed"])
       << " cannot be given up\n";
@@ -106,7 +96,7 @@ void printReleased(const ordered_json &rows, const char *title, std::ostream &ou
   for (const ordered_json &row : rows)
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
                percent(row["share"]), row["what"], row["at"], row["why"]});
-  print(table, out);
+  table.print(out);
 }
 
 void printReleased(const ordered_json &facts, std::ostream &out) {
@@ -134,7 +124,7 @@ void printHead(const ordered_json &facts, std::ostream &out) {
     for (const ordered_json &row : facts["stages"])
       table.add({row["rank"].dump(), grouped(row["arena"]), grouped(row["persistent"]),
                  grouped(row["scratch"])});
-    print(table, out);
+    table.print(out);
     return;
   }
   out << "one arena of " << grouped(facts["arena"]) << " bytes, " << grouped(facts["persistent"])

@@ -139,8 +139,7 @@ void printPipeline(const ordered_json &facts, std::ostream &out) {
   for (const ordered_json &row : facts["stages"])
     stages.add({row["rank"].dump(), grouped(row["persistent"]), grouped(row["scratch"]),
                 grouped(row["sent"]), percent(row["work"]), percent(row["waits"])});
-  for (const std::string &line : stages.lines())
-    out << line << "\n";
+  stages.print(out);
   out << "They wait " << percent(facts["bubble"])
       << " of the time in which they work, by FLOPs and bytes; of equal stages GPipe and 1F1B "
       << percent(facts["textbook"]) << ", (p - 1) / m\n";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/InspectPrecision.h"
+#include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/report/Table.h"
 #include "tools/weir/PrintFacts.h"
@@ -19,11 +20,7 @@ ordered_json describePrecision(const artifact::Program &program, const CastCount
   ordered_json choices = ordered_json::array();
   if (program.choices())
     for (const artifact::Choice *one : *program.choices()) {
-      const artifact::Location *at = one->location();
-      std::string place;
-      if (at && at->line() > 0)
-        place = program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
-      choices.push_back({{"at", place},
+      choices.push_back({{"at", artifact::placeOf(program, one->location())},
                          {"op", one->op()->str()},
                          {"times", one->times()},
                          {"computes", nameOf(artifact::elementOf(one->computes()))},
@@ -55,12 +52,13 @@ std::vector<Row> rowsOf(const ordered_json &choices) {
   for (const ordered_json &one : choices) {
     uint64_t times = one["times"];
     std::string op = one["op"].get<std::string>() + (times > 1 ? "*" + std::to_string(times) : "");
+    Row read{one["at"], one["computes"], one["stores"], one["why"], op};
     auto same = std::find_if(rows.begin(), rows.end(), [&](const Row &row) {
-      return row.at == one["at"] && row.computes == one["computes"] &&
-             row.stores == one["stores"] && row.why == one["why"];
+      return row.at == read.at && row.computes == read.computes && row.stores == read.stores &&
+             row.why == read.why;
     });
     if (same == rows.end())
-      rows.push_back({one["at"], one["computes"], one["stores"], one["why"], op});
+      rows.push_back(std::move(read));
     else
       same->ops += " " + op;
   }
@@ -98,8 +96,7 @@ void printPrecision(const ordered_json &facts, std::ostream &out) {
     table.add({row.at == before ? "" : row.at, row.computes, row.stores, row.ops, row.why});
     before = row.at;
   }
-  for (const std::string &line : table.lines())
-    out << line << "\n";
+  table.print(out);
 
   uint64_t spare = 0;
   for (const auto &[at, times] : casts["spare"].items())

@@ -26,12 +26,6 @@ using nlohmann::ordered_json;
 namespace weir {
 namespace {
 
-std::string placeOf(const artifact::Program &program, const artifact::Location *at) {
-  if (!at || at->line() == 0)
-    return "";
-  return program.files()->Get(at->file())->str() + ":" + std::to_string(at->line());
-}
-
 ordered_json ranksOf(const artifact::Program &program, const Mesh &mesh) {
   std::map<const artifact::Program *, std::vector<int64_t>> ranks;
   std::vector<const artifact::Program *> order;
@@ -65,7 +59,7 @@ ordered_json valuesOf(const artifact::Program &program) {
   if (program.placements())
     for (const artifact::Placement *placement : *program.placements())
       if (!placement->variable())
-        all.push_back({{"at", placeOf(program, placement->location())},
+        all.push_back({{"at", artifact::placeOf(program, placement->location())},
                        {"ops", placement->what()->str()},
                        {"times", placement->times()},
                        {"layout", placement->layout()->str()},
@@ -89,7 +83,7 @@ ordered_json variablesOf(const artifact::Program &program, const Mesh &mesh) {
     all.push_back(
         {{"name", variable->name()->str()},
          {"role", artifact::EnumNameRole(variable->role())},
-         {"at", placeOf(program, variable->location())},
+         {"at", artifact::placeOf(program, variable->location())},
          {"shape", std::vector<int64_t>(variable->shape()->begin(), variable->shape()->end())},
          {"layout", variable->layout() ? ordered_json(variable->layout()->str()) : ordered_json()},
          {"why", reasons[variable->name()->str()]},
@@ -148,7 +142,7 @@ private:
 
   static std::string placeOf(const artifact::Program &program, const artifact::Action &action) {
     bool isKnown = action.locations() && action.locations()->size();
-    return isKnown ? weir::placeOf(program, action.locations()->Get(0)) : "";
+    return isKnown ? artifact::placeOf(program, action.locations()->Get(0)) : "";
   }
 
   void add(const std::string &at, const std::string &kind, const std::string &axis, uint64_t times,
@@ -172,11 +166,6 @@ private:
 
   std::map<std::tuple<std::string, std::string, std::string>, size_t> numbers;
 };
-
-void print(const Table &table, std::ostream &out) {
-  for (const std::string &line : table.lines())
-    out << line << "\n";
-}
 
 /// "0-3, 6"
 std::string runsOf(const ordered_json &ranks) {
@@ -212,7 +201,7 @@ void printVariables(const ordered_json &facts, std::ostream &out) {
     variables.add(
         {row["name"], layout, grouped(row["bytes"]), grouped(row["most"]), row["at"], row["why"]});
   }
-  print(variables, out);
+  variables.print(out);
 }
 
 void printValues(const ordered_json &facts, std::ostream &out) {
@@ -221,7 +210,7 @@ void printValues(const ordered_json &facts, std::ostream &out) {
   Table values({"at", "ops", "times", "layout", "cut"}, {false, false, true, false, false});
   for (const ordered_json &row : facts["values"])
     values.add({row["at"], row["ops"], grouped(row["times"]), row["layout"], row["why"]});
-  print(values, out);
+  values.print(out);
 }
 
 void printExchanges(const ordered_json &facts, std::ostream &out) {
@@ -248,7 +237,7 @@ void printExchanges(const ordered_json &facts, std::ostream &out) {
       cells.push_back(secondsText(row["seconds"]));
     exchanges.add(cells);
   }
-  print(exchanges, out);
+  exchanges.print(out);
   for (const auto &[axis, total] : facts["totals"].items()) {
     out << "Together over " << axis << ": " << grouped(total["times"])
         << (axis == stageAxis ? " transfers, " : " collectives, ") << grouped(total["bytes"])
@@ -269,7 +258,7 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
   Table memory({"ranks", "bytes", "parameters and state"}, {false, true, true});
   for (const ordered_json &row : facts["ranks"])
     memory.add({runsOf(row["ranks"]), grouped(row["arena"]), grouped(row["persistent"])});
-  print(memory, out);
+  memory.print(out);
   if (!facts["pipeline"].is_null())
     printPipeline(facts["pipeline"], out);
   printVariables(facts, out);

@@ -151,8 +151,7 @@ void printTime(const ordered_json &facts, std::ostream &out) {
     table.add({"what ranks exchange", milliseconds(facts["communicating"])});
     table.add({"of that, exposed", milliseconds(facts["exposed"])});
   }
-  for (const std::string &line : table.lines())
-    out << line << "\n";
+  table.print(out);
   if (facts["lines"].empty())
     return;
   out << "\nWhat ranks exchange, by line, and what the step takes for it\n";
@@ -162,8 +161,7 @@ void printTime(const ordered_json &facts, std::ostream &out) {
     lines.add({row["at"], grouped(row["times"]), grouped(row["bytes"]),
                milliseconds(row["communicating"]), percent(row["exposed"], row["communicating"]),
                percent(row["rest_exposed"], row["rest_communicating"])});
-  for (const std::string &line : lines.lines())
-    out << line << "\n";
+  lines.print(out);
 }
 
 } // namespace

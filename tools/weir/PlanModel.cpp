@@ -272,8 +272,7 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
     row.push_back((text.empty() ? "one device" : text) + (plan["fits"] ? "" : " (does not fit)"));
     table.add(row);
   }
-  for (const std::string &line : table.lines())
-    out << line << "\n";
+  table.print(out);
   out << "\nWhat the fullest device holds\n";
   Table memory({"", "parameters", "optimizer", "state", "scratch", "reserve", "with the host"},
                {true, true, true, true, true, true, true});
@@ -284,8 +283,7 @@ void printPlans(const ordered_json &facts, std::ostream &out) {
                 sizeText(of["state"]), sizeText(of["scratch"]), sizeText(of["reserve"]),
                 sizeText(of["host"])});
   }
-  for (const std::string &line : memory.lines())
-    out << line << "\n";
+  memory.print(out);
   double best = facts["plans"][0]["seconds"], bound = facts["bound"];
   out << "\nNo plan takes less than " << secondsText(bound)
       << ", in which all devices multiply at their best: the first takes "

@@ -53,11 +53,6 @@ std::string opCounts(const ordered_json &ops) {
   return result;
 }
 
-void print(const Table &table, std::ostream &out) {
-  for (const std::string &line : table.lines())
-    out << line << "\n";
-}
-
 /// Variables that are alike but for numbers in their paths, as those of repeated layers are.
 struct Folded {
   std::string name; ///< h.[0-3].ln_1.weight
@@ -253,7 +248,7 @@ void printVariables(const ordered_json &facts, std::ostream &out) {
   for (const Folded &v : foldLayers(shown))
     table.add({v.name, v.first["role"], v.first["type"], dims(v.first["shape"]),
                grouped(v.first["bytes"]), std::to_string(v.times), v.first["at"]});
-  print(table, out);
+  table.print(out);
   out << "\n";
 }
 
@@ -269,7 +264,7 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
     if (!largest || live > (*largest)["largest_live"].get<uint64_t>())
       largest = &entry;
   }
-  print(entries, out);
+  entries.print(out);
   if (!largest || (*largest)["peak"].empty()) {
     out << "\n";
     return;
@@ -289,7 +284,7 @@ void printMemory(const ordered_json &memory, std::ostream &out) {
   Table alive({"bytes each", "times", "what", "at"}, {true, true, false, false});
   for (auto &[buffer, count] : counts)
     alive.add({grouped(buffer["bytes"]), std::to_string(count), buffer["label"], buffer["at"]});
-  print(alive, out);
+  alive.print(out);
   out << "\n";
 }
 
@@ -323,7 +318,7 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
                            linesText(kernel["at"])});
     table.add(row);
   }
-  print(table, out);
+  table.print(out);
   out << "\n";
 }
 
@@ -339,7 +334,7 @@ void printCalls(const ordered_json &calls, std::ostream &out) {
                mega(c["flops"]), fixed(c["bytes"].get<uint64_t>() / 1e3, 1), c["what"],
                linesText(c["at"])});
   }
-  print(table, out);
+  table.print(out);
   out << "\n";
 }
 

@@ -43,7 +43,7 @@ std::string describeKernel(KernelOp kernel) {
     if (text.size() < 60)
       text += " " + op.getName().stripDialect().str();
     if (place.empty() && modelLine(op.getLoc()))
-      place = describe(op.getLoc());
+      place = weir::describe(op.getLoc());
   }
   return place.empty() ? text : text + " (" + place + ")";
 }

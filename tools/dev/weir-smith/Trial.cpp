@@ -220,7 +220,7 @@ bool Trial::decided(Operation &op) {
       .Case([&](CastOp cast) {
         auto to = tensorType(cast.getResult()).getElementType();
         if (isLow(to))
-          return !inexact(0) || apartFromTies(in(0), *elementOf(to));
+          return !inexact(0) || apartFromTies(in(0), *weir::elementOf(to));
         if (!isa<IntegerType>(to))
           return true;
         if (to.isInteger(8) &&

@@ -42,7 +42,7 @@ Value learningRate(Scope &s) {
   }
 }
 
-enum class Rule { sgd, momentum, adam };
+enum class OptimizerRule { sgd, momentum, adam };
 
 class Updater {
 public:
@@ -62,13 +62,13 @@ public:
     return finite;
   }
 
-  void update(const Trained &one, Rule rule) {
+  void update(const Trained &one, OptimizerRule rule) {
     Value p = s.read(one.name), g = one.gradient, step = g;
-    if (rule == Rule::momentum) {
+    if (rule == OptimizerRule::momentum) {
       std::string name = state("momentum.m/" + one.name, p, -1, 1);
       step = s.map<AddOp>(times(s, 0.9, s.read(name)), g);
       write(name, step);
-    } else if (rule == Rule::adam) {
+    } else if (rule == OptimizerRule::adam) {
       step = adam(one, p, g);
     }
     write(one.name, s.map<SubOp>(p, s.map<MulOp>(spread(s, rate, p.getType()), step)));
@@ -134,9 +134,10 @@ void makeUpdate(Scope &s, Value loss, std::vector<Trained> trained,
   Updater updater(s, rate);
   for (auto &[name, next] : nexts)
     updater.write(name, next);
-  Rule most = s.random().one({Rule::sgd, Rule::momentum, Rule::adam});
+  OptimizerRule most =
+      s.random().one({OptimizerRule::sgd, OptimizerRule::momentum, OptimizerRule::adam});
   for (const Trained &one : trained)
-    updater.update(one, s.random().chance(0.7) ? most : Rule::sgd);
+    updater.update(one, s.random().chance(0.7) ? most : OptimizerRule::sgd);
   Value finite = updater.commit({loss, clip.getNorm(), rate});
   Value step = s.runScalar("step");
   WriteOp::create(s.builder, s.location(), runStepName,

@@ -1,0 +1,44 @@
+# Test programs of GoogleTest. The headers that all of them parse are compiled once.
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/TestHeaders.cpp CONTENT "// The precompiled headers' own source.\n")
+add_library(weir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
+target_link_libraries(weir_test_headers PRIVATE GTest::gtest)
+target_precompile_headers(weir_test_headers PRIVATE
+  <gtest/gtest.h> <filesystem> <fstream> <functional> <map> <optional> <set> <sstream> <string> <vector>)
+
+if(WEIR_COMPILER)
+  add_library(weir_mlir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
+  target_include_directories(weir_mlir_test_headers SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(weir_mlir_test_headers PRIVATE -fno-rtti)
+  target_link_libraries(weir_mlir_test_headers PRIVATE GTest::gtest)
+  target_precompile_headers(weir_mlir_test_headers PRIVATE
+    <gtest/gtest.h> <ir/weir/WeirDialect.h>
+    <mlir/IR/PatternMatch.h> <mlir/Parser/Parser.h> <mlir/Pass/PassManager.h>)
+  add_dependencies(weir_mlir_test_headers weir_ir_weir_gen)
+endif()
+
+# weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
+# whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI.
+function(weir_test name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK;DEPENDS;DEFINITIONS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    target_compile_options(${name} PRIVATE -fno-rtti)
+    target_precompile_headers(${name} REUSE_FROM weir_mlir_test_headers)
+  else()
+    target_precompile_headers(${name} REUSE_FROM weir_test_headers)
+  endif()
+  # As the precompiled headers are; CMake would give a program -fPIE.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+  target_compile_definitions(${name} PRIVATE ${ARG_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  # Listed when the tests run: the sanitizers and the processor that list them are those that run them.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+endfunction()
