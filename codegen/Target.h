@@ -18,6 +18,7 @@
 #include "codegen/Tuning.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/product/Product.h"
 #include "mlir/Support/Timing.h"
 
 #include <functional>

@@ -12,6 +12,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/Pipeline.h"
 #include "runtime/base/Text.h"
 #include "llvm/ADT/StringSet.h"

@@ -11,6 +11,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/recipe/Recipe.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"

@@ -11,7 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/attention/Attention.h"
 #include "codegen/cpu/AttentionTiles.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

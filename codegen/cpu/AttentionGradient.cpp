@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/AttentionTiles.h"
+#include "ir/weir/attention/Attention.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CpuTarget.h"
+#include "ir/weir/product/Product.h"
 
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Library.h"

@@ -8,6 +8,8 @@
 #include "codegen/cpu/Library.h"
 #include "codegen/kernel/ProductSpec.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/product/Product.h"
 #include "runtime/base/Limits.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"

@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/Lower.h"
 #include "codegen/kernel/Families.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

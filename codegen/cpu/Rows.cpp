@@ -18,6 +18,7 @@
 
 #include "codegen/cpu/Emission.h"
 #include "codegen/kernel/RowSpace.h"
+#include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "runtime/base/Hosts.h"

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Emission.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

@@ -8,6 +8,9 @@
 #include "codegen/cpu/Vectorize.h"
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Widen.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

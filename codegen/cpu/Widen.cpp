@@ -7,6 +7,8 @@
 
 #include "codegen/cpu/Widen.h"
 #include "codegen/cpu/Emission.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/attention/Attention.h"
 #include "codegen/StridedView.h"
 #include "codegen/cuda/Emission.h"
 #include "codegen/cuda/Print.h"

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/convolution/Convolution.h"
 #include "codegen/cuda/Product.h"
 
 using namespace mlir;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/CudaTarget.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "codegen/cuda/DeviceHeaders.h"
 #include "codegen/cuda/Emission.h"

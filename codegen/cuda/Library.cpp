@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Library.h"
+#include "ir/weir/product/Product.h"
 
 #include "codegen/kernel/ProductSpec.h"
 #include "ir/weir/ElementTypes.h"

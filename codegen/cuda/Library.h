@@ -10,6 +10,7 @@
 
 #include "codegen/Target.h"
 #include "codegen/cuda/Architecture.h"
+#include "ir/weir/product/Product.h"
 
 namespace weir::gpu {
 

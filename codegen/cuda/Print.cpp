@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Print.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "codegen/kernel/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

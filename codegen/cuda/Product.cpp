@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Product.h"
+#include "ir/weir/product/Product.h"
 
 #include "codegen/kernel/ProductSpec.h"
 

@@ -16,6 +16,8 @@
 
 #include "codegen/cuda/Emission.h"
 #include "codegen/kernel/RowSpace.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/MapVector.h"
 

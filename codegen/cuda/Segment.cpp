@@ -12,6 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emission.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

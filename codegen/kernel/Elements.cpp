@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Elements.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Families.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

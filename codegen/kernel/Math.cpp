@@ -17,6 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/ProductSpec.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"

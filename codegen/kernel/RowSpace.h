@@ -18,6 +18,7 @@
 #define WEIR_CODEGEN_KERNEL_ROWSPACE_H
 
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/reduction/Reduction.h"
 
 #include "llvm/ADT/SetVector.h"
 

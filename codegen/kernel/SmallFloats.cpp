@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"
 

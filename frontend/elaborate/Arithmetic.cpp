@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 namespace weir::elab {
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
+#include "ir/weir/elementwise/Elementwise.h"
 
 #include <cmath>
 

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/rows/Rows.h"
 
 #include <cmath>
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 namespace weir::elab {
 

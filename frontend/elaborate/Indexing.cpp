@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/indexing/Indexing.h"
 #include "frontend/elaborate/Elaborator.h"
 
 namespace weir::elab {

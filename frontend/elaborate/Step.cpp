@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/recipe/Recipe.h"
 
 #include <set>
 

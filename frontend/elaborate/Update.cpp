@@ -8,6 +8,8 @@
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
 
 namespace weir::elab {
 

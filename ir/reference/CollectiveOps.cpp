@@ -11,6 +11,7 @@
 
 #include "ir/reference/Models.h"
 #include "ir/weir/Transfers.h"
+#include "ir/weir/collective/Collective.h"
 
 namespace weir::reference {
 namespace {

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/rows/Rows.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>

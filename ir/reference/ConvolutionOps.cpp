@@ -12,6 +12,7 @@
 
 #include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
+#include "ir/weir/convolution/Convolution.h"
 
 namespace weir::reference {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "ir/reference/Models.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/elementwise/Elementwise.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

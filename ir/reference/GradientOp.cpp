@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/elementwise/Elementwise.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/random/Random.h"
 #include <array>
 #include <cmath>
 #include <numbers>

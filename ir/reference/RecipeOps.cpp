@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/recipe/Recipe.h"
 
 namespace weir::reference {
 namespace {

@@ -11,6 +11,8 @@
 
 #include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/reduction/Reduction.h"
 #include <cmath>
 #include <limits>
 

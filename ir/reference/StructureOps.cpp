@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/structure/Structure.h"
 #include <algorithm>
 #include <cmath>
 

@@ -7,6 +7,9 @@
 
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -14,6 +14,7 @@
 #define WEIR_IR_WEIR_COLLECTIVES_H
 
 #include "ir/weir/Transfers.h"
+#include "ir/weir/collective/Collective.h"
 #include "runtime/spec/Exchange.h"
 
 namespace weir {

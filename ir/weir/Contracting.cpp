@@ -7,6 +7,9 @@
 
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/product/Product.h"
 #include "llvm/ADT/MapVector.h"
 
 #include "ir/weir/Contracting.cpp.inc"

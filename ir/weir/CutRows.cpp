@@ -7,6 +7,8 @@
 
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"

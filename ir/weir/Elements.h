@@ -15,6 +15,7 @@
 #define WEIR_IR_WEIR_ELEMENTS_H
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/reduction/Reduction.h"
 
 namespace weir {
 

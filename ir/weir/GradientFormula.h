@@ -17,6 +17,8 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 namespace weir {
 

@@ -7,6 +7,9 @@
 
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/collective/Collective.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/reduction/Reduction.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Update.h"
+#include "ir/weir/recipe/Recipe.h"
 
 using namespace mlir;
 

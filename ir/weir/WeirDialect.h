@@ -205,28 +205,6 @@ ShardRule elementwiseShardRule(mlir::Operation *op);
 #include "ir/weir/WeirAttributes.h.inc"
 
 #define GET_OP_CLASSES
-#include "ir/weir/elementwise/Elementwise.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/structure/Structure.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/indexing/Indexing.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/reduction/Reduction.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/product/Product.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/convolution/Convolution.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/rows/Rows.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/attention/Attention.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/random/Random.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/collective/Collective.h.inc"
-#define GET_OP_CLASSES
 #include "ir/weir/program/Program.h.inc"
-#define GET_OP_CLASSES
-#include "ir/weir/recipe/Recipe.h.inc"
 
 #endif

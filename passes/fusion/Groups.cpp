@@ -7,6 +7,8 @@
 
 #include "passes/fusion/Groups.h"
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -7,6 +7,11 @@
 
 #include "passes/fusion/Roots.h"
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include <limits>
 #include <utility>

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/fusion/Roots.h"
 #include "llvm/ADT/IntEqClasses.h"

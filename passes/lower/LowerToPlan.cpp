@@ -14,6 +14,7 @@
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/collective/Collective.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/CheckEntry.h"

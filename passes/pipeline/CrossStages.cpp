@@ -15,6 +15,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Stages.h"
 #include "ir/weir/Transfers.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "passes/sharding/Flow.h"
 #include "runtime/base/MeshRates.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/pipeline/Keep.h"
+#include "ir/weir/random/Random.h"
 #include "passes/MinCut.h"
 
 using namespace mlir;

@@ -10,6 +10,8 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include <map>
 
 using namespace mlir;

@@ -25,6 +25,8 @@
 #include "ir/weir/Pins.h"
 #include "ir/weir/Statistics.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/precision/Explain.h"

@@ -23,6 +23,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "passes/recipe/Scalars.h"
 #include "runtime/base/LossScale.h"

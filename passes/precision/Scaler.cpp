@@ -7,6 +7,10 @@
 
 #include "passes/precision/Scaler.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/recipe/Scalars.h"
 
 using namespace mlir;

@@ -7,6 +7,9 @@
 
 #include "passes/precision/StepParts.h"
 #include "ir/weir/Update.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

@@ -21,6 +21,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"

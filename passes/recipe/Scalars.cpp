@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/recipe/Scalars.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

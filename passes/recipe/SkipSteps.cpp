@@ -15,6 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "passes/recipe/Scalars.h"
 #include "llvm/ADT/StringMap.h"

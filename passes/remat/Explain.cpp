@@ -8,6 +8,7 @@
 #include "passes/remat/Explain.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/collective/Collective.h"
 #include "passes/remat/Order.h"
 #include <numeric>
 

@@ -13,6 +13,7 @@
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Transfers.h"
+#include "ir/weir/collective/Collective.h"
 #include "passes/Pipeline.h"
 #include "passes/pipeline/GatherSections.h"
 

@@ -12,6 +12,8 @@
 #include "ir/weir/OpPlaces.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
+#include "ir/weir/collective/Collective.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/sharding/Reshard.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

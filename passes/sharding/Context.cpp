@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Context.h"
+#include "ir/weir/attention/Attention.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Stripes.h"
 

@@ -9,6 +9,7 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Transfers.h"
+#include "ir/weir/elementwise/Elementwise.h"
 
 using namespace mlir;
 

@@ -8,6 +8,11 @@
 #include "passes/sharding/Reshard.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/collective/Collective.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "passes/sharding/Pieces.h"
 #include "llvm/Support/SaveAndRestore.h"
 

@@ -8,6 +8,10 @@
 #include "passes/sharding/Stripes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/RowBuilder.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/collective/Collective.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include <limits>
 
 using namespace mlir;

@@ -10,6 +10,7 @@
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/collective/Collective.h"
 #include "mlir/IR/Verifier.h"
 #include "planner/Prices.h"
 #include "planner/Search.h"

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/verify/Faults.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

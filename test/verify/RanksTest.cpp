@@ -13,6 +13,10 @@
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Transfers.h"
+#include "ir/weir/collective/Collective.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "test/verify/SmallModel.h"
 #include <gtest/gtest.h>
 

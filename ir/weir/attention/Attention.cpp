@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/attention/Attention.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/RowBuilder.h"
 #include "ir/weir/Rules.h"
+#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

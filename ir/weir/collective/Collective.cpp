@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/collective/Collective.h"
 #include "ir/weir/Shapes.h"
 #include <numeric>
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
+#include "ir/weir/convolution/Convolution.h"
 
 using namespace mlir;
 

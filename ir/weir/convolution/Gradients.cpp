@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/GradientFormula.h"
+#include "ir/weir/convolution/Convolution.h"
 
 using namespace mlir;
 

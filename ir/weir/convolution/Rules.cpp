@@ -7,6 +7,7 @@
 
 #include "ir/weir/Rules.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/convolution/Convolution.h"
 
 using namespace mlir;
 

@@ -7,6 +7,8 @@
 
 #include "ir/weir/Elements.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

@@ -13,6 +13,8 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Elements.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/GradientFormula.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include <cmath>
 #include <numbers>
 #include <optional>

@@ -8,6 +8,7 @@
 #include "ir/weir/Rules.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
 
 using namespace mlir;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/indexing/Indexing.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/GradientFormula.h"
 #include "ir/weir/Rules.h"

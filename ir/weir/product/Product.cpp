@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/product/Product.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/GradientFormula.h"
 #include "ir/weir/Rules.h"

@@ -11,8 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/random/Random.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/Rules.h"
+#include "ir/weir/elementwise/Elementwise.h"
 
 using namespace mlir;
 

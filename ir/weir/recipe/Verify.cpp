@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/recipe/Recipe.h"
 
 using namespace mlir;
 

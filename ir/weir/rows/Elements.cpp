@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/rows/Rows.h"
 
 using namespace mlir;
 

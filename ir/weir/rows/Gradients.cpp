@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/GradientFormula.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/rows/Rows.h"
 
 using namespace mlir;
 

@@ -7,6 +7,10 @@
 
 #include "ir/weir/Rules.h"
 #include "ir/weir/RowBuilder.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/rows/Rows.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

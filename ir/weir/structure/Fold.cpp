@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

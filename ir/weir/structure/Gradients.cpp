@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/GradientFormula.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 
 namespace weir {
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Rules.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/structure/Structure.h"
 #include <limits>
 
 using namespace mlir;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/structure/Structure.h"
 
 using namespace mlir;
 

@@ -11,6 +11,7 @@
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"

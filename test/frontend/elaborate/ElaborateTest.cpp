@@ -10,6 +10,11 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>

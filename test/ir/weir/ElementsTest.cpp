@@ -7,6 +7,9 @@
 
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/Decompose.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/structure/Structure.h"
 #include "test/ir/weir/Jit.h"
 
 #include "mlir/Parser/Parser.h"

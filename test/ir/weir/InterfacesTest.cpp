@@ -11,6 +11,14 @@
 
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/rows/Rows.h"
+#include "ir/weir/structure/Structure.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -13,6 +13,7 @@
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/product/Product.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"
 #include "test/passes/autodiff/GradientCheck.h"

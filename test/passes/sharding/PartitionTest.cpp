@@ -8,6 +8,7 @@
 #include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/weir/collective/Collective.h"
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Stages.h"

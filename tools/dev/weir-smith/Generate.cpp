@@ -9,6 +9,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Recompute.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/random/Random.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"

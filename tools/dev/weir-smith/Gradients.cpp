@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"

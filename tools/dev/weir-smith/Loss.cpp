@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/rows/Rows.h"
 #include "tools/dev/weir-smith/Step.h"
 
 using namespace mlir;

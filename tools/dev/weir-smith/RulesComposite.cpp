@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/rows/Rows.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include <cmath>
 

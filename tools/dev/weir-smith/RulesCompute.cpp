@@ -6,6 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/product/Product.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/reduction/Reduction.h"
 #include "tools/dev/weir-smith/Rules.h"
 
 using namespace mlir;

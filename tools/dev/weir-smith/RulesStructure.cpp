@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/indexing/Indexing.h"
+#include "ir/weir/structure/Structure.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include <numeric>
 

@@ -7,6 +7,10 @@
 
 #include "tools/dev/weir-smith/Scope.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/attention/Attention.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/structure/Structure.h"
 #include <cmath>
 #include <numeric>
 

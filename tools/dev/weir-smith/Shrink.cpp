@@ -12,6 +12,7 @@
 
 #include "tools/dev/weir-smith/Shrink.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/RegionUtils.h"

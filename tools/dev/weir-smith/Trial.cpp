@@ -7,6 +7,11 @@
 
 #include "tools/dev/weir-smith/Trial.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/random/Random.h"
+#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/rows/Rows.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

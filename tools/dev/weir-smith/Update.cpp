@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/recipe/Recipe.h"
 #include "tools/dev/weir-smith/Step.h"
 
 using namespace mlir;

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Verifier.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Generate.h"
