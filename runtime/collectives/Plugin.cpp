@@ -1,4 +1,4 @@
-//===- Plugin.cpp - Opening what connects processes -----------------------===//
+//===- Plugin.cpp - Opening the plug-in that connects processes -----------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,24 +15,30 @@ namespace weir::collectives {
 
 static constexpr const char *file = "libweir-gloo.so";
 
-static Failure notToBeHad(const std::string &reason) {
+/// What builds it, in a checkout of Weir.
+static constexpr const char *build = "; build it with: tools/dev/build release weir-gloo";
+
+static Failure unusable(const std::string &what) {
   return Failure(Exit::device,
-                 concat("what connects processes is not to be had (", reason, "): it is ", file,
-                        " beside the program, and needs Gloo and OpenSSL (Debian's libgloo0 and "
-                        "libssl3)"));
+                 concat("a run of several processes needs the plug-in ", file, ", ", what));
 }
 
 const LinksPlugin &linksPlugin() {
   static const LinksPlugin &opened = []() -> const LinksPlugin & {
     std::error_code none;
-    std::filesystem::path folder =
-        std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    void *library = dlopen((folder / file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none),
+                          path = program.parent_path() / file;
+    if (!std::filesystem::exists(path, none))
+      throw unusable(concat("which is not beside ", program.filename().string(), " (looked in ",
+                            program.parent_path().string(), ")", build));
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      throw notToBeHad(dlerror());
+      throw unusable(concat("which cannot be opened (", dlerror(),
+                            "): it needs Gloo and OpenSSL; install Debian's packages libgloo0 and "
+                            "libssl3"));
     auto *plugin = static_cast<const LinksPlugin *>(dlsym(library, "weirLinks"));
     if (!plugin || plugin->version != LinksPlugin::currentVersion)
-      throw notToBeHad(concat((folder / file).string(), " is of another build of Weir"));
+      throw unusable(concat("and ", path.string(), " is of another build of Weir", build));
     return *plugin;
   }();
   return opened;

@@ -1,4 +1,4 @@
-//===- Plugin.h - Opening what connects processes -------------------------===//
+//===- Plugin.h - Opening the plug-in that connects processes -------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace weir::collectives {
 
-/// Opens libweir-gloo.so beside the program, once. Throws Failure(Exit::device) where it, or what
-/// it is linked with, is not to be had.
+/// Opens libweir-gloo.so beside the program, once. Throws Failure(Exit::device) where it or a
+/// library that it is linked with is missing, or where it is of another build.
 const LinksPlugin &linksPlugin();
 
 } // namespace weir::collectives

@@ -21,21 +21,21 @@ namespace weir::cpu {
 
 /// Why the library could not be opened. What the dynamic linker says of an address space that is
 /// full does not have the word memory in it.
-static Failure notToBeHad(const std::string &reason) {
+static Failure cannotOpen(const std::string &reason) {
   std::string begin =
-      "oneDNN, which multiplies matrices on CPUs, is not to be had (" + reason + ")";
+      "oneDNN, which multiplies matrices on CPUs, cannot be opened (" + reason + ")";
   for (const char *scarce : {"failed to map segment", "cannot map zero-fill", "Cannot allocate"})
     if (reason.find(scarce) != std::string::npos)
       return Failure(Exit::device, begin + ": there is not enough memory for it; ulimit -v and the "
                                            "container's limit say how much there may be");
-  return Failure(Exit::device, begin + ": install oneDNN 2 (Debian's libdnnl2)");
+  return Failure(Exit::device, begin + ": install Debian's package libdnnl2 (oneDNN 2)");
 }
 
 static void *library() {
   static void *opened = [] {
     void *opened = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!opened)
-      throw notToBeHad(dlerror());
+      throw cannotOpen(dlerror());
     return opened;
   }();
   return opened;

@@ -446,10 +446,10 @@ std::string emulatedFolder() {
     folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path().parent_path() /
              "lib" / "emulated-cuda";
   if (!std::filesystem::exists(folder / "libcuda.so.1", none))
-    throw Failure(Exit::device, "the emulated GPU is for tests and is not installed: its libraries "
-                                "are built into lib/emulated-cuda of a build tree, or stand in the "
-                                "folder that WEIR_EMULATED_CUDA names, but there are none in " +
-                                    folder.string());
+    throw Failure(Exit::device, "the libraries of the emulated GPU are not there (looked in " +
+                                    folder.string() +
+                                    "); build them with: tools/dev/build release emulated-cuda, or "
+                                    "name their folder in WEIR_EMULATED_CUDA");
   return folder;
 }
 

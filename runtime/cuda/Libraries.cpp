@@ -84,7 +84,7 @@ void *openLibrary(const std::string &folder, const Wanted &wanted) {
         why = library ? name + " of the tests is loaded" : dlerror();
     }
   throw Failure(Exit::device,
-                std::string(wanted.purpose) + " is not to be had (" + why + "): " + wanted.remedy);
+                std::string(wanted.purpose) + " cannot be opened (" + why + "): " + wanted.remedy);
 }
 
 template <class Library, class Fill>

@@ -1,0 +1,56 @@
+"""A component that is missing at run time: the message says what, where it was looked for, and what builds or installs it.
+
+Without oneDNN or a GPU's driver: runtime-alone-test.py.
+"""
+
+import shutil
+
+import weirtest
+from weirtest import BIN, MODELS
+
+PLUGIN = "libweir-gloo.so"
+MLP = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
+
+
+class MissingComponents(weirtest.Test):
+    def says(self, message, tool, *arguments, **more):
+        """The tool ends with status 6, and that message is the last line on standard error."""
+        done = self.run_tool(str(tool), *arguments, status=6, **more)
+        self.assertEqual(done.stderr.splitlines()[-1], f"error: {message}")
+        self.assertEqual(done.stdout, "")
+
+    def test_gloo_plugin(self):
+        """The first rank of two, of programs in a folder of their own."""
+        artifact, rows = self.folder / "a.weirx", self.digits(32)
+        self.weir("compile", *MLP, "--mesh", "dp=2", "-o", artifact)
+        shutil.copy(BIN / "weir-run", self.folder)
+        env = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+        begin = f"a run of several processes needs the plug-in {PLUGIN}, "
+        command = [self.folder / "weir-run", artifact, *rows, "--steps", 1]
+        build = "build it with: tools/dev/build release weir-gloo"
+        folder = self.folder.resolve()
+        with self.subTest("not there"):
+            self.says(f"{begin}which is not beside weir-run (looked in {folder}); {build}", *command, env=env)
+        whole = (BIN / PLUGIN).read_bytes()
+        with self.subTest("without Gloo"):
+            (self.folder / PLUGIN).write_bytes(whole.replace(b"libgloo.so", b"libnone.so"))
+            self.says(
+                f"{begin}which cannot be opened (libnone.so.0: cannot open shared object file: No such file or directory): "
+                "it needs Gloo and OpenSSL; install Debian's packages libgloo0 and libssl3",
+                *command, env=env,
+            )  # fmt: skip
+        with self.subTest("of another build"):
+            (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))
+            self.says(f"{begin}and {folder / PLUGIN} is of another build of Weir; {build}", *command, env=env)
+
+    def test_emulated_gpu(self):
+        self.says(
+            "the libraries of the emulated GPU are not there (looked in /nonexistent); "
+            "build them with: tools/dev/build release emulated-cuda, or name their folder in WEIR_EMULATED_CUDA",
+            "weir", "train", *MLP, *self.digits(32), "--steps", 1, "--target", "cuda", "--device", "emulated",
+            env={"WEIR_EMULATED_CUDA": "/nonexistent"},
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    weirtest.main()
