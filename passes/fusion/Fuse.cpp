@@ -386,12 +386,15 @@ void Recomputer::run(Group &group) {
     OpSet all;
     for (auto &[value, ops] : values)
       all.insert(ops.begin(), ops.end());
-    // What others read stays in memory.
-    for (auto &[value, ops] : values)
+    // What a third group reads stays in memory; what only its own group reads never gets there.
+    for (auto &[value, ops] : values) {
+      Group *own = groups.of(value.getDefiningOp());
       if (llvm::all_of(value.getUsers(), [&](Operation *user) {
-            return group.ops.contains(user) || all.contains(user);
+            return group.ops.contains(user) || all.contains(user) ||
+                   (own && groups.of(user) == own);
           }))
         spared += bytesOf(value);
+    }
     if (spared <= bytesOf(fresh) || !Groups::fits(group, all))
       continue;
     llvm::sort(values, [&](const auto &a, const auto &b) {
