@@ -286,7 +286,11 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
   phase.add(manager, options);
   if (options.watch)
     options.watch(manager);
-  return success(succeeded(manager.run(module)) && (!verified || succeeded(verify(module))));
+  if (failed(manager.run(module)) || (verified && failed(verify(module))))
+    return failure();
+  if (options.behindPhase)
+    options.behindPhase(phase.name, module);
+  return success();
 }
 
 LogicalResult runPhases(ModuleOp module, const PipelineOptions &options, StringRef last,

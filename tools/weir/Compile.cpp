@@ -26,6 +26,7 @@
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Text.h"
 #include "runtime/cpu/ThreadPool.h"
+#include "tools/weir/CompileReport.h"
 #include "tools/weir/DumpIr.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/FitMemory.h"
@@ -75,7 +76,7 @@ int64_t takenBy(ModuleOp plan, const PipelineOptions &options) {
 class Compilation {
 public:
   explicit Compilation(const CompileOptions &options)
-      : options(options), dump(options.dumpIr), reporter(context, options) {
+      : options(options), dump(options.dumpIr), report(options.report), reporter(context, options) {
     // Dumps are one sequence of files.
     context.disableMultithreading(dump.enabled());
     timing.setEnabled(options.timePasses);
@@ -97,8 +98,11 @@ public:
   /// What is elaborated, for the one mesh of `options`.
   Exit compile(const CompileOptions &options, std::shared_ptr<Target> target, Precisions named,
                LossScale scale, std::vector<std::byte> &output);
-  /// Throws Failure(Exit::storage) where a file of --dump-ir could not be written.
-  void requireDumped() const { dump.requireWritten(); }
+  /// Throws Failure(Exit::storage) where a file of --dump-ir or --report could not be written.
+  void requireWritten() const {
+    dump.requireWritten();
+    report.write();
+  }
 
 private:
   void printTo(std::vector<std::byte> &output);
@@ -109,6 +113,7 @@ private:
   SourceManager sources;
   MLIRContext context;
   DumpIr dump;
+  CompileReport report;
   ReportDiagnostics reporter;
   OwningOpRef<ModuleOp> module;
 };
@@ -164,6 +169,7 @@ Exit Compilation::compile(std::shared_ptr<Target> target, Precisions named,
     setDigests(*module);
   }
   dump.write(elaborated.str(), *module);
+  report.addPhase(elaborated, *module);
   if (options.stopAfter == elaborated) {
     printTo(output);
     return Exit::ok;
@@ -195,35 +201,39 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
   RankOptions ranks = ranksOf(options);
   if (!ranks.hosts.empty())
     (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
-  PipelineOptions pipeline{.target = target,
-                           .precision = named.precision,
-                           .master = named.master,
-                           .lossScale = scale,
-                           .microbatches = options.microbatches,
-                           .memoryReport = options.memory ? &memory : nullptr,
-                           .memory = options.memory,
-                           .threads = threadsOfRank(options),
-                           .offload = {options.offload, options.offloadsActivations},
-                           .mesh = ranks.mesh,
-                           .zero = ranks.zero,
-                           .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
-                           .sequenceParallel = options.sequenceParallel,
-                           .contextParallel = options.contextParallel,
-                           .rates = options.rates,
-                           // Ranks of one process exchange once for all of them, in one order.
-                           .overlap = options.overlap && !options.deterministic,
-                           .lowSums = options.lowSums,
-                           .lowGradients = options.lowGradients,
-                           .link = Link::parse(options.link).value_or(Link()),
-                           .watch = [&](PassManager &manager) { dump.watch(manager); },
-                           .dumpKernels =
-                               [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
-                                 if (kernels)
-                                   dump.write(("kernels-" + step).str(), kernels);
-                                 else
-                                   dump.writeText(("kernels-" + step).str(), text.str());
-                               },
-                           .time = &total};
+  PipelineOptions pipeline{
+      .target = target,
+      .precision = named.precision,
+      .master = named.master,
+      .lossScale = scale,
+      .microbatches = options.microbatches,
+      .memoryReport = options.memory ? &memory : nullptr,
+      .memory = options.memory,
+      .threads = threadsOfRank(options),
+      .offload = {options.offload, options.offloadsActivations},
+      .mesh = ranks.mesh,
+      .zero = ranks.zero,
+      .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
+      .sequenceParallel = options.sequenceParallel,
+      .contextParallel = options.contextParallel,
+      .rates = options.rates,
+      // Ranks of one process exchange once for all of them, in one order.
+      .overlap = options.overlap && !options.deterministic,
+      .lowSums = options.lowSums,
+      .lowGradients = options.lowGradients,
+      .link = Link::parse(options.link).value_or(Link()),
+      .watch = [&](PassManager &manager) { dump.watch(manager); },
+      .behindPhase = [&](llvm::StringRef phase,
+                         ModuleOp program) { report.addPhase(phase, program); },
+      .dumpKernels =
+          [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
+            report.addKernels(step, kernels);
+            if (kernels)
+              dump.write(("kernels-" + step).str(), kernels);
+            else
+              dump.writeText(("kernels-" + step).str(), text.str());
+          },
+      .time = &total};
   // What is too large is planned in other ways from the start.
   OwningOpRef<ModuleOp> whole;
   if (options.memory)
@@ -338,7 +348,7 @@ Exit compileModel(const CompileOptions &options, std::vector<std::byte> &output)
   compilation.prepare();
   Exit exit = compilation.compile(std::move(target), *named, output);
   if (exit == Exit::ok)
-    compilation.requireDumped();
+    compilation.requireWritten();
   return written(exit);
 }
 

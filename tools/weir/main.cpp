@@ -127,13 +127,15 @@ Exit compile(const CompileOptions &options, std::vector<std::byte> &output) {
   return exit;
 }
 
-/// What -o and --dump-ir name; "" and "-" are no files.
+/// What -o, --dump-ir and --report name; "" is no file, and neither is "-" of -o.
 std::vector<NamedPath> writtenByCompiler(const std::string &output, const CompileOptions &options) {
   std::vector<NamedPath> written;
   if (!output.empty() && output != "-")
     written.push_back(namedByOption("-o", output));
   if (!options.dumpIr.empty())
     written.push_back(namedByOption("--dump-ir", options.dumpIr, true));
+  if (!options.report.empty())
+    written.push_back(namedByOption("--report", options.report));
   return written;
 }
 
@@ -154,6 +156,12 @@ Command addCompile(CLI::App &app, State &state) {
                "The artifact's step gives its gradients too, for weir run --gradients");
   app.add_flag("--time-passes", state.compile.timePasses,
                "Say on standard error where the compile spends its time, phase by phase");
+  app.add_option("--report", state.compile.report,
+                 "Write how many operations the IR has behind each phase into this file, as JSON")
+      ->type_name("FILE")
+      ->check([](const std::string &path) {
+        return path == "-" ? "expected a file: standard output is the artifact's" : "";
+      });
   app.add_flag("--json", state.compile.json,
                "Diagnostics as one JSON object per line on standard output");
   return [&] {
