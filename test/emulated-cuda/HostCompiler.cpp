@@ -60,10 +60,11 @@ std::string driverPath() {
 }
 
 std::vector<std::string> optionsFor(const std::string &standard) {
+  // Most kernels run for less time than they take to compile: -Og compiles a third faster than -O1.
   std::vector<std::string> options = {"-std=" + standard,
                                       "-x",
                                       "c++",
-                                      "-O1",
+                                      "-Og",
                                       "-g0",
                                       "-fPIC",
                                       "-shared",

@@ -314,12 +314,22 @@ void shadowRange(uint64_t address, size_t bytes, Access access, Unwritten unwrit
   Cell *cell = cellsOf(address);
   uint64_t first = address & ~uint64_t(1), end = address + bytes;
   bool anyWritten = false, allWritten = true, told = false;
+  // Of another launch, its serial number decides, and neighbours were mostly touched by one block.
+  uint32_t ordered = 0;
+  auto isRace = [&](Stamp earlier) {
+    if (earlier.serial() == ordered || isMine(earlier.serial()))
+      return false;
+    if (!isOrdered(earlier))
+      return true;
+    ordered = earlier.serial();
+    return false;
+  };
   for (uint64_t at = first; at < end; at += 2, ++cell) {
     unsigned mask = at < address ? Stamp::second : at + 1 == end ? Stamp::first : Stamp::both;
     Stamp writer = cell->writer;
     anyWritten |= (writer.written() & mask) != 0;
     allWritten &= (writer.written() & mask) == mask;
-    if (!told && !isOrdered(writer) && !isMine(writer.serial())) {
+    if (!told && isRace(writer)) {
       told = true;
       race(at, bytes - (at - first), access, writer, true);
     }
@@ -327,7 +337,7 @@ void shadowRange(uint64_t address, size_t bytes, Access access, Unwritten unwrit
       cell->reader = stamp;
       continue;
     }
-    if (!told && !isReaderOrdered(cell->reader) && !isMine(cell->reader.serial())) {
+    if (!told && isRace(cell->reader)) {
       told = true;
       race(at, bytes - (at - first), access, cell->reader, false);
     }
