@@ -26,10 +26,15 @@ PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|g
 STAND_INS = {
     ("README.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     ("docs/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
-    ("docs/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "25"],
+    # verify-test has these sizes, and bits-test these models.
+    ("docs/testing.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
+    ("docs/testing.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
+    ("docs/testing.md", "weir train models/gpt-char.weir"): SMALL_GPT,
+    ("docs/testing.md", "tools/dev/bits record"): ["--models", "mnist-mlp", "--programs", "2"],
+    ("docs/testing.md", "tools/dev/misspell models/mnist-mlp.weir"): ["--sample", "8"],
     ("docs/testing.md", "weir-smith --seed 1"): ["--count", "2"],
-    ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "2"],
-    ("docs/testing.md", "weir-smith --target cuda"): ["--count", "2"],
+    ("docs/testing.md", "weir-smith --seed 50000"): ["--count", "1"],
+    ("docs/testing.md", "weir-smith --target cuda"): ["--count", "1"],
     ("docs/planning.md", "weir plan models/gpt-char.weir"): SMALL_GPT,
     ("docs/planning.md", "weir compile models/gpt-char.weir"): SMALL_GPT,
 }
@@ -59,6 +64,9 @@ BEFORE = {
     "docs/testing.md": "before_testing",
     "docs/tutorial.md": "before_tutorial",
 }
+
+# Pages with a test of their own below.
+OWN = ("README.md", "docs/tutorial.md", "docs/testing.md")
 
 
 def blocks(page):
@@ -93,6 +101,18 @@ def entry(table, page, command):
     return next((key for key in table if key[0] == page and command.startswith(key[1])), None)
 
 
+def with_stand_ins(page, command):
+    words, instead = shlex.split(command), STAND_INS.get(entry(STAND_INS, page, command), [])
+    for option, value in zip(instead[::2], instead[1::2]):
+        # A config's value stands behind its name, in the word of --set.
+        places = [at for at, word in enumerate(words) if word == option and (option != "--set" or words[at + 1].split("=")[0] == value.split("=")[0])]
+        if places:
+            words[places[0] + 1] = value
+        else:
+            words += [option, value]
+    return shlex.join(words)
+
+
 class Docs(weirtest.Test):
     def setUp(self):
         super().setUp()
@@ -118,13 +138,7 @@ class Docs(weirtest.Test):
         for command in commands(page):
             if entry(NOT_RUN, page, command):
                 continue
-            words, instead = shlex.split(command), STAND_INS.get(entry(STAND_INS, page, command), [])
-            for option, value in zip(instead[::2], instead[1::2]):
-                if option in words and option != "--set":
-                    words[words.index(option) + 1] = value
-                else:
-                    words += [option, value]
-            ran[command] = self.shell(shlex.join(words))
+            ran[command] = self.shell(with_stand_ins(page, command))
         for command, output in outputs(page).items():
             self.assertEqual(ran[command].stdout, output, command)
         return ran
@@ -152,12 +166,10 @@ class Docs(weirtest.Test):
             for page, start in table:
                 self.assertTrue(any(p == page and c.startswith(start) for p, c in everything), f"{page} has no '{start}'")
 
-    def test_other_pages(self):
-        """Pages without a test of their own below."""
-        for page in PAGES:
-            if page not in ("README.md", "docs/tutorial.md", "docs/testing.md"):
-                with self.subTest(page):
-                    self.run_page(page)
+    @weirtest.takes(30)
+    @weirtest.each(page for page in PAGES if page not in OWN and not all(entry(NOT_RUN, page, command) for command in commands(page)))
+    def test_page(self, page):
+        self.run_page(page)
 
     def test_links(self):
         for page in PAGES:

@@ -30,78 +30,73 @@ class Offload(weirtest.Test):
         self.weir("compile", MODELS / f"{model}.weir", *sizes, *options, "-o", path)
         return path
 
-    def test_losses_are_the_same(self):
-        for model, options in [
-            ("gpt-char", []),
-            ("gpt-char", ["--precision", "bf16"]),
-            ("gpt-char", ["--master", "bf16"]),
-            ("gpt-char", ["--microbatches", "4"]),
-            ("moe", []),
-            ("resnet", []),
-        ]:
-            sizes = SMALL_GPT if model == "gpt-char" else small(model)[0]
-            data = self.rows_of(model, sizes) if model == "resnet" else weirtest.data(window=self.text())
-            whole = self.compiled("whole", *options, model=model, sizes=sizes)
-            expected = self.losses_of(whole, *data, "--steps", 6)
-            before = self.memory(whole)
-            self.assertEqual(before["host"], 0)
-            for level in LEVELS:
-                with self.subTest(model=model, options=options, level=level):
-                    path = self.compiled(level, *options, "--offload", level, model=model, sizes=sizes)
-                    now = self.memory(path)
-                    self.assertLess(now["persistent"], before["persistent"])
-                    # A variable is on the device or with the host.
-                    self.assertEqual(now["persistent"] + now["host"], before["persistent"])
-                    for more in [["--threads", 1], ["--threads", 3, "--poison"], ["--offload-dir", self.folder]]:
-                        self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
+    @weirtest.takes(25)
+    @weirtest.each(["gpt-char", "gpt-char --precision bf16", "gpt-char --master bf16", "gpt-char --microbatches 4", "moe", "resnet"])
+    def test_losses_are_the_same(self, case):
+        model, *options = case.split()
+        sizes = SMALL_GPT if model == "gpt-char" else small(model)[0]
+        data = self.rows_of(model, sizes) if model == "resnet" else weirtest.data(window=self.text())
+        whole = self.compiled("whole", *options, model=model, sizes=sizes)
+        expected = self.losses_of(whole, *data, "--steps", 6)
+        before = self.memory(whole)
+        self.assertEqual(before["host"], 0)
+        for level in LEVELS[1:] if options else LEVELS:
+            with self.subTest(level=level):
+                path = self.compiled(level, *options, "--offload", level, model=model, sizes=sizes)
+                now = self.memory(path)
+                self.assertLess(now["persistent"], before["persistent"])
+                # A variable is on the device or with the host.
+                self.assertEqual(now["persistent"] + now["host"], before["persistent"])
+                for more in [["--threads", 1], ["--threads", 3, "--poison"], ["--offload-dir", self.folder]]:
+                    self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
         self.assertFalse([name for name in os.listdir(self.folder) if not name.endswith(("weirx", "jsonl", "npy", "txt"))])
 
-    def test_activations_go_to_the_host_and_come_back(self):
+    @weirtest.takes(25)
+    @weirtest.each(["0.6 activations", "0.42 activations --precision bf16", "0.8 activations --microbatches 4", "0.6 activations,parameters"])
+    def test_activations_go_to_the_host_and_come_back(self, case):
         """What there is no room to keep until gradients read it, and what is dear to compute again."""
-        for options, offload, share in [
-            ([], "activations", 0.6),
-            # At a level that every machine runs: what is dear to compute again depends on it.
-            (["--precision", "bf16", "--target", "cpu:x86-64-v3"], "activations", 0.42),
-            (["--microbatches", "4"], "activations", 0.8),
-            ([], "activations,parameters", 0.6),
-        ]:
-            with self.subTest(options=options, offload=offload):
-                data = weirtest.data(window=self.text())
-                others = ["--offload", "parameters"] if "parameters" in offload else []
-                whole = self.compiled("whole", *options, *others, sizes=WIDE_GPT)
-                expected = self.losses_of(whole, *data, "--steps", 6)
-                before, (fixed, taken) = self.memory(whole), self.taken(whole)
-                budget = fixed + int(share * (taken - fixed))
-                path = self.compiled("a", *options, "--threads", 2, "--memory", budget, "--offload", offload, sizes=WIDE_GPT)
-                now = self.memory(path)
-                self.assertGreater(now["host"], before["host"])
-                self.assertLessEqual(self.taken(path)[1], budget)
-                facts = json.loads(self.weir("inspect", "--memory", "--json", path).stdout)
-                away = sum(row["bytes"] * row["times"] for row in facts["away"])
-                self.assertEqual(away, facts["totals"]["away"])
-                self.assertGreaterEqual(away, now["host"] - before["host"])
-                self.assertIn("With the host rather than kept", self.weir("inspect", "--memory", path).stdout)
-                for more in [["--threads", 1], ["--threads", 2, "--poison"], ["--offload-dir", self.folder]]:
-                    self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
-        self.weir("run", path, *data, "--steps", 1, "--check-every-op")
+        share, offload, *options = case.split()
+        if "bf16" in options:  # at a level that every machine runs: what is dear to compute again depends on it
+            options += ["--target", "cpu:x86-64-v3"]
+        data = weirtest.data(window=self.text())
+        others = ["--offload", "parameters"] if "parameters" in offload else []
+        whole = self.compiled("whole", *options, *others, sizes=WIDE_GPT)
+        expected = self.losses_of(whole, *data, "--steps", 6)
+        before, (fixed, taken) = self.memory(whole), self.taken(whole)
+        budget = fixed + int(float(share) * (taken - fixed))
+        path = self.compiled("a", *options, "--threads", 2, "--memory", budget, "--offload", offload, sizes=WIDE_GPT)
+        now = self.memory(path)
+        self.assertGreater(now["host"], before["host"])
+        self.assertLessEqual(self.taken(path)[1], budget)
+        facts = json.loads(self.weir("inspect", "--memory", "--json", path).stdout)
+        away = sum(row["bytes"] * row["times"] for row in facts["away"])
+        self.assertEqual(away, facts["totals"]["away"])
+        self.assertGreaterEqual(away, now["host"] - before["host"])
+        self.assertIn("With the host rather than kept", self.weir("inspect", "--memory", path).stdout)
+        for more in [["--threads", 1], ["--threads", 2, "--poison"], ["--offload-dir", self.folder]]:
+            self.assertEqual(self.losses_of(path, *data, "--steps", 6, *more), expected, more)
+        if others:
+            self.weir("run", path, *data, "--steps", 1, "--check-every-op")
 
-    def test_activations_are_verified(self):
+    @weirtest.takes(40)
+    @weirtest.each(["cpu", "cuda"])
+    def test_activations_are_verified(self, target):
         model = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=128", "--set", "context=16", "--set", "batch=8"]
-        for more in [[], ["--target", "cuda"]]:
-            path = self.folder / "a.weirx"
-            self.weir("compile", *model, *more, "-o", path)
-            threads = len(os.sched_getaffinity(0))
-            fixed, taken = self.taken(path, threads)
-            library = (32 << 20) - (taken - self.memory(path)["arena"]) if more else 0
-            for share in range(95, 60, -1):
-                options = [*more, "--memory", library + fixed + share * (taken - fixed) // 100, "--offload", "activations"]
-                self.weir("compile", *model, *options, "--threads", threads, "-o", path)
-                if self.memory(path)["host"]:
-                    break
-            else:
-                self.fail("nothing goes to the host")
-            done = self.weir("verify", *model, *options, *(["--device", "emulated"] if more else []))
-            self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+        more = ["--target", target]
+        path = self.folder / "a.weirx"
+        self.weir("compile", *model, *more, "-o", path)
+        threads = len(os.sched_getaffinity(0))
+        fixed, taken = self.taken(path, threads)
+        library = (32 << 20) - (taken - self.memory(path)["arena"]) if target == "cuda" else 0
+        for share in range(95, 60, -3):
+            options = [*more, "--memory", library + fixed + share * (taken - fixed) // 100, "--offload", "activations"]
+            self.weir("compile", *model, *options, "--threads", threads, "-o", path)
+            if self.memory(path)["host"]:
+                break
+        else:
+            self.fail("nothing goes to the host")
+        done = self.weir("verify", *model, *options, *(["--device", "emulated"] if target == "cuda" else []))
+        self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
 
     def test_activations_want_a_budget(self):
         compiling = ["compile", MODELS / "gpt-char.weir", *SMALL_GPT, "-o", self.folder / "a.weirx"]
@@ -195,8 +190,9 @@ class Offload(weirtest.Test):
                    "--steps", 1, "--offload-dir", self.folder)  # fmt: skip
 
     def test_verified(self):
+        sizes = ["--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "context=8", "--set", "batch=2"]
         for more in [[], ["--target", "cuda", "--device", "emulated"]]:
-            done = self.weir("verify", MODELS / "gpt-char.weir", *SMALL_GPT, "--offload", "parameters", *more)
+            done = self.weir("verify", MODELS / "gpt-char.weir", *sizes, "--offload", "parameters", *more)
             self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
 
     def test_everything_else_is_as_it_was(self):
