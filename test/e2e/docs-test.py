@@ -204,6 +204,7 @@ class Docs(weirtest.Test):
 
     # docs/testing.md
 
+    @weirtest.takes(30)
     def test_testing(self):
         page = "docs/testing.md"
         ran = self.run_page(page)

@@ -1,5 +1,6 @@
 """Parameters kept in bf16: half the memory, updates that are not lost, and the same bits on any number of threads and after a resume."""
 
+import functools
 import json
 import shutil
 import struct
@@ -26,12 +27,17 @@ train {
 
 
 class Masters(weirtest.Test):
-    def train(self, name, *more, master="bf16", seed=3):
+    def compiled(self, *options):
+        """The artifact with those options, which is compiled once."""
+        artifact = self.folder / f"{'-'.join(options)}.weirx"
+        if not artifact.exists():
+            self.weir("compile", GPT, *SMALL_GPT, *options, "-o", artifact)
+        return artifact
+
+    def train(self, name, *more, master="bf16", precision="f32", seed=3):
         metrics = self.folder / f"{name}.jsonl"
-        self.weir(
-            "train", GPT, *SMALL_GPT, "--master", master, *weirtest.data(window=self.text()), "--seed", seed, "--metrics", metrics,
-            *more,
-        )  # fmt: skip
+        artifact = self.compiled("--master", master, "--precision", precision)
+        self.weir("run", artifact, *weirtest.data(window=self.text()), "--seed", seed, "--metrics", metrics, *more)
         return self.losses(metrics.name)
 
     def inspected(self, *options):
@@ -81,20 +87,20 @@ class Masters(weirtest.Test):
             self.assertEqual((one["stores"], one["why"]), ("bf16", "a master in bf16, rounded at random"))
         self.assertNotIn("cast once a step", json.dumps(facts["choices"]))
 
-    def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self):
-        for precision in ("f32", "bf16"):
-            whole, parts = self.folder / f"{precision}-whole", self.folder / f"{precision}-parts"
-            options = ["--precision", precision, "--steps", 20]
-            losses = self.train("whole", *options, "--every", 10, "--checkpoint", whole, "--threads", 1)
-            shutil.copytree(whole, parts)
-            shutil.rmtree(self.checkpoints(parts)[-1])
-            rest = self.train("rest", *options, "--checkpoint", parts, "--threads", 2, "--resume")
-            self.assertEqual(rest, losses[10:])
-            self.assertEqual(self.weights(whole), self.weights(parts))
-            again = self.folder / f"{precision}-again"
-            self.assertEqual(self.train("again", *options, "--checkpoint", again, "--threads", 3), losses)
-            self.assertEqual(self.weights(whole), self.weights(again))
-            self.assertNotEqual(self.train("other", *options, seed=4), losses)
+    @weirtest.each(["f32", "bf16"])
+    def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self, precision):
+        whole, parts = self.folder / "whole", self.folder / "parts"
+        train = functools.partial(self.train, precision=precision)
+        losses = train("whole", "--steps", 20, "--every", 10, "--checkpoint", whole, "--threads", 1)
+        shutil.copytree(whole, parts)
+        shutil.rmtree(self.checkpoints(parts)[-1])
+        rest = train("rest", "--steps", 20, "--checkpoint", parts, "--threads", 2, "--resume")
+        self.assertEqual(rest, losses[10:])
+        self.assertEqual(self.weights(whole), self.weights(parts))
+        again = self.folder / "again"
+        self.assertEqual(train("again", "--steps", 20, "--checkpoint", again, "--threads", 3), losses)
+        self.assertEqual(self.weights(whole), self.weights(again))
+        self.assertNotEqual(train("other", "--steps", 20, seed=4), losses)
 
     def test_losses_are_near_those_of_f32(self):
         wide, narrow = (self.train(master, "--steps", 60, master=master) for master in ("f32", "bf16"))
@@ -147,8 +153,7 @@ class Masters(weirtest.Test):
         for trained in ("f32", "bf16"):
             self.train(trained, "--steps", 4, "--checkpoint", self.folder / trained, master=trained)
             for used in ("f32", "bf16"):
-                artifact = self.folder / f"{used}.weirx"
-                self.weir("compile", GPT, *SMALL_GPT, "--master", used, "-o", artifact)
+                artifact = self.compiled("--master", used, "--precision", "f32")
                 done = self.weir("eval", artifact, "--checkpoint", self.folder / trained, *weirtest.data(window=text), "--json")
                 said = "tensors are of f32 there, and rounded to bf16" in done.stderr
                 self.assertEqual(said, (trained, used) == ("f32", "bf16"), done.stderr)
@@ -157,7 +162,7 @@ class Masters(weirtest.Test):
         self.assertNotEqual(losses["f32", "f32"], losses["f32", "bf16"])
         self.assertAlmostEqual(losses["f32", "f32"], losses["f32", "bf16"], delta=1e-2)
         weights = self.checkpoints(self.folder / "f32")[-1] / "model.safetensors"
-        done = self.weir("run", self.folder / "bf16.weirx", *weirtest.data(window=text), "--init", weights, "--steps", 1)
+        done = self.weir("run", artifact, *weirtest.data(window=text), "--init", weights, "--steps", 1)
         self.assertIn("tensors are of f32 there, and rounded to bf16", done.stderr)
 
     def test_what_is_finite_stays_so(self):

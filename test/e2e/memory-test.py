@@ -34,40 +34,42 @@ train {
 }
 """
 
+MODELS_OF_ALL_KINDS = ["gpt-char", "resnet", "moe"]
+
 
 class Memory(weirtest.Test):
     def run_of(self, path, *data, steps=4):
         self.weir("run", path, *data, "--steps", steps, "--seed", 1, "--metrics", self.folder / "m.jsonl")
         return self.losses("m.jsonl")
 
-    def cases(self):
-        yield "gpt-char", SMALL_GPT, weirtest.data(window=self.text())
-        for model in ["resnet", "moe"]:
-            sizes = small(model)[0]
-            yield model, sizes, self.rows_of(model, sizes) if model == "resnet" else weirtest.data(window=self.text())
+    def case(self, model):
+        """A model's sizes and data."""
+        sizes = SMALL_GPT if model == "gpt-char" else small(model)[0]
+        return sizes, self.rows_of(model, sizes) if model == "resnet" else weirtest.data(window=self.text())
 
-    def test_what_is_computed_again_has_the_same_bits(self):
-        for model, sizes, data in self.cases():
-            compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes]
-            whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
-            self.weir(*compiling, "-o", whole)
-            persistent, arena = self.taken(whole)
-            losses = self.run_of(whole, *data)
-            repeats = 0
-            for share in [1.0, 0.9, 0.75, 0.6]:
-                with self.subTest(model=model, share=share):
-                    budget = int(persistent + share * (arena - persistent))
-                    done = self.run_tool("weir", *compiling, "--memory", budget, "-o", less, status=None)
-                    if done.returncode:  # there is a limit, which is said
-                        self.assertEqual(done.returncode, 3)
-                        self.assertIn("does not fit into", done.stderr)
-                        continue
-                    if share == 1:
-                        self.assertEqual(less.read_bytes(), whole.read_bytes())
-                    repeats += "twice" in done.stderr
-                    self.assertLessEqual(self.taken(less)[1], budget)
-                    self.assertEqual(self.run_of(less, *data), losses)
-            self.assertGreater(repeats, 0, model)
+    @weirtest.each(MODELS_OF_ALL_KINDS)
+    def test_what_is_computed_again_has_the_same_bits(self, model):
+        sizes, data = self.case(model)
+        compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes]
+        whole, less = self.folder / "whole.weirx", self.folder / "less.weirx"
+        self.weir(*compiling, "-o", whole)
+        persistent, arena = self.taken(whole)
+        losses = self.run_of(whole, *data)
+        repeats = 0
+        for share in [1.0, 0.9, 0.75, 0.6]:
+            with self.subTest(share=share):
+                budget = int(persistent + share * (arena - persistent))
+                done = self.run_tool("weir", *compiling, "--memory", budget, "-o", less, status=None)
+                if done.returncode:  # there is a limit, which is said
+                    self.assertEqual(done.returncode, 3)
+                    self.assertIn("does not fit into", done.stderr)
+                    continue
+                if share == 1:
+                    self.assertEqual(less.read_bytes(), whole.read_bytes())
+                repeats += "twice" in done.stderr
+                self.assertLessEqual(self.taken(less)[1], budget)
+                self.assertEqual(self.run_of(less, *data), losses)
+        self.assertGreater(repeats, 0, model)
 
     def test_what_is_seen_in_many_shapes(self):
         compiling = ["compile", "--threads", 2, self.write("chain.weir", SHAPES), "-o", self.folder / "a.weirx"]
@@ -78,9 +80,11 @@ class Memory(weirtest.Test):
         self.assertIn("twice", done.stderr)
         self.assertEqual(self.run_of(self.folder / "a.weirx", *data), losses)
 
+    @weirtest.takes(30)
     def test_what_is_named_where_nothing_fits_does(self):
         kept = 0
-        for model, sizes, _ in self.cases():
+        for model in MODELS_OF_ALL_KINDS:
+            sizes, _ = self.case(model)
             compiling = ["compile", "--threads", 2, MODELS / f"{model}.weir", *sizes, "-o", self.folder / "a.weirx"]
             self.weir(*compiling)
             persistent, arena = self.taken(self.folder / "a.weirx")
@@ -173,6 +177,7 @@ class Memory(weirtest.Test):
         self.assertEqual(status, 0)
         return usage.ru_maxrss * 1024
 
+    @weirtest.takes(30)
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer takes memory of its own")
     def test_a_run_takes_what_is_stated(self):
         """2 % and 32 MiB, above a run of next to nothing."""

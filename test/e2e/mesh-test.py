@@ -81,6 +81,7 @@ class Mesh(weirtest.Test):
         self.assertLessEqual(kept("--mesh", "tp=2", "--no-overlap"), 1.1 / 2 * kept())
         self.assertLessEqual(kept("--mesh", "tp=4", "--no-overlap"), 1.1 / 4 * kept())
 
+    @weirtest.takes(20)
     @weirtest.each(["bf16", "bf16 --master bf16", "f16 --loss-scale dynamic", "f8"])
     def test_low_precision(self, low):
         """Ranks round their parts of a sum, so losses are as far from one device's as low precision is fine."""
@@ -101,6 +102,7 @@ class Mesh(weirtest.Test):
                 together = self.compiled("gpt-char", *options, "--mesh", *mesh, name="together.weirx")
                 self.agree(self.losses(together, *text), alone, delta=1e-3)
 
+    @weirtest.takes(30)
     def test_low_gradients(self):
         """They are exchanged in half the bytes, whatever they are cut by, and a deterministic step is the same on every mesh."""
         options = ["--set", "layers=1", "--set", "width=64", "--set", "context=16", "--set", "batch=16", "--precision", "bf16"]
@@ -236,6 +238,7 @@ class Mesh(weirtest.Test):
         """Also where the rows of some, and not of others, are many enough to add up in parts."""
         self.compiled("gpt-char", "--mesh", "dp=8,tp=8", name="a.weirx")
 
+    @weirtest.takes(40)
     def test_tensors_larger_than_a_device_counts(self):
         """2.16e9 elements on four ranks are what they are in four microbatches."""
         model = """config batch = 4, rounds = 1
@@ -350,6 +353,7 @@ train {
     def test_axes_of_one_rank_cut_nothing(self):
         self.compiled("mnist-mlp", "--mesh", "dp=2,ep=1,cp=1,tp=1,pp=1", name="a.weirx")
 
+    @weirtest.takes(20)
     def test_deterministic_order(self):
         """Sums over several axes are made in one order, however the mesh names them."""
         for mesh in ("cp=2,ep=2", "cp=2,dp=2,ep=2"):

@@ -8,6 +8,7 @@ import subprocess
 import time
 import unittest
 
+import weirtest
 from weirtest import BIN
 
 ranks = importlib.import_module("processes-test")
@@ -169,6 +170,7 @@ class OnHosts(ranks.Ranks):
         self.all_end(processes)
         self.assertEqual(self.losses("m.jsonl"), self.losses("virtual.jsonl"))
 
+    @weirtest.takes(25)
     def test_a_link_that_is_slow_for_long(self):
         """Who is late is alive, however little comes through for longer than the silence that ends a run."""
 
@@ -191,9 +193,11 @@ class OnHosts(ranks.Ranks):
 
         self.unsettled(2, unsettle)
 
-    def test_a_broken_link_ends_all(self):
+    @weirtest.takes(40)
+    @weirtest.each(["0", "2,3"])
+    def test_a_broken_link_ends_all(self, lost):
         """Nothing that was saved is lost: all go on, or half of them do."""
-        rows = self.digits(64)
+        rows, lost = self.digits(64), list(map(int, lost.split(",")))
         four, two = (self.compiled(*ranks.MLP, "--mesh", f"dp={size}", "--zero", 1, name=f"{size}.weirx") for size in (4, 2))
 
         def words(artifact, name, folder):
@@ -202,35 +206,32 @@ class OnHosts(ranks.Ranks):
 
         self.weir(*words(four, "whole", "whole"))
         whole = self.losses_by_step("whole.jsonl")
-        for lost in ((0,), (2, 3)):
-            with self.subTest(lost=lost):
-                name = f"without-{lost[0]}"
-                self.connect(4)
-                self.network.slow("20mbit")
-                processes = self.begin(4, *words(four, name, name))
-                self.await_steps(processes, f"{name}.jsonl", 10)
-                saved = self.checkpoints(self.folder / name)[-1].name
-                for host in lost:
-                    self.network.set(host, "down")
-                for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=10)):
-                    waits = rf"step \d+: rank {rank} waits in .* for rank \d"
-                    self.assertRegex(err, rf"error: rank {rank}: {waits}: rank \d is not heard of for 8 s: .*; its last actions are in ")
-                self.assertGreaterEqual(self.checkpoints(self.folder / name)[-1].name, saved)
-                self.assertLessEqual(self.losses_by_step(f"{name}.jsonl").items(), whole.items())
-                for host in lost:
-                    self.network.set(host, "up")
-                self.network.fast()
-                shutil.copytree(self.folder / name, self.folder / f"{name}-by-two")
-                self.all_end(self.begin(4, *words(four, f"{name}-on", name), "--resume"))
-                on = self.losses_by_step(f"{name}-on.jsonl")
-                self.assertGreater(min(on), int(saved.split("-")[1]))
-                self.assertEqual(on, {step: whole[step] for step in range(min(on), 41)})
-                self.assertEqual(self.weights(self.folder / name), self.weights(self.folder / "whole"))
-                self.all_end(self.begin(2, *words(two, f"{name}-by-two", f"{name}-by-two"), "--resume"))
-                by_two = self.losses_by_step(f"{name}-by-two.jsonl")
-                self.assertEqual(by_two.keys(), on.keys())
-                for step in on:
-                    self.assertAlmostEqual(by_two[step] / whole[step], 1, delta=1e-5)
+        self.connect(4)
+        self.network.slow("20mbit")
+        processes = self.begin(4, *words(four, "without", "without"))
+        self.await_steps(processes, "without.jsonl", 10)
+        saved = self.checkpoints(self.folder / "without")[-1].name
+        for host in lost:
+            self.network.set(host, "down")
+        for rank, (out, err) in enumerate(self.all_end(processes, status=7, within=10)):
+            waits = rf"step \d+: rank {rank} waits in .* for rank \d"
+            self.assertRegex(err, rf"error: rank {rank}: {waits}: rank \d is not heard of for 8 s: .*; its last actions are in ")
+        self.assertGreaterEqual(self.checkpoints(self.folder / "without")[-1].name, saved)
+        self.assertLessEqual(self.losses_by_step("without.jsonl").items(), whole.items())
+        for host in lost:
+            self.network.set(host, "up")
+        self.network.fast()
+        shutil.copytree(self.folder / "without", self.folder / "by-two")
+        self.all_end(self.begin(4, *words(four, "on", "without"), "--resume"))
+        on = self.losses_by_step("on.jsonl")
+        self.assertGreater(min(on), int(saved.split("-")[1]))
+        self.assertEqual(on, {step: whole[step] for step in range(min(on), 41)})
+        self.assertEqual(self.weights(self.folder / "without"), self.weights(self.folder / "whole"))
+        self.all_end(self.begin(2, *words(two, "by-two", "by-two"), "--resume"))
+        by_two = self.losses_by_step("by-two.jsonl")
+        self.assertEqual(by_two.keys(), on.keys())
+        for step in on:
+            self.assertAlmostEqual(by_two[step] / whole[step], 1, delta=1e-5)
 
     def test_two_that_do_not_reach_each_other(self):
         """All reach rank 0, so none is lost: the time for who is late ends them."""

@@ -58,6 +58,7 @@ class Overlap(weirtest.Test):
             self.assertEqual(rank.returncode, 0, err[-2000:])
         return self.losses(metrics)
 
+    @weirtest.takes(30)
     def test_the_bits_are_the_same(self):
         rows, text = self.digits(64), data(window=self.text())
         for model, options, fed, mesh in (

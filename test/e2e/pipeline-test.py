@@ -47,19 +47,23 @@ class Pipeline(weirtest.Test):
         self.weir("run", artifact, *options, "--steps", steps, "--metrics", metrics)
         return [json.loads(line)["loss"] for line in metrics.read_text().splitlines() if "loss" in json.loads(line)][:steps]
 
-    def test_losses_are_one_devices_to_the_bit(self):
+    @weirtest.takes(30)
+    @weirtest.each(["pp=2", "pp=4"])
+    def test_losses_are_one_devices_to_the_bit(self, mesh):
         text = data(window=self.text())
-        for microbatches in (1, 4):
+        # Of one microbatch there is nothing to order.
+        for microbatches, schedules in {
+            "pp=2": [(4, ("gpipe", "1f1b", "interleaved", "interleaved:3", "zero-bubble"))],
+            "pp=4": [(1, ("1f1b",)), (4, ("1f1b", "interleaved:3", "zero-bubble"))],
+        }[mesh]:
             cut = [*SMALL, "--microbatches", microbatches]
             alone = self.losses(self.compiled(*cut), *text)
-            for mesh in ("pp=2", "pp=4"):
-                for schedule in ("gpipe", "1f1b", "interleaved", "interleaved:3", "zero-bubble"):
-                    if microbatches == 1 and schedule != "1f1b":
-                        continue  # there is nothing to order
-                    with self.subTest(mesh=mesh, schedule=schedule, microbatches=microbatches):
-                        together = self.compiled(*cut, "--mesh", mesh, "--schedule", schedule)
-                        self.assertEqual(self.losses(together, *text), alone)
+            for schedule in schedules:
+                with self.subTest(schedule=schedule, microbatches=microbatches):
+                    together = self.compiled(*cut, "--mesh", mesh, "--schedule", schedule)
+                    self.assertEqual(self.losses(together, *text), alone)
 
+    @weirtest.takes(20)
     def test_what_is_carried_on(self):
         """Statistics from microbatch to microbatch, read forward as they were and as they are."""
         seen = self.write("seen.weir", SEEN)
@@ -88,19 +92,21 @@ class Pipeline(weirtest.Test):
                 self.fails(5, rf"warning: '{name}' is nan at \[0\] in .*which is not finite: a step that computes such a value anew is left out", "weir", "run",
                            artifact, *self.digits(64), "--steps", 3, "--init-partial", init, "--nan", "skip")  # fmt: skip
 
+    @weirtest.takes(20)
     def test_with_other_axes(self):
         text = data(window=self.text())
-        cut = [*SMALL, "--microbatches", 2]
+        cut = ["--set", "layers=2", *SMALL[2:], "--microbatches", 2]
         for mesh, rest in (("dp=2", []), ("dp=2", ["--zero", 1]), ("tp=2", []), ("dp=2", ["--zero", 3])):
             alone = self.losses(self.compiled(*cut, "--mesh", mesh, *rest), *text)
             with self.subTest(mesh=mesh, rest=rest):
                 together = self.compiled(*cut, "--mesh", f"pp=2,{mesh}", *rest)
                 self.assertEqual(self.losses(together, *text), alone)
 
+    @weirtest.takes(25)
     def test_a_table_that_makes_the_logits(self):
         """Its gradients are summed on both stages, and added up once: the losses are as near as another order of sums is."""
         text = data(window=self.text())
-        cut = [*SMALL, "--microbatches", 4]
+        cut = ["--set", "layers=2", *SMALL[2:], "--microbatches", 4]
         for mesh in ("pp=2", "pp=2,tp=2", "pp=2,dp=2"):
             for precision in ("f32", "bf16"):
                 with self.subTest(mesh=mesh, precision=precision):

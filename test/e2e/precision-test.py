@@ -13,11 +13,11 @@ LOW = ["bf16", "f16", "f8", "f8_block"]
 
 class Precision(weirtest.Test):
     def train(self, precision, name, *more):
-        metrics = self.folder / f"{name}.jsonl"
-        self.weir(
-            "train", MODEL, *SMALL_GPT, "--precision", precision, *weirtest.data(window=self.text()), "--seed", 3,
-            "--metrics", metrics, *more,
-        )  # fmt: skip
+        """A run of the artifact for that precision, which is compiled once."""
+        artifact, metrics = self.folder / f"{precision}.weirx", self.folder / f"{name}.jsonl"
+        if not artifact.exists():
+            self.weir("compile", MODEL, *SMALL_GPT, "--precision", precision, "-o", artifact)
+        self.weir("run", artifact, *weirtest.data(window=self.text()), "--seed", 3, "--metrics", metrics, *more)
         return self.losses(metrics.name)
 
     def test_losses_are_near_those_of_f32(self):
@@ -68,18 +68,18 @@ train {
             said = self.weir("eval", artifact, "--checkpoint", kept, *rows).stdout
             self.assertIn(f"{loss:.6g}"[:7], said)
 
-    def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self):
-        for precision in LOW:
-            whole, parts = self.folder / f"{precision}-whole", self.folder / f"{precision}-parts"
-            losses = self.train(precision, "whole", "--steps", 20, "--checkpoint", whole, "--threads", 1)
-            self.train(precision, "first", "--steps", 10, "--checkpoint", parts, "--threads", 3)
-            rest = self.train(precision, "rest", "--steps", 20, "--checkpoint", parts, "--threads", 2, "--resume", "--extend")
-            # The schedule of the first ten steps runs over ten, so only runs of the same length have the same bits.
-            self.assertEqual(len(rest), 10)
-            again = self.train(precision, "again", "--steps", 20, "--threads", 3)
-            self.assertEqual(losses, again)
-            tensors = self.weights(whole)
-            self.assertEqual(sorted(tensors), sorted(self.weights(parts)))
+    @weirtest.each(LOW)
+    def test_bits_are_the_same_on_any_number_of_threads_and_resumed(self, precision):
+        whole, parts = self.folder / "whole", self.folder / "parts"
+        losses = self.train(precision, "whole", "--steps", 20, "--checkpoint", whole, "--threads", 1)
+        self.train(precision, "first", "--steps", 10, "--checkpoint", parts, "--threads", 3)
+        rest = self.train(precision, "rest", "--steps", 20, "--checkpoint", parts, "--threads", 2, "--resume", "--extend")
+        # The schedule of the first ten steps runs over ten, so only runs of the same length have the same bits.
+        self.assertEqual(len(rest), 10)
+        again = self.train(precision, "again", "--steps", 20, "--threads", 3)
+        self.assertEqual(losses, again)
+        tensors = self.weights(whole)
+        self.assertEqual(sorted(tensors), sorted(self.weights(parts)))
 
     def test_a_resumed_run_in_f8_goes_on_with_its_scales(self):
         whole, parts = self.folder / "whole", self.folder / "parts"

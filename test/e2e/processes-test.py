@@ -104,6 +104,7 @@ class Ranks(weirtest.Test):
 
 
 class Processes(Ranks):
+    @weirtest.takes(25)
     def test_bits_of_virtual_devices(self):
         text, rows = data(window=self.text()), self.digits(64)
         for model, fed, mesh in (
@@ -175,21 +176,19 @@ class Processes(Ranks):
         self.await_steps(processes)
         return processes
 
-    def test_a_killed_rank_ends_all(self):
-        for victim in (0, 2):
-            with self.subTest(victim=victim):
-                shutil.rmtree(self.folder / "kept", ignore_errors=True)
-                (self.folder / "m.jsonl").unlink(missing_ok=True)
-                processes = self.endless(3)
-                processes[victim].kill()
-                others = [process for process in processes if process is not processes[victim]]
-                for out, err in self.all_end(others, status=7, within=10):
-                    self.assertRegex(err, rf"error: rank \d: .*rank {victim} has ended without a word")
-                    self.assertRegex(err, r"step \d+: rank \d waits in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
-                last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
-                self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
-                self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
+    @weirtest.each([0, 2])
+    def test_a_killed_rank_ends_all(self, victim):
+        processes = self.endless(3)
+        processes[victim].kill()
+        others = [process for process in processes if process is not processes[victim]]
+        for out, err in self.all_end(others, status=7, within=10):
+            self.assertRegex(err, rf"error: rank \d: .*rank {victim} has ended without a word")
+            self.assertRegex(err, r"step \d+: rank \d waits in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
+        last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
+        self.assertRegex(last, r"(?s)has ended without a word.*: step \d+ round 0: .*mnist-mlp\.weir:\d+")
+        self.assertEqual(len(last.split("last one:\n")[1].splitlines()), 100)
 
+    @weirtest.takes(30)
     def test_killed_at_random_moments(self):
         """At any of them, the first of loading and the last of saving included, nothing that was saved is lost."""
         choose, kills = random.Random(5), int(os.environ.get("WEIR_KILLS", 5))
@@ -219,23 +218,20 @@ class Processes(Ranks):
             if (self.folder / f"{kill}.jsonl").exists():
                 self.assertLessEqual(self.losses_by_step(f"{kill}.jsonl").items(), whole.items())
 
-    def test_a_stopped_rank_ends_all(self):
-        for victim in (0, 2):
-            with self.subTest(victim=victim):
-                shutil.rmtree(self.folder / "kept", ignore_errors=True)
-                (self.folder / "m.jsonl").unlink(missing_ok=True)
-                processes = self.endless(3)
-                began = time.monotonic()
-                processes[victim].send_signal(signal.SIGSTOP)
-                others = [process for process in processes if process is not processes[victim]]
-                for out, err in self.all_end(others, status=7, within=10):
-                    self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
-                self.assertGreater(time.monotonic() - began, 6)
-                # It finds out as it goes on, and does not blame another one.
-                processes[victim].send_signal(signal.SIGCONT)
-                ((out, err),) = self.all_end([processes[victim]], status=7, within=10)
-                self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or cut off for \d+ s, and the others went on without it")
-                self.assertNotRegex(err, "without a word|is not heard of")
+    @weirtest.each([0, 2])
+    def test_a_stopped_rank_ends_all(self, victim):
+        processes = self.endless(3)
+        began = time.monotonic()
+        processes[victim].send_signal(signal.SIGSTOP)
+        others = [process for process in processes if process is not processes[victim]]
+        for out, err in self.all_end(others, status=7, within=10):
+            self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
+        self.assertGreater(time.monotonic() - began, 6)
+        # It finds out as it goes on, and does not blame another one.
+        processes[victim].send_signal(signal.SIGCONT)
+        ((out, err),) = self.all_end([processes[victim]], status=7, within=10)
+        self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or cut off for \d+ s, and the others went on without it")
+        self.assertNotRegex(err, "without a word|is not heard of")
 
     def test_a_rank_without_data(self):
         """Its file is cut short during the run: all save together what was learnt until then."""
@@ -418,6 +414,7 @@ class Deterministic(Ranks):
         self.all_end(self.begin(4, *run, *self.options("four", steps=3)))
         self.assert_same("one", "four")
 
+    @weirtest.takes(30)
     def test_a_run_goes_on_elsewhere(self):
         words = [*GPT[:-1], "batch=8", *data(window=self.text())]
         self.train("there", 4, *words, "--mesh", "dp=2,tp=2")
@@ -427,6 +424,7 @@ class Deterministic(Ranks):
             self.weir("train", *more) if size == 1 else self.all_end(self.begin(size, "train", *more))
         self.assert_same("here", "there")
 
+    @weirtest.takes(40)
     def test_stages(self):
         """At as many microbatches; sizes that ranks do not have as many of."""
         words = [MODELS / "gpt-char.weir", "--set", "layers=1", "--set", "width=12", "--set", "context=9", "--set", "batch=18",
@@ -439,30 +437,31 @@ class Deterministic(Ranks):
                 self.train(name, size, *words, "--mesh", mesh, "--schedule", schedule)
                 self.assert_same("alone", name)
 
-    def test_layouts_and_sums_of_stages(self):
+    @weirtest.takes(40)
+    @weirtest.each(["moe layers=3 width=96 context=9 batch=32", "gpt-char layers=1 width=8 context=16 batch=32"])
+    def test_layouts_and_sums_of_stages(self, case):
         """Sizes at which stages once had other cuts, sums in other parts, and a loss alone in its bucket."""
-        text = data(window=self.text())
-        for model, *sets in (("moe", "layers=3", "width=96", "context=9", "batch=32"), ("gpt-char", "layers=1", "width=8", "context=16", "batch=32")):
-            words = [MODELS / f"{model}.weir", *(word for one in sets for word in ("--set", one)), "--microbatches", 4, *text]
-            self.train(f"{model}-alone", 1, *words)
-            self.train(f"{model}-pp", 1, *words, "--mesh", "pp=2")
-            self.train(f"{model}-pp4", 1, *words, "--mesh", "pp=4", "--schedule", "zero-bubble")
-            with self.subTest(model):
-                self.assert_same(f"{model}-alone", f"{model}-pp")
-                self.assert_same(f"{model}-alone", f"{model}-pp4")
+        model, *sets = case.split()
+        words = [MODELS / f"{model}.weir", *(word for one in sets for word in ("--set", one)), "--microbatches", 4, *data(window=self.text())]
+        self.train("alone", 1, *words)
+        self.train("pp", 1, *words, "--mesh", "pp=2")
+        self.train("pp4", 1, *words, "--mesh", "pp=4", "--schedule", "zero-bubble")
+        self.assert_same("alone", "pp")
+        self.assert_same("alone", "pp4")
 
-    def test_experts_and_sequences(self):
+    @weirtest.takes(25)
+    @weirtest.each(["moe", "llama"])
+    def test_experts_and_sequences(self, model):
         """On meshes of as many ep and cp, whatever dp and tp."""
-        text = data(window=self.text())
         sets = ["--set", "layers=1", "--set", "width=32", "--set", "context=16", "--set", "batch=16"]
-        for words, first, mesh, size in (
-            ([MODELS / "moe.weir", *sets], "ep=2", "dp=2,ep=2", 4),
-            ([MODELS / "llama.weir", *sets, "--set", "hidden=48", "--context-parallel", "ring"], "cp=2", "cp=2,tp=2", 1),
-        ):
-            with self.subTest(first):
-                self.train(f"{first}-threads", 1, *words, *text, "--mesh", first)
-                self.train(f"{first}-more", size, *words, *text, "--mesh", mesh)
-                self.assert_same(f"{first}-threads", f"{first}-more")
+        more, first, mesh, size = {
+            "moe": ([], "ep=2", "dp=2,ep=2", 4),
+            "llama": (["--set", "hidden=48", "--context-parallel", "ring"], "cp=2", "cp=2,tp=2", 1),
+        }[model]
+        words = [MODELS / f"{model}.weir", *sets, *more, *data(window=self.text())]
+        self.train("threads", 1, *words, "--mesh", first)
+        self.train("more", size, *words, "--mesh", mesh)
+        self.assert_same("threads", "more")
 
     def test_what_it_costs_is_said(self):
         words = [*MLP, *self.digits(64), "--deterministic", "--steps", 2]

@@ -71,10 +71,12 @@ class Restarts(ranks.Ranks):
         found = re.findall(r'^\{"step":(\d+),', path.read_text() if path.exists() else "", re.M)
         return int(found[-1]) if found else 0
 
+    @ranks.weirtest.takes(30)
     def test_killed_at_random_moments(self):
         """Whoever it is and whenever, the run goes on by itself, to the bits of one that nothing happened to."""
         self.kill_at_random("dp=2", 2)
 
+    @ranks.weirtest.takes(40)
     def test_stages_killed_at_random_moments(self):
         self.kill_at_random("pp=2,dp=2", 4, "--microbatches", 2)
 
@@ -271,6 +273,7 @@ class Generations(ranks.Ranks):
 class SeveralMeshes(ranks.Ranks):
     WORDS = [*ranks.MLP, "--mesh", "dp=4", "--mesh", "dp=2", "--mesh", "dp=1", "--zero", 1]
 
+    @ranks.weirtest.takes(20)
     def test_a_run_takes_what_fits(self):
         """And goes on with it from what another has saved. The bits are those of an artifact for that mesh alone."""
         rows, artifact = self.digits(64), self.compiled(*self.WORDS)
@@ -337,6 +340,7 @@ class Pulses:
 
 
 class SlowRanks(ranks.Ranks):
+    @ranks.weirtest.takes(60)
     def test_it_is_named_once(self):
         # A warning takes 50 slow steps in a row: each of them is stopped at least once.
         artifact = self.compiled(ranks.MLP[0], "--set", "hidden=4096", "--set", "batch=128", "--mesh", "dp=2", "--no-overlap")
