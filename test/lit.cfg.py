@@ -35,3 +35,5 @@ config.environment["PATH"] = os.pathsep.join(
     [config.tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
 config.environment["NO_COLOR"] = "1"
+if "WEIR_MAX_CPU" in os.environ:
+    config.environment["WEIR_MAX_CPU"] = os.environ["WEIR_MAX_CPU"]

@@ -6,59 +6,29 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Processor.h"
-
-#include "llvm/TargetParser/Host.h"
-
-#include <vector>
-
-using namespace llvm;
+#include "runtime/base/CpuLevel.h"
+#include <algorithm>
 
 namespace weir {
 
-namespace {
-
-struct Level {
-  Processor processor;
-  std::vector<StringRef> needs; ///< LLVM's names of what it has beyond the level before it
+/// Code may use what its level has, and nothing else that the machine which compiles has: equal
+/// models give equal bytes, and what an artifact says that it needs is true.
+static const Processor processors[] = {
+    {"x86-64-v3", "", "x86-64-v3", 256, false},
+    {"x86-64-v4", "", "x86-64-v4", 512, false},
+    {"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16", 512, true},
+    {"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16+amx", 512, true},
 };
 
-} // namespace
-
-/// In order. Code may use what its level has, and nothing else that the machine which compiles has:
-/// equal models give equal bytes, and what an artifact says that it needs is true.
-static ArrayRef<Level> levels() {
-  static const Level all[] = {
-      {{"x86-64-v3", "", "x86-64-v3", 256, false},
-       {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}},
-      {{"x86-64-v4", "", "x86-64-v4", 512, false},
-       {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}},
-      {{"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16", 512, true},
-       {"avx512bf16", "avx512vnni"}},
-      {{"x86-64-v4", "+avx512bf16,+avx512vnni", "x86-64-v4+bf16+amx", 512, true},
-       {"amx-tile", "amx-int8", "amx-bf16"}},
-  };
-  return all;
-}
-
-std::optional<Processor> Processor::parse(StringRef option) {
+std::optional<Processor> Processor::parse(llvm::StringRef option) {
   if (!option.consume_front("cpu"))
     return std::nullopt;
-  std::optional<Processor> found;
-  if (option.consume_front(":")) {
-    for (const Level &level : levels())
-      if (level.processor.level == option)
-        found = level.processor;
-    return found;
-  }
-  if (!option.empty())
+  if (option.empty())
+    option = cpuLevel();
+  else if (!option.consume_front(":"))
     return std::nullopt;
-  StringMap<bool> features = sys::getHostCPUFeatures();
-  for (const Level &level : levels()) {
-    if (!all_of(level.needs, [&](StringRef name) { return features.lookup(name); }))
-      break;
-    found = level.processor;
-  }
-  return found;
+  auto *found = std::ranges::find(processors, option, &Processor::level);
+  return found == std::end(processors) ? std::nullopt : std::optional(*found);
 }
 
 } // namespace weir

@@ -18,12 +18,12 @@ namespace weir {
 struct Processor {
   std::string cpu;      ///< LLVM's -mcpu
   std::string features; ///< LLVM's -mattr, may be empty
-  std::string level;    ///< what the code needs at least (runtime/cpu/Isa.h)
+  std::string level;    ///< what the code needs at least (runtime/base/CpuLevel.h)
   int vectorBits = 256;
   bool multipliesBf16 = false; ///< in instructions of its own, twice as many a cycle as f32 or more
 
-  /// From "cpu:" and a level, or "cpu", the highest one that this machine has; none for anything
-  /// else, and for "cpu" on a machine below x86-64-v3.
+  /// From "cpu:" and a level, or "cpu", the highest one that this machine has (cpuLevel()); none
+  /// for anything else, and for "cpu" on a machine below x86-64-v3.
   static std::optional<Processor> parse(llvm::StringRef option);
 };
 

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Isa.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Error.h"
 #include "runtime/cpu/CpuDevice.h"
+#include <algorithm>
 #include <dnnl.h>
 #include <mutex>
 
@@ -16,27 +18,17 @@ namespace weir::cpu {
 namespace {
 
 struct Level {
-  std::string_view name;
+  std::string_view name;  ///< of cpuLevels, in their order
   dnnl_cpu_isa_t library; ///< what oneDNN may use
-  bool (*isHere)();
 };
 
-/// In order: a processor of one runs the code of those before it.
 constexpr Level levels[] = {
-    {"x86-64-v3", dnnl_cpu_isa_avx2, [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
-    {"x86-64-v4", dnnl_cpu_isa_avx512_core,
-     [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
-    {"x86-64-v4+bf16", dnnl_cpu_isa_avx512_core_bf16,
-     [] {
-       return __builtin_cpu_supports("avx512bf16") != 0 &&
-              __builtin_cpu_supports("avx512vnni") != 0;
-     }},
-    {"x86-64-v4+bf16+amx", dnnl_cpu_isa_avx512_core_amx,
-     [] {
-       return __builtin_cpu_supports("amx-tile") != 0 && __builtin_cpu_supports("amx-int8") != 0 &&
-              __builtin_cpu_supports("amx-bf16") != 0;
-     }},
+    {"x86-64-v3", dnnl_cpu_isa_avx2},
+    {"x86-64-v4", dnnl_cpu_isa_avx512_core},
+    {"x86-64-v4+bf16", dnnl_cpu_isa_avx512_core_bf16},
+    {"x86-64-v4+bf16+amx", dnnl_cpu_isa_avx512_core_amx},
 };
+static_assert(std::ranges::equal(levels, cpuLevels, {}, &Level::name));
 
 const Level &levelNamed(std::string_view name) {
   for (const Level &level : levels)
@@ -48,28 +40,17 @@ const Level &levelNamed(std::string_view name) {
 
 } // namespace
 
-std::string_view nativeLevel() {
-  __builtin_cpu_init();
-  std::string_view native = __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : "x86-64";
-  for (const Level &level : levels) {
-    if (!level.isHere())
-      break;
-    native = level.name;
-  }
-  return native;
-}
-
 void requireLevel(std::string_view level) {
-  std::string_view needed = levelNamed(level).name, native = nativeLevel();
+  std::string_view needed = levelNamed(level).name, native = cpuLevel();
   if (native >= needed)
     return;
   std::string message = "the artifact needs a CPU of level " + std::string(level) +
                         ", this one has " + std::string(native);
-  if (native >= levels[0].name)
+  if (native >= cpuLevels[0])
     message += ": compile the model again with `--target cpu:" + std::string(native) + "`";
   else
     message +=
-        "; Weir compiles for " + std::string(levels[0].name) + " and above: use another machine";
+        "; Weir compiles for " + std::string(cpuLevels[0]) + " and above: use another machine";
   throw Failure(Exit::model, message);
 }
 

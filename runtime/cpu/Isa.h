@@ -5,26 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An artifact names the level its code needs: an x86-64 level (psABI), and behind it what
-// multiplies bf16. The same level bounds oneDNN, so that a newer CPU computes the same bits. The
-// library takes its bound once per process. Levels are ordered, and their names with them.
+// An artifact names the level its code needs (runtime/base/CpuLevel.h). The same level bounds
+// oneDNN, so that a newer CPU computes the same bits. The library takes its bound once per process.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_RUNTIME_CPU_ISA_H
 #define WEIR_RUNTIME_CPU_ISA_H
 
-#include <string>
 #include <string_view>
 
 namespace weir::cpu {
 
-/// The highest level this CPU has: one that Weir compiles for ("x86-64-v3", "x86-64-v4",
-/// "x86-64-v4+bf16", "x86-64-v4+bf16+amx"), or "x86-64-v2" or "x86-64" below those.
-std::string_view nativeLevel();
-
-/// Throws Failure{Exit::model} if this CPU lacks `level`, naming both and the remedy, or if `level`
-/// is none that Weir compiles for.
+/// Throws Failure{Exit::model} if this CPU (cpuLevel()) lacks `level`, naming both and the remedy,
+/// or if `level` is none that Weir compiles for.
 void requireLevel(std::string_view level);
 
 /// Bounds oneDNN by `level`; to be called before anything of runtime/cpu is made. Throws

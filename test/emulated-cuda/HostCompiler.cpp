@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/HostCompiler.h"
+#include "runtime/base/CpuLevel.h"
 #include "test/emulated-cuda/KernelScan.h"
 #include <cstdio>
 #include <cstdlib>
@@ -80,7 +81,7 @@ std::vector<std::string> optionsFor(const std::string &standard) {
                                       "-fvisibility=hidden",
                                       "-fno-ident"};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (cpuLevel() >= "x86-64-v3")
     options.push_back("-march=x86-64-v3");
 #endif
   if (wantsChecks()) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulated-cuda/ProductLoop.h"
+#include "runtime/base/CpuLevel.h"
 #include <algorithm>
 
 namespace weir::emulated {
@@ -59,9 +60,9 @@ avx512Loop(size_t m, size_t n, size_t k, const float *a, const float *b, float *
 
 Loop bestLoop() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f"))
+  if (cpuLevel() >= "x86-64-v4")
     return avx512Loop;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (cpuLevel() >= "x86-64-v3")
     return avx2Loop;
 #endif
   return plainLoop;

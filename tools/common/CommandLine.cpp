@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include <cerrno>
@@ -186,6 +187,7 @@ int guarded(const std::function<Exit()> &body) {
   occupyStandardStreams();
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    cpuLevel(); // a WEIR_MAX_CPU that is none is said before anything is done
     Exit exit = body();
     if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))
       throw Failure(Exit::storage, "standard output: cannot write all of the results; is its disk "

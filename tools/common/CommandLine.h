@@ -27,7 +27,8 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
 
 /// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on
 /// standard error; results that standard output did not take are one. A limit on the size of files
-/// (ulimit -f) is from then on an error of the write, as a full disk is, and not a SIGXFSZ.
+/// (ulimit -f) is from then on an error of the write, as a full disk is, and not a SIGXFSZ. Where
+/// the environment variable WEIR_MAX_CPU is wrong, `body` does not run (runtime/base/CpuLevel.h).
 int guarded(const std::function<Exit()> &body);
 
 /// Whether to colour standard error: a terminal that is not dumb, and NO_COLOR unset.

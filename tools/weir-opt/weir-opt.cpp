@@ -14,6 +14,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
+#include "tools/common/CommandLine.h"
 #include "tools/weir-opt/Run.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -38,8 +39,7 @@ static int runFunction(StringRef path, DialectRegistry &registry) {
   return asMainReturnCode(MlirOptMain(llvm::nulls(), std::move(file), registry, config));
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM setUp(argc, argv);
+static int run(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
@@ -54,4 +54,9 @@ int main(int argc, char **argv) {
   if (weir::runWasAsked())
     return runFunction(input, registry);
   return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM setUp(argc, argv);
+  return weir::guarded([&] { return weir::Exit(run(argc, argv)); });
 }

@@ -83,8 +83,7 @@ CompiledKernel::CompiledKernel(const std::string &text, const std::string &targe
     kernels.push_back({kernel, "kernel_" + std::to_string(kernels.size())});
   });
   state->kernel = kernels.at(which).op;
-  const char *forced = std::getenv("WEIR_TEST_TARGET");
-  std::unique_ptr<Target> target = makeTarget(forced ? forced : targetName);
+  std::unique_ptr<Target> target = makeTarget(targetName);
   if (!target)
     return;
   auto planned = target->planKernel(state->kernel);

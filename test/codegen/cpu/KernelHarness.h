@@ -37,9 +37,8 @@ private:
 };
 
 /// The kernels of a module text with functions whose bodies are a weir.kernel and a return;
-/// compiled together for `target` (WEIR_TEST_TARGET in the environment overrides it;
-/// WEIR_DUMP=phase prints a phase's module, WEIR_KEEP=path keeps the code). The one of the function
-/// `which` is run.
+/// compiled together for `target` (WEIR_DUMP=phase in the environment prints a phase's module,
+/// WEIR_KEEP=path keeps the code). The one of the function `which` is run.
 class CompiledKernel {
 public:
   explicit CompiledKernel(const std::string &text, const std::string &target = "cpu",

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Library.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/cpu/Convolution.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/Pooling.h"
@@ -31,7 +32,7 @@ private:
 
 /// Of what the library multiplies on this machine.
 Element someFactors(Numbers &numbers) {
-  bool low = !numbers.of({0, 1}) && cpu::nativeLevel() >= "x86-64-v4";
+  bool low = !numbers.of({0, 1}) && cpuLevel() >= "x86-64-v4";
   return low ? Element::bf16 : Element::f32;
 }
 
@@ -92,7 +93,7 @@ spec::Pooling aPooling(Numbers &numbers) {
 
 // The bound is of the compiler's own; the library decides here, by this machine's caches too.
 TEST(Library, CallsTakeNoMoreScratchThanIsStated) {
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   Numbers numbers(3);
   for (int i = 0; i < 150; ++i) {
     spec::Product product = aProduct(numbers);

@@ -30,7 +30,7 @@ PreludeProgram::PreludeProgram(const std::string &text) {
 
 TwoRuns::TwoRuns(PreludeProgram &source) : source(source) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = source.module->clone();
-  auto artifact = compileModule(*copy, testTarget());
+  auto artifact = compileModule(*copy, "cpu");
   if (mlir::failed(artifact))
     throw std::runtime_error("the compiler failed");
   program = std::make_unique<CompiledProgram>(std::move(*artifact));

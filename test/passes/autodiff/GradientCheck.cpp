@@ -294,7 +294,7 @@ private:
     if (tampering.beforeCompile)
       tampering.beforeCompile(whole);
     completeProgram(whole);
-    auto artifact = compileModule(whole, testTarget());
+    auto artifact = compileModule(whole, "cpu");
     if (mlir::failed(artifact))
       return fault("the compiler", "failed");
     CompiledProgram program(std::move(*artifact));
@@ -348,11 +348,6 @@ Tensors variedInputs(mlir::func::FuncOp function) {
       value = std::sin(double(7 * i + j + 1));
   }
   return inputs;
-}
-
-std::string testTarget() {
-  const char *level = std::getenv("WEIR_TEST_TARGET");
-  return level ? level : "cpu";
 }
 
 std::string lines(const std::vector<std::string> &faults) {

@@ -64,9 +64,6 @@ void completeProgram(mlir::ModuleOp program);
 /// A function's inputs, which stay within (-1, 1) and differ.
 Tensors variedInputs(mlir::func::FuncOp function);
 
-/// This machine, or what WEIR_TEST_TARGET names: "cpu:x86-64-v3".
-std::string testTarget();
-
 /// The dialects of programs, with the interpreter.
 void prepareContext(mlir::MLIRContext &context);
 

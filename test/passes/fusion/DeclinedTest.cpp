@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  std::shared_ptr<Target> whole = makeTarget(testTarget());
+  std::shared_ptr<Target> whole = makeTarget("cpu");
 };
 
 constexpr llvm::StringLiteral everyRoot = R"(

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/core/Program.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Error.h"
-#include "runtime/cpu/Isa.h"
 #include "runtime/devices/Devices.h"
 #include "test/runtime/core/TestProgram.h"
 #include "test/runtime/core/Values.h"
@@ -255,7 +255,7 @@ TEST(Program, SaysWhyItCannotLoad) {
   Builder test;
   test.device().target = "x86-64-v9";
   expectFailure(test, Exit::model, "the target 'x86-64-v9' is unknown");
-  if (cpu::nativeLevel() < "x86-64-v4") {
+  if (cpuLevel() < "x86-64-v4") {
     test.device().target = "x86-64-v4";
     expectFailure(test, Exit::model, "needs a CPU of level x86-64-v4");
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Convolution.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <chrono>
@@ -95,7 +96,7 @@ static std::vector<double> expected(const Spec &s) {
 }
 
 static std::vector<float> compute(const Spec &s, int threads, double *time = nullptr) {
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   Data data(s);
   std::fill(data.written(s.computes).begin(), data.written(s.computes).end(), NAN);
   auto stored = [&](Kind kind) {
@@ -210,8 +211,8 @@ TEST(Convolution, Dilation) {
 
 // A processor without such instructions is served too, more slowly, if its vectors are of 512 bits.
 TEST(Convolution, LowPrecision) {
-  if (cpu::nativeLevel() < "x86-64-v4")
-    GTEST_SKIP() << "the library multiplies no bf16 on " << cpu::nativeLevel();
+  if (cpuLevel() < "x86-64-v4")
+    GTEST_SKIP() << "the library multiplies no bf16 on " << cpuLevel();
   for (Element result : {Element::f32, Element::bf16})
     for (Spec s : {square(5, 1, 12, 32, 3, 1, 2), square(6, 32, 7, 64, 3, 1, 4),
                    square(3, 5, 9, 7, 3, 0, 3), cube(1, 4, 6, 33, 10, 5, 2, 3)}) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Pooling.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/cpu/Isa.h"
 #include "runtime/cpu/ThreadPool.h"
 #include <chrono>
@@ -61,7 +62,7 @@ static std::vector<float> expected(const Spec &s, const std::vector<float> &inpu
 
 static std::vector<float> compute(const Spec &s, const std::vector<float> &input, int threads,
                                   double *time = nullptr) {
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   std::vector<float> output(s.planes * s.outputElements(), 77);
   cpu::ThreadPool pool(threads);
   cpu::Pooling pooling(s, threads);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cpu/Product.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Element.h"
 #include "runtime/base/Error.h"
 #include "runtime/cpu/Isa.h"
@@ -62,7 +63,7 @@ static std::vector<std::byte> stored(Element element, const std::vector<float> &
 }
 
 static std::vector<float> compute(const ProductSpec &s, int threads) {
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   Data data(s);
   cpu::ThreadPool pool(threads);
   cpu::Product product(s, threads);
@@ -126,11 +127,11 @@ TEST(Product, SizesAndTransposes) {
 
 // A processor without such instructions is served too, more slowly.
 /// The library multiplies bf16 where there are vectors of 512 bits, in f32 if need be.
-static bool multipliesLow() { return cpu::nativeLevel() >= "x86-64-v4"; }
+static bool multipliesLow() { return cpuLevel() >= "x86-64-v4"; }
 
 TEST(Product, LowPrecision) {
   if (!multipliesLow())
-    GTEST_SKIP() << "the library multiplies no bf16 on " << cpu::nativeLevel();
+    GTEST_SKIP() << "the library multiplies no bf16 on " << cpuLevel();
   for (auto [m, n, k] : {std::tuple(1, 1, 1), std::tuple(7, 17, 33), std::tuple(96, 65, 128),
                          std::tuple(65, 26, 63), std::tuple(63, 26, 65)})
     for (int transposes = 0; transposes < 4; ++transposes)
@@ -180,7 +181,7 @@ TEST(Product, BiasRelu) {
 }
 
 TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   ProductSpec s = dense(1, 3, 7, 2);
   s.relu = true;
   std::vector<float> a = {1, 1, NAN, 1, -1, -1}, b(14, 1), c(21);
@@ -195,7 +196,7 @@ TEST(Product, WhatIsNotANumberStaysSoUnderRelu) {
     EXPECT_EQ(c[14 + column], 0);
   }
   if (!multipliesLow())
-    GTEST_SKIP() << "the library multiplies no bf16 on " << cpu::nativeLevel();
+    GTEST_SKIP() << "the library multiplies no bf16 on " << cpuLevel();
   s.result = s.factors = Element::bf16;
   std::vector<std::byte> lowA = stored(s.factors, a), lowB = stored(s.factors, b), lowC(21 * 2);
   cpu::Product low(s, 1);
@@ -256,7 +257,7 @@ TEST(Product, WhatTheLibraryRefusesIsTheArtifactsFault) {
 TEST(Product, Overhead) {
   if (!std::getenv("WEIR_BENCH"))
     GTEST_SKIP() << "set WEIR_BENCH=1 to measure";
-  cpu::boundLibrary(cpu::nativeLevel());
+  cpu::boundLibrary(cpuLevel());
   ProductSpec s = dense(1, 4, 16, 8);
   s.tileM = 1;
   Data data(s);

@@ -14,8 +14,8 @@
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/Names.h"
 #include "passes/Pipeline.h"
+#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Error.h"
-#include "runtime/cpu/Isa.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/cuda/Libraries.h"
 #include "verify/Compiled.h"
@@ -143,7 +143,7 @@ std::string gpuMissing() {
 constexpr char v3[] = "cpu:x86-64-v3", v4[] = "cpu:x86-64-v4", bf16[] = "cpu:x86-64-v4+bf16";
 
 template <const char *target> std::string missing() {
-  std::string needed = StringRef(target).substr(4).str(), native(cpu::nativeLevel());
+  std::string needed = StringRef(target).substr(4).str(), native(cpuLevel());
   // Levels are named so that they sort.
   return native < needed ? "this machine has " + native : "";
 }
