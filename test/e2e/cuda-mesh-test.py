@@ -45,22 +45,20 @@ class CudaMesh(emulated.Test):
         for a, b in zip(some, others, strict=True):
             self.assertLessEqual(abs(a - b), delta * max(1, abs(b)))
 
-    def test_losses_are_the_cpus(self):
-        """In check mode, and three orders of all streams of all devices without."""
-        text, rows = data(window=self.text()), self.digits(64)
-        for model, fed, options in (
-            (MLP, rows, MESH),
-            (GPT, text, MESH),
-            ([MODELS / "llama.weir", *small("llama")[0]], self.rows_of("llama", small("llama")[0]), ["--mesh", "dp=2"]),
-            ([MODELS / "llama.weir", *small("llama")[0]], self.rows_of("llama", small("llama")[0]), ["--mesh", "dp=2:1", "--zero", 1]),
-        ):
-            with self.subTest(model=model[0].stem):
-                expected = self.losses_of(self.compiled(model, *options, gpu=False), *fed)
-                artifact = self.compiled(model, *options)
-                self.agree(self.losses_of(artifact, *fed, run=self.run_on_gpus), expected)
-                for seed in (1, 2, 3):
-                    run = lambda *args: self.run_on_gpus(*args, env=PLAIN, seed=seed)
-                    self.agree(self.losses_of(artifact, *fed, run=run), expected)
+    @weirtest.takes(20)
+    @weirtest.each(("mlp", "gpt", "llama", "unequal"))
+    def test_losses_are_the_cpus(self, case):
+        """In four orders of all streams of all devices, with every check."""
+        llama = [MODELS / "llama.weir", *small("llama")[0]]
+        if case in ("llama", "unequal"):
+            model, fed = llama, self.rows_of("llama", small("llama")[0])
+            options = ["--mesh", "dp=2"] if case == "llama" else ["--mesh", "dp=2:1", "--zero", 1]
+        else:
+            model, fed, options = (MLP, self.digits(64), MESH) if case == "mlp" else (GPT, data(window=self.text()), MESH)
+        expected = self.losses_of(self.compiled(model, *options, gpu=False), *fed)
+        artifact = self.compiled(model, *options)
+        for seed in range(4):
+            self.agree(self.losses_of(artifact, *fed, run=lambda *args: self.run_on_gpus(*args, seed=seed)), expected)
 
     def test_keys_passed_on(self):
         """A ring of GPUs, of which each gives one what another gives it."""
@@ -87,7 +85,7 @@ class CudaMesh(emulated.Test):
     def test_a_run_goes_on_elsewhere(self):
         """Begun by four GPUs, which evaluate too, gone on with by two processors, and by two GPUs."""
         rows = self.digits(64)
-        on_gpus = lambda *args: self.run_on_gpus(*args, env=PLAIN)
+        on_gpus = self.run_on_gpus
         held = weirtest.eval_data(images=self.folder / "train-images.idx", labels=self.folder / "train-labels.idx")
 
         def losses(folder, *legs):

@@ -10,29 +10,33 @@ from weirtest import MODELS, SHIPPED, SMALL_GPT, small
 
 
 class Cuda(emulated.Test):
-    def test_every_kernel_of_every_model(self):
+    @weirtest.takes(30)
+    @weirtest.each(SHIPPED)
+    def test_every_kernel(self, name):
         """Each action against the interpreter, each result against the program, and the graph against launches one by one."""
-        for name in SHIPPED:
-            for sizes in small(name):
-                with self.subTest(model=name, sizes=sizes):
-                    done = self.emulated("verify", MODELS / f"{name}.weir", *sizes)
-                    self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
+        for sizes in small(name):
+            with self.subTest(sizes=sizes):
+                done = self.emulated("verify", MODELS / f"{name}.weir", *sizes)
+                self.assertRegex(done.stdout, r"verified: .* results with gradients\n")
 
-    def test_every_model_in_bf16(self):
-        for name in SHIPPED:
-            with self.subTest(model=name):
-                self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "bf16")
+    @weirtest.takes(20)
+    @weirtest.each(SHIPPED)
+    def test_bf16(self, name):
+        self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], "--precision", "bf16")
 
     def test_microbatches_begin_anywhere(self):
         model = pathlib.Path(__file__).resolve().parent / "models" / "slices-of-microbatches.weir"
         for target in ("cuda", "cuda+none"):
             self.emulated("verify", model, target=target)
 
-    def test_generated_kernels_alone(self):
-        for name in SHIPPED:
-            with self.subTest(model=name):
-                self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], target="cuda+none", env=PLAIN)
+    # Linear layers, convolutions, products over other axes, and one for each expert; the other sizes are ProductTest's
+    # (test/codegen/cuda) and the random programs'.
+    @weirtest.takes(20)
+    @weirtest.each(("gpt-char", "mixer", "mnist-cnn", "moe"))
+    def test_generated_kernels_alone(self, name):
+        self.emulated("verify", MODELS / f"{name}.weir", *small(name)[0], target="cuda+none", env=PLAIN)
 
+    @weirtest.takes(20)
     def test_tf32(self):
         """f32 in memory, and factors rounded where tensor cores read them."""
         for name in ("gpt-char", "mnist-mlp"):
@@ -44,6 +48,7 @@ class Cuda(emulated.Test):
         said = self.weir("inspect", "--precision", self.folder / "a.weirx").stdout
         self.assertRegex(said, r"it multiplies f32 rounded to tf32, its sums are f32")
 
+    @weirtest.takes(30)
     def test_products_of_f8(self):
         """Every product of a step whose sizes 16 divides is cuBLASLt's, of factors of eight bits; with others, and where nothing is
         known of the GPU, of bf16."""
@@ -61,10 +66,12 @@ class Cuda(emulated.Test):
                 self.assert_close(self.trained("checked", *options, run=run), expected, loss=1e-2, gradient=1e-1)
         self.emulated("verify", GPT, *SMALL_GPT, "--set", "vocab=96", "--precision", "f8", target="cuda:sm_90")
 
-    def test_random_programs(self):
-        done = self.run_tool("weir-smith", "--target", "cuda", "--device", "emulated", "--seed", 900000, "--count", 100,
+    @weirtest.takes(60)
+    @weirtest.each(("cuda", "cuda+none"))
+    def test_random_programs(self, target):
+        done = self.run_tool("weir-smith", "--target", target, "--device", "emulated", "--seed", 900000, "--count", 50, "--jobs", 1,
                              env=dict(PLAIN, WEIR_KERNEL_CACHE=self.cache), timeout=600)  # fmt: skip
-        self.assertRegex(done.stdout, r"100 programs")
+        self.assertRegex(done.stdout, r"50 programs")
 
 
 if __name__ == "__main__":
