@@ -1,0 +1,43 @@
+# Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The record of all figures, and how found ones differ from it."""
+
+import json
+import pathlib
+
+RECORD = pathlib.Path(__file__).with_name("record.json")
+
+
+def load():
+    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
+
+
+def save(record):
+    """A line for each figure, so that a commit's diff says which it changes."""
+    RECORD.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+
+
+def change(recorded, found):
+    percent = f" ({100 * (found - recorded) / recorded:+.2f} %)" if recorded else ""
+    return f"recorded {recorded:,}, found {found:,}{percent}: {'worse' if found > recorded else 'better'}"
+
+
+def differences(name, recorded, found):
+    """A line for each figure of a case that is not as recorded. No compile is random: a figure is the recorded one or another."""
+    lines = []
+    for figure in sorted(recorded.keys() | found.keys()):
+        if figure not in recorded:
+            lines.append(f"{name}: {figure}: found {found[figure]:,}, which is not recorded")
+        elif figure not in found:
+            lines.append(f"{name}: {figure}: recorded {recorded[figure]:,}, which is no figure any more")
+        elif recorded[figure] != found[figure]:
+            lines.append(f"{name}: {figure}: {change(recorded[figure], found[figure])}")
+    return lines
+
+
+def advice(names):
+    return (
+        f"To record what was found, also what is better, so that it is not lost again:\n"
+        f"  tools/test --scale update {' '.join(names)}\n"
+        f"and commit test/scale/record.json with the change that did it; its message says why."
+    )

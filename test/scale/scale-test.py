@@ -1,0 +1,49 @@
+# Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles cases of real sizes and compares what they cost with test/scale/record.json (docs/testing.md, "Costs at real sizes").
+
+  scale-test.py [all|CASE...]           compares those: by default the fast ones, as CI does
+  scale-test.py update [all|CASE...]    records what is found
+  scale-test.py list                    names the fast ones
+"""
+
+import sys
+
+import figures
+import guard
+from cases import CASES
+
+
+def chosen(words):
+    unknown = [word for word in words if word != "all" and word not in CASES]
+    if unknown:
+        raise SystemExit(f"{unknown[0]} is no case: expected all, or of {', '.join(CASES)}")
+    return [name for name, case in CASES.items() if name in words or "all" in words or (not words and not case.large)]
+
+
+def main(words):
+    """0 where all is as recorded, or is recorded now."""
+    if words == ["list"]:
+        print("\n".join(chosen([])))
+        return 0
+    updates = words[:1] == ["update"]
+    record, total, differ = guard.load(), 0, []
+    for name in chosen(words[updates:]):
+        found, spent = figures.measure(CASES[name])
+        lines = guard.differences(name, record.get(name, {}), found)
+        print(f"{name}: compiled in {spent.seconds:.1f} s of a processor and {spent.peak / 1e6:.0f} MB", *lines, sep="\n", flush=True)
+        total += spent.seconds
+        if lines:
+            differ.append(name)
+        record[name] = found
+        if updates:
+            guard.save({known: record[known] for known in record if known in CASES})
+    print(f"{total:.1f} s of a processor in all")
+    if not differ or updates:
+        return 0
+    print(guard.advice(differ))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
