@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A ring of fixed size, so that tracing allocates nothing in a step and a long run keeps its newest
-// events; and, of all events, a sum for each action.
+// events; and, of all events, a sum for each action. A thread may read what another records: where
+// a rank is lost while this one computes, its last actions are written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,7 @@ public:
   }
 
   void record(const Event &event) {
+    std::lock_guard lock(mutex);
     if (!ring.empty())
       ring[recorded % ring.size()] = event;
     ++recorded;
@@ -61,10 +64,14 @@ public:
   }
 
   /// Events recorded in all, those included that newer ones have replaced.
-  uint64_t total() const { return recorded; }
+  uint64_t total() const {
+    std::lock_guard lock(mutex);
+    return recorded;
+  }
 
   /// What the ring holds, oldest first.
   std::vector<Event> events() const {
+    std::lock_guard lock(mutex);
     std::vector<Event> result;
     uint64_t first = recorded > ring.size() ? recorded - ring.size() : 0;
     for (uint64_t i = first; i < recorded; ++i)
@@ -72,10 +79,11 @@ public:
     return result;
   }
 
-  /// Of the entry of that number; not asked where nothing is summed.
+  /// Of the entry of that number; not asked where nothing is summed, or while events are recorded.
   const Sums &sums(uint32_t entry) const { return summed.at(entry); }
 
 private:
+  mutable std::mutex mutex;
   std::vector<Event> ring;
   std::vector<Sums> summed;
   uint64_t recorded = 0;
