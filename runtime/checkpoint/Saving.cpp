@@ -19,7 +19,7 @@ static uint64_t bytesOf(const std::vector<StoredTensor> &tensors) {
 
 Saving::Saving(Disk &disk, bool isFirst, std::string folder, Manifest manifest,
                std::vector<StoredTensor> model, std::vector<StoredTensor> state)
-    : disk(disk), isFirst(isFirst), folder(std::move(folder)), manifest(std::move(manifest)),
+    : disk(disk), folder(std::move(folder)), manifest(std::move(manifest)),
       files{{modelFile, isFirst, std::move(model)}, {stateFile, isFirst, std::move(state)}} {
   for (File &file : files)
     file.size = file.header.size() + bytesOf(file.tensors);

@@ -64,7 +64,6 @@ private:
   std::string inside(const char *name) const;
 
   Disk &disk;
-  const bool isFirst;
   const std::string folder;
   Manifest manifest;
   File files[2];

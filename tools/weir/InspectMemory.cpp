@@ -66,8 +66,6 @@ void addTensors(const artifact::Program &program, uint64_t scratch, ordered_json
       {"gained", int64_t(keeping.scratch()) - int64_t(scratch)}};
 }
 
-std::string percent(const ordered_json &share) { return fixed(100 * share.get<double>(), 2) + "%"; }
-
 uint64_t bytesOf(const ordered_json &row) {
   return row["bytes"].get<uint64_t>() * row["times"].get<uint64_t>();
 }
@@ -79,7 +77,7 @@ void printKept(const ordered_json &facts, std::ostream &out) {
               {true, true, true, true, false, false, false});
   for (const ordered_json &row : facts["kept"])
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
-               row["share"].is_null() ? "-" : percent(row["share"]), row["what"], row["at"],
+               row["share"].is_null() ? "-" : percent(row["share"], 2), row["what"], row["at"],
                row["share"].is_null() ? row["why"] : ordered_json("")});
   table.print(out);
   const ordered_json &totals = facts["totals"];
@@ -95,7 +93,7 @@ void printReleased(const ordered_json &rows, const char *title, std::ostream &ou
               {true, true, true, true, false, false, false});
   for (const ordered_json &row : rows)
     table.add({grouped(bytesOf(row)), grouped(row["bytes"]), grouped(row["times"]),
-               percent(row["share"]), row["what"], row["at"], row["why"]});
+               percent(row["share"], 2), row["what"], row["at"], row["why"]});
   table.print(out);
 }
 
@@ -109,7 +107,7 @@ void printReleased(const ordered_json &facts, std::ostream &out) {
   const ordered_json &totals = facts["totals"];
   int64_t gained = totals["gained"];
   uint64_t released = totals["again"].get<uint64_t>() + totals["away"].get<uint64_t>();
-  out << "Together " << grouped(released) << " bytes for " << percent(totals["share"])
+  out << "Together " << grouped(released) << " bytes for " << percent(totals["share"], 2)
       << " more time: the step takes " << grouped(facts["scratch"]) << " bytes instead of "
       << grouped(totals["scratch_if_kept"]) << ", " << grouped(uint64_t(std::abs(gained)))
       << (gained < 0 ? " more\n" : " less\n");

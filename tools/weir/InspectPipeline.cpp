@@ -126,11 +126,6 @@ ordered_json describePipeline(const artifact::Program &program) {
           {"textbook", (count - 1) / double(microbatches)}};
 }
 
-static std::string percent(double share) {
-  return std::to_string(int64_t(share * 1000 + 0.5) / 10) + "." +
-         std::to_string(int64_t(share * 1000 + 0.5) % 10) + " %";
-}
-
 void printPipeline(const ordered_json &facts, std::ostream &out) {
   out << "\nStages, of a step of " << facts["microbatches"].dump() << " microbatches:\n";
   Table stages(
@@ -138,11 +133,11 @@ void printPipeline(const ordered_json &facts, std::ostream &out) {
       {false, true, true, true, true, true});
   for (const ordered_json &row : facts["stages"])
     stages.add({row["rank"].dump(), grouped(row["persistent"]), grouped(row["scratch"]),
-                grouped(row["sent"]), percent(row["work"]), percent(row["waits"])});
+                grouped(row["sent"]), percent(row["work"], 1), percent(row["waits"], 1)});
   stages.print(out);
-  out << "They wait " << percent(facts["bubble"])
+  out << "They wait " << percent(facts["bubble"], 1)
       << " of the time in which they work, by FLOPs and bytes; of equal stages GPipe and 1F1B "
-      << percent(facts["textbook"]) << ", (p - 1) / m\n";
+      << percent(facts["textbook"], 1) << ", (p - 1) / m\n";
 }
 
 } // namespace weir

@@ -122,7 +122,7 @@ std::string milliseconds(const ordered_json &seconds) {
   return formatted("%.3f", 1e3 * seconds.get<double>());
 }
 
-std::string percent(const ordered_json &part, const ordered_json &whole) {
+std::string percentOf(const ordered_json &part, const ordered_json &whole) {
   return whole.get<double>() > 0
              ? formatted("%.1f %%", 100 * part.get<double>() / whole.get<double>())
              : "-";
@@ -159,8 +159,8 @@ void printTime(const ordered_json &facts, std::ostream &out) {
               {false, true, true, true, true, true});
   for (const ordered_json &row : facts["lines"])
     lines.add({row["at"], grouped(row["times"]), grouped(row["bytes"]),
-               milliseconds(row["communicating"]), percent(row["exposed"], row["communicating"]),
-               percent(row["rest_exposed"], row["rest_communicating"])});
+               milliseconds(row["communicating"]), percentOf(row["exposed"], row["communicating"]),
+               percentOf(row["rest_exposed"], row["rest_communicating"])});
   lines.print(out);
 }
 

@@ -28,6 +28,11 @@ inline std::string fixed(double value, int decimals) {
   return buffer;
 }
 
+/// A share of 0.125 with one decimal: "12.5%".
+inline std::string percent(double share, int decimals) {
+  return fixed(100 * share, decimals) + "%";
+}
+
 /// "1.23 s", or "12.345 ms".
 inline std::string secondsText(double seconds) {
   return seconds >= 1 ? fixed(seconds, 2) + " s" : fixed(1e3 * seconds, 3) + " ms";

@@ -142,8 +142,6 @@ double shareOf(std::initializer_list<const ordered_json *> lists) {
   return share;
 }
 
-std::string percent(double share) { return fixed(100 * share, 1) + "%"; }
-
 /// By their part of a step's cost; those of other entries stay in their order, at the end.
 std::vector<const ordered_json *> byShare(const ordered_json &calls) {
   std::vector<const ordered_json *> sorted;
@@ -157,7 +155,7 @@ std::vector<const ordered_json *> byShare(const ordered_json &calls) {
 
 std::string shareText(const ordered_json &call) {
   double share = call["share"];
-  return share > 0 ? percent(share) : "-";
+  return share > 0 ? percent(share, 1) : "-";
 }
 
 /// ", deterministic on dp=2,tp=2", or ""
@@ -229,9 +227,9 @@ void printSummary(const ordered_json &facts, std::ostream &out) {
   line("A step", mega(step["flops"]) + " MFLOP, " + mega(step["bytes"]) + " MB read and written");
   line("Kernels",
        std::to_string(facts["kernels"].size()) + " compiled, " + grouped(step["launches"]) +
-           " launches a step: " + percent(shareOf({&facts["kernels"]})) + " of its cost");
+           " launches a step: " + percent(shareOf({&facts["kernels"]}), 1) + " of its cost");
   line("Calls", grouped(step["calls"]) + " of libraries a step: " +
-                    percent(shareOf({&facts["calls"]})) + " of its cost");
+                    percent(shareOf({&facts["calls"]}), 1) + " of its cost");
   out << "\n";
 }
 

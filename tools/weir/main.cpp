@@ -590,7 +590,7 @@ Exit run(int argc, const char *const *argv) {
 int main(int argc, char **argv) {
   return weir::guarded([&] {
     // A standard error that takes no more is no fault of the command's.
-    auto forget = llvm::make_scope_exit([] { llvm::errs().clear_error(); });
+    llvm::scope_exit forget([] { llvm::errs().clear_error(); });
     return weir::run(argc, argv);
   });
 }
