@@ -19,6 +19,10 @@ if(WEIR_COMPILER)
   add_dependencies(weir_mlir_test_headers weir_ir_weir_gen)
 endif()
 
+# What compiles for `cpu` and runs, calls oneDNN, or estimates what that takes: its outcome could depend on the processor's level.
+# CTest's label `cpu-level` is theirs, and .ci/run runs them once more for x86-64-v3 (docs/testing.md).
+set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test fusion-test planner-test runtime-base-test runtime-core-test runtime-cpu-test verify-test)
+
 # weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
 # whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI.
 function(weir_test name)
@@ -40,5 +44,9 @@ function(weir_test name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   # Listed when the tests run: the sanitizers and the processor that list them are those that run them.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+  set(labels "")
+  if(name IN_LIST WEIR_CPU_LEVEL_TESTS)
+    set(labels PROPERTIES LABELS cpu-level)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${labels})
 endfunction()

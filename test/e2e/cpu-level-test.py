@@ -69,6 +69,14 @@ latency = "20us"
         self.assertEqual(seconds("cpu", env=V3), seconds("cpu:x86-64-v3"))
         self.assertNotEqual(seconds("cpu:x86-64-v3"), seconds("cpu:x86-64-v4+bf16"))
 
+    @weirtest.depends_on_cpu_level
+    @weirtest.each(["mnist-mlp", "mnist-cnn", "gpt-char"])
+    def test_verified(self, model):
+        """Here, and once more where CI lowers the level: verify-test.py takes all models, and too long for that."""
+        for precision in ("f32", "bf16"):
+            done = self.weir("verify", weirtest.MODELS / f"{model}.weir", *weirtest.small(model)[0], "--precision", precision)
+            self.assertIn("verified:", done.stdout)
+
     def test_a_value_that_is_no_level(self):
         expected = "the environment variable WEIR_MAX_CPU is 'avx2': expected x86-64-v3, x86-64-v4, x86-64-v4\\+bf16, x86-64-v4\\+bf16\\+amx\n"
         for command in (["weir", "compile", MODEL, "-o", self.folder / "none.weirx"], ["weir-run", "none.weirx"], ["weir", "plan", MODEL],

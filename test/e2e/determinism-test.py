@@ -30,9 +30,11 @@ class Determinism(weirtest.Test):
     def test_gpt(self):
         self.check("gpt-char.weir", SMALL_GPT, [*data(window=self.text()), "--steps", 20])
 
+    @weirtest.depends_on_cpu_level
     def test_mlp(self):
         self.check("mnist-mlp.weir", [], [*self.digits(), "--steps", 20])
 
+    @weirtest.depends_on_cpu_level
     def test_cnn(self):
         self.check("mnist-cnn.weir", [], [*self.digits(), "--steps", 20])
 

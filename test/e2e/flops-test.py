@@ -51,6 +51,7 @@ class Flops(weirtest.Test):
         self.assertEqual(line["model_flops"], 6 * tokens * layers * 3 * width * width)
         self.assertEqual(line["executed_flops"], line["model_flops"])
 
+    @weirtest.depends_on_cpu_level
     def test_options_leave_the_model_as_it_is(self):
         _, facts = self.compiled("gpt-char", *SMALL_GPT)
         flops = [(e["entry"], e["model_flops"]) for e in facts["flops"]]

@@ -60,6 +60,7 @@ class Masters(weirtest.Test):
         self.assertLess(narrow["memory"]["persistent"], 0.52 * wide["memory"]["persistent"])
         self.assertRegex(self.weir("inspect", self.folder / "inspected.weirx").stdout, r"Model +gpt for \S+, parameters in bf16;")
 
+    @weirtest.depends_on_cpu_level
     def test_rounding_is_no_kernel_of_its_own(self):
         for precision in ("f32", "bf16"):
             wide, narrow = (self.inspected("--precision", precision, "--master", master) for master in ("f32", "bf16"))

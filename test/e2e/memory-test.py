@@ -81,6 +81,7 @@ class Memory(weirtest.Test):
         self.assertEqual(self.run_of(self.folder / "a.weirx", *data), losses)
 
     @weirtest.takes(30)
+    @weirtest.depends_on_cpu_level
     def test_what_is_named_where_nothing_fits_does(self):
         kept = 0
         for model in MODELS_OF_ALL_KINDS:
@@ -179,6 +180,7 @@ class Memory(weirtest.Test):
 
     @weirtest.takes(30)
     @unittest.skipIf(weirtest.SANITIZED, "AddressSanitizer takes memory of its own")
+    @weirtest.depends_on_cpu_level
     def test_a_run_takes_what_is_stated(self):
         """2 % and 32 MiB, above a run of next to nothing."""
         idle = self.folder / "idle.weirx"

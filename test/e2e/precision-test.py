@@ -81,6 +81,7 @@ train {
         tensors = self.weights(whole)
         self.assertEqual(sorted(tensors), sorted(self.weights(parts)))
 
+    @weirtest.depends_on_cpu_level
     def test_a_resumed_run_in_f8_goes_on_with_its_scales(self):
         whole, parts = self.folder / "whole", self.folder / "parts"
         options = ["--steps", 24, "--every", 10, "--keep", 9]
@@ -137,6 +138,7 @@ train {
         self.weir("compile", model, *options, "-o", artifact)
         return json.loads(self.weir("inspect", artifact, "--precision", "--json").stdout)
 
+    @weirtest.depends_on_cpu_level
     def test_each_parameter_is_cast_once_a_step(self):
         for model in ["gpt-char", "mnist-cnn"]:
             with self.subTest(model):
@@ -153,6 +155,7 @@ train {
         self.assertTrue(casts["parameters"])
         self.assertEqual(set(casts["parameters"].values()), {1}, casts)
 
+    @weirtest.depends_on_cpu_level
     def test_inspect_says_what_computes_in_which_type_and_why(self):
         model = self.write("pinned.weir", MODEL.read_text() + '\nplan { precision f32 where op == "attend" or contains(name, "c_proj") }\n')
         line = model.read_text().count("\n")

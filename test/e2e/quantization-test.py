@@ -12,6 +12,7 @@ class Quantization(weirtest.Test):
         self.weir("train", MODEL, *self.digits(), "--set", "batch=32", "--steps", 80, "--seed", 1, "--metrics", self.folder / "metrics.jsonl", *more)
         return self.metrics()[0]
 
+    @weirtest.depends_on_cpu_level
     def test_it_trains(self):
         steps = self.train("--checkpoint", self.folder / "kept")
         self.assertGreater(steps[0]["loss"], 2)

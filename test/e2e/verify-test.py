@@ -21,6 +21,7 @@ class Verify(weirtest.Test):
                 for stage in ("gradients", *(["autodiff", "fuse", "lower-to-plan"] if full else []), "assign-offsets", "codegen", "artifact"):
                     self.assertRegex(done.stderr, rf"(?m)^  {stage} .*agree")
 
+    @weirtest.depends_on_cpu_level
     def test_stages(self):
         sizes = [part if part != "batch=3" else "batch=4" for part in small("gpt-char")[0]]
         done = self.weir("verify", MODELS / "gpt-char.weir", *sizes, "--mesh", "pp=2,dp=2", "--microbatches", 2,

@@ -63,6 +63,12 @@ def takes(seconds, processors=1):
     return mark
 
 
+def depends_on_cpu_level(method):
+    """Says that a test's outcome could depend on the processor: it has CTest's label cpu-level (docs/testing.md), and CI runs it once more for x86-64-v3."""
+    method.depends_on_cpu_level = True
+    return method
+
+
 class Test(unittest.TestCase):
     """A test with a folder of its own, `self.folder`."""
 

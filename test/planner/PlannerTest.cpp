@@ -75,8 +75,11 @@ struct Situation {
   std::optional<Facts> facts;
 };
 
+/// Of a level that multiplies bf16, as the rates of "cpu" are, whichever level this machine has.
 Cluster cores(int64_t count, double bandwidth = 5e9, double latency = 20e-6) {
-  return clusterOf("cpu", count, {"memory", count, bandwidth, latency});
+  Cluster cluster = clusterOf("cpu", count, {"memory", count, bandwidth, latency});
+  cluster.groups.front().device.target = "cpu:x86-64-v4+bf16";
+  return cluster;
 }
 
 const Sets deep = {{"layers", "8"}, {"width", "64"}, {"batch", "16"}};
