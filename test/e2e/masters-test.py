@@ -27,16 +27,16 @@ train {
 
 
 class Masters(weirtest.Test):
-    def compiled(self, *options):
-        """The artifact with those options, which is compiled once."""
-        artifact = self.folder / f"{'-'.join(options)}.weirx"
+    def compiled(self, master, precision="f32"):
+        """The artifact with those types, which is compiled once."""
+        artifact = self.folder / f"{master}-{precision}.weirx"
         if not artifact.exists():
-            self.weir("compile", GPT, *SMALL_GPT, *options, "-o", artifact)
+            self.weir("compile", GPT, *SMALL_GPT, "--master", master, "--precision", precision, "-o", artifact)
         return artifact
 
     def train(self, name, *more, master="bf16", precision="f32", seed=3):
         metrics = self.folder / f"{name}.jsonl"
-        artifact = self.compiled("--master", master, "--precision", precision)
+        artifact = self.compiled(master, precision)
         self.weir("run", artifact, *weirtest.data(window=self.text()), "--seed", seed, "--metrics", metrics, *more)
         return self.losses(metrics.name)
 
@@ -154,7 +154,7 @@ class Masters(weirtest.Test):
         for trained in ("f32", "bf16"):
             self.train(trained, "--steps", 4, "--checkpoint", self.folder / trained, master=trained)
             for used in ("f32", "bf16"):
-                artifact = self.compiled("--master", used, "--precision", "f32")
+                artifact = self.compiled(used)
                 done = self.weir("eval", artifact, "--checkpoint", self.folder / trained, *weirtest.data(window=text), "--json")
                 said = "tensors are of f32 there, and rounded to bf16" in done.stderr
                 self.assertEqual(said, (trained, used) == ("f32", "bf16"), done.stderr)

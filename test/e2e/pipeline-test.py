@@ -92,21 +92,21 @@ class Pipeline(weirtest.Test):
                 self.fails(5, rf"warning: '{name}' is nan at \[0\] in .*which is not finite: a step that computes such a value anew is left out", "weir", "run",
                            artifact, *self.digits(64), "--steps", 3, "--init-partial", init, "--nan", "skip")  # fmt: skip
 
-    @weirtest.takes(20)
+    @weirtest.takes(35)
     def test_with_other_axes(self):
         text = data(window=self.text())
-        cut = ["--set", "layers=2", *SMALL[2:], "--microbatches", 2]
+        cut = [*SMALL, "--microbatches", 2]
         for mesh, rest in (("dp=2", []), ("dp=2", ["--zero", 1]), ("tp=2", []), ("dp=2", ["--zero", 3])):
             alone = self.losses(self.compiled(*cut, "--mesh", mesh, *rest), *text)
             with self.subTest(mesh=mesh, rest=rest):
                 together = self.compiled(*cut, "--mesh", f"pp=2,{mesh}", *rest)
                 self.assertEqual(self.losses(together, *text), alone)
 
-    @weirtest.takes(25)
+    @weirtest.takes(40)
     def test_a_table_that_makes_the_logits(self):
         """Its gradients are summed on both stages, and added up once: the losses are as near as another order of sums is."""
         text = data(window=self.text())
-        cut = ["--set", "layers=2", *SMALL[2:], "--microbatches", 4]
+        cut = [*SMALL, "--microbatches", 4]
         for mesh in ("pp=2", "pp=2,tp=2", "pp=2,dp=2"):
             for precision in ("f32", "bf16"):
                 with self.subTest(mesh=mesh, precision=precision):
