@@ -127,6 +127,7 @@ class Characteristic(weirtest.Test):
 
 
 def add(name, case):
+    @weirtest.takes(30)
     def test(self):
         rows = getattr(self, case.rows)()
         text = (MODELS / f"{name}.weir").read_text()

@@ -27,26 +27,23 @@ class CheckEveryOp(weirtest.Test):
         subprocess.run([REHASH, raw, path], check=True)
         return path
 
-    def test_models_agree(self):
-        runs = [
-            ("gpt-char", SMALL_GPT, [*data(window=self.text()), "--holdout", "0.1"]),
-            ("mnist-mlp", ["--set", "batch=17"], [*self.digits(), *eval_data_of(self)]),
-            ("mnist-cnn", ["--set", "batch=4", "--set", "filters=5", "--set", "microbatches=3"], self.digits()),
-        ]
-        for model in SHIPPED:
-            if all(model != done for done, _, _ in runs):
-                sets = small(model)[0]
-                runs.append((model, sets, self.rows_of(model, sets)))
-        for model, sets, options in runs:
-            with self.subTest(model):
-                done = self.weir(
-                    "run", self.compiled(model, *sets), *options, "--steps", 2, "--check-every-op", "--poison"
-                )
-                found = re.search(r"checked 2 steps, (\d+) actions, largest relative difference (\S+)", done.stderr)
-                self.assertTrue(found, done.stderr)
-                self.assertGreater(int(found[1]), 50)
-                self.assertLessEqual(float(found[2]), 1e-5)
-                self.assertGreater(float(found[2]), 0)
+    @weirtest.each(SHIPPED)
+    def test_models_agree(self, model):
+        if model == "gpt-char":
+            sets, options = SMALL_GPT, [*data(window=self.text()), "--holdout", "0.1"]
+        elif model == "mnist-mlp":
+            sets, options = ["--set", "batch=17"], [*self.digits(), *eval_data_of(self)]
+        elif model == "mnist-cnn":
+            sets, options = ["--set", "batch=4", "--set", "filters=5", "--set", "microbatches=3"], self.digits()
+        else:
+            sets = small(model)[0]
+            options = self.rows_of(model, sets)
+        done = self.weir("run", self.compiled(model, *sets), *options, "--steps", 2, "--check-every-op", "--poison")
+        found = re.search(r"checked 2 steps, (\d+) actions, largest relative difference (\S+)", done.stderr)
+        self.assertTrue(found, done.stderr)
+        self.assertGreater(int(found[1]), 50)
+        self.assertLessEqual(float(found[2]), 1e-5)
+        self.assertGreater(float(found[2]), 0)
 
     def test_checking_changes_no_bit(self):
         artifact, text = self.compiled("gpt-char", *SMALL_GPT), self.text()
@@ -54,6 +51,7 @@ class CheckEveryOp(weirtest.Test):
             self.weir("run", artifact, *data(window=text), "--steps", 3, "--checkpoint", self.folder / name, *options)
         self.assertEqual(self.weights(self.folder / "plain"), self.weights(self.folder / "checked"))
 
+    @weirtest.takes(20)
     def test_a_kernel_that_is_not_what_it_means_is_named(self):
         artifact, digits = self.compiled("mnist-mlp", "--set", "batch=8"), self.digits(64)
         # Meaning and code disagree; which of them is wrong cannot be seen.
@@ -93,6 +91,7 @@ class CheckEveryOp(weirtest.Test):
         artifact = self.compiled("mnist-mlp", "--set", "batch=8")
         self.fails(2, r"unknown option '--check-every-op'", "weir-run", artifact, *self.digits(64), "--check-every-op")
 
+    @weirtest.takes(20)
     def test_the_plan_prints(self):
         for model in SHIPPED:
             with self.subTest(model):

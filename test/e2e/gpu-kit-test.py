@@ -32,6 +32,7 @@ class GpuKit(weirtest.Test):
         done = self.python("weir-gpu-kit/run.py", "--device", "emulated", "--work", "work", *options, status=status)
         return done, json.loads((self.folder / "work" / "results.json").read_text())
 
+    @weirtest.takes(60)
     def test_it_runs_by_itself(self):
         self.pack("--losses", "gpt-char", "mnist-mlp")
         with tarfile.open(self.folder / "kit.tar.gz") as tar:
