@@ -8,7 +8,7 @@ import importlib
 import os
 import unittest
 
-from weirtest import MODELS, SMALL_GPT, data, each, main, npy
+from weirtest import MODELS, ROOT, SMALL_GPT, data, each, main, npy
 
 ranks = importlib.import_module("processes-test")
 ADDRESS = os.environ.get("WEIR_SANITIZED")
@@ -74,7 +74,7 @@ class ThreadSanitizer(Sanitized):
     """
 
     program = os.path.join(THREAD or "", "weir-run")
-    options = {}
+    options = {"TSAN_OPTIONS": f"suppressions={ROOT / 'test' / 'thread-sanitizer-suppressions.txt'}"}
 
     def trains(self, artifact, *options, run=None):
         """Evaluates between steps, writes checkpoints behind them, and resumes from one."""
