@@ -19,8 +19,8 @@ if(WEIR_COMPILER)
   add_dependencies(weir_mlir_test_headers weir_ir_weir_gen)
 endif()
 
-# What compiles for `cpu` and runs, calls oneDNN, or estimates what that takes: its outcome could depend on the processor's level.
-# CTest's label `cpu-level` is theirs, and .ci/run runs them once more for x86-64-v3 (docs/testing.md).
+# Programs whose outcome could depend on the CPU level: they compile for `cpu` and run the code, call oneDNN, or estimate its time.
+# They have CTest's label `cpu-level`, and .ci/run runs them again for x86-64-v3 (docs/testing.md).
 set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test fusion-test planner-test runtime-base-test runtime-core-test runtime-cpu-test verify-test)
 
 # weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
@@ -48,5 +48,5 @@ function(weir_test name)
   if(name IN_LIST WEIR_CPU_LEVEL_TESTS)
     set(labels PROPERTIES LABELS cpu-level)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${labels})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 ${labels})
 endfunction()

@@ -288,8 +288,8 @@ static LogicalResult runPhase(const Phase &phase, ModuleOp module, PipelineOptio
     options.watch(manager);
   if (failed(manager.run(module)) || (verified && failed(verify(module))))
     return failure();
-  if (options.behindPhase)
-    options.behindPhase(phase.name, module);
+  if (options.afterPhase)
+    options.afterPhase(phase.name, module);
   return success();
 }
 

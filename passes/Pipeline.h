@@ -66,7 +66,7 @@ struct PipelineOptions {
   /// Sees the pass manager of every phase before it runs.
   std::function<void(mlir::PassManager &)> watch = nullptr;
   /// Sees the program behind every phase; of a mesh, the program of each rank that is lowered.
-  std::function<void(llvm::StringRef phase, mlir::ModuleOp)> behindPhase = nullptr;
+  std::function<void(llvm::StringRef phase, mlir::ModuleOp)> afterPhase = nullptr;
   /// Sees the kernels' code on its way (codegen/Target.h).
   DumpKernels dumpKernels = nullptr;
   /// What phases and passes take is nested here, unless null.

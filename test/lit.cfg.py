@@ -9,9 +9,10 @@ import lit.formats
 config.name = "weir"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".weir", ".test"]
-config.excludes = ["Inputs", "bench", "e2e", "fuzz"]
+config.excludes = ["Inputs", "bench", "e2e", "fuzz", "scale"]
 config.test_source_root = os.path.join(config.source_root, "test")
-config.test_exec_root = os.path.join(config.build_root, "test")
+# CTest runs several of lit at once: each has its own folder for temporary files (--param folder=NAME).
+config.test_exec_root = os.path.join(config.build_root, "test", "lit", lit_config.params.get("folder", "all"))
 
 shared_data = os.path.normpath(os.path.join(config.source_root, "..", "shared", "data"))
 if os.path.isdir(shared_data):

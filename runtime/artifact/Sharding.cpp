@@ -63,7 +63,7 @@ std::vector<const Program *> programsOf(const Program &program) {
 
 namespace {
 
-void require(bool holds, const std::string &where, const std::string &what) {
+void requireAt(bool holds, const std::string &where, const std::string &what) {
   if (!holds)
     reject(where, what);
 }
@@ -76,8 +76,8 @@ bool sameText(const flatbuffers::String *a, const flatbuffers::String *b) {
 
 void ProgramChecker::checkMesh() {
   if (!program.mesh()) {
-    require(!program.rank() && !program.others() && !program.program_of() && !program.hosts(),
-            "mesh", "it has several ranks and no mesh");
+    requireAt(!program.rank() && !program.others() && !program.program_of() && !program.hosts(),
+              "mesh", "it has several ranks and no mesh");
     return;
   }
   auto parsed = Mesh::parse(program.mesh()->string_view());
@@ -88,34 +88,34 @@ void ProgramChecker::checkMesh() {
     if (auto *wrong = std::get_if<std::string>(&hosts))
       reject("hosts", *wrong);
     std::string wrong = wrongHosts(std::get<Mesh>(hosts), std::get<Mesh>(parsed));
-    require(wrong.empty(), "hosts", wrong);
+    requireAt(wrong.empty(), "hosts", wrong);
   }
   uint64_t ranks = uint64_t(std::get<Mesh>(parsed).ranks());
-  require(program.rank() < ranks, "mesh", concat("there is no rank ", program.rank()));
+  requireAt(program.rank() < ranks, "mesh", concat("there is no rank ", program.rank()));
   uint32_t others = program.others() ? program.others()->size() : 0;
-  require(others < ranks, "mesh", "it has more programs than ranks");
-  require(!program.program_of() || program.program_of()->size() == ranks, "mesh",
-          concat("it has ", ranks, " ranks, and not of each which program it runs"));
-  require(others == 0 || program.program_of(), "mesh", "nobody runs its other programs");
+  requireAt(others < ranks, "mesh", "it has more programs than ranks");
+  requireAt(!program.program_of() || program.program_of()->size() == ranks, "mesh",
+            concat("it has ", ranks, " ranks, and not of each which program it runs"));
+  requireAt(others == 0 || program.program_of(), "mesh", "nobody runs its other programs");
   if (program.program_of())
     for (uint32_t number : *program.program_of())
-      require(number <= others, "mesh", "a rank runs a program that is not there");
+      requireAt(number <= others, "mesh", "a rank runs a program that is not there");
   for (uint32_t number = 1; number <= others; ++number)
-    require(std::ranges::find(*program.program_of(), number) != program.program_of()->end(), "mesh",
-            concat("nobody runs its program ", number));
+    requireAt(std::ranges::find(*program.program_of(), number) != program.program_of()->end(),
+              "mesh", concat("nobody runs its program ", number));
 }
 
 /// The other programs, each as if it were alone.
 void ProgramChecker::checkOthers() {
   if (program.others())
     for (const Program *other : *program.others()) {
-      require(sameText(other->mesh(), program.mesh()) &&
-                  sameText(other->hosts(), program.hosts()) && !other->others() &&
-                  !other->program_of() && !other->alternatives(),
-              "mesh", "a rank's program is of another mesh");
+      requireAt(sameText(other->mesh(), program.mesh()) &&
+                    sameText(other->hosts(), program.hosts()) && !other->others() &&
+                    !other->program_of() && !other->alternatives(),
+                "mesh", "a rank's program is of another mesh");
       ProgramChecker(*other).check();
-      require(sameText(deviceOf(program).target(), deviceOf(*other).target()), "mesh",
-              "a rank's program is for another device");
+      requireAt(sameText(deviceOf(program).target(), deviceOf(*other).target()), "mesh",
+                "a rank's program is for another device");
     }
 }
 
@@ -123,8 +123,8 @@ void ProgramChecker::checkOthers() {
 void ProgramChecker::checkRanks() {
   if (!program.mesh())
     return;
-  require(program.rank() == 0 && (!program.program_of() || program.program_of()->Get(0) == 0),
-          "mesh", "rank 0 runs another program than the first");
+  requireAt(program.rank() == 0 && (!program.program_of() || program.program_of()->Get(0) == 0),
+            "mesh", "rank 0 runs another program than the first");
   if (std::optional<planned::RanksFault> fault = planned::verifyRanks(plannedRanks(program)))
     reject("mesh", concat(planned::text(fault->kind), ": ", fault->message));
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A level is an x86-64 level (psABI), and behind it what multiplies bf16. This is the one place
+// A level is an x86-64 level (psABI), plus the bf16 extensions. This is the one place
 // that reads the processor's flags: the environment variable WEIR_MAX_CPU lowers the level, and
 // then all of Weir behaves as on a processor of that level.
 //

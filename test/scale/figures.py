@@ -19,7 +19,7 @@ PHASES = ("fuse", "plan")
 
 @dataclasses.dataclass
 class Spent:
-    """By the compiler: of this machine, so that it is shown and never compared."""
+    """Compile time and memory: they depend on the machine, so they are printed and never compared."""
 
     seconds: float  # of processors
     peak: int  # bytes

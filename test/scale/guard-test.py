@@ -44,7 +44,7 @@ class Differences(unittest.TestCase):
         self.assertEqual(
             guard.differences("net", {"exchanges.dp": 3}, {"exchanges.tp": 3}),
             [
-                "net: exchanges.dp: recorded 3, which is no figure any more",
+                "net: exchanges.dp: recorded 3, but no longer measured",
                 "net: exchanges.tp: found 3, which is not recorded",
             ],
         )

@@ -23,13 +23,13 @@ def change(recorded, found):
 
 
 def differences(name, recorded, found):
-    """A line for each figure of a case that is not as recorded. No compile is random: a figure is the recorded one or another."""
+    """A line for each figure of a case that is not as recorded. Compiles are deterministic, so figures are compared exactly."""
     lines = []
     for figure in sorted(recorded.keys() | found.keys()):
         if figure not in recorded:
             lines.append(f"{name}: {figure}: found {found[figure]:,}, which is not recorded")
         elif figure not in found:
-            lines.append(f"{name}: {figure}: recorded {recorded[figure]:,}, which is no figure any more")
+            lines.append(f"{name}: {figure}: recorded {recorded[figure]:,}, but no longer measured")
         elif recorded[figure] != found[figure]:
             lines.append(f"{name}: {figure}: {change(recorded[figure], found[figure])}")
     return lines

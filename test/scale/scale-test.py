@@ -17,7 +17,7 @@ from cases import CASES
 def chosen(words):
     unknown = [word for word in words if word != "all" and word not in CASES]
     if unknown:
-        raise SystemExit(f"{unknown[0]} is no case: expected all, or of {', '.join(CASES)}")
+        raise SystemExit(f"unknown case '{unknown[0]}': expected 'all' or one of {', '.join(CASES)}")
     return [name for name, case in CASES.items() if name in words or "all" in words or (not words and not case.large)]
 
 

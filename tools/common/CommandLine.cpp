@@ -187,7 +187,7 @@ int guarded(const std::function<Exit()> &body) {
   occupyStandardStreams();
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    cpuLevel(); // a WEIR_MAX_CPU that is none is said before anything is done
+    cpuLevel(); // report an invalid WEIR_MAX_CPU first
     Exit exit = body();
     if (exit == Exit::ok && (!std::cout.flush() || std::ferror(stdout)))
       throw Failure(Exit::storage, "standard output: cannot write all of the results; is its disk "

@@ -201,39 +201,38 @@ Exit Compilation::compile(const CompileOptions &options, std::shared_ptr<Target>
   RankOptions ranks = ranksOf(options);
   if (!ranks.hosts.empty())
     (*module)->setAttr(hostsAttrName, Builder(&context).getStringAttr(ranks.hosts));
-  PipelineOptions pipeline{
-      .target = target,
-      .precision = named.precision,
-      .master = named.master,
-      .lossScale = scale,
-      .microbatches = options.microbatches,
-      .memoryReport = options.memory ? &memory : nullptr,
-      .memory = options.memory,
-      .threads = threadsOfRank(options),
-      .offload = {options.offload, options.offloadsActivations},
-      .mesh = ranks.mesh,
-      .zero = ranks.zero,
-      .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
-      .sequenceParallel = options.sequenceParallel,
-      .contextParallel = options.contextParallel,
-      .rates = options.rates,
-      // Ranks of one process exchange once for all of them, in one order.
-      .overlap = options.overlap && !options.deterministic,
-      .lowSums = options.lowSums,
-      .lowGradients = options.lowGradients,
-      .link = Link::parse(options.link).value_or(Link()),
-      .watch = [&](PassManager &manager) { dump.watch(manager); },
-      .behindPhase = [&](llvm::StringRef phase,
-                         ModuleOp program) { report.addPhase(phase, program); },
-      .dumpKernels =
-          [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
-            report.addKernels(step, kernels);
-            if (kernels)
-              dump.write(("kernels-" + step).str(), kernels);
-            else
-              dump.writeText(("kernels-" + step).str(), text.str());
-          },
-      .time = &total};
+  PipelineOptions pipeline{.target = target,
+                           .precision = named.precision,
+                           .master = named.master,
+                           .lossScale = scale,
+                           .microbatches = options.microbatches,
+                           .memoryReport = options.memory ? &memory : nullptr,
+                           .memory = options.memory,
+                           .threads = threadsOfRank(options),
+                           .offload = {options.offload, options.offloadsActivations},
+                           .mesh = ranks.mesh,
+                           .zero = ranks.zero,
+                           .schedule = options.schedule.empty() ? "1f1b" : options.schedule,
+                           .sequenceParallel = options.sequenceParallel,
+                           .contextParallel = options.contextParallel,
+                           .rates = options.rates,
+                           // Ranks of one process exchange once for all of them, in one order.
+                           .overlap = options.overlap && !options.deterministic,
+                           .lowSums = options.lowSums,
+                           .lowGradients = options.lowGradients,
+                           .link = Link::parse(options.link).value_or(Link()),
+                           .watch = [&](PassManager &manager) { dump.watch(manager); },
+                           .afterPhase = [&](llvm::StringRef phase,
+                                             ModuleOp program) { report.addPhase(phase, program); },
+                           .dumpKernels =
+                               [&](llvm::StringRef step, ModuleOp kernels, llvm::StringRef text) {
+                                 report.addKernels(step, kernels);
+                                 if (kernels)
+                                   dump.write(("kernels-" + step).str(), kernels);
+                                 else
+                                   dump.writeText(("kernels-" + step).str(), text.str());
+                               },
+                           .time = &total};
   // What is too large is planned in other ways from the start.
   OwningOpRef<ModuleOp> whole;
   if (options.memory)

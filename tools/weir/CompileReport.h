@@ -8,11 +8,11 @@
 // --report FILE: how much IR a compile handles, as JSON. The numbers depend on the model, its sizes
 // and the options alone, not on the machine that compiles.
 //
-//   phases [{phase, programs, operations}]: of the IR behind each phase of passes/Pipeline.cpp,
+//   phases [{phase, programs, operations}]: of the IR after each phase of passes/Pipeline.cpp,
 //     those of "elaborate" first. Of a mesh, ranks of different sizes or stages have a program
 //     each, whose operations are added up; so are those of several meshes.
-//   kernels [{step, operations}]: of the code of all kernels behind each step of their compile,
-//     while that is IR: of processors "emitted", "vectorized" and "lowered", of GPUs none.
+//   kernels [{step, operations}]: of the code of all kernels after each step of their compile
+//     to MLIR: "emitted", "vectorized" and "lowered" for CPUs, none for GPUs.
 //
 // An operation counts with those nested in it.
 //
@@ -47,7 +47,7 @@ private:
   void add(std::vector<Stage> &stages, llvm::StringRef name, mlir::ModuleOp module);
 
   std::string path;
-  std::vector<Stage> phases, kernels; ///< in the order in which they are first behind
+  std::vector<Stage> phases, kernels; ///< in the order of their first use
 };
 
 } // namespace weir

@@ -88,7 +88,7 @@ std::optional<MemoryReport> FitMemory::tryOut(const PipelineOptions &options) {
   report.explained = false;
   PipelineOptions changed = options;
   changed.watch = nullptr;
-  changed.behindPhase = nullptr;
+  changed.afterPhase = nullptr;
   changed.dumpKernels = nullptr;
   changed.time = nullptr;
   changed.memoryReport = &report;

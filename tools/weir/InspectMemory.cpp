@@ -140,7 +140,7 @@ void printUnknown(const ordered_json &facts, std::ostream &out) {
            "what is alive at the peak, of the\nfirst rank.\n";
 }
 
-void printMemory(const ordered_json &facts, std::ostream &out) {
+void printMemoryFacts(const ordered_json &facts, std::ostream &out) {
   printHead(facts, out);
   if (facts["kept"].is_null()) {
     printUnknown(facts, out);
@@ -196,7 +196,7 @@ ordered_json describeMemory(const artifact::Program &program) {
 void inspectMemory(const std::string &path, bool json) {
   std::vector<std::byte> bytes = readArtifact(path);
   ordered_json facts = describeMemory(artifact::verify(bytes));
-  printFacts(facts, json, printMemory);
+  printFacts(facts, json, printMemoryFacts);
 }
 
 } // namespace weir

@@ -187,7 +187,7 @@ std::string everyRank(const ordered_json &facts) {
   return facts["pipeline"].is_null() ? "every rank" : "every rank of its stage";
 }
 
-void printVariables(const ordered_json &facts, std::ostream &out) {
+void printShardedVariables(const ordered_json &facts, std::ostream &out) {
   out << "\nHow parameters and state lie; what has no @ " << everyRank(facts) << " has:\n";
   Table variables({"name", "layout", "bytes", "of a rank", "at", "cut"},
                   {false, false, true, true, false, false});
@@ -261,7 +261,7 @@ void printSharding(const ordered_json &facts, std::ostream &out) {
   memory.print(out);
   if (!facts["pipeline"].is_null())
     printPipeline(facts["pipeline"], out);
-  printVariables(facts, out);
+  printShardedVariables(facts, out);
   printValues(facts, out);
   printExchanges(facts, out);
 }

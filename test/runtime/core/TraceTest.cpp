@@ -27,7 +27,7 @@ TEST(TraceTest, KeepsTheNewest) {
 
 TEST(TraceTest, IsReadWhileAnotherThreadRecords) {
   Trace trace(10, {});
-  std::thread recorder([&] {
+  std::jthread recorder([&] {
     for (uint32_t number = 0; number < 5000; ++number)
       trace.record(numbered(number));
   });
@@ -39,7 +39,6 @@ TEST(TraceTest, IsReadWhileAnotherThreadRecords) {
       ASSERT_EQ(events[i].end, int64_t(events[i].action) + 1);
     }
   }
-  recorder.join();
 }
 
 } // namespace
