@@ -344,7 +344,7 @@ class SlowRanks(ranks.Ranks):
     @ranks.weirtest.takes(60, processors=2)
     def test_it_is_named_once(self):
         # A warning takes 50 slow steps in a row: each of them is stopped at least once.
-        artifact = self.compiled(ranks.MLP[0], "--set", "hidden=4096", "--set", "batch=128", "--mesh", "dp=2", "--no-overlap")
+        artifact = self.compiled(ranks.MLP[0], "--set", "hidden=2048", "--set", "batch=128", "--mesh", "dp=2", "--no-overlap")
         processes = self.begin(2, artifact, *self.digits(512), "--steps", 100000, "--metrics", self.folder / "m.jsonl", tool="weir-run")
         self.await_steps(processes, steps=5)
         for told in (1, 2):
