@@ -95,7 +95,7 @@ class Command(unittest.TestCase):
         self.assertEqual(list(guard.load()), [self.CASE])
 
     def test_no_such_case(self):
-        with self.assertRaisesRegex(SystemExit, "^gpt3 is no case: expected all, or of "):
+        with self.assertRaisesRegex(SystemExit, "^unknown case 'gpt3': expected 'all' or one of "):
             self.run_main("gpt3")
 
     def test_seconds_and_memory_are_shown(self):
