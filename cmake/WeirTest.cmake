@@ -5,13 +5,14 @@ find_package(GTest REQUIRED)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/TestHeaders.cpp CONTENT "// The precompiled headers' own source.\n")
 add_library(weir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
 target_link_libraries(weir_test_headers PRIVATE GTest::gtest)
+target_compile_options(weir_test_headers PRIVATE -O0)
 target_precompile_headers(weir_test_headers PRIVATE
   <gtest/gtest.h> <filesystem> <fstream> <functional> <map> <optional> <set> <sstream> <string> <vector>)
 
 if(WEIR_COMPILER)
   add_library(weir_mlir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
   target_include_directories(weir_mlir_test_headers SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_compile_options(weir_mlir_test_headers PRIVATE -fno-rtti)
+  target_compile_options(weir_mlir_test_headers PRIVATE -fno-rtti -O0)
   target_link_libraries(weir_mlir_test_headers PRIVATE GTest::gtest)
   target_precompile_headers(weir_mlir_test_headers PRIVATE
     <gtest/gtest.h> <ir/weir/WeirDialect.h>
@@ -37,7 +38,7 @@ function(weir_test name)
   endif()
   # As the precompiled headers are; CMake would give a program -fPIE.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC)
+  target_compile_options(${name} PRIVATE -fPIC -O0)
   target_compile_definitions(${name} PRIVATE ${ARG_DEFINITIONS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main)
   if(ARG_DEPENDS)

@@ -33,6 +33,9 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+#include <cstring>
 
 #include <limits>
 
@@ -454,8 +457,21 @@ std::string writeText(const EmittedKernel &made, const KernelFamily &family,
   return kernels;
 }
 
+/// Stands for the name of a unit's kernels while their text is written.
+constexpr const char *unnamed = "weir_unnamed_kernel";
+
+/// What a unit's kernels are called: by their shape and what they compute, so that equal kernels of
+/// several models are one text, which is compiled once.
+std::string nameOf(KernelOp kernel, StringRef text) {
+  std::string hash = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
+  return (stringifyKernelShape(kernel.getShape()) + "_" + hash.substr(0, 8)).str();
+}
+
 FailureOr<std::unique_ptr<artifact::CudaUnitT>>
-CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp first) {
+CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &named, KernelOp first) {
+  KernelFamily family = named;
+  for (auto [i, member] : llvm::enumerate(family.members))
+    member.symbol = unnamed + (family.isShared() ? "_" + std::to_string(i) : "");
   FunctionText text = textOf(first, made.plan.workspace > 0);
   std::set<std::string> calls = made.text.calls;
   FailureOr<std::string> kernels = made.text.bodies.empty()
@@ -465,14 +481,23 @@ CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &family, KernelOp fir
     return failure();
   auto unit = std::make_unique<artifact::CudaUnitT>();
   for (const LaunchPlan &launch : made.plan.launches)
-    for (const KernelFamily::Member &member : family.members)
+    for (auto [member, own] : llvm::zip_equal(named.members, family.members)) {
       unit->functions.push_back(member.symbol + launch.suffix);
-  unit->source = commentOf(first);
+      unit->entries.push_back(own.symbol + launch.suffix);
+    }
   for (const DeviceHeader &header : deviceHeaders())
     if (header.isEverywhere || llvm::is_contained(made.text.headers, header.name))
       unit->source += "#include \"" + std::string(header.name) + "\"\n";
   std::string elementary = elementaryFunctions(*first->getContext(), calls);
   unit->source += (elementary.empty() ? "" : "\n" + elementary) + *kernels;
+  std::string name = nameOf(first, unit->source);
+  auto setName = [&](std::string &text) {
+    for (size_t at = 0; (at = text.find(unnamed, at)) != std::string::npos; at += name.size())
+      text.replace(at, std::strlen(unnamed), name);
+  };
+  setName(unit->source);
+  llvm::for_each(unit->entries, setName);
+  unit->source.insert(0, commentOf(first));
   return unit;
 }
 

@@ -28,14 +28,21 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
     reject("is damaged");
   const auto *code = flatbuffers::GetRoot<artifact::CudaCode>(blob.bytes()->data());
   std::set<std::string_view> functions;
-  for (const artifact::CudaUnit *unit : *code->units())
+  for (const artifact::CudaUnit *unit : *code->units()) {
+    if (unit->entries() && unit->entries()->size() != unit->functions()->size())
+      reject("is damaged");
     for (const flatbuffers::String *name : *unit->functions())
       if (!functions.insert(name->string_view()).second)
         reject("has two functions '" + name->str() + "'");
+  }
   for (const artifact::Kernel *kernel : *program.kernels())
     if (!functions.contains(kernel->symbol()->string_view()))
       reject("has no kernel '" + kernel->symbol()->str() + "'");
   return code;
+}
+
+std::string entryOf(const artifact::CudaUnit &unit, unsigned function) {
+  return (unit.entries() ? unit.entries() : unit.functions())->Get(function)->str();
 }
 
 /// Whether machine code for one architecture runs on another: within a generation, on the same or a
@@ -50,11 +57,12 @@ bool Code::load(const artifact::CudaUnit &unit, const void *image) {
     return false;
   check(driver, result, "loading the code of " + first);
   modules.emplace_back(module, Unload{&driver});
-  for (const flatbuffers::String *name : *unit.functions()) {
+  for (unsigned i = 0; i < unit.functions()->size(); ++i) {
     CUfunction function = nullptr;
-    check(driver, driver.cuModuleGetFunction(&function, module, name->c_str()),
-          "looking for " + name->str());
-    known.emplace_back(name->str(), function);
+    std::string symbol = unit.functions()->Get(i)->str();
+    check(driver, driver.cuModuleGetFunction(&function, module, entryOf(unit, i).c_str()),
+          "looking for " + symbol);
+    known.emplace_back(symbol, function);
   }
   return true;
 }

@@ -111,12 +111,24 @@ Compiler::Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> hea
   salt = place + "\n" + std::to_string(major) + "." + std::to_string(minor);
   for (const std::string &option : options)
     salt += "\n" + option;
-  for (const Header &header : this->headers)
-    salt += "\n" + header.name + "\n" + header.text;
+}
+
+void Compiler::addIncluded(const std::string &text, std::vector<const Header *> &found) const {
+  for (const Header &header : headers)
+    if (text.find("#include \"" + header.name + "\"") != std::string::npos &&
+        std::ranges::find(found, &header) == found.end()) {
+      found.push_back(&header);
+      addIncluded(header.text, found);
+    }
 }
 
 std::string Compiler::placeOf(const std::string &source) const {
-  std::string all = salt + "\n" + source.substr(behindComments(source));
+  std::vector<const Header *> included;
+  addIncluded(source, included);
+  std::string all = salt;
+  for (const Header *header : included)
+    all += "\n" + header->name + "\n" + header->text;
+  all += "\n" + source.substr(behindComments(source));
   XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),

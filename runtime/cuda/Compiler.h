@@ -41,6 +41,8 @@ private:
   Cubin compileOne(const std::string &source);
   Cubin obtain(const std::string &source);
   std::string placeOf(const std::string &source) const;
+  /// Adds the headers that the text includes, and those that they include.
+  void addIncluded(const std::string &text, std::vector<const Header *> &found) const;
 
   const Nvrtc &nvrtc;
   std::vector<Header> headers;

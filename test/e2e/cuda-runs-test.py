@@ -115,6 +115,23 @@ class CudaRuns(emulated.Test):
             file.write_bytes(file.read_bytes()[:-7] + b"damaged")
         self.assertEqual(compiled(), kernels)
 
+    def test_an_edited_model_compiles_what_changed(self):
+        """Kernels are named by what they compute: those behind the edited line are found, whatever their numbers are now."""
+        kernels = self.folder / "kernels"
+        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+
+        def compiled(text):
+            before = len(list(kernels.glob("*")))
+            model = self.write("line.weir", text)
+            self.weir("train", model, *EMULATED, "cuda", "--steps", 1, *rows,
+                      env=dict(PLAIN, WEIR_KERNEL_CACHE=str(kernels)))  # fmt: skip
+            return len(list(kernels.glob("*"))) - before
+
+        whole = compiled(LINE)
+        self.assertGreater(whole, 10)
+        one_more = LINE.replace("f32(x) / 255.0", "relu(linear(f32(x) / 255.0, 40) as zeroth)")
+        self.assertLess(compiled(one_more), whole / 2)
+
     def test_schedules_are_tuned(self):
         """What is measured changes schedules, and no numbers but by rounding; the same file gives the same artifact."""
         model = self.write("line.weir", LINE)

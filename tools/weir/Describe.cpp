@@ -238,11 +238,17 @@ static std::map<std::string, cuda::KernelFacts> machineCodeOf(const artifact::Pr
   const artifact::CudaCode *code = isForGpu(program) ? cuda::codeOf(program) : nullptr;
   if (!code)
     return facts;
-  for (const artifact::CudaUnit *unit : *code->units())
-    if (const auto *cubin = unit->cubin())
-      for (cuda::KernelFacts &kernel :
-           cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size()))))
-        facts[kernel.name] = kernel;
+  for (const artifact::CudaUnit *unit : *code->units()) {
+    const auto *cubin = unit->cubin();
+    if (!cubin)
+      continue;
+    auto kernels = cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size())));
+    for (unsigned i = 0; i < unit->functions()->size(); ++i) {
+      auto kernel = std::ranges::find(kernels, cuda::entryOf(*unit, i), &cuda::KernelFacts::name);
+      if (kernel != kernels.end())
+        facts[unit->functions()->Get(i)->str()] = *kernel;
+    }
+  }
   return facts;
 }
 
