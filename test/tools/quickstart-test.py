@@ -85,6 +85,17 @@ class Scripts(unittest.TestCase):
         _, err = self.built("echo 'FAILED: a.o'; echo 'a.cpp:1:1: error: expected expression' >&2; exit 3", status=3)
         self.assertEqual(err.splitlines()[-2:], ["FAILED: a.o", "a.cpp:1:1: error: expected expression"])
 
+    def test_build_tree_of_another_compiler(self):
+        """CMake keeps such a tree's cache in part: the build type is lost. It is configured afresh."""
+        self.script("tools/dev/setup", "")
+        said = "You have changed variables that require your cache to be deleted."
+        self.script("bin/cmake", f"echo \"$*\" >>'{self.root}/calls'\n[ $1 != --preset ] || echo '{said}'")
+        self.run_script("tools/dev/build", "release")
+        self.assertEqual(
+            (self.root / "calls").read_text().splitlines(),
+            ["--preset release", "--fresh --preset release", "--build --preset release"],
+        )
+
     def quickstart(self):
         for name in ("docs", "frontend", "ir", "models", "passes", "codegen", "runtime"):
             (self.root / name).mkdir()
