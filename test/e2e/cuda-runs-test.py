@@ -203,23 +203,24 @@ class CudaRuns(emulated.Test):
         self.weir("compile", *model, "--target", target, "-o", artifact)
         self.weir("run", artifact, *data, "--steps", 1, "--device", "emulated",
                   env=dict(CHECKED, WEIR_KERNEL_CACHE=self.cache, WEIR_EMULATED_REPORT=str(report)))  # fmt: skip
-        kernel_of = lambda symbol: "_".join(symbol.split("_")[:2])
+        kernel_of = lambda function: "_".join(function.split("_")[:2])
         least, touched, seen, twice, multiplied = {}, {}, set(), set(), set()
-        for kernel in json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]:
-            name = kernel_of(kernel["symbol"])
+        kernels = json.loads(self.weir("inspect", artifact, "--json").stdout)["kernels"]
+        for function, kernel in {kernel["function"]: kernel for kernel in kernels}.items():
+            name = kernel_of(function)
             least[name] = least.get(name, 0) + kernel["bytes"]
             if kernel["shape"] in ("product", "call"):
                 multiplied.add(name)
         for line in report.read_text().splitlines():
             if line.startswith("graph of "):
                 continue
-            symbol, read, written = line.split()
-            if symbol not in seen:
-                seen.add(symbol)
-                name = kernel_of(symbol)
-                if symbol.endswith("_queries"):
+            function, read, written = line.split()
+            if function not in seen:
+                seen.add(function)
+                name = kernel_of(function)
+                if function.endswith("_queries"):
                     twice.add(name)
-                partial = int(read) if symbol.endswith("_sum") else 0
+                partial = int(read) if function.endswith("_sum") else 0
                 touched[name] = touched.get(name, 0) + 32 * (int(read) + int(written) - 2 * partial)
         once = touched.keys() - twice
         self.assertLessEqual(sum(touched[name] for name in once), 1.05 * sum(least[name] for name in once))

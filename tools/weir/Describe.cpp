@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 using nlohmann::ordered_json;
@@ -231,25 +232,31 @@ static bool isForGpu(const artifact::Program &program) {
          program.blobs()->Get(0)->format() == artifact::BlobFormat::cuda;
 }
 
-/// What the assembler says of each kernel, by its symbol; nothing of kernels that are compiled when
-/// they are loaded, and of those of processors.
-static std::map<std::string, cuda::KernelFacts> machineCodeOf(const artifact::Program &program) {
-  std::map<std::string, cuda::KernelFacts> facts;
+/// What a kernel for GPUs is in the code.
+struct KernelCode {
+  std::string function;
+  std::optional<cuda::KernelFacts> facts; ///< the assembler's; none where it is compiled when loaded
+};
+
+/// By the kernels' symbols; empty for a program for processors.
+static std::map<std::string, KernelCode> codeOfKernels(const artifact::Program &program) {
+  std::map<std::string, KernelCode> all;
   const artifact::CudaCode *code = isForGpu(program) ? cuda::codeOf(program) : nullptr;
   if (!code)
-    return facts;
+    return all;
   for (const artifact::CudaUnit *unit : *code->units()) {
-    const auto *cubin = unit->cubin();
-    if (!cubin)
-      continue;
-    auto kernels = cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size())));
+    std::vector<cuda::KernelFacts> facts;
+    if (const auto *cubin = unit->cubin())
+      facts = cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size())));
     for (unsigned i = 0; i < unit->functions()->size(); ++i) {
-      auto kernel = std::ranges::find(kernels, cuda::entryOf(*unit, i), &cuda::KernelFacts::name);
-      if (kernel != kernels.end())
-        facts[unit->functions()->Get(i)->str()] = *kernel;
+      KernelCode &kernel = all[unit->functions()->Get(i)->str()];
+      kernel.function = cuda::entryOf(*unit, i);
+      auto found = std::ranges::find(facts, kernel.function, &cuda::KernelFacts::name);
+      if (found != facts.end())
+        kernel.facts = *found;
     }
   }
-  return facts;
+  return all;
 }
 
 ordered_json Describer::describe() {
@@ -265,7 +272,7 @@ ordered_json Describer::describe() {
 
   ordered_json totals = {{"launches", 0}, {"calls", 0}, {"flops", 0}, {"bytes", 0}};
   ordered_json kernels = ordered_json::array();
-  std::map<std::string, cuda::KernelFacts> machineCode = machineCodeOf(program);
+  std::map<std::string, KernelCode> codes = codeOfKernels(program);
   for (unsigned i = 0; i < program.kernels()->size(); ++i) {
     const artifact::Kernel &kernel = *program.kernels()->Get(i);
     ordered_json ops = ordered_json::array();
@@ -288,9 +295,11 @@ ordered_json Describer::describe() {
     if (isForGpu(program)) {
       described["threads"] = kernel.threads();
       described["shared"] = kernel.shared();
-      if (auto code = machineCode.find(text(kernel.symbol())); code != machineCode.end()) {
-        described["registers"] = code->second.registers;
-        described["frame"] = code->second.frame;
+      const KernelCode &code = codes.at(text(kernel.symbol()));
+      described["function"] = code.function;
+      if (code.facts) {
+        described["registers"] = code.facts->registers;
+        described["frame"] = code.facts->frame;
       }
     }
     kernels.push_back(std::move(described));

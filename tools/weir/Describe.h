@@ -13,7 +13,9 @@
 //   variables [{name, role, type, shape, bytes, at}]
 //   memory {arena, persistent, thread_scratch, pinned, host, batches (read ahead),
 //     entries [{entry, scratch, largest_live, peak_action, peak [{label, bytes, at}]}]}
-//   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}]
+//   kernels [{symbol, shape, tasks, ops, at [..], launches {entry: times}, flops, bytes, share}];
+//     for a GPU also threads, shared, function (its name in the code, which profilers show), and of
+//     machine code registers and frame
 //   calls [{entry, kind, what, fields {..}, flops, bytes, times, at [..], share}]
 //   step {launches, calls, flops, bytes}: the totals of one step, all FLOPs
 //   flops [{entry, ..}]: FLOPs and bytes of a run of each entry, by line (InspectFlops.h)
