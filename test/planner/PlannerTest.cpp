@@ -441,10 +441,10 @@ TEST(Search, PutsStagesAcrossSlowLinks) {
   auto stagesWith = [&](double between) -> int64_t {
     Cluster cluster = cores(4);
     cluster.levels = {{"node", 2, 50e9, 1e-6}, {"network", 4, between, 5e-6}};
-    Situation gpt("gpt-char", {{"layers", "8"}, {"width", "128"}, {"heads", "4"}, {"batch", "16"}},
+    Situation gpt("gpt-char", {{"layers", "4"}, {"width", "128"}, {"heads", "4"}, {"batch", "16"}},
                   cluster);
     SearchResult result =
-        gpt.search({.axes = {"pp", "dp", "tp"}, .schedule = "1f1b", .fewer = false, .lowered = 6});
+        gpt.search({.axes = {"pp", "dp", "tp"}, .schedule = "1f1b", .fewer = false, .lowered = 2});
     return result.best.empty() ? 0 : AxisSizes::of(result.best.front().choice.mesh).pp;
   };
   EXPECT_GT(stagesWith(0.05e9), 1);
