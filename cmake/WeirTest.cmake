@@ -20,9 +20,11 @@ if(WEIR_COMPILER)
   add_dependencies(weir_mlir_test_headers weir_ir_weir_gen)
 endif()
 
-# Programs whose outcome could depend on the CPU level: they compile for `cpu` and run the code, call oneDNN, or estimate its time.
-# They have CTest's label `cpu-level`, and .ci/run runs them again for x86-64-v3 (docs/testing.md).
-set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test fusion-test planner-test runtime-base-test runtime-core-test runtime-cpu-test verify-test)
+# Programs whose outcome could depend on the CPU level: they compile for `cpu` and run the code, or call oneDNN.
+# They have CTest's label `cpu-level`, and .ci/run runs them again for x86-64-v3 (docs/testing.md). planner-test names the level of
+# every device that it describes.
+set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test fusion-test gradient-test prelude-test runtime-base-test runtime-core-test runtime-cpu-test
+    verify-test)
 
 # weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
 # whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI.
@@ -44,7 +46,7 @@ function(weir_test name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  # Listed when the tests run: the sanitizers and the processor that list them are those that run them.
+  # Listed when tests first run, with the environment that sanitizers need.
   set(labels "")
   if(name IN_LIST WEIR_CPU_LEVEL_TESTS)
     set(labels PROPERTIES LABELS cpu-level)
