@@ -235,7 +235,8 @@ static bool isForGpu(const artifact::Program &program) {
 /// What a kernel for GPUs is in the code.
 struct KernelCode {
   std::string function;
-  std::optional<cuda::KernelFacts> facts; ///< the assembler's; none where it is compiled when loaded
+  std::optional<cuda::KernelFacts>
+      facts; ///< the assembler's; none where it is compiled when loaded
 };
 
 /// By the kernels' symbols; empty for a program for processors.
