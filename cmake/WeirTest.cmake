@@ -51,5 +51,6 @@ function(weir_test name)
   if(name IN_LIST WEIR_CPU_LEVEL_TESTS)
     set(labels PROPERTIES LABELS cpu-level)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 ${labels})
+  # Parameters by their number or the name that a test gives them: as printed, some have addresses in them.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 ${labels})
 endfunction()
