@@ -11,6 +11,9 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 add_compile_options(-ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   add_link_options(-fuse-ld=lld)
+  # std::stable_sort of GCC's library calls what the library itself deprecates; fields that an initializer does not name have
+  # their defaults.
+  add_compile_options(-Wno-deprecated-declarations -Wno-missing-designated-field-initializers)
 endif()
 find_program(CCACHE ccache)
 # Paths of a checkout count relative to its build tree, so that all build trees of all checkouts share what is cached.
