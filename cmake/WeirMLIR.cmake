@@ -7,11 +7,7 @@ include(AddMLIR)
 # For tablegen, which takes the folder's include directories; the runtime's folders come before and stay without.
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
-# Most of an MLIR file's time goes to MLIR's headers: they are compiled once, and reused by every library. ccache needs to be
-# told that this is fine.
-if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${cached} CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-endif()
+# Most of an MLIR file's time goes to MLIR's headers: they are compiled once, and reused by every library.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/MLIRHeaders.cpp CONTENT "// The precompiled header's own source.\n")
 add_library(weir_mlir_headers OBJECT ${CMAKE_BINARY_DIR}/MLIRHeaders.cpp)
 target_compile_options(weir_mlir_headers PRIVATE -fno-rtti)

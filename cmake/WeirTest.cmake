@@ -5,7 +5,6 @@ find_package(GTest REQUIRED)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/TestHeaders.cpp CONTENT "// The precompiled headers' own source.\n")
 add_library(weir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
 target_link_libraries(weir_test_headers PRIVATE GTest::gtest)
-target_compile_options(weir_test_headers PRIVATE -O0)
 target_precompile_headers(weir_test_headers PRIVATE
   <gtest/gtest.h> <filesystem> <fstream> <functional> <map> <optional> <set> <sstream> <string> <vector>)
 
@@ -22,31 +21,32 @@ endif()
 
 # Programs whose outcome could depend on the CPU level: they compile for `cpu` and run the code, or call oneDNN.
 # They have CTest's label `cpu-level`, and .ci/run runs them again for x86-64-v3 (docs/testing.md). planner-test names the level of
-# every device that it describes.
-set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test fusion-test gradient-test prelude-test runtime-base-test runtime-core-test runtime-cpu-test
-    verify-test)
+# every device that it compiles for.
+set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test codegen-cuda-test emulated-cuda-test fusion-test gradient-test prelude-test runtime-base-test
+    runtime-core-test runtime-cpu-test verify-test weir-smith-test)
 
 # weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
-# whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI.
+# whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI, and with -O0,
+# since they run for less time than the optimiser would take.
 function(weir_test name)
   cmake_parse_arguments(ARG "MLIR" "" "LINK;DEPENDS;DEFINITIONS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_MLIR)
     target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-    target_compile_options(${name} PRIVATE -fno-rtti)
+    target_compile_options(${name} PRIVATE -fno-rtti -O0)
     target_precompile_headers(${name} REUSE_FROM weir_mlir_test_headers)
   else()
     target_precompile_headers(${name} REUSE_FROM weir_test_headers)
   endif()
   # As the precompiled headers are; CMake would give a program -fPIE.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC -O0)
+  target_compile_options(${name} PRIVATE -fPIC)
   target_compile_definitions(${name} PRIVATE ${ARG_DEFINITIONS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  # Listed when tests first run, with the environment that sanitizers need.
+  # CTest lists the tests before it first runs them: sanitizers need the preset's environment.
   set(labels "")
   if(name IN_LIST WEIR_CPU_LEVEL_TESTS)
     set(labels PROPERTIES LABELS cpu-level)

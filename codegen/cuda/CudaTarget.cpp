@@ -460,8 +460,8 @@ std::string writeText(const EmittedKernel &made, const KernelFamily &family,
 /// Stands for the name of a unit's kernels while their text is written.
 constexpr const char *unnamed = "weir_unnamed_kernel";
 
-/// What a unit's kernels are called: by their shape and what they compute, so that equal kernels of
-/// several models are one text, which is compiled once.
+/// The name of a unit's kernels: their shape and a hash of the text. Equal kernels of several
+/// models are one text, so they are compiled once.
 std::string nameOf(KernelOp kernel, StringRef text) {
   std::string hash = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
   return (stringifyKernelShape(kernel.getShape()) + "_" + hash.substr(0, 8)).str();
@@ -482,8 +482,8 @@ CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &named, KernelOp firs
   auto unit = std::make_unique<artifact::CudaUnitT>();
   for (const LaunchPlan &launch : made.plan.launches)
     for (auto [member, own] : llvm::zip_equal(named.members, family.members)) {
-      unit->functions.push_back(member.symbol + launch.suffix);
-      unit->entries.push_back(own.symbol + launch.suffix);
+      unit->symbols.push_back(member.symbol + launch.suffix);
+      unit->functions.push_back(own.symbol + launch.suffix);
     }
   for (const DeviceHeader &header : deviceHeaders())
     if (header.isEverywhere || llvm::is_contained(made.text.headers, header.name))
@@ -496,7 +496,7 @@ CudaTarget::unitOf(EmittedKernel &made, const KernelFamily &named, KernelOp firs
       text.replace(at, std::strlen(unnamed), name);
   };
   setName(unit->source);
-  llvm::for_each(unit->entries, setName);
+  llvm::for_each(unit->functions, setName);
   unit->source.insert(0, commentOf(first));
   return unit;
 }

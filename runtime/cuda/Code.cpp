@@ -27,22 +27,23 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
   if (!verifier.VerifyBuffer<artifact::CudaCode>(artifact::CudaCodeIdentifier()))
     reject("is damaged");
   const auto *code = flatbuffers::GetRoot<artifact::CudaCode>(blob.bytes()->data());
-  std::set<std::string_view> functions;
+  std::set<std::string> symbols;
   for (const artifact::CudaUnit *unit : *code->units()) {
-    if (unit->entries() && unit->entries()->size() != unit->functions()->size())
-      reject("is damaged");
-    for (const flatbuffers::String *name : *unit->functions())
-      if (!functions.insert(name->string_view()).second)
-        reject("has two functions '" + name->str() + "'");
+    if (unit->symbols() && unit->symbols()->size() != unit->functions()->size())
+      reject("has " + std::to_string(unit->functions()->size()) + " functions with " +
+             std::to_string(unit->symbols()->size()) + " symbols");
+    for (unsigned i = 0; i < unit->functions()->size(); ++i)
+      if (std::string symbol = symbolOf(*unit, i); !symbols.insert(symbol).second)
+        reject("has two kernels '" + symbol + "'");
   }
   for (const artifact::Kernel *kernel : *program.kernels())
-    if (!functions.contains(kernel->symbol()->string_view()))
+    if (!symbols.contains(kernel->symbol()->str()))
       reject("has no kernel '" + kernel->symbol()->str() + "'");
   return code;
 }
 
-std::string entryOf(const artifact::CudaUnit &unit, unsigned function) {
-  return (unit.entries() ? unit.entries() : unit.functions())->Get(function)->str();
+std::string symbolOf(const artifact::CudaUnit &unit, unsigned function) {
+  return (unit.symbols() ? unit.symbols() : unit.functions())->Get(function)->str();
 }
 
 /// Whether machine code for one architecture runs on another: within a generation, on the same or a
@@ -59,10 +60,12 @@ bool Code::load(const artifact::CudaUnit &unit, const void *image) {
   modules.emplace_back(module, Unload{&driver});
   for (unsigned i = 0; i < unit.functions()->size(); ++i) {
     CUfunction function = nullptr;
-    std::string symbol = unit.functions()->Get(i)->str();
-    check(driver, driver.cuModuleGetFunction(&function, module, entryOf(unit, i).c_str()),
-          "looking for " + symbol);
-    known.emplace_back(symbol, function);
+    std::string name = unit.functions()->Get(i)->str();
+    CUresult found = driver.cuModuleGetFunction(&function, module, name.c_str());
+    if (found == CUDA_ERROR_NOT_FOUND)
+      reject("has no function '" + name + "'");
+    check(driver, found, "looking for " + name);
+    known.emplace_back(symbolOf(unit, i), function);
   }
   return true;
 }

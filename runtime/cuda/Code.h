@@ -21,8 +21,8 @@ namespace weir::cuda {
 /// without kernels. Throws Failure{Exit::model} for what is wrong with it.
 const artifact::CudaCode *codeOf(const artifact::Program &program);
 
-/// What the source and the machine code of a unit call its function of that number.
-std::string entryOf(const artifact::CudaUnit &unit, unsigned function);
+/// The symbol of the kernel that is the unit's function number `function`.
+std::string symbolOf(const artifact::CudaUnit &unit, unsigned function);
 
 /// The functions of a program's kernels. Units whose machine code is not for the device are
 /// compiled from their text.

@@ -16,7 +16,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #define XXH_INLINE_ALL
@@ -126,9 +128,14 @@ std::string Compiler::placeOf(const std::string &source) const {
   std::vector<const Header *> included;
   addIncluded(source, included);
   std::string all = salt;
-  for (const Header *header : included)
-    all += "\n" + header->name + "\n" + header->text;
-  all += "\n" + source.substr(behindComments(source));
+  auto add = [&](std::string_view text) {
+    (all += "\n" + std::to_string(text.size()) + "\n") += text;
+  };
+  for (const Header *header : included) {
+    add(header->name);
+    add(header->text);
+  }
+  add(std::string_view(source).substr(behindComments(source)));
   XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
@@ -192,18 +199,27 @@ Compiler::Cubin Compiler::obtain(const std::string &source) {
 std::vector<Compiler::Cubin> Compiler::compile(std::span<const std::string> sources) {
   std::vector<Cubin> results(sources.size());
   std::vector<std::exception_ptr> failures(sources.size());
+  // Those that differ in their comments alone are compiled once.
+  std::map<std::string_view, std::vector<size_t>> equal;
+  for (size_t i = 0; i < sources.size(); ++i)
+    equal[std::string_view(sources[i]).substr(behindComments(sources[i]))].push_back(i);
+  std::vector<const std::vector<size_t> *> groups;
+  for (const auto &[text, numbers] : equal)
+    groups.push_back(&numbers);
   std::atomic<size_t> next{0};
   auto work = [&] {
-    for (size_t i; (i = next++) < sources.size();)
+    for (size_t i; (i = next++) < groups.size();)
       try {
-        results[i] = obtain(sources[i]);
+        Cubin made = obtain(sources[groups[i]->front()]);
+        for (size_t number : *groups[i])
+          results[number] = made;
       } catch (...) {
-        failures[i] = std::current_exception();
+        failures[groups[i]->front()] = std::current_exception();
       }
   };
   std::vector<std::thread> threads;
   size_t wanted = std::min(
-      {mostThreads, size_t(std::max(1u, std::thread::hardware_concurrency())), sources.size()});
+      {mostThreads, size_t(std::max(1u, std::thread::hardware_concurrency())), groups.size()});
   try {
     for (size_t i = 1; i < wanted; ++i)
       threads.emplace_back(work);

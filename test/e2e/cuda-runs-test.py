@@ -1,8 +1,11 @@
 """Runs of programs for GPUs on the emulated one give what they give on a CPU, in any order of its streams."""
 
 import json
+import os
 import pathlib
+import re
 import shutil
+import subprocess
 
 import emulated
 import weirtest
@@ -131,6 +134,28 @@ class CudaRuns(emulated.Test):
         self.assertGreater(whole, 10)
         one_more = LINE.replace("f32(x) / 255.0", "relu(linear(f32(x) / 255.0, 40) as zeroth)")
         self.assertLess(compiled(one_more), whole / 2)
+
+    def test_damaged_code(self):
+        """Names of functions and symbols behind a hash that is right."""
+        artifact, bad = self.folder / "a.weirx", self.folder / "bad.weirx"
+        self.weir("compile", self.write("line.weir", LINE), "--target", "cuda", "-o", artifact)
+        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        whole = artifact.read_bytes()
+        name = re.search(rb"\x0c\0\0\0(map_[0-9a-f]{8})\0", whole)
+        symbols = list(re.finditer(rb"\x08\0\0\0(kernel_\d)\0", whole))
+        first, second = symbols[0], next(found for found in symbols if found[1] != symbols[0][1])  # the code is before the plan
+        changes = (
+            (name.span(1), b"map_nowhere_", r"has no function 'map_nowhere_'"),
+            (first.span(1), second[1], rf"has two kernels '{second[1].decode()}'"),
+            (first.span(1), b"kernel_x", rf"has no kernel '{first[1].decode()}'"),
+        )
+        for (begin, end), text, message in changes:
+            with self.subTest(message=message):
+                bad.write_bytes(whole[:begin] + text + whole[end:])
+                subprocess.run([os.environ["WEIR_REHASH"], bad, bad], check=True)
+                message = rf"the artifact's code for GPUs {message}: compile the model again"
+                env = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
+                self.fails(3, message, "weir", "run", bad, *rows, "--steps", 1, "--device", "emulated", env=env)
 
     def test_schedules_are_tuned(self):
         """What is measured changes schedules, and no numbers but by rounding; the same file gives the same artifact."""

@@ -51,7 +51,7 @@ bool runBlock(const Grid &grid, unsigned index);
 /// Copies of the block before that none waited for (AsyncCopies.cpp).
 void forgetCopies(unsigned threads);
 
-/// "kernel_3, block 4, thread 17"
+/// "row_6fd0e4b1, block 4, thread 17"
 std::string whereInGrid();
 
 /// What orders the running thread after others of its block. Each meeting is a tick of the block's

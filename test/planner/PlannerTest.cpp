@@ -227,7 +227,7 @@ TEST(Search, SharesRowsAndLayersByTheSpeedOfDevices) {
       std::string shares = std::string(axis) + (slow ? "=3:1" : "=1:3"),
                   equal = std::string(axis) + "=2";
       SearchResult found =
-          gpt.search({.axes = {axis}, .microbatches = 4, .fewer = false, .lowered = 3});
+          gpt.search({.axes = {axis}, .microbatches = 4, .fewer = false, .lowered = 4});
       ASSERT_FALSE(found.best.empty());
       const Planned &best = found.best.front();
       EXPECT_EQ(best.choice.mesh, shares);
@@ -301,8 +301,8 @@ TEST(Search, OfManyRowsFindsWhatRowsAloneFind) {
 TEST(Search, GivesTheSameAnswerTwice) {
   std::vector<std::string> answers[2];
   for (auto &answer : answers) {
-    Situation gpt("gpt-char", {{"layers", "4"}, {"width", "64"}, {"batch", "8"}}, cores(4));
-    for (const Planned &plan : gpt.search({.axes = {"pp", "dp"}, .lowered = 2}).best)
+    Situation gpt("gpt-char", {{"layers", "6"}, {"width", "64"}, {"batch", "8"}}, cores(4));
+    for (const Planned &plan : gpt.search({.axes = {"dp", "tp"}, .lowered = 2}).best)
       answer.push_back(plan.choice.text());
   }
   EXPECT_FALSE(answers[0].empty());
@@ -444,7 +444,7 @@ TEST(Search, PutsStagesAcrossSlowLinks) {
     Situation gpt("gpt-char", {{"layers", "4"}, {"width", "128"}, {"heads", "4"}, {"batch", "16"}},
                   cluster);
     SearchResult result =
-        gpt.search({.axes = {"pp", "dp"}, .schedule = "1f1b", .fewer = false, .lowered = 2});
+        gpt.search({.axes = {"pp", "dp"}, .schedule = "1f1b", .fewer = false, .lowered = 4});
     return result.best.empty() ? 0 : AxisSizes::of(result.best.front().choice.mesh).pp;
   };
   EXPECT_GT(stagesWith(0.05e9), 1);

@@ -232,7 +232,7 @@ static bool isForGpu(const artifact::Program &program) {
          program.blobs()->Get(0)->format() == artifact::BlobFormat::cuda;
 }
 
-/// What a kernel for GPUs is in the code.
+/// A GPU kernel's name in the source, and the assembler's facts.
 struct KernelCode {
   std::string function;
   std::optional<cuda::KernelFacts>
@@ -250,8 +250,8 @@ static std::map<std::string, KernelCode> codeOfKernels(const artifact::Program &
     if (const auto *cubin = unit->cubin())
       facts = cuda::kernelsOf(std::as_bytes(std::span(cubin->data(), cubin->size())));
     for (unsigned i = 0; i < unit->functions()->size(); ++i) {
-      KernelCode &kernel = all[unit->functions()->Get(i)->str()];
-      kernel.function = cuda::entryOf(*unit, i);
+      KernelCode &kernel = all[cuda::symbolOf(*unit, i)];
+      kernel.function = unit->functions()->Get(i)->str();
       auto found = std::ranges::find(facts, kernel.function, &cuda::KernelFacts::name);
       if (found != facts.end())
         kernel.facts = *found;

@@ -292,7 +292,7 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
   out << "Kernels (FLOPs and bytes per launch):\n";
   // Of kernels for GPUs.
   bool threads = kernels[0].contains("threads"), registers = kernels[0].contains("registers");
-  std::vector<std::string> head = {"share", "symbol", "shape", "tasks"};
+  std::vector<std::string> head = {"share", "symbol", threads ? "function" : "shape", "tasks"};
   if (threads)
     head.push_back("threads");
   if (registers)
@@ -305,7 +305,8 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
   for (const ordered_json *k : byShare(kernels)) {
     const ordered_json &kernel = *k;
     std::string times = std::to_string(kernel["launches"].value("step", uint64_t(0)));
-    std::vector<std::string> row = {shareText(kernel), kernel["symbol"], kernel["shape"],
+    std::vector<std::string> row = {shareText(kernel), kernel["symbol"],
+                                    kernel[threads ? "function" : "shape"],
                                     std::to_string(kernel["tasks"].get<uint64_t>())};
     if (threads)
       row.push_back(std::to_string(kernel["threads"].get<uint64_t>()));

@@ -203,6 +203,10 @@ TEST_P(OfModels, TakesWhatWasChosenInLessMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OfModels, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(All, OfModels, testing::ValuesIn(cases()), [](const auto &info) {
+  std::string name = std::to_string(info.index) + "_" + info.param.model + "_" + info.param.target;
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
 
 } // namespace
