@@ -156,7 +156,8 @@ enum : nvrtcResult {
   NVRTC_ERROR_OUT_OF_MEMORY = 1,
   NVRTC_ERROR_INVALID_OPTION = 5,
   NVRTC_ERROR_COMPILATION = 6,
-  NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7
+  NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7,
+  NVRTC_ERROR_INTERNAL_ERROR = 11
 };
 
 #define WEIR_CUDA_NVRTC(X)                                                                         \

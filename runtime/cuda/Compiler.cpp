@@ -115,23 +115,25 @@ Compiler::Compiler(const Nvrtc &nvrtc, int architecture, std::vector<Header> hea
     salt += "\n" + option;
 }
 
-void Compiler::addIncluded(const std::string &text, std::vector<const Header *> &found) const {
-  for (const Header &header : headers)
-    if (text.find("#include \"" + header.name + "\"") != std::string::npos &&
-        std::ranges::find(found, &header) == found.end()) {
-      found.push_back(&header);
-      addIncluded(header.text, found);
-    }
+std::vector<const Header *> Compiler::includedBy(const std::string &source) const {
+  std::vector<const Header *> found;
+  const std::string *text = &source;
+  for (size_t next = 0;; text = &found[next++]->text) {
+    for (const Header &header : headers)
+      if (text->find("#include \"" + header.name + "\"") != std::string::npos &&
+          std::ranges::find(found, &header) == found.end())
+        found.push_back(&header);
+    if (next == found.size())
+      return found;
+  }
 }
 
 std::string Compiler::placeOf(const std::string &source) const {
-  std::vector<const Header *> included;
-  addIncluded(source, included);
   std::string all = salt;
   auto add = [&](std::string_view text) {
     (all += "\n" + std::to_string(text.size()) + "\n") += text;
   };
-  for (const Header *header : included) {
+  for (const Header *header : includedBy(source)) {
     add(header->name);
     add(header->text);
   }

@@ -41,8 +41,8 @@ private:
   Cubin compileOne(const std::string &source);
   Cubin obtain(const std::string &source);
   std::string placeOf(const std::string &source) const;
-  /// Adds the headers that the text includes, and those that they include.
-  void addIncluded(const std::string &text, std::vector<const Header *> &found) const;
+  /// The headers that the source includes, and those that they include.
+  std::vector<const Header *> includedBy(const std::string &source) const;
 
   const Nvrtc &nvrtc;
   std::vector<Header> headers;

@@ -51,6 +51,16 @@ class MissingComponents(weirtest.Test):
             env={"WEIR_EMULATED_CUDA": "/nonexistent"},
         )  # fmt: skip
 
+    def test_compiler_of_the_emulated_gpu(self):
+        command = ["train", *MLP, *self.digits(32), "--steps", 1, "--target", "cuda", "--device", "emulated"]
+        for name, value, message in (
+            ("WEIR_EMULATED_CXX", "/nonexistent/g++", r"cannot run /nonexistent/g\+\+.*install Debian's package g\+\+, or name a compiler in"),
+            ("TMPDIR", "/nonexistent", r"cannot make a folder in \$TMPDIR or /tmp: name one that can be written in TMPDIR"),
+        ):
+            with self.subTest(name):
+                env = {name: value, "WEIR_KERNEL_CACHE": str(self.folder / "kernels")}
+                self.assertRegex(self.run_tool("weir", *command, status=6, env=env).stderr, message)
+
 
 if __name__ == "__main__":
     weirtest.main()

@@ -198,7 +198,9 @@ Compiled compileNow(const Program &program) {
   Compiled result;
   TemporaryFolder folder;
   if (folder.path.empty()) {
-    result.log = "no temporary folder\n";
+    result.log =
+        "cannot make a folder in $TMPDIR or /tmp: name one that can be written in TMPDIR\n";
+    result.hasNoCompiler = true;
     return result;
   }
   for (const auto &[name, text] : program.headers) {
@@ -221,8 +223,12 @@ Compiled compileNow(const Program &program) {
                              "-Wl,-z,now", driverPath(), "-lm"});
   int status = runProgram(words, log);
   readFile(log, result.log);
-  if (status == -1)
-    result.log += "cannot run " + compilerPath() + "\n";
+  if (status == -1 || status == 127) {
+    result.log += "cannot run " + compilerPath() +
+                  ", which compiles kernels for the emulated GPU: install Debian's package g++, or "
+                  "name a compiler in WEIR_EMULATED_CXX\n";
+    result.hasNoCompiler = true;
+  }
   result.isRight = status == 0 && readFile(code, result.code);
   return result;
 }

@@ -24,6 +24,7 @@ struct Program {
 
 struct Compiled {
   bool isRight = false;
+  bool hasNoCompiler = false; ///< it could not be run, and `log` says what to do
   std::string log;
   std::string code; ///< an ELF shared object
 };

@@ -40,6 +40,8 @@ const char *nvrtcGetErrorString(nvrtcResult result) {
     return "NVRTC_ERROR_COMPILATION";
   case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
     return "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE";
+  case NVRTC_ERROR_INTERNAL_ERROR:
+    return "NVRTC_ERROR_INTERNAL_ERROR";
   default:
     return "NVRTC_ERROR unknown";
   }
@@ -90,6 +92,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *c
   if (emulated::isPlanted("builtins"))
     return NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   program->compiled = emulated::compileForHost(program->program);
+  if (program->compiled.hasNoCompiler)
+    return NVRTC_ERROR_INTERNAL_ERROR;
   return program->compiled.isRight ? NVRTC_SUCCESS : NVRTC_ERROR_COMPILATION;
 }
 
