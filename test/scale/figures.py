@@ -25,8 +25,15 @@ class Spent:
     peak: int  # bytes
 
 
+class Failed(Exception):
+    """A command that did not end with 0; it has said why on standard error."""
+
+
 def inspect(artifact, *options):
-    done = subprocess.run([BIN / "weir", "inspect", artifact, "--json", *options], cwd=ROOT, check=True, capture_output=True)
+    command = [BIN / "weir", "inspect", artifact, "--json", *options]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE)
+    if done.returncode:
+        raise Failed(f"{' '.join(map(str, command))}: status {done.returncode}")
     return json.loads(done.stdout)
 
 
@@ -35,7 +42,7 @@ def compile_case(case, artifact, report):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"weir {' '.join(case.command())}: status {process.returncode}")
+        raise Failed(f"weir {' '.join(case.command())}: status {process.returncode}")
     return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 

@@ -94,6 +94,26 @@ class Command(unittest.TestCase):
         self.run_main("update", self.CASE)
         self.assertEqual(list(guard.load()), [self.CASE])
 
+    def test_a_case_that_fails_leaves_the_others(self):
+        def measure(case):
+            if case is CASES[self.CASE]:
+                raise figures.Failed("weir compile: status 2")
+            return {"kernels": 4}, figures.Spent(0.5, 3e6)
+
+        other = next(name for name in CASES if name != self.CASE)
+        with mock.patch.object(figures, "measure", measure):
+            status, text = self.run_main("update", self.CASE, other)
+        self.assertTrue(status)
+        self.assertIn(f"{self.CASE}: weir compile: status 2\n", text)
+        self.assertIn(f"not measured: {self.CASE}\n", text)
+        self.assertEqual(guard.load(), {other: {"kernels": 4}})
+
+    def test_a_record_that_is_none(self):
+        for text in ("<<<<<<< HEAD\n{}", "", "[]", '{"gpt": null}'):
+            guard.RECORD.write_text(text)
+            with self.assertRaisesRegex(SystemExit, r"record.json: not a record of figures \(.+\): take it from Git"):
+                self.run_main(self.CASE)
+
     def test_no_such_case(self):
         with self.assertRaisesRegex(SystemExit, "^unknown case 'gpt3': expected 'all' or one of "):
             self.run_main("gpt3")

@@ -9,7 +9,14 @@ RECORD = pathlib.Path(__file__).with_name("record.json")
 
 
 def load():
-    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    try:
+        record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+        if all(isinstance(figures, dict) for figures in record.values()):
+            return record
+        why = "a case has no figures"
+    except (ValueError, AttributeError) as fault:
+        why = str(fault)
+    raise SystemExit(f"{RECORD}: not a record of figures ({why}): take it from Git, then `tools/test --scale update`")
 
 
 def save(record):

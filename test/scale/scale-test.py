@@ -27,9 +27,14 @@ def main(words):
         print("\n".join(chosen([])))
         return 0
     updates = words[:1] == ["update"]
-    record, total, differ = guard.load(), 0, []
+    record, total, differ, failed = guard.load(), 0, [], []
     for name in chosen(words[updates:]):
-        found, spent = figures.measure(CASES[name])
+        try:
+            found, spent = figures.measure(CASES[name])
+        except figures.Failed as failure:
+            print(f"{name}: {failure}", flush=True)
+            failed.append(name)
+            continue
         lines = guard.differences(name, record.get(name, {}), found)
         print(f"{name}: compiled in {spent.seconds:.1f} s of a processor and {spent.peak / 1e6:.0f} MB", *lines, sep="\n", flush=True)
         total += spent.seconds
@@ -39,10 +44,11 @@ def main(words):
         if updates:
             guard.save({known: record[known] for known in record if known in CASES})
     print(f"{total:.1f} s of a processor in all")
-    if not differ or updates:
-        return 0
-    print(guard.advice(differ))
-    return 1
+    if failed:
+        print(f"not measured: {', '.join(failed)}")
+    if differ and not updates:
+        print(guard.advice(differ))
+    return 1 if failed or (differ and not updates) else 0
 
 
 if __name__ == "__main__":
