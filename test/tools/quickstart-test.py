@@ -81,6 +81,12 @@ class Scripts(unittest.TestCase):
             ["--build --preset release --target weir-user", *(f"[{step}/10, {step}0%, {step * 6}.012 s] Building CXX object" for step in (3, 6, 9))],
         )
 
+    def test_build_shows_messages_as_they_are(self):
+        said = 'm.cpp:1: printf("a\\tb\\n");'
+        (self.root / "said").write_text(said + "\n-n\n")
+        _, err = self.built(f"cat '{self.root}/said'")
+        self.assertEqual(err.splitlines()[-2:], [said, "-n"])
+
     def test_build_fails(self):
         _, err = self.built("echo 'FAILED: a.o'; echo 'a.cpp:1:1: error: expected expression' >&2; exit 3", status=3)
         self.assertEqual(err.splitlines()[-2:], ["FAILED: a.o", "a.cpp:1:1: error: expected expression"])
@@ -100,6 +106,7 @@ class Scripts(unittest.TestCase):
         for name in ("docs", "frontend", "ir", "models", "passes", "codegen", "runtime"):
             (self.root / name).mkdir()
         (self.root / "README.md").write_text("# Weir\n")
+        (self.root / "docs/it's mine.md").write_text("# A name that a shell would cut\n")
         self.script("tools/dev/setup", "")
         self.script("tools/dev/build", 'echo "built $*" >&2')
         self.script("build/bin/weir", 'echo "$1"; echo "weir: $*" >&2')
@@ -114,6 +121,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(said[0], "about 10 min on 2 cores: packages 0 min, build 8 min (250 steps), training 2 min")
         self.assertEqual(said[1:3], ["1/3 packages", "2/3 build"])
         self.assertRegex(said[3], r"^3/3 train models/gpt-char.weir on \d+ bytes of this repository's text$")
+        self.assertIn("# A name that a shell would cut\n", (self.root / "build/own-text.txt").read_text())
         self.assertIn("built release weir-user", err)
         self.assertRegex(err, "weir: train .* --steps 7\n")
         self.assertRegex(said[5], r"^done in 0 min \d s: packages 0 min \d s, build 0 min \d s, train 0 min \d s$")
@@ -124,6 +132,23 @@ class Scripts(unittest.TestCase):
         (self.root / "build/build.ninja").write_text("build weir-user: phony\n")
         self.script("bin/ninja", "echo 'ninja: Entering directory'; for step in 1 2 3; do echo \"[$step/3] Building\"; done")
         self.assertIn("packages 0 min, build 0 min (3 steps), training 2 min\n", self.quickstart()[1])
+
+    def test_quickstart_of_an_older_build_tree(self):
+        """Ninja fails where a source is gone that the tree still lists."""
+        (self.root / "build").mkdir()
+        (self.root / "build/build.ninja").write_text("build weir-user: phony gone.cpp\n")
+        self.script("bin/ninja", "echo \"ninja: error: 'gone.cpp', needed by 'weir-user', missing\" >&2; exit 1")
+        err = self.quickstart()[1]
+        self.assertIn("build 8 min (250 steps)", err)
+        self.assertNotIn("gone.cpp", err)
+
+    def test_help(self):
+        """From what stands at the head of each script; nothing is installed or built."""
+        for name in ("tools/quickstart", "tools/test", "tools/dev/build", "tools/dev/setup"):
+            out, err = self.run_script(name, "--help")
+            self.assertRegex(out, r"^[A-Z]")
+            self.assertNotIn("set -eu", out)
+            self.assertEqual(err, "")
 
 
 if __name__ == "__main__":
