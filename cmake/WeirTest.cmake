@@ -5,6 +5,7 @@ find_package(GTest REQUIRED)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/TestHeaders.cpp CONTENT "// The precompiled headers' own source.\n")
 add_library(weir_test_headers OBJECT ${CMAKE_BINARY_DIR}/TestHeaders.cpp)
 target_link_libraries(weir_test_headers PRIVATE GTest::gtest)
+target_compile_options(weir_test_headers PRIVATE -O0)
 target_precompile_headers(weir_test_headers PRIVATE
   <gtest/gtest.h> <filesystem> <fstream> <functional> <map> <optional> <set> <sstream> <string> <vector>)
 
@@ -25,18 +26,21 @@ endif()
 set(WEIR_CPU_LEVEL_TESTS codegen-cpu-test codegen-cuda-test emulated-cuda-test fusion-test gradient-test prelude-test runtime-base-test
     runtime-core-test runtime-cpu-test verify-test weir-smith-test)
 
-# weir_test(NAME SOURCES... [MLIR] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
-# whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI, and with -O0,
-# since they run for less time than the optimiser would take.
+# weir_test(NAME SOURCES... [MLIR] [OPTIMIZED] [LINK targets...] [DEPENDS targets...] [DEFINITIONS name=value...]): a program
+# whose tests CTest runs one by one. MLIR is for sources that include MLIR's headers: they are compiled without RTTI. Most tests run
+# for less time than the optimiser would take, so they are compiled with -O0; OPTIMIZED is for those that compute much themselves.
 function(weir_test name)
-  cmake_parse_arguments(ARG "MLIR" "" "LINK;DEPENDS;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR;OPTIMIZED" "" "LINK;DEPENDS;DEFINITIONS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  set(headers weir_test_headers)
   if(ARG_MLIR)
     target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-    target_compile_options(${name} PRIVATE -fno-rtti -O0)
-    target_precompile_headers(${name} REUSE_FROM weir_mlir_test_headers)
-  else()
-    target_precompile_headers(${name} REUSE_FROM weir_test_headers)
+    target_compile_options(${name} PRIVATE -fno-rtti)
+    set(headers weir_mlir_test_headers)
+  endif()
+  if(NOT ARG_OPTIMIZED)
+    target_compile_options(${name} PRIVATE -O0)
+    target_precompile_headers(${name} REUSE_FROM ${headers})
   endif()
   # As the precompiled headers are; CMake would give a program -fPIE.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
