@@ -118,10 +118,13 @@ class CudaRuns(emulated.Test):
             file.write_bytes(file.read_bytes()[:-7] + b"damaged")
         self.assertEqual(compiled(), kernels)
 
+    def rows_of_line(self):
+        return weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+
     def test_an_edited_model_compiles_what_changed(self):
         """Kernels are named by what they compute: those behind the edited line are found, whatever their numbers are now."""
         kernels = self.folder / "kernels"
-        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        rows = self.rows_of_line()
 
         def compiled(text):
             before = len(list(kernels.glob("*")))
@@ -139,7 +142,7 @@ class CudaRuns(emulated.Test):
         """Names of functions and symbols behind a hash that is right."""
         artifact, bad = self.folder / "a.weirx", self.folder / "bad.weirx"
         self.weir("compile", self.write("line.weir", LINE), "--target", "cuda", "-o", artifact)
-        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        rows = self.rows_of_line()
         whole = artifact.read_bytes()
         name = re.search(rb"\x0c\0\0\0(map_[0-9a-f]{8})\0", whole)
         symbols = list(re.finditer(rb"\x08\0\0\0(kernel_\d)\0", whole))
@@ -162,7 +165,7 @@ class CudaRuns(emulated.Test):
         model = self.write("line.weir", LINE)
         target = ["--target", "cuda:sm_90+none"]
         names = dict(PLAIN, WEIR_KERNEL_CACHE=self.cache)
-        rows = weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
+        rows = self.rows_of_line()
         usual, tuned, again = (self.folder / name for name in ["usual.weirx", "tuned.weirx", "again.weirx"])
         file = self.folder / "tuning.json"
         self.weir("compile", model, *target, "-o", usual)

@@ -235,8 +235,7 @@ static bool isForGpu(const artifact::Program &program) {
 /// A GPU kernel's name in the source, and the assembler's facts.
 struct KernelCode {
   std::string function;
-  std::optional<cuda::KernelFacts>
-      facts; ///< the assembler's; none where it is compiled when loaded
+  std::optional<cuda::KernelFacts> facts; ///< none where it is compiled when loaded
 };
 
 /// By the kernels' symbols; empty for a program for processors.

@@ -290,7 +290,7 @@ void printKernels(const ordered_json &kernels, std::ostream &out) {
   if (kernels.empty())
     return;
   out << "Kernels (FLOPs and bytes per launch):\n";
-  // Of kernels for GPUs.
+  // Of kernels for GPUs, whose function's name begins with the shape.
   bool threads = kernels[0].contains("threads"), registers = kernels[0].contains("registers");
   std::vector<std::string> head = {"share", "symbol", threads ? "function" : "shape", "tasks"};
   if (threads)
