@@ -76,7 +76,7 @@ static double flopsOf(ModuleOp step) {
   if (succeeded(runPhases(step, {}, "recipe")))
     if (auto whole = step.lookupSymbol<func::FuncOp>("step"))
       for (const LineFlops &line : modelFlopsOf(whole))
-        flops += double(line.flops);
+        flops += line.flops;
   return flops;
 }
 

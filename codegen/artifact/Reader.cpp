@@ -184,7 +184,7 @@ void PlanReader::readModelFlops(const fb::Entry &entry) {
   SmallVector<LineFlops> lines;
   if (entry.model_lines())
     for (const fb::LineFlops *line : *entry.model_lines())
-      lines.push_back({locate(&line->location()), int64_t(line->flops())});
+      lines.push_back({locate(&line->location()), line->flops()});
   setModelFlops(*module, text(entry.name()), lines);
 }
 

@@ -317,7 +317,7 @@ private:
     std::optional<SmallVector<LineFlops>> lines = modelFlops(module, entry.name);
     if (!lines)
       return;
-    uint64_t sum = 0;
+    double sum = 0;
     for (const LineFlops &line : *lines) {
       std::unique_ptr<fb::Location> at = locate(line.at);
       entry.model_lines.emplace_back(at ? *at : fb::Location(), line.flops);

@@ -68,7 +68,7 @@ SmallVector<LineFlops> modelFlopsOf(func::FuncOp entry) {
     if (line)
       key = {line.getFilename(), line.getLine()};
     lines.try_emplace(key, LineFlops{at, 0}).first->second.flops +=
-        timesOf(op, entry) * op.modelFlops();
+        double(timesOf(op, entry)) * double(op.modelFlops());
   });
   SmallVector<LineFlops> list;
   for (auto &[key, line] : lines)
@@ -81,7 +81,7 @@ void setModelFlops(ModuleOp module, StringRef entry, ArrayRef<LineFlops> lines) 
   SmallVector<Attribute> list;
   for (const LineFlops &line : lines)
     list.push_back(
-        builder.getArrayAttr({LocationAttr(line.at), builder.getI64IntegerAttr(line.flops)}));
+        builder.getArrayAttr({LocationAttr(line.at), builder.getF64FloatAttr(line.flops)}));
   NamedAttrList entries(module->getAttrOfType<DictionaryAttr>(modelFlopsAttrName));
   entries.set(entry, builder.getArrayAttr(list));
   module->setAttr(modelFlopsAttrName, entries.getDictionary(module.getContext()));
@@ -95,7 +95,7 @@ std::optional<SmallVector<LineFlops>> modelFlops(ModuleOp module, StringRef entr
   SmallVector<LineFlops> lines;
   for (Attribute one : list) {
     ArrayRef<Attribute> fields = cast<ArrayAttr>(one).getValue();
-    lines.push_back({cast<LocationAttr>(fields[0]), cast<IntegerAttr>(fields[1]).getInt()});
+    lines.push_back({cast<LocationAttr>(fields[0]), cast<FloatAttr>(fields[1]).getValueAsDouble()});
   }
   return lines;
 }

@@ -144,10 +144,16 @@ Executed executedBy(const Program &program, const Entry &entry) {
   return sum;
 }
 
-Executed executedByAll(const Program &program, std::string_view entry) {
-  Executed sum;
-  forEachRanksEntry(program, entry,
-                    [&](const Program &own, const Entry &one) { add(sum, executedBy(own, one)); });
+ExecutedByAll executedByAll(const Program &program, std::string_view entry) {
+  ExecutedByAll sum{.products = 0};
+  forEachRanksEntry(program, entry, [&](const Program &own, const Entry &one) {
+    Executed executed = executedBy(own, one);
+    sum.received += static_cast<double>(executed.received);
+    if (!executed.known)
+      sum.products.reset();
+    if (sum.products)
+      *sum.products += static_cast<double>(executed.products);
+  });
   return sum;
 }
 

@@ -42,14 +42,20 @@ struct Executed {
 /// Of a run of an entry of a verified program.
 Executed executedBy(const Program &program, const Entry &entry);
 
-/// Of the entry of that name of all ranks together; of a program without a mesh, as above.
-Executed executedByAll(const Program &program, std::string_view entry);
+/// The same of all ranks together, which may be more than 64 bits count.
+struct ExecutedByAll {
+  std::optional<double> products; ///< nothing where a rank's are not known
+  double received = 0;            ///< bytes
+};
+
+/// Of the entry of that name; of a program without a mesh, as above.
+ExecutedByAll executedByAll(const Program &program, std::string_view entry);
 
 /// (file, line); line 0 stands for none that is known.
 using ModelLine = std::pair<uint32_t, uint32_t>;
 
 struct LineWork {
-  uint64_t model = 0;
+  double model = 0;  ///< model FLOPs
   Executed executed; ///< bytes of actions of several lines in equal parts
 };
 

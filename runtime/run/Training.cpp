@@ -157,20 +157,18 @@ void Training::initialize() {
 static std::string costOfParts(const artifact::Program &program, const artifact::Entry &step) {
   if (!program.hosts())
     return "";
-  artifact::Executed all = artifact::executedByAll(program, step.name()->string_view());
-  double model = step.model_flops() ? static_cast<double>(*step.model_flops()) : 0;
-  std::string times = all.known && model > 0
-                          ? concat(formatted("%.2f", static_cast<double>(all.products) / model),
-                                   " times the model's multiply-adds, and ")
-                          : "";
+  artifact::ExecutedByAll all = artifact::executedByAll(program, step.name()->string_view());
+  double model = step.model_flops().value_or(0);
+  std::string times = all.products && model > 0 ? concat(formatted("%.2f", *all.products / model),
+                                                         " times the model's multiply-adds, and ")
+                                                : "";
   std::string others;
   for (const Mesh::Axis &axis : artifact::meshOf(program).axes)
     if (axis.name != dataAxis && axis.name != tensorAxis)
       others += concat(others.empty() ? " with " : ",", axis.name, "=", axis.size);
   return concat("--deterministic: a step is that of ", artifact::meshOf(program).ranks(),
                 " ranks (", program.mesh()->string_view(), ") on any mesh", others, ": ", times,
-                formatted("%.1f", static_cast<double>(all.received) / 1e6),
-                " MB that they give each other");
+                formatted("%.1f", all.received / 1e6), " MB that they give each other");
 }
 
 void Training::announce() const {

@@ -63,10 +63,8 @@ Utilization::Utilization(const artifact::Program &program, const artifact::Entry
 void Utilization::findPeak(const artifact::Program &program, const artifact::Entry &step,
                            const RunOptions &options) {
   if (step.model_flops())
-    model = static_cast<double>(*step.model_flops());
-  if (artifact::Executed all = artifact::executedByAll(program, step.name()->string_view());
-      all.known)
-    executed = static_cast<double>(all.products);
+    model = *step.model_flops();
+  executed = artifact::executedByAll(program, step.name()->string_view()).products;
   peak = readPeak(options.peakFlops);
   measured = !peak;
   if (peak)

@@ -14,6 +14,7 @@
 #include "tools/common/Files.h"
 #include "tools/weir/PrintFacts.h"
 #include <algorithm>
+#include <cmath>
 
 using nlohmann::ordered_json;
 
@@ -33,10 +34,16 @@ std::string placeOf(const artifact::Program &program, artifact::ModelLine at) {
   return line ? concat(program.files()->Get(file)->str(), ":", line) : "";
 }
 
+/// As an integer where it is one that fits.
+ordered_json count(double flops) {
+  bool fits = flops < 0x1p63 && flops == std::floor(flops);
+  return fits ? ordered_json(static_cast<uint64_t>(flops)) : ordered_json(flops);
+}
+
 ordered_json describeEntry(const artifact::Program &program, const artifact::Entry &entry) {
   ordered_json facts = {{"entry", entry.name()->str()}}, lines = ordered_json::array();
   bool known = entry.model_flops().has_value();
-  addWork(facts, known ? ordered_json(*entry.model_flops()) : ordered_json(),
+  addWork(facts, known ? count(*entry.model_flops()) : ordered_json(),
           artifact::executedBy(program, entry));
   const ordered_json &model = facts["model_flops"], &executed = facts["executed_flops"];
   facts["executed_over_model"] = known && model > 0 && !executed.is_null()
@@ -44,7 +51,7 @@ ordered_json describeEntry(const artifact::Program &program, const artifact::Ent
                                      : ordered_json();
   for (const auto &[at, work] : artifact::workByLine(program, entry)) {
     ordered_json line = {{"at", placeOf(program, at)}};
-    addWork(line, known ? ordered_json(work.model) : ordered_json(), work.executed);
+    addWork(line, known ? count(work.model) : ordered_json(), work.executed);
     lines.push_back(std::move(line));
   }
   facts["lines"] = std::move(lines);

@@ -79,10 +79,10 @@ struct Counted {
     auto lines = modelFlops(*module, entry);
     if (!lines)
       return -1;
-    int64_t sum = 0;
+    double sum = 0;
     for (const LineFlops &line : *lines)
       sum += line.flops;
-    return sum;
+    return int64_t(sum);
   }
 
   std::string attribute() {

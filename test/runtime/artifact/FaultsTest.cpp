@@ -55,7 +55,7 @@ static KernelT &counted(Builder &t, std::vector<OpFlops> ops) {
 }
 
 /// Model FLOPs of the step.
-static void model(Builder &t, uint64_t flops, std::vector<LineFlops> lines) {
+static void model(Builder &t, double flops, std::vector<LineFlops> lines) {
   t.step().model_flops = flops;
   t.step().model_lines = std::move(lines);
 }
@@ -104,11 +104,13 @@ static const Fault faults[] = {
        model(t, 9, {{Location(0, 7, 3), 9}});
        t.step().model_flops.reset();
      }},
-    {"its model FLOPs are more than can be counted",
-     [](Builder &t) { model(t, ~0ull, {{Location(0, 7, 3), ~0ull}}); }},
-    {"its model FLOPs are more than can be counted",
+    {"the model FLOPs of a line are no count",
+     [](Builder &t) { model(t, -1, {{Location(0, 7, 3), -1}}); }},
+    {"the model FLOPs of a line are no count",
+     [](Builder &t) { model(t, std::nan(""), {{Location(0, 7, 3), std::nan("")}}); }},
+    {"its model FLOPs are no count",
      [](Builder &t) {
-       model(t, 0, {{Location(0, 7, 3), 1ull << 62}, {Location(0, 8, 3), 3ull << 62}});
+       model(t, HUGE_VAL, {{Location(0, 7, 3), 1e308}, {Location(0, 8, 3), 1e308}});
      }},
     {"the model FLOPs of a line are there twice",
      [](Builder &t) { model(t, 9, {{Location(0, 7, 3), 4}, {Location(0, 7, 5), 5}}); }},

@@ -72,7 +72,7 @@ TEST_F(Flops, LinesAreTheEntry) {
   const artifact::Program &plan = program();
   std::map<ModelLine, LineWork> lines = workByLine(plan, *plan.entries()->Get(1));
   ASSERT_EQ(lines.size(), 5u);
-  auto expect = [&](uint32_t line, uint64_t model, Executed work) {
+  auto expect = [&](uint32_t line, double model, Executed work) {
     const LineWork &found = lines.at({0, line});
     EXPECT_EQ(found.model, model) << line;
     EXPECT_EQ(found.executed.products, work.products) << line;
@@ -127,6 +127,15 @@ TEST_F(Flops, WhatOtherRanksMultiply) {
   first.program.program_of = {0, 1};
   file = first.file();
   EXPECT_EQ(multipliedBy(verify(file), "step"), Element::bf16);
+  EXPECT_EQ(executedByAll(verify(file), "step").products, 2 * 4 * 4 * 4 + 2 * 8 * 8 * 8);
+}
+
+/// Llama 405B with 8.4 million tokens a step: 2.0e19, where 64 bits count to 1.8e19.
+TEST_F(Flops, OfAModelAreMoreThan64BitsCount) {
+  test.step().model_flops = 2e19 + 10;
+  test.step().model_lines = {{Location(0, 3, 9), 2e19}, {Location(), 10}};
+  const artifact::Program &plan = program();
+  EXPECT_EQ(workByLine(plan, *plan.entries()->Get(1)).at({0, 3}).model, 2e19);
 }
 
 } // namespace
