@@ -1,4 +1,4 @@
-"""Prints the tests of the given *-test.py programs for CTest: a line `program;Class.method;seconds;processors;labels` for each."""
+"""Prints the tests of the given *-test.py programs for CTest: a line `program;Class.method;seconds;alone;labels` for each."""
 
 import importlib.util
 import pathlib
@@ -20,4 +20,4 @@ for path in map(pathlib.Path, sys.argv[1:]):
         owner, name = type(test).__name__, test._testMethodName
         method = getattr(test, name)
         labels = "e2e,cpu-level" if hasattr(method, "depends_on_cpu_level") else "e2e"
-        print(path.stem, f"{owner}.{name}", getattr(method, "seconds", 0), getattr(method, "processors", 1), labels, sep=";")
+        print(path.stem, f"{owner}.{name}", getattr(method, "seconds", 0), getattr(method, "alone", False), labels, sep=";")

@@ -341,7 +341,7 @@ class Pulses:
 
 class SlowRanks(ranks.Ranks):
     # It tells ranks apart by how long each of them computes.
-    @ranks.weirtest.takes(60, processors=2)
+    @ranks.weirtest.takes(60, alone=True)
     def test_it_is_named_once(self):
         # A warning takes 50 slow steps in a row: each of them is stopped at least once.
         artifact = self.compiled(ranks.MLP[0], "--set", "hidden=2048", "--set", "batch=128", "--mesh", "dp=2", "--no-overlap")

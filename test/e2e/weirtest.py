@@ -53,11 +53,11 @@ def each(cases):
     return mark
 
 
-def takes(seconds, processors=1):
-    """Says about how long a test takes on two cores, so that CTest starts the longest first; with `processors=2` it runs alone."""
+def takes(seconds, alone=False):
+    """Says about how long a test takes on two cores, so that CTest starts the longest first; with `alone`, when no other one runs."""
 
     def mark(method):
-        method.seconds, method.processors = seconds, processors
+        method.seconds, method.alone = seconds, alone
         return method
 
     return mark
