@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/collectives/Plugin.h"
+#include "runtime/base/ElfFile.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"
 #include <dlfcn.h>
@@ -31,11 +32,14 @@ const LinksPlugin &linksPlugin() {
     if (!std::filesystem::exists(path, none))
       throw unusable(concat("which is not beside ", program.filename().string(), " (looked in ",
                             program.parent_path().string(), ")", build));
+    if (isCutShort(path))
+      throw unusable(concat("and ", path.string(), " is cut short", build));
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
       throw unusable(concat("which cannot be opened (", dlerror(),
-                            "): it needs Gloo and OpenSSL; install Debian's packages libgloo0 and "
-                            "libssl3"));
+                            "): it needs Gloo and OpenSSL, Debian's packages libgloo0 and "
+                            "libssl3; install them, or, where the file itself is damaged,",
+                            std::string_view(build).substr(1)));
     auto *plugin = static_cast<const LinksPlugin *>(dlsym(library, "weirLinks"));
     if (!plugin || plugin->version != LinksPlugin::currentVersion)
       throw unusable(concat("and ", path.string(), " is of another build of Weir", build));

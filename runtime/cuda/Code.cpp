@@ -8,6 +8,7 @@
 #include "runtime/cuda/Code.h"
 #include "runtime/base/Error.h"
 #include "runtime/cuda/Compiler.h"
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -15,6 +16,12 @@ namespace weir::cuda {
 
 [[noreturn]] static void reject(const std::string &why) {
   throw Failure(Exit::model, "the artifact's code for GPUs " + why + ": compile the model again");
+}
+
+static bool isIdentifier(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
 }
 
 const artifact::CudaCode *codeOf(const artifact::Program &program) {
@@ -30,8 +37,11 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
   std::set<std::string> symbols;
   for (const artifact::CudaUnit *unit : *code->units()) {
     if (unit->symbols() && unit->symbols()->size() != unit->functions()->size())
-      reject("has " + std::to_string(unit->functions()->size()) + " functions with " +
-             std::to_string(unit->symbols()->size()) + " symbols");
+      reject("names " + std::to_string(unit->functions()->size()) + " of its functions and " +
+             std::to_string(unit->symbols()->size()) + " of their symbols");
+    for (const flatbuffers::String *name : *unit->functions())
+      if (!isIdentifier(name->string_view()))
+        reject("has a function whose name is no identifier");
     for (unsigned i = 0; i < unit->functions()->size(); ++i)
       if (std::string symbol = symbolOf(*unit, i); !symbols.insert(symbol).second)
         reject("has two kernels '" + symbol + "'");

@@ -29,12 +29,12 @@ namespace {
 
 constexpr size_t mostThreads = 8;
 
-/// At the head of a cached file: the hash of what follows.
+/// At the head of a cached file: the hash of its name and of what follows.
 struct Mark {
   char magic[8];
   uint64_t hash;
 };
-constexpr char magic[8] = {'w', 'e', 'i', 'r', 'c', 'u', 'b', '1'};
+constexpr char magic[8] = {'w', 'e', 'i', 'r', 'c', 'u', 'b', '2'};
 
 std::string cacheFolder() {
   auto named = [](const char *name) {
@@ -50,24 +50,39 @@ std::string cacheFolder() {
   return home.empty() ? "" : home + "/.cache/weir/kernels";
 }
 
+uint64_t hashOf(const std::string &path, const Compiler::Cubin &code) {
+  std::string name = std::filesystem::path(path).filename().string();
+  return XXH3_64bits_withSeed(code.data(), code.size(), XXH3_64bits(name.data(), name.size()));
+}
+
+/// Whether another kind of file, such as a FIFO, which blocks who opens it, has the name.
+bool isNoFile(const std::string &path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none);
+}
+
 std::optional<Compiler::Cubin> readCached(const std::string &path) {
+  if (isNoFile(path))
+    return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   Mark mark;
   if (!file.read(reinterpret_cast<char *>(&mark), sizeof mark) ||
       std::memcmp(mark.magic, magic, sizeof magic) != 0)
     return std::nullopt;
   Compiler::Cubin code{std::istreambuf_iterator<char>(file), {}};
-  if (XXH3_64bits(code.data(), code.size()) != mark.hash)
+  if (code.empty() || hashOf(path, code) != mark.hash)
     return std::nullopt;
   return code;
 }
 
 void writeCached(const std::string &path, const Compiler::Cubin &code) {
+  if (isNoFile(path))
+    return;
   try {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     Mark mark;
     std::memcpy(mark.magic, magic, sizeof magic);
-    mark.hash = XXH3_64bits(code.data(), code.size());
+    mark.hash = hashOf(path, code);
     NewFile file(path);
     file.write(reinterpret_cast<const std::byte *>(&mark), sizeof mark);
     file.write(reinterpret_cast<const std::byte *>(code.data()), code.size());

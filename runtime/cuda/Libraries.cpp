@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Libraries.h"
+#include "runtime/base/ElfFile.h"
 #include "runtime/base/Error.h"
+#include "runtime/base/Text.h"
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -73,18 +75,28 @@ bool isFrom(void *library, const std::string &folder) {
   return !namedFolders().contains(path.substr(0, path.rfind('/')));
 }
 
+/// A folder is named for the emulated GPU alone (emulatedFolder in CudaDevice.cpp).
+std::string_view remedyFor(const std::string &folder, const Wanted &wanted) {
+  return folder.empty() ? wanted.remedy
+                        : "build the emulated GPU again: tools/dev/build release emulated-cuda";
+}
+
 void *openLibrary(const std::string &folder, const Wanted &wanted) {
   std::string why;
   for (const std::string &name : wanted.names)
     for (const std::string &in : foldersOf(folder, wanted.elsewhere)) {
+      if (!folder.empty() && isCutShort(in + name)) {
+        why = in + name + " is cut short";
+        continue;
+      }
       void *library = dlopen((in + name).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library && isFrom(library, folder))
         return library;
       if (why.empty())
         why = library ? name + " of the tests is loaded" : dlerror();
     }
-  throw Failure(Exit::device,
-                std::string(wanted.purpose) + " cannot be opened (" + why + "): " + wanted.remedy);
+  throw Failure(Exit::device, concat(wanted.purpose, " cannot be opened (", why,
+                                     "): ", remedyFor(folder, wanted)));
 }
 
 template <class Library, class Fill>
@@ -99,8 +111,8 @@ const Library &openOnce(const std::string &folder, const Wanted &wanted, Fill &&
   fill(functions, [&](const char *name) {
     void *symbol = dlsym(library, name);
     if (!symbol)
-      throw Failure(Exit::device, std::string(wanted.purpose) + " has no " + name +
-                                      ": it is too old, " + wanted.remedy);
+      throw Failure(Exit::device, concat(wanted.purpose, " has no ", name, ": it is too old, ",
+                                         remedyFor(folder, wanted)));
     return symbol;
   });
   return opened.emplace(folder, functions).first->second;

@@ -6,6 +6,7 @@ Without oneDNN or a GPU's driver: runtime-alone-test.py.
 import shutil
 
 import weirtest
+from emulated import LIBRARIES
 from weirtest import BIN, MODELS
 
 PLUGIN = "libweir-gloo.so"
@@ -36,9 +37,13 @@ class MissingComponents(weirtest.Test):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"libgloo.so", b"libnone.so"))
             self.says(
                 f"{begin}which cannot be opened (libnone.so.0: cannot open shared object file: No such file or directory): "
-                "it needs Gloo and OpenSSL; install Debian's packages libgloo0 and libssl3",
+                "it needs Gloo and OpenSSL, Debian's packages libgloo0 and libssl3; install them, or, where the file itself is "
+                f"damaged, {build}",
                 *command, env=env,
             )  # fmt: skip
+        with self.subTest("cut short"):
+            (self.folder / PLUGIN).write_bytes(whole[: len(whole) // 2])
+            self.says(f"{begin}and {folder / PLUGIN} is cut short; {build}", *command, env=env)
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))
             self.says(f"{begin}and {folder / PLUGIN} is of another build of Weir; {build}", *command, env=env)
@@ -50,6 +55,21 @@ class MissingComponents(weirtest.Test):
             "weir", "train", *MLP, *self.digits(32), "--steps", 1, "--target", "cuda", "--device", "emulated",
             env={"WEIR_EMULATED_CUDA": "/nonexistent"},
         )  # fmt: skip
+
+    def test_emulated_gpu_in_part(self):
+        libraries = self.folder / "libraries"
+        shutil.copytree(LIBRARIES, libraries)
+        again = "build the emulated GPU again: tools/dev/build release emulated-cuda"
+        command = ["weir", "train", *MLP, *self.digits(32), "--steps", 1, "--target", "cuda", "--device", "emulated"]
+        env = {"WEIR_EMULATED_CUDA": libraries, "WEIR_KERNEL_CACHE": str(self.folder / "kernels")}
+        driver, library = libraries / "libcuda.so.1", libraries / "libcublasLt.so.13"
+        whole = driver.read_bytes()
+        for size in (len(whole) // 2, 64):
+            driver.write_bytes(whole[:size])
+            self.says(f"the NVIDIA driver's library cannot be opened ({driver} is cut short): {again}", *command, env=env)
+        driver.write_bytes(whole)
+        library.unlink()
+        self.assertRegex(self.run_tool(*command, status=6, env=env).stderr, rf"cublasLt.*: {again}\n$")
 
     def test_compiler_of_the_emulated_gpu(self):
         command = ["train", *MLP, *self.digits(32), "--steps", 1, "--target", "cuda", "--device", "emulated"]
