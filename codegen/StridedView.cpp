@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/StridedView.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 #include "runtime/base/Text.h"
 #include "verify/ArenaMemory.h"

@@ -7,7 +7,8 @@
 
 #include "verify/Gradients.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"

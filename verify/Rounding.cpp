@@ -8,7 +8,7 @@
 #include "verify/Rounding.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "verify/Compare.h"
 #include <cmath>
 #include <limits>

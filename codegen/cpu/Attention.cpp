@@ -13,7 +13,7 @@
 
 #include "ir/weir/attention/Attention.h"
 #include "codegen/cpu/AttentionTiles.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

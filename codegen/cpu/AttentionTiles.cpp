@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/AttentionTiles.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

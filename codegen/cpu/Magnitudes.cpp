@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lower.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -17,7 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"

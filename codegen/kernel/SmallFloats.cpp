@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Builtins.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 
 #include <cmath>
 

@@ -8,7 +8,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/structure/Structure.h"
 
 namespace weir::elab {

@@ -8,7 +8,7 @@
 #include "frontend/elaborate/Builtins.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/foreign/Foreign.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Unary.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -12,7 +12,7 @@
 #include "ir/weir/Recompute.h"
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/Update.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Stages.h"

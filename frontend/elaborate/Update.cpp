@@ -8,7 +8,9 @@
 #include "frontend/elaborate/Arguments.h"
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/recipe/Recipe.h"
 
 namespace weir::elab {

@@ -12,7 +12,10 @@
 
 #include "ir/reference/Models.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {

@@ -9,7 +9,9 @@
 #define WEIR_IR_WEIR_ROWBUILDER_H
 
 #include "ir/weir/Shapes.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

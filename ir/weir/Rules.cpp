@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Rules.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

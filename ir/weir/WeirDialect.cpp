@@ -17,7 +17,10 @@
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/convolution/Convolution.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/indexing/Indexing.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/random/Random.h"
@@ -53,7 +56,19 @@ void WeirDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "ir/weir/elementwise/Elementwise.cpp.inc"
+#include "ir/weir/elementwise/Unary.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/elementwise/Binary.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/elementwise/Selection.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/weir/elementwise/Cast.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-include "ir/weir/elementwise/Elementwise.td"
+include "ir/weir/elementwise/Unary.td"
+include "ir/weir/elementwise/Binary.td"
+include "ir/weir/elementwise/Selection.td"
+include "ir/weir/elementwise/Cast.td"
 include "ir/weir/structure/Structure.td"
 include "ir/weir/indexing/Indexing.td"
 include "ir/weir/reduction/Reduction.td"

@@ -16,7 +16,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/Transfers.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"

@@ -8,7 +8,7 @@
 #include "passes/fusion/Domain.h"
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/fusion/Roots.h"

@@ -10,7 +10,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/structure/Structure.h"
 #include <map>
 

@@ -22,7 +22,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"

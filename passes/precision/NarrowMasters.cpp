@@ -25,7 +25,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"

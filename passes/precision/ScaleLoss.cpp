@@ -23,7 +23,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"

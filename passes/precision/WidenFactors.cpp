@@ -14,7 +14,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"

@@ -21,7 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"

@@ -10,7 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "passes/Passes.h"
 #include "passes/recipe/Scalars.h"

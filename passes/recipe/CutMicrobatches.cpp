@@ -13,7 +13,7 @@
 
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"

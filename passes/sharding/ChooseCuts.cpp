@@ -9,7 +9,7 @@
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Pieces.h"
 #include "passes/sharding/Price.h"

@@ -9,7 +9,7 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Transfers.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 
 using namespace mlir;
 

@@ -14,7 +14,7 @@
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Transfers.h"
 #include "ir/weir/attention/Attention.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "passes/Passes.h"

@@ -15,7 +15,7 @@
 #include "ir/weir/Placements.h"
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/Transfers.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "passes/Passes.h"
 #include "passes/sharding/ChooseCuts.h"
 #include "passes/sharding/Context.h"

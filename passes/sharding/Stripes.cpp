@@ -10,7 +10,9 @@
 #include "ir/weir/RowBuilder.h"
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/collective/Collective.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 #include <limits>
 

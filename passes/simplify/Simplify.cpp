@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"

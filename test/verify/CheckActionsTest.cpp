@@ -11,7 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/base/Error.h"

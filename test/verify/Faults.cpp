@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/verify/Faults.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

@@ -14,7 +14,7 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Transfers.h"
 #include "ir/weir/collective/Collective.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "test/verify/SmallModel.h"

@@ -7,7 +7,7 @@
 
 #include "tools/weir/KernelElements.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/structure/Structure.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReadArtifactPlan.h"

@@ -8,7 +8,9 @@
 #include "ir/weir/Rules.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 
 using namespace mlir;
 

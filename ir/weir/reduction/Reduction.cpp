@@ -9,7 +9,6 @@
 #include "ir/weir/Elements.h"
 #include "ir/weir/GradientFormula.h"
 #include "ir/weir/Rules.h"
-#include "ir/weir/elementwise/Elementwise.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

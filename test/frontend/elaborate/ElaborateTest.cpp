@@ -10,7 +10,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/recipe/Recipe.h"

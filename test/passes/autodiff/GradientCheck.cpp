@@ -7,7 +7,7 @@
 
 #include "test/passes/autodiff/GradientCheck.h"
 #include "ir/reference/Interpreter.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/Passes.h"

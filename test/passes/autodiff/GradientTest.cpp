@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Interpreter.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"

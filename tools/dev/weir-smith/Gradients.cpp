@@ -13,7 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"

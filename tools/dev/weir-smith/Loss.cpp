@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/rows/Rows.h"

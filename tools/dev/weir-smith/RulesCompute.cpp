@@ -7,7 +7,7 @@
 
 #include "ir/weir/Shapes.h"
 #include "ir/weir/convolution/Convolution.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/reduction/Reduction.h"

@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 #include "tools/dev/weir-smith/Rules.h"
 #include <cmath>

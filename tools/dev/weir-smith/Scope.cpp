@@ -8,7 +8,10 @@
 #include "tools/dev/weir-smith/Scope.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/attention/Attention.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include <cmath>

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Names.h"
-#include "ir/weir/elementwise/Elementwise.h"
+#include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "tools/dev/weir-smith/Step.h"
 

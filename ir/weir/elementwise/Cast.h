@@ -1,16 +1,16 @@
-//===- Elementwise.h - Elementwise ops ------------------------------------===//
+//===- Cast.h - Elementwise ops that round --------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_ELEMENTWISE_ELEMENTWISE_H
-#define WEIR_IR_WEIR_ELEMENTWISE_ELEMENTWISE_H
+#ifndef WEIR_IR_WEIR_ELEMENTWISE_CAST_H
+#define WEIR_IR_WEIR_ELEMENTWISE_CAST_H
 
 #include "ir/weir/WeirDialect.h"
 
 #define GET_OP_CLASSES
-#include "ir/weir/elementwise/Elementwise.h.inc"
+#include "ir/weir/elementwise/Cast.h.inc"
 
 #endif
