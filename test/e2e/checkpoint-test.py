@@ -134,7 +134,7 @@ class Checkpoints(ranks.Ranks):
 
     def test_who_fails_behind_a_save_says_so_at_once(self):
         """The other does not wait for its disk, and knows why."""
-        artifact, port, processes = self.compiled(*ranks.GPT, "--mesh", "dp=2"), ranks.free_port(), []
+        artifact, port, processes = self.compiled(*ranks.GPT, "--mesh", "dp=2"), weirtest.free_port(), []
         held_out = [self.folder / f"{rank}.bin" for rank in (0, 1)]
         slow = {"LD_PRELOAD": os.environ["WEIR_SLOW_WRITES"], "WEIR_WRITE_MS": "7000"}
         for rank, file in enumerate(held_out):
@@ -160,7 +160,7 @@ class Checkpoints(ranks.Ranks):
                 shutil.rmtree(self.folder / "kept", ignore_errors=True)
                 words = ["run", artifact, *rows, "--checkpoint", self.folder / "kept", *more]
                 self.all_end(self.begin(2, *words, "--steps", 3))
-                before, port, processes = self.files_of("kept"), ranks.free_port(), []
+                before, port, processes = self.files_of("kept"), weirtest.free_port(), []
                 for rank in (0, 1):
                     limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))) if rank else None
                     processes.append(weirtest.start("weir", *words, "--steps", 90, "--every", 3, "--resume", "--extend",
@@ -173,7 +173,7 @@ class Checkpoints(ranks.Ranks):
                 self.assertEqual(list((self.folder / "kept").glob("*.tmp")), [])
 
     def test_all_see_one_folder(self):
-        artifact, rows, port, processes = self.compiled(*ranks.MLP, "--mesh", "dp=2"), self.digits(64), ranks.free_port(), []
+        artifact, rows, port, processes = self.compiled(*ranks.MLP, "--mesh", "dp=2"), self.digits(64), weirtest.free_port(), []
         for rank in (0, 1):
             (self.folder / f"host-{rank}").mkdir()
             processes.append(weirtest.start("weir", "run", artifact, *rows, "--steps", 3, "--checkpoint", self.folder / f"host-{rank}" / "kept",

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 
 import emulated
 import weirtest
@@ -115,9 +114,7 @@ class CudaMesh(emulated.Test):
         """A rank each, as a launcher starts them."""
         artifact, rows = self.compiled(MLP, "--mesh", "dp=2"), self.digits(64)
         expected = self.losses_of(self.compiled(MLP, "--mesh", "dp=2", gpu=False, name="b.weirx"), *rows)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = min(probe.getsockname()[1], 60000)
+        port = weirtest.free_port()
         metrics = self.folder / "metrics.jsonl"
         metrics.unlink()
         words = [artifact, *rows, "--device", "emulated", "--steps", 4, "--seed", 1, "--metrics", metrics]
@@ -131,7 +128,7 @@ class CudaMesh(emulated.Test):
 
     def test_what_goes_wrong_is_found(self):
         """Faults as if the program had them, and a GPU that is lost or late: all ranks end, and it is said of what and where."""
-        run = [self.compiled(MLP, *MESH), *self.digits(64), "--device", "emulated", "--steps", 4, "--collective-timeout", 5]
+        run = [self.compiled(MLP, *MESH), *self.digits(64), "--device", "emulated", "--steps", 4]
         for failure, status, pattern in (
             ("wait:2", 6, r"emulated CUDA: .*(written|wrote|read)"),
             ("count:2", 6, r"emulated CUDA: member . of 2 in its \w+ number 1: it gets \d+ bytes of member .*error: step 1: rank \d: "),
@@ -141,7 +138,8 @@ class CudaMesh(emulated.Test):
         ):
             with self.subTest(failure=failure):
                 names = self.names | CHECKED | {"WEIR_EMULATED_FAIL": failure}
-                self.fails(status, pattern, "weir-run", *run, env=names, timeout=120)
+                patience = ["--collective-timeout", 5] if failure.startswith("late") else []
+                self.fails(status, pattern, "weir-run", *run, *patience, env=names, timeout=120)
 
     def test_what_is_not_to_be_had(self):
         run = [self.compiled(MLP, *MESH), *self.digits(64), "--device", "emulated", "--steps", 1]

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 
 import weirtest
 from weirtest import MODELS, data, start
@@ -43,9 +42,7 @@ class Overlap(weirtest.Test):
         return self.losses(metrics)
 
     def run_processes(self, artifact, size, *options):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = min(probe.getsockname()[1], 60000)
+        port = weirtest.free_port()
         metrics = self.folder / "metrics.jsonl"
         metrics.unlink(missing_ok=True)
         ranks = [

@@ -6,26 +6,19 @@ import random
 import resource
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import time
 import unittest
 
 import weirtest
-from weirtest import BIN, MODELS, SHIPPED, data, small, start
+from weirtest import BIN, MODELS, SHIPPED, data, free_port, small, start
 
 MLP = [MODELS / "mnist-mlp.weir", "--set", "hidden=24", "--set", "batch=8"]
 GPT = [MODELS / "gpt-char.weir", "--set", "layers=2", "--set", "width=32", "--set", "context=16", "--set", "batch=6"]
 MOE = [MODELS / "moe.weir", "--set", "layers=1", "--set", "width=24", "--set", "context=12", "--set", "experts=4", "--set", "hidden=16", "--set", "batch=6"]
 # What launchers set must come from the test alone.
 LAUNCHERS = ("RANK", "WORLD_SIZE", "MASTER_", "OMPI_", "PMI", "SLURM_", "PET_", "JAX_", "TORCHELASTIC_", "WEIR_JOB")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return min(probe.getsockname()[1], 60000)
 
 
 class Ranks(weirtest.Test):
@@ -181,7 +174,7 @@ class Processes(Ranks):
         processes = self.endless(3)
         processes[victim].kill()
         others = [process for process in processes if process is not processes[victim]]
-        for out, err in self.all_end(others, status=7, within=10):
+        for out, err in self.all_end(others, status=7, within=30):
             self.assertRegex(err, rf"error: rank \d: .*rank {victim} has ended without a word")
             self.assertRegex(err, r"step \d+: rank \d waits in .*; its last actions are in \S+last-actions-of-rank-\d\.txt")
         last = (self.folder / "kept" / f"last-actions-of-rank-{1}.txt").read_text()
@@ -206,7 +199,7 @@ class Processes(Ranks):
             victim = choose.randrange(2)
             processes[victim].kill()
             processes[victim].wait()
-            ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=10 if kill % 4 else 30)
+            ((out, err),) = self.all_end([processes[1 - victim]], status=7, within=30)
             self.assertRegex(err, f"rank {victim} has ended without a word|rank 1 has found no rank 0|rank 1 has not come")
             if saved:
                 self.assertGreaterEqual(self.checkpoints(self.folder / "killed")[-1].name, saved[-1])
@@ -224,12 +217,12 @@ class Processes(Ranks):
         began = time.monotonic()
         processes[victim].send_signal(signal.SIGSTOP)
         others = [process for process in processes if process is not processes[victim]]
-        for out, err in self.all_end(others, status=7, within=10):
+        for out, err in self.all_end(others, status=7, within=30):
             self.assertRegex(err, rf"rank {victim} is not heard of for 8 s")
         self.assertGreater(time.monotonic() - began, 6)
         # It finds out as it goes on, and does not blame another one.
         processes[victim].send_signal(signal.SIGCONT)
-        ((out, err),) = self.all_end([processes[victim]], status=7, within=10)
+        ((out, err),) = self.all_end([processes[victim]], status=7, within=30)
         self.assertRegex(err, rf"this process \(rank {victim}\) was stopped or cut off for \d+ s, and the others went on without it")
         self.assertNotRegex(err, "without a word|is not heard of")
 

@@ -66,6 +66,7 @@ class RuntimeAlone(weirtest.Test):
         subprocess.run(["strip", "-o", stripped, RUN], check=True)
         self.assertLess(stripped.stat().st_size, 8 << 20)
 
+    @weirtest.takes(10, alone=True)
     def test_first_step_within_a_second(self):
         artifact = self.folder / "g.weirx"
         self.weir("compile", MODELS / "gpt-char.weir", "-o", artifact)

@@ -12,6 +12,7 @@ import pathlib
 import random
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import tempfile
@@ -43,6 +44,15 @@ def start(tool, *args, **more):
     )
 
 
+def free_port():
+    """One that nobody has, and room for those behind it."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            if (port := probe.getsockname()[1]) <= 60000:
+                return port
+
+
 def each(cases):
     """Makes a test of a method for each case, which the method gets as its argument: `test_models` becomes `test_models__gpt_char`."""
 
@@ -54,7 +64,7 @@ def each(cases):
 
 
 def takes(seconds, alone=False):
-    """Says about how long a test takes on two cores, so that CTest starts the longest first; with `alone`, when no other one runs."""
+    """Says about how long a test takes on two cores, so that CTest starts the longest first; with `alone`, CTest runs no other test beside it."""
 
     def mark(method):
         method.seconds, method.alone = seconds, alone

@@ -4,7 +4,7 @@
 // CHECK: #[[PRODUCT:.*]] = loc("a.weir":3:5)
 // CHECK: #[[ATTENTION:.*]] = loc("a.weir":4:1)
 // CHECK: #[[INSIDE:.*]] = loc("{{.*}}count-flops.mlir"
-// CHECK: weir.model_flops = {init = [], step = {{\[\[}}#[[PRODUCT]], 1.200000e+02 : f64], [#[[ATTENTION]], 1.200000e+03 : f64], [#[[INSIDE]], 7.200000e+01 : f64]]}
+// CHECK: weir.model_flops = {init = [], step = {{\[\[}}#[[PRODUCT]], 1.200000e+02], [#[[ATTENTION]], 1.200000e+03], [#[[INSIDE]], 7.200000e+01]]}
 module {
   func.func @init() {
     return
