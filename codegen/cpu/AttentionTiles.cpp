@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/AttentionTiles.h"
-#include "ir/weir/elementwise/Selection.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lower.h"
-#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

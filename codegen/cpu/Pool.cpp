@@ -15,7 +15,6 @@
 #include "codegen/cpu/Emission.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/convolution/Convolution.h"
-#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,8 +8,6 @@
 #include "codegen/cpu/Vectorize.h"
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Widen.h"
-#include "ir/weir/elementwise/Selection.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 

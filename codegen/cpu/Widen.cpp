@@ -7,7 +7,6 @@
 
 #include "codegen/cpu/Widen.h"
 #include "codegen/cpu/Emission.h"
-#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

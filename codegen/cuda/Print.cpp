@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Print.h"
-#include "ir/weir/elementwise/Selection.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "codegen/kernel/Elements.h"

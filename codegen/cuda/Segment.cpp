@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emission.h"
-#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/indexing/Indexing.h"
 #include "ir/weir/reduction/Reduction.h"
 

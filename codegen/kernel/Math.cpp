@@ -17,8 +17,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
-#include "ir/weir/elementwise/Selection.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"

@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Expand.h"
-#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "ir/weir/ElementTypes.h"

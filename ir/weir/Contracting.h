@@ -23,7 +23,7 @@ int64_t attentionPairs(mlir::Value query, mlir::Value key, bool causal);
 /// Model FLOPs of a line of the model.
 struct LineFlops {
   mlir::Location at; ///< unknown: of ops without a line
-  double flops;      ///< of all ranks together: 64 bits count fewer
+  double flops;      ///< the sum over all ranks can exceed 64 bits
 };
 
 /// Of one run of an entry, by line, in the order in which lines come first: what its Contracting

@@ -7,8 +7,6 @@
 
 #include "ir/weir/Elements.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/elementwise/Selection.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 

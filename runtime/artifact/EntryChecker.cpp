@@ -11,11 +11,12 @@
 #include "runtime/artifact/Planned.h"
 #include "runtime/artifact/Reader.h"
 #include "runtime/artifact/Sharding.h"
-#include "runtime/base/Text.h"
 #include "runtime/planned/Verify.h"
 #include <cmath>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 namespace weir::artifact {
@@ -198,9 +199,10 @@ void EntryChecker::checkFlops() const {
       sum += line->flops();
     }
   require(std::isfinite(sum), "its model FLOPs are no count");
-  require(sum == entry.model_flops().value_or(0),
-          concat("its model FLOPs are ", entry.model_flops().value_or(0),
-                 ", and those of its lines ", sum));
+  std::ostringstream text;
+  text << std::setprecision(17) << "its model FLOPs are " << entry.model_flops().value_or(0)
+       << ", and those of its lines " << sum;
+  require(sum == entry.model_flops().value_or(0), text.str());
 }
 
 } // namespace weir::artifact

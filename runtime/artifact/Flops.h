@@ -42,7 +42,7 @@ struct Executed {
 /// Of a run of an entry of a verified program.
 Executed executedBy(const Program &program, const Entry &entry);
 
-/// The same of all ranks together, which may be more than 64 bits count.
+/// The same of all ranks together. The sum can exceed 64 bits.
 struct ExecutedByAll {
   std::optional<double> products; ///< nothing where a rank's are not known
   double received = 0;            ///< bytes

@@ -21,7 +21,7 @@
 namespace weir::artifact {
 
 /// Grows with every change of the schema or of what a field means; not with a field added at a
-/// table's end that may be missing.
+/// table's end that may be missing, nor with one deprecated that every reader can do without.
 constexpr uint32_t formatVersion = 3;
 
 /// A FlatBuffer addresses no more.

@@ -13,7 +13,7 @@
 
 namespace weir {
 
-static std::string_view processorLevel() {
+std::string_view processorLevel() {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("x86-64-v3"))
     return __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : "x86-64";

@@ -28,6 +28,9 @@ inline constexpr std::string_view cpuLevels[] = {"x86-64-v3", "x86-64-v4", "x86-
 /// Throws Failure{Exit::usage} where WEIR_MAX_CPU is not one of cpuLevels.
 std::string_view cpuLevel();
 
+/// The processor's own level, whatever WEIR_MAX_CPU says.
+std::string_view processorLevel();
+
 /// What cpuLevel() gives on a processor of level `processor` where WEIR_MAX_CPU is `bound`: null or
 /// empty where it is unset.
 std::string_view lowerCpuLevel(std::string_view processor, const char *bound);

@@ -20,11 +20,24 @@ bool isCutShort(const std::string &path) {
   Elf64_Ehdr header;
   file.seekg(0);
   if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB)
     return false;
-  // Linkers write the table of sections last.
-  uint64_t sections = uint64_t(header.e_shnum) * header.e_shentsize;
-  return header.e_shoff > size || sections > size - header.e_shoff;
+  auto isOutside = [&](uint64_t offset, uint64_t bytes) {
+    return offset > size || bytes > size - offset;
+  };
+  if (isOutside(header.e_shoff, uint64_t(header.e_shnum) * header.e_shentsize) ||
+      isOutside(header.e_phoff, uint64_t(header.e_phnum) * header.e_phentsize))
+    return true;
+  for (uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    file.seekg(static_cast<std::streamoff>(header.e_phoff + i * header.e_phentsize));
+    if (!file.read(reinterpret_cast<char *>(&segment), sizeof segment))
+      return true;
+    if (segment.p_type == PT_LOAD && isOutside(segment.p_offset, segment.p_filesz))
+      return true;
+  }
+  return false;
 }
 
 } // namespace weir

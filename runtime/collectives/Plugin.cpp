@@ -17,7 +17,7 @@ namespace weir::collectives {
 static constexpr const char *file = "libweir-gloo.so";
 
 /// What builds it, in a checkout of Weir.
-static constexpr const char *build = "; build it with: tools/dev/build release weir-gloo";
+static constexpr const char *build = "build it with: tools/dev/build release weir-gloo";
 
 static Failure unusable(const std::string &what) {
   return Failure(Exit::device,
@@ -31,18 +31,18 @@ const LinksPlugin &linksPlugin() {
                           path = program.parent_path() / file;
     if (!std::filesystem::exists(path, none))
       throw unusable(concat("which is not beside ", program.filename().string(), " (looked in ",
-                            program.parent_path().string(), ")", build));
+                            program.parent_path().string(), "); ", build));
     if (isCutShort(path))
-      throw unusable(concat("and ", path.string(), " is cut short", build));
+      throw unusable(concat("and ", path.string(), " is cut short; ", build));
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
       throw unusable(concat("which cannot be opened (", dlerror(),
-                            "): it needs Gloo and OpenSSL, Debian's packages libgloo0 and "
-                            "libssl3; install them, or, where the file itself is damaged,",
-                            std::string_view(build).substr(1)));
+                            "): it needs Gloo and OpenSSL: install Debian's packages libgloo0 and "
+                            "libssl3; if they are there, the file is damaged: ",
+                            build));
     auto *plugin = static_cast<const LinksPlugin *>(dlsym(library, "weirLinks"));
     if (!plugin || plugin->version != LinksPlugin::currentVersion)
-      throw unusable(concat("and ", path.string(), " is of another build of Weir", build));
+      throw unusable(concat("and ", path.string(), " is of another build of Weir; ", build));
     return *plugin;
   }();
   return opened;

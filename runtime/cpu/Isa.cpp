@@ -10,7 +10,6 @@
 #include "runtime/base/Error.h"
 #include "runtime/cpu/CpuDevice.h"
 #include <algorithm>
-#include <cstdlib>
 #include <dnnl.h>
 #include <mutex>
 
@@ -47,8 +46,8 @@ void requireLevel(std::string_view level) {
     return;
   std::string message = "the artifact needs a CPU of level " + std::string(level) +
                         ", this one has " + std::string(native);
-  if (const char *bound = std::getenv("WEIR_MAX_CPU"); bound && native == bound)
-    message += " (the environment variable WEIR_MAX_CPU is set to it)";
+  if (std::string_view own = processorLevel(); own != native)
+    message += " (WEIR_MAX_CPU; without it the processor has " + std::string(own) + ")";
   if (native >= cpuLevels[0])
     message += ": compile the model again with `--target cpu:" + std::string(native) + "`";
   else

@@ -19,9 +19,11 @@ namespace weir::cuda {
 }
 
 static bool isIdentifier(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+         std::ranges::all_of(name, [](char c) {
+           return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                  (c >= 'A' && c <= 'Z');
+         });
 }
 
 const artifact::CudaCode *codeOf(const artifact::Program &program) {
@@ -37,8 +39,8 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
   std::set<std::string> symbols;
   for (const artifact::CudaUnit *unit : *code->units()) {
     if (unit->symbols() && unit->symbols()->size() != unit->functions()->size())
-      reject("names " + std::to_string(unit->functions()->size()) + " of its functions and " +
-             std::to_string(unit->symbols()->size()) + " of their symbols");
+      reject("has " + std::to_string(unit->symbols()->size()) + " symbols for functions: " +
+             std::to_string(unit->functions()->size()) + " are expected");
     for (const flatbuffers::String *name : *unit->functions())
       if (!isIdentifier(name->string_view()))
         reject("has a function whose name is no identifier");

@@ -76,9 +76,11 @@ bool isFrom(void *library, const std::string &folder) {
 }
 
 /// A folder is named for the emulated GPU alone (emulatedFolder in CudaDevice.cpp).
-std::string_view remedyFor(const std::string &folder, const Wanted &wanted) {
-  return folder.empty() ? wanted.remedy
-                        : "build the emulated GPU again: tools/dev/build release emulated-cuda";
+std::string remedyFor(const std::string &folder, const Wanted &wanted) {
+  if (folder.empty())
+    return wanted.remedy;
+  return concat("build the emulated GPU again: tools/dev/build release emulated-cuda (with a GPU: ",
+                wanted.remedy, ")");
 }
 
 void *openLibrary(const std::string &folder, const Wanted &wanted) {

@@ -34,9 +34,9 @@ std::string placeOf(const artifact::Program &program, artifact::ModelLine at) {
   return line ? concat(program.files()->Get(file)->str(), ":", line) : "";
 }
 
-/// As an integer where it is one that fits.
+/// An integer where JSON's 64 bits hold it, else a float.
 ordered_json count(double flops) {
-  bool fits = flops < 0x1p63 && flops == std::floor(flops);
+  bool fits = flops < 0x1p64 && flops == std::floor(flops);
   return fits ? ordered_json(static_cast<uint64_t>(flops)) : ordered_json(flops);
 }
 

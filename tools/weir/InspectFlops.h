@@ -20,8 +20,9 @@ namespace weir {
 ///     lines [{at, model_flops, executed_flops, all_flops, bytes, copied_bytes}]}]
 ///
 /// model_flops and executed_flops are of products, convolutions and attention, null where the
-/// artifact does not say, as is what is divided by it or by none. Lines are in the order of the
-/// files, and together all of the entry; `at` is "" for what is of no line that is known.
+/// artifact does not say (model_flops is a float from 2^64 on), as is what is divided by it or by
+/// none. Lines are in the order of the files, and together all of the entry; `at` is "" for what is
+/// of no line that is known.
 nlohmann::ordered_json describeFlops(const artifact::Program &program);
 
 /// describeFlops() as a table of the entries.

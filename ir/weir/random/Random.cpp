@@ -14,7 +14,6 @@
 #include "ir/weir/random/Random.h"
 #include "ir/weir/Elements.h"
 #include "ir/weir/Rules.h"
-#include "ir/weir/elementwise/Unary.h"
 
 using namespace mlir;
 

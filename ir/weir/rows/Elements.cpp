@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Elements.h"
-#include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/rows/Rows.h"
 
 using namespace mlir;

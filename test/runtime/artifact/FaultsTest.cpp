@@ -99,6 +99,8 @@ static const Fault faults[] = {
      [](Builder &t) { t.program.kernels[0]->flops = ~0ull; }},
     {"entry 'step': its model FLOPs are 100, and those of its lines 99",
      [](Builder &t) { model(t, 100, {{Location(0, 7, 3), 99}}); }},
+    {"entry 'step': its model FLOPs are 123456789, and those of its lines 123456788",
+     [](Builder &t) { model(t, 123456789, {{Location(0, 7, 3), 123456788}}); }},
     {"entry 'step': its model FLOPs are 0, and those of its lines 9",
      [](Builder &t) {
        model(t, 9, {{Location(0, 7, 3), 9}});

@@ -131,11 +131,13 @@ TEST_F(Flops, WhatOtherRanksMultiply) {
 }
 
 /// Llama 405B with 8.4 million tokens a step: 2.0e19, where 64 bits count to 1.8e19.
-TEST_F(Flops, OfAModelAreMoreThan64BitsCount) {
-  test.step().model_flops = 2e19 + 10;
-  test.step().model_lines = {{Location(0, 3, 9), 2e19}, {Location(), 10}};
+TEST_F(Flops, OfAModelCanExceed64Bits) {
+  test.step().model_flops = 2e19 + 1e16;
+  test.step().model_lines = {{Location(0, 3, 9), 2e19}, {Location(), 1e16}};
   const artifact::Program &plan = program();
-  EXPECT_EQ(workByLine(plan, *plan.entries()->Get(1)).at({0, 3}).model, 2e19);
+  std::map<ModelLine, LineWork> lines = workByLine(plan, *plan.entries()->Get(1));
+  EXPECT_EQ(lines.at({0, 3}).model, 2e19);
+  EXPECT_EQ(lines.at({0, 0}).model, 1e16);
 }
 
 } // namespace
