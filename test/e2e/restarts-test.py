@@ -102,7 +102,7 @@ class Restarts(ranks.Ranks):
 
     def test_a_launcher_starts_one_again(self):
         """As torchrun's agent, Kubernetes or a loop does: without --resume, it joins those that wait for it."""
-        port = weirtest.free_port()
+        port = ranks.weirtest.free_port()
         artifact, rows = self.artifact_and_data()
         words = [artifact, *rows, "--steps", 200, "--every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3]
 
@@ -134,7 +134,7 @@ class Restarts(ranks.Ranks):
         artifact, rows = self.artifact_and_data()
         words = [artifact, *rows, "--steps", 150, "--every", 7, "--checkpoint"]
         command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ranks.BIN / "weir-run", *words, self.folder / "kept", "--restarts", 3,
-                   "--metrics", self.folder / "m.jsonl", "--rendezvous", f"127.0.0.1:{weirtest.free_port()}"]  # fmt: skip
+                   "--metrics", self.folder / "m.jsonl", "--rendezvous", f"127.0.0.1:{ranks.weirtest.free_port()}"]  # fmt: skip
         mpirun = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.put_away, mpirun)
         self.await_steps([mpirun], steps=20)
@@ -241,7 +241,7 @@ class Restarts(ranks.Ranks):
 class Generations(ranks.Ranks):
     def test_a_rank_that_was_replaced_is_refused(self):
         """It was stopped until the others went on with another in its place."""
-        port = weirtest.free_port()
+        port = ranks.weirtest.free_port()
         artifact = self.compiled(*ranks.MLP, "--mesh", "dp=2", "--zero", 1)
         words = [artifact, *self.digits(64), "--steps", 10000000, "--every", 7, "--checkpoint", self.folder / "kept", "--restarts", 3,
                  "--metrics", self.folder / "m.jsonl"]  # fmt: skip
