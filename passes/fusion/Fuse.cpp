@@ -17,7 +17,6 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/Program.h"
 #include "ir/weir/Statistics.h"
-#include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/product/Product.h"

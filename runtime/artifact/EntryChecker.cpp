@@ -195,10 +195,10 @@ void EntryChecker::checkFlops() const {
       uint32_t number = line->location().line();
       bool isNew = seen.insert({number ? line->location().file() : 0, number}).second;
       require(isNew, "the model FLOPs of a line are there twice");
-      require(line->flops() >= 0, "the model FLOPs of a line are no count");
+      require(line->flops() >= 0, "the model FLOPs of a line are negative or not a number");
       sum += line->flops();
     }
-  require(std::isfinite(sum), "its model FLOPs are no count");
+  require(std::isfinite(sum), "its model FLOPs are not finite");
   std::ostringstream text;
   text << std::setprecision(17) << "its model FLOPs are " << entry.model_flops().value_or(0)
        << ", and those of its lines " << sum;

@@ -14,7 +14,7 @@
 
 namespace weir {
 
-bool isCutShort(const std::string &path) {
+bool isTruncated(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
   Elf64_Ehdr header;

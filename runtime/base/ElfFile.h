@@ -15,7 +15,7 @@ namespace weir {
 /// Whether a 64-bit ELF file ends before what its headers say it has. dlopen maps such a file, and
 /// the process ends with SIGBUS where it reads the rest. False of what cannot be read or is no ELF
 /// file: dlopen says so itself.
-bool isCutShort(const std::string &path);
+bool isTruncated(const std::string &path);
 
 } // namespace weir
 

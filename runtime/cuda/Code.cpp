@@ -43,7 +43,7 @@ const artifact::CudaCode *codeOf(const artifact::Program &program) {
              std::to_string(unit->functions()->size()) + " are expected");
     for (const flatbuffers::String *name : *unit->functions())
       if (!isIdentifier(name->string_view()))
-        reject("has a function whose name is no identifier");
+        reject("has a function whose name is not an identifier");
     for (unsigned i = 0; i < unit->functions()->size(); ++i)
       if (std::string symbol = symbolOf(*unit, i); !symbols.insert(symbol).second)
         reject("has two kernels '" + symbol + "'");

@@ -55,14 +55,14 @@ uint64_t hashOf(const std::string &path, const Compiler::Cubin &code) {
   return XXH3_64bits_withSeed(code.data(), code.size(), XXH3_64bits(name.data(), name.size()));
 }
 
-/// Whether another kind of file, such as a FIFO, which blocks who opens it, has the name.
-bool isNoFile(const std::string &path) {
+/// Whether the path is not a regular file: opening a FIFO would block.
+bool isSpecialFile(const std::string &path) {
   std::error_code none;
   return std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none);
 }
 
 std::optional<Compiler::Cubin> readCached(const std::string &path) {
-  if (isNoFile(path))
+  if (isSpecialFile(path))
     return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   Mark mark;
@@ -76,7 +76,7 @@ std::optional<Compiler::Cubin> readCached(const std::string &path) {
 }
 
 void writeCached(const std::string &path, const Compiler::Cubin &code) {
-  if (isNoFile(path))
+  if (isSpecialFile(path))
     return;
   try {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());

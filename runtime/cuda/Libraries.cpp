@@ -87,8 +87,8 @@ void *openLibrary(const std::string &folder, const Wanted &wanted) {
   std::string why;
   for (const std::string &name : wanted.names)
     for (const std::string &in : foldersOf(folder, wanted.elsewhere)) {
-      if (!folder.empty() && isCutShort(in + name)) {
-        why = in + name + " is cut short";
+      if (!folder.empty() && isTruncated(in + name)) {
+        why = in + name + " is truncated";
         continue;
       }
       void *library = dlopen((in + name).c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -117,14 +117,14 @@ class CudaRuns(emulated.Test):
         for file in (self.folder / "kernels").iterdir():
             file.write_bytes(file.read_bytes()[:-7] + b"damaged")
         self.assertEqual(compiled(), kernels)
-        # So is what has another kernel's content, what has none, and what is no file.
+        # So is what has another kernel's content, an empty file, and a FIFO.
         files = sorted((self.folder / "kernels").iterdir())
         shutil.copy(files[0], files[1])
         files[2].write_bytes(b"")
         files[3].unlink()
         os.mkfifo(files[3])
         self.assertEqual(compiled(), 3)
-        self.assertEqual(compiled(), 1)  # what is no file is left alone
+        self.assertEqual(compiled(), 1)  # the FIFO is left alone
 
     def rows_of_line(self):
         return weirtest.data(x=weirtest.npy(self.folder / "x.npy", "B", [24, 40], [i * 7 % 256 for i in range(24 * 40)]))
@@ -157,7 +157,7 @@ class CudaRuns(emulated.Test):
         first, second = symbols[0], next(found for found in symbols if found[1] != symbols[0][1])  # the code is before the plan
         changes = (
             (name.span(1), b"map_nowhere_", r"has no function 'map_nowhere_'"),
-            (name.span(1), b"map nowhere_", "has a function whose name is no identifier"),
+            (name.span(1), b"map nowhere_", "has a function whose name is not an identifier"),
             (first.span(1), second[1], rf"has two kernels '{second[1].decode()}'"),
             (first.span(1), b"kernel_x", rf"has no kernel '{first[1].decode()}'"),
         )

@@ -43,9 +43,9 @@ class MissingComponents(weirtest.Test):
                 f"{build}",
                 *command, env=env,
             )  # fmt: skip
-        with self.subTest("cut short"):
+        with self.subTest("truncated"):
             (self.folder / PLUGIN).write_bytes(whole[: len(whole) // 2])
-            self.says(f"{begin}and {folder / PLUGIN} is cut short; {build}", *command, env=env)
+            self.says(f"{begin}and {folder / PLUGIN} is truncated; {build}", *command, env=env)
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))
             self.says(f"{begin}and {folder / PLUGIN} is of another build of Weir; {build}", *command, env=env)
@@ -70,7 +70,7 @@ class MissingComponents(weirtest.Test):
         whole = driver.read_bytes()
         for size in (len(whole) // 2, 64):
             driver.write_bytes(whole[:size])
-            self.says(f"the NVIDIA driver's library cannot be opened ({driver} is cut short): {driver_again}", *command, env=env)
+            self.says(f"the NVIDIA driver's library cannot be opened ({driver} is truncated): {driver_again}", *command, env=env)
         driver.write_bytes(whole)
         library.unlink()
         self.assertRegex(self.run_tool(*command, status=6, env=env).stderr, rf"cublasLt.*: {re.escape(again)}")

@@ -85,11 +85,9 @@ class Nvrtc(weirtest.Test):
     def test_every_kernel(self, name):
         """In f32 for the oldest architecture or the newest, in turns: attention and products are compiled for each below."""
         f32 = "cuda:sm_80" if SHIPPED.index(name) % 2 else "cuda:sm_100"
-        # Each position of a recurrent network has the kernels of the others.
-        sizes = ["--set", "context=8"] if name == "gru" else []
         for target, precision in ((f32, "f32"), ("cuda:sm_90", "bf16")):
             with self.subTest(target=target):
-                kernels = self.compiled(name, target, "--precision", precision, *sizes)
+                kernels = self.compiled(name, target, "--precision", precision)
                 self.assertGreater(len(kernels), 20)
                 for kernel in kernels:
                     self.assertEqual(kernel["frame"], 0, kernel)

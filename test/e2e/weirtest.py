@@ -45,7 +45,7 @@ def start(tool, *args, **more):
 
 
 def free_port():
-    """One that nobody has, and room for those behind it."""
+    """A free TCP port, at most 60000: ranks may use the 16 above it."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

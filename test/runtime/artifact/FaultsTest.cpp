@@ -106,11 +106,11 @@ static const Fault faults[] = {
        model(t, 9, {{Location(0, 7, 3), 9}});
        t.step().model_flops.reset();
      }},
-    {"the model FLOPs of a line are no count",
+    {"the model FLOPs of a line are negative or not a number",
      [](Builder &t) { model(t, -1, {{Location(0, 7, 3), -1}}); }},
-    {"the model FLOPs of a line are no count",
+    {"the model FLOPs of a line are negative or not a number",
      [](Builder &t) { model(t, std::nan(""), {{Location(0, 7, 3), std::nan("")}}); }},
-    {"its model FLOPs are no count",
+    {"its model FLOPs are not finite",
      [](Builder &t) {
        model(t, HUGE_VAL, {{Location(0, 7, 3), 1e308}, {Location(0, 8, 3), 1e308}});
      }},
