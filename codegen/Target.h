@@ -18,7 +18,6 @@
 #include "codegen/Tuning.h"
 #include "ir/plan/PlanDialect.h"
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/product/Product.h"
 #include "mlir/Support/Timing.h"
 
 #include <functional>
@@ -47,11 +46,6 @@ struct KernelPlan {
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
 };
 
-struct NamedKernel {
-  KernelOp op;
-  std::string symbol;
-};
-
 /// The buffers of a kernel that a library call serves: inputs by block argument, and its one
 /// result.
 struct CallBuffers {
@@ -72,6 +66,8 @@ struct Epilogue {
 /// extension of such files ("emitted.cu").
 using DumpKernels =
     std::function<void(llvm::StringRef phase, mlir::ModuleOp module, llvm::StringRef text)>;
+
+struct NamedKernel;
 
 /// Not to be used on two threads at once. It keeps what it emitted for kernels in their contexts,
 /// and is destroyed before them.
@@ -136,7 +132,7 @@ public:
   /// What of a kernel's schedule may be chosen, in the order in which it is decided: what a later
   /// one offers may depend on those before. None where the target's rules decide everything. Fails
   /// as planKernel does.
-  virtual mlir::FailureOr<llvm::SmallVector<Knob>> knobsOf(KernelOp kernel) { return {{}}; }
+  virtual mlir::FailureOr<llvm::SmallVector<Knob>> knobsOf(KernelOp kernel);
 
   /// A target like this one for kernels that are measured: with these settings of them, no library
   /// serves any, and machine code is left to whoever loads what compile() makes. Null where there

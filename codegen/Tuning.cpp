@@ -8,6 +8,7 @@
 #include "codegen/Tuning.h"
 
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/VerifyRanks.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
@@ -13,6 +14,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
 #include "runtime/base/Text.h"

@@ -6,12 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Facts.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Pipeline.h"

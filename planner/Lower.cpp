@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Lower.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Recompute.h"
-#include "ir/weir/Transfers.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "passes/memory/Reserve.h"
 #include "planner/Prices.h"
 #include "runtime/base/Stages.h"

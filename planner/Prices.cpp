@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Prices.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "planner/machines/DevicePrices.h"
 #include "runtime/spec/Call.h"

@@ -6,11 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "planner/Shrink.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

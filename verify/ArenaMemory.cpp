@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/ArenaMemory.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include <cmath>
 

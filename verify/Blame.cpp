@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Blame.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "verify/Compare.h"
 #include "verify/Known.h"
 #include "llvm/ADT/StringSet.h"

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"

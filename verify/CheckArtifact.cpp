@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Writer.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "verify/CheckActions.h"
 #include "verify/Checks.h"

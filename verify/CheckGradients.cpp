@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verify/Checks.h"
 #include "verify/Gradients.h"

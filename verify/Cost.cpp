@@ -7,6 +7,8 @@
 
 #include "verify/Cost.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
 #include "passes/Pipeline.h"
 #include "verify/Gradients.h"
 

@@ -8,6 +8,7 @@
 #include "verify/Feed.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Variable.h"
 #include "runtime/base/LossScale.h"
 #include <cmath>
 #include <random>

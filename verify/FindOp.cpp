@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/FindOp.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "runtime/base/Text.h"
 #include "verify/ArenaMemory.h"

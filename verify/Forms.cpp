@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Forms.h"
+#include "ir/weir/program/Gradient.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"

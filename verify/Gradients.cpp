@@ -9,6 +9,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Gradient.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"

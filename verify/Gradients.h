@@ -12,6 +12,7 @@
 #ifndef WEIR_VERIFY_GRADIENTS_H
 #define WEIR_VERIFY_GRADIENTS_H
 
+#include "ir/weir/program/Gradient.h"
 #include "verify/Feed.h"
 
 namespace weir {

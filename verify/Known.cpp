@@ -7,6 +7,7 @@
 
 #include "verify/Known.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Access.h"
 #include "verify/Compare.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Outcome.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Variable.h"
 #include "verify/Compare.h"
 #include "verify/Gradients.h"
 #include "verify/Rounding.h"

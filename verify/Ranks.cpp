@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/Ranks.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
-#include "ir/weir/Transfers.h"
+#include "ir/weir/program/Variable.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Error.h"
 #include "runtime/base/Text.h"

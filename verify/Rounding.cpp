@@ -9,6 +9,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "verify/Compare.h"
 #include <cmath>
 #include <limits>

@@ -7,6 +7,7 @@
 
 #include "verify/Samples.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verify/Compare.h"
 #include "verify/Rounding.h"

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/artifact/Meaning.h"
+#include "ir/plan/PlanOps.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

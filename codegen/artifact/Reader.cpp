@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Reader.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
@@ -15,6 +16,7 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Placements.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Reader.h"

@@ -7,6 +7,7 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/artifact/Meaning.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Choices.h"
 #include "ir/weir/Contracting.h"
@@ -20,6 +21,7 @@
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Analysis/SliceAnalysis.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CpuTarget.h"
+#include "codegen/NamedKernel.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 
 #include "codegen/cpu/Emission.h"

@@ -9,6 +9,7 @@
 
 #include "codegen/kernel/Families.h"
 #include "ir/weir/Elements.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

@@ -22,6 +22,7 @@
 #include "codegen/kernel/Elements.h"
 #include "codegen/kernel/InPlace.h"
 #include "codegen/kernel/Reductions.h"
+#include "ir/weir/kernel/Kernel.h"
 
 #include <memory>
 

@@ -7,8 +7,10 @@
 
 #include "codegen/cpu/Library.h"
 #include "codegen/kernel/ProductSpec.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/convolution/Convolution.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 #include "runtime/base/Limits.h"
 #include "llvm/ADT/bit.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/CudaTarget.h"
+#include "codegen/NamedKernel.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/structure/Structure.h"
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emission.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/reduction/Reduction.h"
 
 #include "codegen/cuda/Print.h"

@@ -20,7 +20,7 @@
 #include "codegen/kernel/Elements.h"
 #include "codegen/kernel/InPlace.h"
 #include "codegen/kernel/Reductions.h"
-#include "ir/weir/reduction/Reduction.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Library.h"
+#include "ir/plan/PlanOps.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 
 #include "codegen/kernel/ProductSpec.h"

@@ -10,7 +10,6 @@
 
 #include "codegen/Target.h"
 #include "codegen/cuda/Architecture.h"
-#include "ir/weir/product/Product.h"
 
 namespace weir::gpu {
 

@@ -12,6 +12,7 @@
 
 #include "codegen/cuda/Emission.h"
 #include "codegen/cuda/Product.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 
 #include <numeric>

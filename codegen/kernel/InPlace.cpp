@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/InPlace.h"
+#include "ir/weir/kernel/Kernel.h"
 
 using namespace mlir;
 

@@ -7,6 +7,7 @@
 
 #include "codegen/kernel/ProductSpec.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 #include "ir/weir/structure/Structure.h"
 

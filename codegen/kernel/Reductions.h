@@ -9,7 +9,6 @@
 #define WEIR_CODEGEN_KERNEL_REDUCTIONS_H
 
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/reduction/Reduction.h"
 
 namespace weir {
 

@@ -7,6 +7,7 @@
 
 #include "codegen/kernel/RowSpace.h"
 #include "ir/weir/KernelStructure.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;

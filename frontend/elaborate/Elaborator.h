@@ -25,8 +25,6 @@
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Pins.h"
-#include "ir/weir/random/Random.h"
-#include "ir/weir/reduction/Reduction.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -9,6 +9,9 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/structure/Structure.h"
 
 namespace weir::elab {

@@ -13,6 +13,7 @@
 #include "ir/weir/ShardPins.h"
 #include "ir/weir/Update.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
 #include "runtime/base/Mesh.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Stages.h"

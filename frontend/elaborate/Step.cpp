@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/elaborate/Elaborator.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Yield.h"
 #include "ir/weir/recipe/Recipe.h"
 
 #include <set>

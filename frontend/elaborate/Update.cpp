@@ -11,6 +11,7 @@
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
 
 namespace weir::elab {

@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/random/Random.h"
 
 #include "llvm/Support/xxhash.h"

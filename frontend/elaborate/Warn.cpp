@@ -7,6 +7,7 @@
 
 #include "frontend/elaborate/Elaborator.h"
 
+#include "ir/weir/program/Access.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir::elab {

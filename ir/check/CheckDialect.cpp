@@ -7,6 +7,7 @@
 
 #include "ir/check/CheckDialect.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
+#include "ir/weir/transfer/Transfer.h"
 
 using namespace mlir;
 

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

@@ -32,13 +32,18 @@ llvm::hash_code hash_value(const Call &call);
 
 namespace weir::plan {
 class Action;
+// Whose definitions are in PlanOps.h: include it where you use an op.
+class AllocOp;
+class CollectiveOp;
+class KernelOp;
+class LaunchOp;
+class LoopOp;
+class VariableOp;
 /// The constraints of PlanAction.td.
 mlir::LogicalResult verifyAction(mlir::Operation *op);
 } // namespace weir::plan
 
 #include "ir/plan/PlanAction.h.inc"
-#define GET_OP_CLASSES
-#include "ir/plan/PlanOps.h.inc"
 
 namespace weir::plan {
 

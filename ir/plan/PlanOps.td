@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the runtime executes; the artifact (runtime/artifact/Artifact.fbs) is its one-to-one serialization. A module in this
-// form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/program/Program.td,
+// form has plan.variable, plan.kernel, plan.blob and plan.entry ops, the module attributes of ir/weir/Program.h,
 // and plan.target (string),
 // plan.persistent, plan.arena, plan.pinned, plan.host (0 where absent) and plan.thread_scratch (bytes). Sizes and offsets are bytes. Actions are numbered in program
 // order from 0, a loop before its body.
@@ -18,7 +18,8 @@
 
 include "ir/plan/PlanAction.td"
 include "ir/plan/PlanBase.td"
-include "ir/weir/program/Program.td"
+include "ir/weir/kernel/Kernel.td"
+include "ir/weir/program/Variable.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 

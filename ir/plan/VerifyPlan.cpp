@@ -10,9 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/transfer/Transfer.h"
 #include <cmath>
 
 using namespace mlir;

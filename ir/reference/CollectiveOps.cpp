@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
-#include "ir/weir/Transfers.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/transfer/Transfer.h"
 
 namespace weir::reference {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "ir/reference/Models.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Gradient.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weir {

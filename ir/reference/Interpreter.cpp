@@ -12,6 +12,8 @@
 
 #include "ir/reference/Interpreter.h"
 #include "ir/reference/Models.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
 #include <utility>
 
 #include "ir/reference/Interpretable.cpp.inc"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Memory.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include <cmath>
 #include <cstring>

@@ -7,6 +7,7 @@
 
 #include "ir/reference/PlanInterpreter.h"
 
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/Executable.cpp.inc"
 
 namespace weir {

@@ -13,6 +13,7 @@
 #ifndef WEIR_IR_REFERENCE_PLANINTERPRETER_H
 #define WEIR_IR_REFERENCE_PLANINTERPRETER_H
 
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/Interpreter.h"
 #include "ir/reference/Memory.h"
 

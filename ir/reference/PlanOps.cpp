@@ -10,11 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/reference/Loops.h"
 #include "ir/reference/Models.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/kernel/Kernel.h"
 
 namespace weir {
 namespace {

@@ -10,6 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/reference/Models.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
 
 namespace weir::reference {
 namespace {

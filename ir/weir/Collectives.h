@@ -13,8 +13,8 @@
 #ifndef WEIR_IR_WEIR_COLLECTIVES_H
 #define WEIR_IR_WEIR_COLLECTIVES_H
 
-#include "ir/weir/Transfers.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "runtime/spec/Exchange.h"
 
 namespace weir {

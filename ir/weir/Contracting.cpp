@@ -10,6 +10,7 @@
 #include "ir/weir/attention/Attention.h"
 #include "ir/weir/convolution/Convolution.h"
 #include "ir/weir/product/Product.h"
+#include "ir/weir/program/Microbatches.h"
 #include "llvm/ADT/MapVector.h"
 
 #include "ir/weir/Contracting.cpp.inc"

@@ -8,6 +8,8 @@
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "llvm/Support/xxhash.h"
 
 #include <unordered_map>

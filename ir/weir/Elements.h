@@ -15,7 +15,6 @@
 #define WEIR_IR_WEIR_ELEMENTS_H
 
 #include "ir/weir/Shapes.h"
-#include "ir/weir/reduction/Reduction.h"
 
 namespace weir {
 

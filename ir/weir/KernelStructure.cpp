@@ -8,6 +8,8 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Yield.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "mlir/IR/IRMapping.h"

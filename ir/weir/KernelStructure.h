@@ -14,7 +14,6 @@
 #define WEIR_IR_WEIR_KERNELSTRUCTURE_H
 
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/reduction/Reduction.h"
 #include "llvm/ADT/DenseMapInfo.h"
 
 namespace weir {

@@ -8,6 +8,8 @@
 #include "ir/weir/Program.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 

@@ -8,6 +8,29 @@
 // The dialect's verifiers look at ops; a module may pass them and have lost its loss. This looks at
 // the module as a whole, whoever made it.
 //
+// A module holds a program: weir.variable ops, and a func.func for each entry: @init, @step, @eval,
+// @eval_one, @predict. Its attributes (Names.h has those of entries):
+//
+//   weir.model                the model's name, a string
+//   weir.configs              a dictionary from the name of a config to its value, a string
+//   weir.batch, weir.accumulate, weir.steps, weir.epochs         i64
+//   weir.training_digest, weir.predict_digest                    i64 (Digest.h)
+//   weir.tied                 where rows of a batch are tied: from an entry's name to where and why
+//   weir.loss_scale           where gradients are scaled: how, a string
+//   weir.master               where parameters are kept in low precision: the type of their copies
+//   weir.precision, weir.choices    behind the precision pass, unless all is f32 (Choices.h)
+//   weir.model_flops          behind simplification (Contracting.h)
+//   weir.recompute            up to rematerialization (Recompute.h)
+//   weir.keeping              behind rematerialization (Keeping.h)
+//
+// An op may have weir.pin and weir.pinned_at (Pins.h). An entry's arguments are inputs: weir.input
+// (name), weir.limit (i64), weir.limit_config (string). Its results are outputs: weir.output
+// (name), weir.part ("scalar", "sum", "count", "tensor"), weir.term (i64), weir.weight (f64).
+//
+// The run's scalars are the i32 variables @"run/seed", @"run/step" and @"run/total_steps" (@step is
+// a function; the artifact names them without the prefix), and with a dynamic loss scale
+// @"run/loss_scale" and @"run/good_steps". In f8 @step has @"f8/amax".
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEIR_IR_WEIR_PROGRAM_H

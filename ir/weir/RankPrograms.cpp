@@ -7,6 +7,7 @@
 
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Layout.h"
 #include <map>

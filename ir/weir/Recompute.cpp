@@ -9,6 +9,7 @@
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/base/Text.h"

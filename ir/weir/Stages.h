@@ -13,7 +13,8 @@
 #ifndef WEIR_IR_WEIR_STAGES_H
 #define WEIR_IR_WEIR_STAGES_H
 
-#include "ir/weir/Transfers.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/transfer/Transfer.h"
 
 namespace weir::pipeline {
 

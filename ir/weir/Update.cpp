@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Update.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/recipe/Recipe.h"
 
 using namespace mlir;

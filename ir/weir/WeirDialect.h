@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The training step as tensors: see WeirBase.td for the dialect, WeirInterfaces.td for what passes
-// ask of an op, and program/Program.td for how a module is laid out.
+// ask of an op, and Program.h for how a module is laid out. The ops themselves have a header for
+// each family, such as product/Product.h: include those that you use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -169,6 +170,17 @@ int64_t trafficBytes(mlir::Operation *op);
 
 } // namespace weir
 
+namespace weir {
+// What other headers only pass on.
+class GradientOp;
+class KernelOp;
+class MatmulOp;
+class MicrobatchesOp;
+class ReduceOp;
+class VariableOp;
+class WriteOp;
+} // namespace weir
+
 #include "ir/weir/WeirDialect.h.inc"
 #include "ir/weir/WeirEnums.h.inc"
 #include "ir/weir/WeirInterfaces.h.inc"
@@ -203,8 +215,5 @@ ShardRule elementwiseShardRule(mlir::Operation *op);
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/weir/WeirAttributes.h.inc"
-
-#define GET_OP_CLASSES
-#include "ir/weir/program/Program.h.inc"
 
 #endif

@@ -15,9 +15,10 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Pins.h"
-#include "ir/weir/Transfers.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/program/Gradient.h"
 #include "ir/weir/structure/Structure.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Gradient.h"
 #include "passes/Passes.h"
 
 namespace weir {

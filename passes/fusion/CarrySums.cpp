@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Yield.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"
 

@@ -9,6 +9,7 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/BuiltinOps.h"

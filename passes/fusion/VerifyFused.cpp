@@ -7,6 +7,11 @@
 
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
+#include "ir/weir/program/Yield.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/NamedKernel.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/KernelStructure.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/lower/KernelTable.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/lower/Schedule.h"
 #include "runtime/base/Limits.h"
@@ -27,6 +29,8 @@ static int64_t costOf(KernelOp kernel, bool bytes) {
   kernel.walk([&](Costed op) { total += op.cost().flops; });
   return total;
 }
+
+bool KernelTable::isCall(KernelOp kernel) const { return target.isCall(kernel); }
 
 FailureOr<const KernelTable::Entry *> KernelTable::of(KernelOp kernel) {
   if (auto known = entries.find(kernel); known != entries.end())

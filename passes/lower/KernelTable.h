@@ -9,7 +9,7 @@
 #define WEIR_PASSES_LOWER_KERNELTABLE_H
 
 #include "codegen/Target.h"
-#include "ir/plan/PlanDialect.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/KernelStructure.h"
 
 namespace weir {
@@ -26,7 +26,7 @@ public:
   };
 
   mlir::FailureOr<const Entry *> of(KernelOp kernel);
-  bool isCall(KernelOp kernel) const { return target.isCall(kernel); }
+  bool isCall(KernelOp kernel) const;
   mlir::LogicalResult call(mlir::OpBuilder &builder, KernelOp kernel, const CallBuffers &buffers);
   int64_t threadScratch = 0;
 

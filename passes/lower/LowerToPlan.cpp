@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/KernelStructure.h"
@@ -15,6 +16,12 @@
 #include "ir/weir/Recompute.h"
 #include "ir/weir/Shapes.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
+#include "ir/weir/program/Variable.h"
+#include "ir/weir/program/Yield.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/lower/CheckEntry.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/lower/Schedule.h"
+#include "ir/weir/kernel/Kernel.h"
 
 using namespace mlir;
 

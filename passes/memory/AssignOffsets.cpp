@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "passes/Passes.h"
 #include "passes/memory/EntryLifetimes.h"
 

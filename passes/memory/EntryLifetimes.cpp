@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/EntryLifetimes.h"
+#include "ir/plan/PlanOps.h"
 
 using namespace mlir;
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/Queues.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"

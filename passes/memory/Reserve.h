@@ -9,6 +9,7 @@
 #define WEIR_PASSES_MEMORY_RESERVE_H
 
 #include "codegen/Target.h"
+#include "ir/plan/PlanOps.h"
 #include "runtime/base/Ahead.h"
 
 namespace weir {

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "passes/Passes.h"
 #include "runtime/planned/Verify.h"
 

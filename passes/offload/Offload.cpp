@@ -12,7 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Offload.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 

@@ -14,7 +14,11 @@
 
 #include "ir/weir/Names.h"
 #include "ir/weir/Stages.h"
-#include "ir/weir/Transfers.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Stages.h"

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/pipeline/GatherSections.h"
-#include "ir/weir/Transfers.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/transfer/Transfer.h"
 
 using namespace mlir;
 

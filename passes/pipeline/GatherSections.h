@@ -8,7 +8,7 @@
 #ifndef WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
 #define WEIR_PASSES_PIPELINE_GATHERSECTIONS_H
 
-#include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Microbatches.h"
 
 namespace weir {
 

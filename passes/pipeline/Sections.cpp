@@ -7,6 +7,8 @@
 
 #include "passes/pipeline/Sections.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Yield.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"

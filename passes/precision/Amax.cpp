@@ -11,6 +11,8 @@
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/precision/Scaler.h"

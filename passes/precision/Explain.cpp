@@ -11,6 +11,8 @@
 #include "ir/weir/Pins.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/structure/Structure.h"
 #include <map>
 

@@ -27,6 +27,7 @@
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"

@@ -25,6 +25,7 @@
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/product/Product.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"

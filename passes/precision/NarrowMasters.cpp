@@ -26,6 +26,8 @@
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/Passes.h"

@@ -8,6 +8,7 @@
 #include "passes/precision/Rounder.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;

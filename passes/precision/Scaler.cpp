@@ -12,6 +12,8 @@
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/product/Product.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/recipe/Scalars.h"

@@ -7,6 +7,8 @@
 
 #include "passes/precision/StepParts.h"
 #include "ir/weir/Update.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

@@ -22,6 +22,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"

@@ -14,6 +14,8 @@
 #include "ir/weir/BatchRows.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Yield.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "passes/Passes.h"
 

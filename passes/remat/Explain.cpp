@@ -9,6 +9,7 @@
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "passes/remat/Order.h"
 #include <numeric>
 

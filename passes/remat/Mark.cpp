@@ -7,6 +7,7 @@
 
 #include "passes/remat/Mark.h"
 #include "ir/weir/Locations.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "llvm/ADT/DenseSet.h"
 

@@ -14,6 +14,10 @@
 
 #include "ir/weir/OpPlaces.h"
 #include "ir/weir/Program.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
 #include "passes/PassTarget.h"
 #include "passes/Passes.h"
 #include "passes/pipeline/GatherSections.h"

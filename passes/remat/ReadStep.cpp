@@ -10,10 +10,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/remat/ReadStep.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Program.h"
-#include "ir/weir/Transfers.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
+#include "ir/weir/program/Yield.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "passes/Pipeline.h"
 #include "passes/pipeline/GatherSections.h"
 

@@ -8,6 +8,7 @@
 #include "passes/remat/Refuse.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/RankPrograms.h"
+#include "ir/weir/program/Variable.h"
 #include "runtime/base/Sizes.h"
 #include <map>
 

@@ -9,7 +9,10 @@
 #include "ir/weir/KernelStructure.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Recompute.h"
-#include "ir/weir/Transfers.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Offload.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "passes/pipeline/GatherSections.h"
 #include "llvm/ADT/ScopeExit.h"
 #include <limits>

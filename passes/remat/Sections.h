@@ -14,6 +14,7 @@
 #ifndef WEIR_PASSES_REMAT_SECTIONS_H
 #define WEIR_PASSES_REMAT_SECTIONS_H
 
+#include "ir/weir/kernel/Kernel.h"
 #include "passes/remat/ReadStep.h"
 
 namespace weir::remat {

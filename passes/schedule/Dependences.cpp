@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Dependences.h"
+#include "ir/plan/PlanOps.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Collectives.h"
+#include "ir/weir/program/Microbatches.h"
 #include "passes/Passes.h"
 #include <queue>
 

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/Queues.h"
 #include "ir/weir/Names.h"
 #include "passes/PassTarget.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Timing.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Recompute.h"
 

@@ -13,6 +13,7 @@
 #include "ir/weir/Shapes.h"
 #include "ir/weir/Stages.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/structure/Structure.h"
 #include "passes/sharding/Reshard.h"
 #include "llvm/ADT/MapVector.h"

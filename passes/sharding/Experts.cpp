@@ -8,8 +8,10 @@
 #include "passes/sharding/Experts.h"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Transfers.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
+#include "ir/weir/transfer/Transfer.h"
 
 using namespace mlir;
 

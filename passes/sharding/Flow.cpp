@@ -7,6 +7,7 @@
 
 #include "passes/sharding/Flow.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

@@ -9,6 +9,8 @@
 #include "ir/weir/Blocks.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "passes/sharding/Flow.h"
 #include <set>
 

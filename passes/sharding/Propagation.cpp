@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Propagation.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Yield.h"
 #include "passes/sharding/Flow.h"
 #include "passes/sharding/Pieces.h"
 #include <numeric>

@@ -7,10 +7,12 @@
 
 #include "codegen/targets/Targets.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Digest.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/WeirDialect.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/IR/Verifier.h"
 #include "planner/Prices.h"
 #include "planner/Search.h"

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verify/CheckActions.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/structure/Structure.h"

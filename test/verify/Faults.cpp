@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/verify/Faults.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"

@@ -9,14 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/plan/PlanOps.h"
 #include "ir/plan/PlanTransfers.h"
 #include "ir/weir/Collectives.h"
 #include "ir/weir/Names.h"
-#include "ir/weir/Transfers.h"
 #include "ir/weir/collective/Collective.h"
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
+#include "ir/weir/transfer/Transfer.h"
 #include "test/verify/SmallModel.h"
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 
 #include "test/verify/SmallModel.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/Locations.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,6 +7,7 @@
 
 #include "verify/Verify.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/weir/elementwise/Binary.h"
 #include "ir/weir/elementwise/Unary.h"

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir-opt/Run.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "tools/weir-opt/TensorText.h"

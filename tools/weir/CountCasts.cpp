@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/weir/CountCasts.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/Locations.h"
 #include "ir/weir/elementwise/Cast.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/structure/Structure.h"
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/ReadArtifactPlan.h"

@@ -7,6 +7,7 @@
 
 #include "tools/weir/DumpIr.h"
 #include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"

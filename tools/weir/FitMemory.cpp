@@ -9,6 +9,7 @@
 #include "ir/weir/Program.h"
 #include "ir/weir/RankPrograms.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/program/Microbatches.h"
 #include "passes/pipeline/Schedules.h"
 #include "planner/Facts.h"
 #include "runtime/base/Sizes.h"

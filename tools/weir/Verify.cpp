@@ -12,6 +12,7 @@
 #include "ir/reference/PlanInterpreter.h"
 #include "ir/reference/Requirements.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Variable.h"
 #include "runtime/base/Stages.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tools/weir/FatalErrors.h"

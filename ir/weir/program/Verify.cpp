@@ -6,6 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
+#include "ir/weir/program/Yield.h"
 
 using namespace mlir;
 

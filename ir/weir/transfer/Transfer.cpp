@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/transfer/Transfer.h"
 #include "ir/weir/Rules.h"
-#include "ir/weir/Transfers.h"
 
 using namespace mlir;
 

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/codegen/cpu/KernelHarness.h"
+#include "codegen/NamedKernel.h"
 #include "codegen/targets/Targets.h"
+#include "ir/weir/kernel/Kernel.h"
 
 #include "mlir/Parser/Parser.h"
 

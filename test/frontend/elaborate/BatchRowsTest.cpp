@@ -14,6 +14,7 @@
 #include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/program/Variable.h"
 
 #include <gtest/gtest.h>
 #include <random>

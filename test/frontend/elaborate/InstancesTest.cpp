@@ -14,6 +14,7 @@
 #include "frontend/Parser.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Access.h"
 #include "test/frontend/prelude/PreludeCases.h"
 #include "test/frontend/prelude/PreludeProgram.h"
 #include "test/passes/autodiff/GradientCheck.h"

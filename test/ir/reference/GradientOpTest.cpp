@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/weir/program/Gradient.h"
 #include "test/ir/reference/Fixture.h"
 #include <cmath>
 

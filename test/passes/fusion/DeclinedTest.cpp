@@ -10,9 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/NamedKernel.h"
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/product/Product.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Pipeline.h"

@@ -12,6 +12,7 @@
 
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/KernelLimits.h"
+#include "ir/weir/kernel/Kernel.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipeline.h"

@@ -8,6 +8,7 @@
 #include "codegen/targets/Targets.h"
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
+#include "ir/plan/PlanOps.h"
 #include "passes/Pipeline.h"
 #include "passes/remat/Order.h"
 #include "passes/remat/ReadStep.h"

@@ -9,6 +9,7 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Elaborate.h"
 #include "ir/weir/collective/Collective.h"
+#include "ir/weir/program/Variable.h"
 #include "passes/Pipeline.h"
 #include "passes/VerifyRanks.h"
 #include "runtime/base/Stages.h"

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/sharding/Price.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 

@@ -13,6 +13,8 @@
 #include "tools/dev/weir-check/Backends.h"
 #include "ir/reference/Interpreter.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/kernel/Kernel.h"
+#include "ir/weir/program/Yield.h"
 #include "passes/Pipeline.h"
 #include "runtime/base/CpuLevel.h"
 #include "runtime/base/Error.h"

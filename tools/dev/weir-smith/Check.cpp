@@ -7,9 +7,12 @@
 
 #include "codegen/artifact/Writer.h"
 #include "codegen/targets/Targets.h"
+#include "ir/plan/PlanOps.h"
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "ir/weir/Pins.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Variable.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"

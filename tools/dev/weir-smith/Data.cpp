@@ -7,6 +7,7 @@
 
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
+#include "ir/weir/program/Variable.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>

@@ -15,6 +15,8 @@
 #include "ir/weir/Names.h"
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
 #include "tools/dev/weir-smith/Check.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include "verify/Compare.h"

@@ -12,6 +12,8 @@
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/random/Random.h"
 #include "ir/weir/structure/Structure.h"
 #include <cmath>

@@ -16,6 +16,7 @@
 #define WEIR_TOOLS_DEV_WEIR_SMITH_SCOPE_H
 
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/program/Variable.h"
 #include "tools/dev/weir-smith/Trial.h"
 #include <random>
 

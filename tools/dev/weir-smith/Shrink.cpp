@@ -12,6 +12,10 @@
 
 #include "tools/dev/weir-smith/Shrink.h"
 #include "ir/weir/Shapes.h"
+#include "ir/weir/program/Access.h"
+#include "ir/weir/program/Gradient.h"
+#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"

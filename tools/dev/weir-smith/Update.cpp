@@ -10,6 +10,7 @@
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
+#include "ir/weir/program/Access.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "tools/dev/weir-smith/Step.h"
 

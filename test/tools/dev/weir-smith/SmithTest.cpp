@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/program/Variable.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/Verifier.h"
 #include "tools/dev/weir-smith/Check.h"

@@ -1,18 +1,14 @@
-//===- Transfers.h - Values from stage to stage ----------------------------===//
+//===- Transfer.h - Values from stage to stage ----------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The ops of transfer/Transfer.td. They are apart from the dialect's header: few know of stages.
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef WEIR_IR_WEIR_TRANSFERS_H
-#define WEIR_IR_WEIR_TRANSFERS_H
+#ifndef WEIR_IR_WEIR_TRANSFER_TRANSFER_H
+#define WEIR_IR_WEIR_TRANSFER_TRANSFER_H
 
-#include "ir/weir/WeirDialect.h"
+#include "ir/weir/program/Microbatches.h"
 
 #define GET_OP_CLASSES
 #include "ir/weir/transfer/Transfer.h.inc"

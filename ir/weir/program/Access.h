@@ -1,0 +1,16 @@
+//===- Access.h - Reading and writing variables ---------------------------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_IR_WEIR_PROGRAM_ACCESS_H
+#define WEIR_IR_WEIR_PROGRAM_ACCESS_H
+
+#include "ir/weir/WeirDialect.h"
+
+#define GET_OP_CLASSES
+#include "ir/weir/program/Access.h.inc"
+
+#endif
