@@ -125,6 +125,9 @@ std::string wrongWords(CLI::App &app, int argc, const char *const *argv) {
   return problem;
 }
 
+/// In one write, so that lines of several ranks do not run into each other.
+void printError(const std::string &message) { std::cerr << concat("error: ", message, "\n"); }
+
 std::string fullName(CLI::App &app) {
   CLI::App &command = chosen(app);
   return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
@@ -170,7 +173,7 @@ std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const 
   }
   if (problem.empty())
     return std::nullopt;
-  std::cerr << "error: " << printable(problem) << "\nhelp: " << fullName(app) << " --help\n";
+  printError(concat(printable(problem), "\nhelp: ", fullName(app), " --help"));
   return Exit::usage;
 }
 
@@ -194,10 +197,10 @@ int guarded(const std::function<Exit()> &body) {
                                    "full?");
     return static_cast<int>(exit);
   } catch (const Failure &failure) {
-    std::cerr << "error: " << printable(failure.what()) << "\n";
+    printError(printable(failure.what()));
     return static_cast<int>(failure.exit);
   } catch (const std::bad_alloc &) {
-    std::cerr << "error: out of memory\n";
+    std::cerr << "error: out of memory\n"; // without memory of its own
     return static_cast<int>(Exit::device);
   } catch (const std::system_error &error) {
     // Of the places that ask the system without a message of their own: a path that leads nowhere,
@@ -206,15 +209,15 @@ int guarded(const std::function<Exit()> &body) {
                   error.code() == std::errc::not_enough_memory ||
                   error.code() == std::errc::too_many_files_open ||
                   error.code() == std::errc::too_many_files_open_in_system;
-    std::cerr << "error: " << printable(error.what());
+    std::string advice;
     if (rlimit limit;
         error.code() == std::errc::too_many_files_open && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-      std::cerr << "; raise the limit on open files, " << limit.rlim_cur << " now (ulimit -n)";
-    std::cerr << "\n";
+      advice =
+          concat("; raise the limit on open files, ", uint64_t(limit.rlim_cur), " now (ulimit -n)");
+    printError(concat(printable(error.what()), advice));
     return static_cast<int>(scarce ? Exit::device : Exit::storage);
   } catch (const std::exception &fault) {
-    std::cerr << "error: a fault of Weir's own, please report it: " << printable(fault.what())
-              << "\n";
+    printError(concat("a fault of Weir's own, please report it: ", printable(fault.what())));
     return static_cast<int>(Exit::internal);
   }
 }
