@@ -13,7 +13,6 @@
 
 #include "ir/weir/attention/Attention.h"
 #include "codegen/cpu/AttentionTiles.h"
-#include "ir/weir/reduction/Reduction.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -12,7 +12,6 @@
 
 #include "codegen/cpu/Emission.h"
 #include "ir/weir/indexing/Indexing.h"
-#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

@@ -8,7 +8,6 @@
 #include "codegen/cpu/Vectorize.h"
 #include "codegen/cpu/Emission.h"
 #include "codegen/cpu/Widen.h"
-#include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

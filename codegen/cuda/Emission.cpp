@@ -7,7 +7,6 @@
 
 #include "codegen/cuda/Emission.h"
 #include "ir/weir/kernel/Kernel.h"
-#include "ir/weir/reduction/Reduction.h"
 
 #include "codegen/cuda/Print.h"
 #include "ir/weir/Elements.h"

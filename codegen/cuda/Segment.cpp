@@ -13,7 +13,6 @@
 
 #include "codegen/cuda/Emission.h"
 #include "ir/weir/indexing/Indexing.h"
-#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

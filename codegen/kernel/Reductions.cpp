@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/Reductions.h"
-#include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

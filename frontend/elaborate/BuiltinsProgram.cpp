@@ -7,7 +7,6 @@
 
 #include "frontend/elaborate/Builtins.h"
 #include "ir/weir/Blocks.h"
-#include "ir/weir/random/Random.h"
 
 namespace weir::elab {
 

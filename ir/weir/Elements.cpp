@@ -7,7 +7,6 @@
 
 #include "ir/weir/Elements.h"
 #include "ir/weir/ElementTypes.h"
-#include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 
 using namespace mlir;

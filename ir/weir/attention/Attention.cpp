@@ -9,7 +9,6 @@
 #include "ir/weir/Contracting.h"
 #include "ir/weir/RowBuilder.h"
 #include "ir/weir/Rules.h"
-#include "ir/weir/reduction/Reduction.h"
 
 using namespace mlir;
 

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/RowBuilder.h"
-#include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/rows/Rows.h"
 
 using namespace mlir;
