@@ -109,14 +109,22 @@ class Command(unittest.TestCase):
         self.assertEqual(guard.load(), {other: {"kernels": 4}})
 
     def test_a_record_that_is_none(self):
-        for text in ("<<<<<<< HEAD\n{}", "", "[]", '{"gpt": null}'):
+        for text in ("<<<<<<< HEAD\n{}", "", "[]", '{"gpt": null}', '{"gpt": {"kernels": "4"}}', '{"gpt": {"kernels": true}}'):
             guard.RECORD.write_text(text)
             with self.assertRaisesRegex(SystemExit, r"record.json: not a record of figures \(.+\): take it from Git"):
                 self.run_main(self.CASE)
 
     def test_no_such_case(self):
-        with self.assertRaisesRegex(SystemExit, "^unknown case 'gpt3': expected 'all' or one of "):
-            self.run_main("gpt3")
+        for words in (["gpt3"], ["update", "gpt3"], ["list", "update", "gpt3"], [self.CASE, "update"]):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as end:
+                self.run_main(*words)
+            self.assertEqual(end.exception.code, 2)
+            self.assertIn(f"unknown case '{words[-1]}': expected 'update' first, 'all', or one of ", said.getvalue())
+
+    def test_list_names_what_would_be_compiled(self):
+        self.assertEqual(self.run_main("list", "update", self.CASE), (0, f"{self.CASE}\n"))
+        self.assertEqual(self.run_main("list", "all")[1].split(), list(CASES))
 
     def test_seconds_and_memory_are_shown(self):
         self.assertIn("compiled in 0.5 s of a processor and 3 MB", self.run_main("update", self.CASE)[1])

@@ -11,9 +11,9 @@ RECORD = pathlib.Path(__file__).with_name("record.json")
 def load():
     try:
         record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-        if all(isinstance(figures, dict) for figures in record.values()):
+        if all(type(number) in (int, float) for figures in record.values() for number in figures.values()):
             return record
-        why = "a case has no figures"
+        why = "a figure is no number"
     except (ValueError, AttributeError) as fault:
         why = str(fault)
     raise SystemExit(f"{RECORD}: not a record of figures ({why}): take it from Git, then `tools/test --scale update`")

@@ -4,7 +4,7 @@
 
   scale-test.py [all|CASE...]           compares those: by default the fast ones, as CI does
   scale-test.py update [all|CASE...]    records what is found
-  scale-test.py list                    names the fast ones
+  scale-test.py list ...                names what the same words would compile
 """
 
 import sys
@@ -17,16 +17,19 @@ from cases import CASES
 def chosen(words):
     unknown = [word for word in words if word != "all" and word not in CASES]
     if unknown:
-        raise SystemExit(f"unknown case '{unknown[0]}': expected 'all' or one of {', '.join(CASES)}")
+        print(f"unknown case '{unknown[0]}': expected 'update' first, 'all', or one of {', '.join(CASES)}", file=sys.stderr)
+        raise SystemExit(2)
     return [name for name, case in CASES.items() if name in words or "all" in words or (not words and not case.large)]
 
 
 def main(words):
     """0 where all is as recorded, or is recorded now."""
-    if words == ["list"]:
-        print("\n".join(chosen([])))
-        return 0
+    lists = words[:1] == ["list"]
+    words = words[lists:]
     updates = words[:1] == ["update"]
+    if lists:
+        print("\n".join(chosen(words[updates:])))
+        return 0
     record, total, differ, failed = guard.load(), 0, [], []
     for name in chosen(words[updates:]):
         try:

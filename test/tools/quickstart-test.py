@@ -66,6 +66,12 @@ class Scripts(unittest.TestCase):
             ],
         )
 
+    def test_setup_refuses_what_is_no_list(self):
+        self.without_package("exit 100")
+        for words in (["--force"], ["../packages.txt"], ["other.txt"], ["packages.txt", "more"]):
+            _, err = self.run_script("tools/dev/setup", *words, status=2)
+            self.assertEqual(err, f"setup: '{' '.join(words)}': expected no argument, or one of the lists packages.txt\n")
+
     def built(self, end, status=0):
         """Of a build with a step every six seconds."""
         self.script("tools/dev/setup", "")
@@ -126,6 +132,10 @@ class Scripts(unittest.TestCase):
         self.assertRegex(err, "weir: train .* --steps 7\n")
         self.assertRegex(said[5], r"^done in 0 min \d s: packages 0 min \d s, build 0 min \d s, train 0 min \d s$")
         self.assertEqual(said[-1], f'next: export PATH="{self.root}/build/bin:$PATH", then docs/tutorial.md')
+
+    def test_quickstart_refuses_what_is_no_option(self):
+        _, err = self.run_script("tools/quickstart", "release", status=2)
+        self.assertEqual(err, "quickstart: 'release': expected options of weir train, such as --steps 2000\n")
 
     def test_quickstart_built_before(self):
         (self.root / "build").mkdir()
