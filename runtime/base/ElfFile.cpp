@@ -1,4 +1,4 @@
-//===- ElfFile.cpp - Whether a shared library's file is whole -------------===//
+//===- ElfFile.cpp - What is wrong with a library's file ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,19 +10,15 @@
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
+#include <filesystem>
 #include <fstream>
 
 namespace weir {
 
-bool isTruncated(const std::string &path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
+/// Of a 64-bit ELF file: whether it ends before what its headers say it has.
+static bool isTruncated(std::ifstream &file, const Elf64_Ehdr &header) {
+  file.seekg(0, std::ios::end);
   auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
-  Elf64_Ehdr header;
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB)
-    return false;
   auto isOutside = [&](uint64_t offset, uint64_t bytes) {
     return offset > size || bytes > size - offset;
   };
@@ -38,6 +34,28 @@ bool isTruncated(const std::string &path) {
       return true;
   }
   return false;
+}
+
+std::string faultOfLibrary(const std::string &path) {
+  std::error_code none;
+  auto kind = std::filesystem::status(path, none).type();
+  if (kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::none)
+    return "";
+  if (kind != std::filesystem::file_type::regular)
+    return "is no regular file";
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return "";
+  Elf64_Ehdr header{};
+  file.read(reinterpret_cast<char *>(&header), sizeof header);
+  if (file.gcount() < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return "is no shared library";
+  if (file.gcount() < std::streamsize(sizeof header))
+    return "is truncated";
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_machine != EM_X86_64)
+    return "is of another processor's architecture";
+  return isTruncated(file, header) ? "is truncated" : "";
 }
 
 } // namespace weir

@@ -1,4 +1,4 @@
-//===- ElfFile.h - Whether a shared library's file is whole ---------------===//
+//===- ElfFile.h - What is wrong with a library's file --------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,10 +12,11 @@
 
 namespace weir {
 
-/// Whether a 64-bit ELF file ends before what its headers say it has. dlopen maps such a file, and
-/// the process ends with SIGBUS where it reads the rest. False of what cannot be read or is no ELF
-/// file: dlopen says so itself.
-bool isTruncated(const std::string &path);
+/// Why a file is no shared library for this processor ("is truncated"), or "". dlopen waits for
+/// ever for a writer of a FIFO, maps a file that ends before what its headers say, so that the
+/// process ends with SIGBUS where it reads the rest, and says of another processor's library that
+/// there is no such file. "" of what is not there or cannot be read: dlopen says so itself.
+std::string faultOfLibrary(const std::string &path);
 
 } // namespace weir
 

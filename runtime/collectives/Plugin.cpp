@@ -32,8 +32,8 @@ const LinksPlugin &linksPlugin() {
     if (!std::filesystem::exists(path, none))
       throw unusable(concat("which is not beside ", program.filename().string(), " (looked in ",
                             program.parent_path().string(), "); ", build));
-    if (isTruncated(path))
-      throw unusable(concat("and ", path.string(), " is truncated; ", build));
+    if (std::string fault = faultOfLibrary(path); !fault.empty())
+      throw unusable(concat("and ", path.string(), " ", fault, "; ", build));
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
       throw unusable(concat("which cannot be opened (", dlerror(),

@@ -87,8 +87,8 @@ void *openLibrary(const std::string &folder, const Wanted &wanted) {
   std::string why;
   for (const std::string &name : wanted.names)
     for (const std::string &in : foldersOf(folder, wanted.elsewhere)) {
-      if (!folder.empty() && isTruncated(in + name)) {
-        why = in + name + " is truncated";
+      if (std::string fault = folder.empty() ? "" : faultOfLibrary(in + name); !fault.empty()) {
+        why = concat(in, name, " ", fault);
         continue;
       }
       void *library = dlopen((in + name).c_str(), RTLD_NOW | RTLD_LOCAL);

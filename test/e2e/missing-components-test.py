@@ -3,6 +3,7 @@
 Without oneDNN or a GPU's driver: runtime-alone-test.py.
 """
 
+import os
 import re
 import shutil
 import unittest
@@ -43,9 +44,23 @@ class MissingComponents(weirtest.Test):
                 f"{build}",
                 *command, env=env,
             )  # fmt: skip
-        with self.subTest("truncated"):
-            (self.folder / PLUGIN).write_bytes(whole[: len(whole) // 2])
-            self.says(f"{begin}and {folder / PLUGIN} is truncated; {build}", *command, env=env)
+        other = bytearray(whole)
+        other[18] = 183  # e_machine: AArch64
+        for content, fault in (
+            (whole[: len(whole) // 2], "is truncated"),
+            (whole[:40], "is truncated"),
+            (b"", "is no shared library"),
+            (b"not found\n" * 100, "is no shared library"),
+            (other, "is of another processor's architecture"),
+        ):
+            with self.subTest(fault):
+                (self.folder / PLUGIN).write_bytes(content)
+                self.says(f"{begin}and {folder / PLUGIN} {fault}; {build}", *command, env=env)
+        for make in (os.mkfifo, os.mkdir):
+            (self.folder / PLUGIN).unlink()
+            make(self.folder / PLUGIN)
+            self.says(f"{begin}and {folder / PLUGIN} is no regular file; {build}", *command, env=env)
+        (self.folder / PLUGIN).rmdir()
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))
             self.says(f"{begin}and {folder / PLUGIN} is of another build of Weir; {build}", *command, env=env)
