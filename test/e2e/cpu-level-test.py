@@ -25,6 +25,12 @@ class CpuLevel(weirtest.Test):
         self.assertEqual(self.level(env=V3), "x86-64-v3")
         self.assertEqual(lowered.read_bytes(), named.read_bytes())
 
+    def test_both_programs_have_a_version(self):
+        said = self.weir("--version").stdout
+        self.assertRegex(said, r"^weir \d+\.\d+\.\d+\nCPU level: x86-64-v\S+\n$")
+        for command in (["weir-run"], ["weir-run", "eval"]):
+            self.assertEqual(self.run_tool(*command, "--version").stdout, said.replace("weir", " ".join(command), 1))
+
     def test_the_level_is_never_raised(self):
         highest = {"WEIR_MAX_CPU": "x86-64-v4+bf16+amx"}
         own = self.compile("own.weirx", env={"WEIR_MAX_CPU": ""})

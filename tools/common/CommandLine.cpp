@@ -150,6 +150,11 @@ public:
 
 } // namespace
 
+void addVersionOption(CLI::App &app) {
+  app.set_version_flag("--version",
+                       concat(app.get_name(), " " WEIR_VERSION "\nCPU level: ", cpuLevel()));
+}
+
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   bool hasCommands = !commandNames(app).empty();
   auto formatter = std::make_shared<HelpFormatter>();

@@ -20,6 +20,9 @@
 
 namespace weir {
 
+/// Gives a program --version: its name, Weir's version, and the CPU level.
+void addVersionOption(CLI::App &app);
+
 /// Parses into `app`. Nothing to return: go on. Otherwise the program ends with this status: ok
 /// after --help (on standard output), usage after a message on standard error that names the
 /// nearest command or option.

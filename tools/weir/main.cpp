@@ -14,7 +14,6 @@
 #include "runtime/artifact/Actions.h"
 #include "runtime/artifact/Alternatives.h"
 #include "runtime/artifact/Reader.h"
-#include "runtime/base/CpuLevel.h"
 #include "runtime/base/Text.h"
 #include "runtime/run/Evaluate.h"
 #include "runtime/run/Generate.h"
@@ -568,7 +567,7 @@ Examples:
 
 Exit run(int argc, const char *const *argv) {
   CLI::App app(about, "weir");
-  app.set_version_flag("--version", concat("weir " WEIR_VERSION "\nCPU level: ", cpuLevel()));
+  addVersionOption(app);
   State state;
   std::vector<std::pair<CLI::App *, Command>> actions;
   for (const Entry &entry : commands) {
