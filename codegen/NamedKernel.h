@@ -1,4 +1,4 @@
-//===- NamedKernel.h - A kernel and the name of its code -------------------===//
+//===- NamedKernel.h - A kernel and the name of its code ------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
