@@ -1,4 +1,4 @@
-//===- Names.h - The attributes of entries --------------------------------===//
+//===- Names.h - The names of attributes ----------------------------------===//
 //
 // Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

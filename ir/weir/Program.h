@@ -9,7 +9,7 @@
 // the module as a whole, whoever made it.
 //
 // A module holds a program: weir.variable ops, and a func.func for each entry: @init, @step, @eval,
-// @eval_one, @predict. Its attributes (Names.h has those of entries):
+// @eval_one, @predict. Its attributes (Names.h declares their names):
 //
 //   weir.model                the model's name, a string
 //   weir.configs              a dictionary from the name of a config to its value, a string
@@ -17,9 +17,12 @@
 //   weir.training_digest, weir.predict_digest                    i64 (Digest.h)
 //   weir.tied                 where rows of a batch are tied: from an entry's name to where and why
 //   weir.loss_scale           where gradients are scaled: how, a string
-//   weir.master               where parameters are kept in low precision: the type of their copies
+//   weir.master               the element type that parameters are stored in, unless it is f32
 //   weir.precision, weir.choices    behind the precision pass, unless all is f32 (Choices.h)
 //   weir.model_flops          behind simplification (Contracting.h)
+//   weir.mesh, weir.hosts, weir.rank    of a program for several ranks (Names.h)
+//   weir.shards               parameters that the model shards itself (ShardPins.h)
+//   weir.stands_for           of a module with few of a deep model's layers (Names.h)
 //   weir.recompute            up to rematerialization (Recompute.h)
 //   weir.keeping              behind rematerialization (Keeping.h)
 //

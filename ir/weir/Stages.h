@@ -14,6 +14,7 @@
 #define WEIR_IR_WEIR_STAGES_H
 
 #include "ir/weir/program/Access.h"
+#include "ir/weir/program/Microbatches.h"
 #include "ir/weir/transfer/Transfer.h"
 
 namespace weir::pipeline {

@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/WeirDialect.h"
-#include "ir/weir/AllOps.h.inc"
 #include "ir/weir/Contracting.h"
 #include "ir/weir/ElementTypes.h"
+#include "ir/weir/FamilyHeaders.h.inc"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

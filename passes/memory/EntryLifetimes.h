@@ -8,7 +8,6 @@
 #ifndef WEIR_PASSES_MEMORY_ENTRYLIFETIMES_H
 #define WEIR_PASSES_MEMORY_ENTRYLIFETIMES_H
 
-#include "ir/plan/PlanDialect.h"
 #include "ir/plan/PlanOps.h"
 #include "passes/memory/Placement.h"
 #include "llvm/ADT/MapVector.h"

@@ -18,7 +18,6 @@
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
 #include "ir/weir/program/Variable.h"
-#include "ir/weir/transfer/Transfer.h"
 #include "passes/Passes.h"
 #include "passes/pipeline/Schedules.h"
 #include "runtime/base/Stages.h"

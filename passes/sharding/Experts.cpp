@@ -11,7 +11,6 @@
 #include "ir/weir/elementwise/Cast.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Variable.h"
-#include "ir/weir/transfer/Transfer.h"
 
 using namespace mlir;
 

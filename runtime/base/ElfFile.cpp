@@ -54,7 +54,9 @@ std::string faultOfLibrary(const std::string &path) {
     return "is truncated";
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != EM_X86_64)
-    return "is of another processor's architecture";
+    return "is built for another processor architecture";
+  if (header.e_type != ET_DYN)
+    return "is no shared library";
   return isTruncated(file, header) ? "is truncated" : "";
 }
 

@@ -87,7 +87,7 @@ void *openLibrary(const std::string &folder, const Wanted &wanted) {
   std::string why;
   for (const std::string &name : wanted.names)
     for (const std::string &in : foldersOf(folder, wanted.elsewhere)) {
-      if (std::string fault = folder.empty() ? "" : faultOfLibrary(in + name); !fault.empty()) {
+      if (std::string fault = in.empty() ? "" : faultOfLibrary(in + name); !fault.empty()) {
         why = concat(in, name, " ", fault);
         continue;
       }

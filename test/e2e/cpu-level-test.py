@@ -29,7 +29,7 @@ class CpuLevel(weirtest.Test):
         said = self.weir("--version").stdout
         self.assertRegex(said, r"^weir \d+\.\d+\.\d+\nCPU level: x86-64-v\S+\n$")
         for command in (["weir-run"], ["weir-run", "eval"]):
-            self.assertEqual(self.run_tool(*command, "--version").stdout, said.replace("weir", " ".join(command), 1))
+            self.assertEqual(self.run_tool(*command, "--version").stdout, said.replace("weir", "weir-run", 1))
 
     def test_the_level_is_never_raised(self):
         highest = {"WEIR_MAX_CPU": "x86-64-v4+bf16+amx"}

@@ -46,20 +46,24 @@ class MissingComponents(weirtest.Test):
             )  # fmt: skip
         other = bytearray(whole)
         other[18] = 183  # e_machine: AArch64
+        object_file = bytearray(whole)
+        object_file[16] = 1  # e_type: ET_REL
         for content, fault in (
             (whole[: len(whole) // 2], "is truncated"),
             (whole[:40], "is truncated"),
             (b"", "is no shared library"),
             (b"not found\n" * 100, "is no shared library"),
-            (other, "is of another processor's architecture"),
+            (object_file, "is no shared library"),
+            (other, "is built for another processor architecture"),
         ):
-            with self.subTest(fault):
+            with self.subTest(fault, size=len(content)):
                 (self.folder / PLUGIN).write_bytes(content)
                 self.says(f"{begin}and {folder / PLUGIN} {fault}; {build}", *command, env=env)
         for make in (os.mkfifo, os.mkdir):
-            (self.folder / PLUGIN).unlink()
-            make(self.folder / PLUGIN)
-            self.says(f"{begin}and {folder / PLUGIN} is no regular file; {build}", *command, env=env)
+            with self.subTest(make.__name__):
+                (self.folder / PLUGIN).unlink()
+                make(self.folder / PLUGIN)
+                self.says(f"{begin}and {folder / PLUGIN} is no regular file; {build}", *command, env=env)
         (self.folder / PLUGIN).rmdir()
         with self.subTest("of another build"):
             (self.folder / PLUGIN).write_bytes(whole.replace(b"weirLinks", b"weirOther"))

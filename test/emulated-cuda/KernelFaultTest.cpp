@@ -116,8 +116,10 @@ const Fault faults[] = {
      KERNEL INDEX "  if (t == 3) __syncthreads();\n"
                   "  out[i] = __shfl_xor_sync(0xffffffffu, in[i], 1);\n}",
      CUDA_ERROR_LAUNCH_FAILED, "", 2, 64, 0, 128, false, true},
-    // Below what the system maps for the emulated memory, wherever that is in this process.
-    {"HostMemory", KERNEL INDEX "  out[i] = *(const float *)(0x100000ull + i * 4);\n}",
+    // Of the operating system's half of the address space: above the emulated memory in every
+    // process.
+    {"AboveAllMemory",
+     KERNEL INDEX "  out[i] = *(const float *)(0xffff800000000000ull + i * 4);\n}",
      CUDA_ERROR_ILLEGAL_ADDRESS, "which is no memory of the device"},
 };
 

@@ -109,9 +109,16 @@ class Command(unittest.TestCase):
         self.assertEqual(guard.load(), {other: {"kernels": 4}})
 
     def test_a_record_that_is_none(self):
-        for text in ("<<<<<<< HEAD\n{}", "", "[]", '{"gpt": null}', '{"gpt": {"kernels": "4"}}', '{"gpt": {"kernels": true}}'):
+        for text, why in (
+            ("<<<<<<< HEAD\n{}", "Expecting value.*"),
+            ("", "Expecting value.*"),
+            ("[]", "a case has no figures"),
+            ('{"gpt": null}', "a case has no figures"),
+            ('{"gpt": {"kernels": "4"}}', "a figure is no number"),
+            ('{"gpt": {"kernels": true}}', "a figure is no number"),
+        ):
             guard.RECORD.write_text(text)
-            with self.assertRaisesRegex(SystemExit, r"record.json: not a record of figures \(.+\): take it from Git"):
+            with self.assertRaisesRegex(SystemExit, rf"record.json: not a record of figures \({why}\): take it from Git"):
                 self.run_main(self.CASE)
 
     def test_no_such_case(self):

@@ -11,10 +11,13 @@ RECORD = pathlib.Path(__file__).with_name("record.json")
 def load():
     try:
         record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-        if all(type(number) in (int, float) for figures in record.values() for number in figures.values()):
+        if not isinstance(record, dict) or not all(isinstance(figures, dict) for figures in record.values()):
+            why = "a case has no figures"
+        elif not all(type(number) in (int, float) for figures in record.values() for number in figures.values()):
+            why = "a figure is no number"
+        else:
             return record
-        why = "a figure is no number"
-    except (ValueError, AttributeError) as fault:
+    except ValueError as fault:
         why = str(fault)
     raise SystemExit(f"{RECORD}: not a record of figures ({why}): take it from Git, then `tools/test --scale update`")
 

@@ -68,7 +68,7 @@ class Scripts(unittest.TestCase):
 
     def test_setup_refuses_what_is_no_list(self):
         self.without_package("exit 100")
-        for words in (["--force"], ["../packages.txt"], ["other.txt"], ["packages.txt", "more"]):
+        for words in (["--force"], ["../packages.txt"], ["packages-other.txt"], ["setup"], ["packages.txt", "more"]):
             _, err = self.run_script("tools/dev/setup", *words, status=2)
             self.assertEqual(err, f"setup: '{' '.join(words)}': expected no argument, or one of the lists packages.txt\n")
 
@@ -108,7 +108,7 @@ class Scripts(unittest.TestCase):
             ["--preset release", "--fresh --preset release", "--build --preset release"],
         )
 
-    def quickstart(self):
+    def quickstart(self, *options):
         for name in ("docs", "frontend", "ir", "models", "passes", "codegen", "runtime"):
             (self.root / name).mkdir()
         (self.root / "README.md").write_text("# Weir\n")
@@ -118,7 +118,7 @@ class Scripts(unittest.TestCase):
         self.script("build/bin/weir", 'echo "$1"; echo "weir: $*" >&2')
         self.script("bin/nproc", "echo 2")
         self.script("bin/clang++-22", "")
-        return self.run_script("tools/quickstart", "--steps", "7")
+        return self.run_script("tools/quickstart", *(options or ("--steps", "7")))
 
     def test_quickstart(self):
         out, err = self.quickstart()
@@ -132,6 +132,9 @@ class Scripts(unittest.TestCase):
         self.assertRegex(err, "weir: train .* --steps 7\n")
         self.assertRegex(said[5], r"^done in 0 min \d s: packages 0 min \d s, build 0 min \d s, train 0 min \d s$")
         self.assertEqual(said[-1], f'next: export PATH="{self.root}/build/bin:$PATH", then docs/tutorial.md')
+
+    def test_quickstart_passes_short_options_on(self):
+        self.assertRegex(self.quickstart("-Werror")[1], "weir: train .* --steps 1000 -Werror\n")
 
     def test_quickstart_refuses_what_is_no_option(self):
         _, err = self.run_script("tools/quickstart", "release", status=2)

@@ -150,9 +150,8 @@ public:
 
 } // namespace
 
-void addVersionOption(CLI::App &app) {
-  app.set_version_flag("--version",
-                       concat(app.get_name(), " " WEIR_VERSION "\nCPU level: ", cpuLevel()));
+void addVersionOption(CLI::App &app, const std::string &program) {
+  app.set_version_flag("--version", concat(program, " " WEIR_VERSION "\nCPU level: ", cpuLevel()));
 }
 
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {

@@ -21,11 +21,11 @@
 namespace weir {
 
 /// Gives a program --version: its name, Weir's version, and the CPU level.
-void addVersionOption(CLI::App &app);
+void addVersionOption(CLI::App &app, const std::string &program);
 
 /// Parses into `app`. Nothing to return: go on. Otherwise the program ends with this status: ok
-/// after --help (on standard output), usage after a message on standard error that names the
-/// nearest command or option.
+/// after --help or --version (on standard output), usage after a message on standard error that
+/// names the nearest command or option.
 std::optional<Exit> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 
 /// Runs `body` and returns the process's exit status. Failures are printed as "error: ..." on

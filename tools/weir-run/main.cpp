@@ -41,7 +41,7 @@ template <typename Options>
 Exit run(const char *name, const char *about, void (*add)(CLI::App &, Options &),
          Exit (*execute)(std::vector<std::byte>, const Options &), int argc, char **argv) {
   CLI::App app(about, name);
-  addVersionOption(app);
+  addVersionOption(app, "weir-run");
   std::string artifact;
   app.add_option("artifact", artifact, "what `weir compile` wrote")
       ->type_name("ARTIFACT")

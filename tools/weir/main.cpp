@@ -567,7 +567,7 @@ Examples:
 
 Exit run(int argc, const char *const *argv) {
   CLI::App app(about, "weir");
-  addVersionOption(app);
+  addVersionOption(app, "weir");
   State state;
   std::vector<std::pair<CLI::App *, Command>> actions;
   for (const Entry &entry : commands) {

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/Shapes.h"
-#include "ir/weir/kernel/Kernel.h"
 #include "ir/weir/program/Access.h"
 #include "ir/weir/program/Gradient.h"
 #include "ir/weir/program/Microbatches.h"
+#include "ir/weir/program/Regions.h"
 #include "ir/weir/program/Variable.h"
 #include "ir/weir/program/Yield.h"
 
@@ -70,9 +70,7 @@ LogicalResult GradientOp::verify() {
   return success();
 }
 
-// Whether two lists of types agree; `what` names the first list.
-static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types,
-                                 TypeRange expected) {
+LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types, TypeRange expected) {
   if (types.size() != expected.size())
     return op->emitOpError() << "needs " << expected.size() << " " << what << ", but has "
                              << types.size();
@@ -83,8 +81,7 @@ static LogicalResult expectTypes(Operation *op, StringRef what, TypeRange types,
   return success();
 }
 
-// The terminator of an op's only block, or null after an error.
-static YieldOp yieldOf(Operation *op) {
+YieldOp yieldOf(Operation *op) {
   Block &block = op->getRegion(0).front();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield)
@@ -121,59 +118,6 @@ LogicalResult MicrobatchesOp::verify() {
     return emitOpError("needs a result for each carried value");
   return expectTypes(*this, "carried values", getCarried().getTypes(),
                      getResults().drop_front(numSums()).getTypes());
-}
-
-LogicalResult KernelOp::verify() {
-  // C1
-  Block &block = getBody().front();
-  if (failed(
-          expectTypes(*this, "block arguments", block.getArgumentTypes(), getInputs().getTypes())))
-    return failure();
-  YieldOp yield = yieldOf(*this);
-  if (!yield ||
-      failed(expectTypes(*this, "yielded values", yield.getValues().getTypes(), getResultTypes())))
-    return failure();
-  // C2
-  for (Operation &op : block)
-    if (op.getDialect() != (*this)->getDialect()) {
-      auto error = emitOpError("holds an op that is not weir's");
-      error.attachNote(op.getLoc()) << op.getName();
-      return error;
-    }
-  // C3
-  bool isRow = getShape() == KernelShape::row, isProduct = getShape() == KernelShape::product;
-  auto rows = dyn_cast_or_null<RowsAttr>(getDomainAttr());
-  auto epilogue = dyn_cast_or_null<EpilogueAttr>(getDomainAttr());
-  if (bool(rows) != isRow || bool(epilogue) != isProduct)
-    return emitOpError("of shape ") << stringifyKernelShape(getShape()) << " wants "
-                                    << (isRow       ? "#weir.rows<rows x columns>"
-                                        : isProduct ? "#weir.epilogue<..>"
-                                                    : "no domain")
-                                    << ", and has " << (getDomainAttr() ? "another" : "none");
-  // C4
-  if (rows && (rows.getRows() < 1 || rows.getColumns() < 1 ||
-               !fits(ArrayRef<int64_t>{rows.getRows(), rows.getColumns()}, mostOnDevice)))
-    return emitOpError("has a domain of ")
-           << rows.getRows() << " rows and " << rows.getColumns()
-           << " columns: expected at least one of each, and at most " << mostOnDevice << " places";
-  if (rows)
-    for (Type type : getResultTypes())
-      if (int64_t elements = cast<RankedTensorType>(type).getNumElements();
-          elements != 1 && elements != rows.getRows() && elements != rows.getColumns() &&
-          elements != rows.getRows() * rows.getColumns())
-        return emitOpError("of ") << rows.getRows() << " rows and " << rows.getColumns()
-                                  << " columns cannot have a result of type " << type;
-  // C5
-  if (epilogue && epilogue.getBias() &&
-      (*epilogue.getBias() < 0 || *epilogue.getBias() >= int64_t(getInputs().size())))
-    return emitOpError("has ") << getInputs().size() << " inputs, and its bias is number "
-                               << *epilogue.getBias();
-  // C6
-  int64_t copies = getCopies(), ops = std::distance(block.begin(), block.end()) - 1;
-  if (copies < 1 || getNumOperands() % copies || getNumResults() % copies || ops % copies)
-    return emitOpError("has ") << getNumOperands() << " inputs, " << ops << " ops and "
-                               << getNumResults() << " results for " << copies << " copies";
-  return success();
 }
 
 } // namespace weir

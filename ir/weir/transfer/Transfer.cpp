@@ -7,6 +7,7 @@
 
 #include "ir/weir/transfer/Transfer.h"
 #include "ir/weir/Rules.h"
+#include "ir/weir/program/Microbatches.h"
 
 using namespace mlir;
 
@@ -42,5 +43,10 @@ template <class Op> static LogicalResult verifyTransfer(Op op) {
 
 LogicalResult SendOp::verify() { return verifyTransfer(*this); }
 LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }
+
+int64_t computedMicrobatches(MicrobatchesOp loop) {
+  auto sampled = loop->getAttrOfType<IntegerAttr>(sampledAttrName);
+  return sampled ? sampled.getInt() : int64_t(loop.getCount());
+}
 
 } // namespace weir

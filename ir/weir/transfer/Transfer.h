@@ -8,7 +8,7 @@
 #ifndef WEIR_IR_WEIR_TRANSFER_TRANSFER_H
 #define WEIR_IR_WEIR_TRANSFER_TRANSFER_H
 
-#include "ir/weir/program/Microbatches.h"
+#include "ir/weir/WeirDialect.h"
 
 #define GET_OP_CLASSES
 #include "ir/weir/transfer/Transfer.h.inc"
@@ -26,10 +26,7 @@ inline constexpr llvm::StringLiteral sectionAttrName = "weir.section", orderAttr
 inline constexpr llvm::StringLiteral sampledAttrName = "weir.sampled";
 
 /// Microbatches that stages compute in a step.
-inline int64_t computedMicrobatches(MicrobatchesOp loop) {
-  auto sampled = loop->getAttrOfType<mlir::IntegerAttr>(sampledAttrName);
-  return sampled ? sampled.getInt() : int64_t(loop.getCount());
-}
+int64_t computedMicrobatches(MicrobatchesOp loop);
 
 inline bool isTransfer(mlir::Operation *op) { return llvm::isa<SendOp, ReceiveOp>(op); }
 
