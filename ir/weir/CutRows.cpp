@@ -18,6 +18,15 @@ using namespace mlir;
 namespace weir {
 
 namespace {
+/// The rows are the only factor that is cut, and no op depends on a row's place.
+class RowsAlone : public Shares {
+public:
+  Value begin(unsigned) override { return nullptr; }
+  Value places(ArrayRef<int64_t>) override {
+    llvm_unreachable("rows that differ with their places are not independent");
+  }
+};
+
 /// Copies an entry's ops one by one. Shared values are copied as they are, and once more for each
 /// place where rows meet them.
 class Cutter {
@@ -78,16 +87,15 @@ private:
     return whole.kindOf(value) == BatchRows::Kind::rows ? cut(type, whole.placeOf(value)) : type;
   }
 
-  /// A copy with other operands, and results of other types.
+  /// A copy with other operands, and results of other types: as a device that has so many rows
+  /// would compute it.
   Operation *clone(Operation *op, ArrayRef<Value> operands, function_ref<Type(Value)> type) {
-    Operation *made = builder.insert(op->clone());
-    made->setOperands(operands);
-    for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults()))
-      result.setType(type(old));
-    if (auto split = dyn_cast<SplitDimOp>(made))
-      split.setSizes(
-          shapeOf(split.getResult()).slice(split.getDimension(), split.getSizes().size()));
-    return made;
+    SmallVector<Type> types = llvm::map_to_vector(op->getResults(), type);
+    RowsAlone shares;
+    // Places are those along other dimensions.
+    auto localized = isa<IotaOp>(op) ? Localizable() : dyn_cast<Localizable>(op);
+    return localized ? localized.localize(builder, operands, types, shares)
+                     : cloneWith(builder, op, operands, types);
   }
 
   void copy(Operation *op) {

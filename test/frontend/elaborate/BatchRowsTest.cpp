@@ -279,6 +279,16 @@ TEST_F(BatchRows, RowsThatStandBehindAsManyOthersAreNotTied) {
   EXPECT_TRUE(entry("eval_one"));
 }
 
+TEST_F(BatchRows, RowsThatAreJoinedAndPartedAgain) {
+  for (const char *parts : {"p, q = split(both, 2, axis = 0)", "p = both[:b]\n  q = both[b:]"}) {
+    load("model m(x: [b, 4], y: [b, 4]) -> [b] {\n"
+         "  both = linear(concat([x, y], axis = 0), 3)\n  " +
+             std::string(parts) + "\n  return sum(p * p * q, axes = [1])\n}",
+         "  loss ratio(sum(m(x, 2 * x)), batch)");
+    rowsAddUp();
+  }
+}
+
 TEST_F(BatchRows, OneDrawForAllRowsTiesNothing) {
   load(linearModel, "  y = m(x)\n  loss ratio(sum(y * random_uniform(zeros_like(y[0]))), 1)");
   rowsAddUp();
