@@ -131,6 +131,15 @@ void Elaborator::checkDimensionNames(const ast::CallableItem &callable) {
 //===----------------------------------------------------------------------===//
 
 std::optional<Dim> Elaborator::evaluateDim(const ast::Expr &expr) {
+  const auto *named = llvm::dyn_cast<ast::NameExpr>(&expr);
+  Binding *again = named ? current->scope->find(named->name) : nullptr;
+  if (again && again->value.get<Tensor>()) {
+    error(expr.range, "a dimension must be an int that is known when compiling, but `" +
+                          named->name + "` is " + again->value.describe())
+        .note(again->range, "`" + named->name + "` is bound here")
+        .help("a dimension of the signature has this name: give one of the two another name");
+    return std::nullopt;
+  }
   auto size = evaluateInt(expr, "a dimension");
   if (!size)
     return std::nullopt;
