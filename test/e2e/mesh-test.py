@@ -122,6 +122,20 @@ class Mesh(weirtest.Test):
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
 
+    @weirtest.takes(20)
+    def test_low_sums_of_a_deterministic_step(self):
+        """Of dp=8,tp=8 there is always an axis tp: also on one device, and on a mesh without."""
+        options = ["--set", "layers=1", "--set", "width=64", "--set", "context=16", "--set", "batch=16", "--precision", "bf16", "--deterministic"]
+        text = data(window=self.text())
+
+        def losses(*more):
+            return self.losses(self.compiled("gpt-char", *options, *more, name="a.weirx"), *text)
+
+        alone = losses("--low-sums")
+        self.assertNotEqual(alone, losses())
+        for mesh in ("tp=2", "dp=2"):
+            self.assertEqual(losses("--low-sums", "--mesh", mesh), alone)
+
     def test_gradients_are_exchanged_once(self):
         """And not in each microbatch: of a table that is read twice, and where they are divided by the scale of the loss."""
         options = ["--set", "layers=1", "--set", "width=32", "--set", "context=16", "--set", "batch=32", "--set", "vocab=2000"]

@@ -214,8 +214,10 @@ static void checkOtherMeshes(const CompileOptions &options) {
       one.contextParallel.clear();
     if (!hasBatch(of))
       one.zero = 0;
-    if (of.find(tensorAxis) < 0)
-      one.saysSequenceParallel = one.lowSums = false;
+    if (of.find(tensorAxis) < 0) {
+      one.saysSequenceParallel = false;
+      one.lowSums = one.lowSums && one.deterministic;
+    }
     one.rates.clear();
     checkMeshOptions(one);
   }
@@ -287,9 +289,10 @@ void checkMeshOptions(const CompileOptions &options) {
                   "--context-parallel says what attention does over an axis cp, and there is none: "
                   "expected --mesh cp=N");
   auto hasTensors = [](const Mesh &some) { return some.find(tensorAxis) >= 0; };
-  if (options.lowSums && !options.choseMesh && !any(options, hasTensors))
-    throw Failure(Exit::usage, "--low-sums is of what the ranks of tp add up, and there is none: "
-                               "expected --mesh tp=N");
+  // --deterministic computes as tp=8 does, whatever the mesh.
+  if (options.lowSums && !options.deterministic && !options.choseMesh && !any(options, hasTensors))
+    throw Failure(Exit::usage, "--low-sums rounds the partial sums of tensor-parallel ranks, and "
+                               "there is no axis tp: expected --mesh tp=N or --deterministic");
   checkLow(options);
   if (options.saysSequenceParallel && !any(options, hasTensors))
     throw Failure(Exit::usage, "--sequence-parallel is of what stands between the matrices that "
