@@ -110,7 +110,8 @@ void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment momen
       feed.variables.try_emplace(amaxName, drawAmax(variable, seed, moment));
 }
 
-mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive) {
+mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment, bool positive,
+                               const FeedInputs &given) {
   Draw draw(seed);
   Feed feed;
   Interpreter interpreter;
@@ -151,6 +152,10 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
       }
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     Tensors &inputs = feed.inputs[function.getSymName().str()];
+    if (given && function.getNumArguments() > 0) {
+      inputs = given(function);
+      continue;
+    }
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       inputs.push_back(randomInput(function, i, positive, draw));
   }

@@ -15,6 +15,8 @@
 #define WEIR_VERIFY_FEED_H
 
 #include "ir/reference/Interpreter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
 
 namespace weir {
 
@@ -38,11 +40,14 @@ constexpr Moment moments[] = {Moment::middle, Moment::start, Moment::notFinite};
 /// since the other entries do there what they do everywhere.
 bool isRun(llvm::StringRef entry, Moment moment, bool full);
 
-/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Float
-/// inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if there is one, on the
-/// interpreter. Fails with a diagnostic.
+/// Gives an entry's inputs, in the order of its arguments, where they are not random.
+using FeedInputs = std::function<Tensors(mlir::func::FuncOp entry)>;
+
+/// A feed for a module as the frontend makes it. Every number is exact in its storage type. Where
+/// `inputs` is not set, float inputs lie in [-2, 2), or with `positive` in [0.1, 2). Runs @init, if
+/// there is one, on the interpreter. Fails with a diagnostic.
 mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment moment = Moment::middle,
-                               bool positive = false);
+                               bool positive = false, const FeedInputs &inputs = nullptr);
 
 /// Draws what a pass has declared since the feed was made.
 void addVariables(Feed &feed, mlir::ModuleOp module, unsigned seed, Moment moment);

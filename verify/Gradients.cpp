@@ -23,6 +23,11 @@ namespace {
 
 constexpr llvm::StringLiteral marker = "verify.gradient";
 
+/// What rounding of the loss may make of a slope, of the gradient's scale.
+constexpr double mostNoise = 1;
+/// How many times further than differences are from each other a wrong gradient is from them.
+constexpr double clearlyWrong = 3;
+
 /// Passes each gradient through a marked identity, in their order at the builder's place, for what
 /// stands behind that.
 void mark(mlir::OpBuilder builder, llvm::ArrayRef<mlir::Value> gradients) {
@@ -114,9 +119,9 @@ void moveGradients(Interpreter &interpreter,
   };
 }
 
-mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
-                                            llvm::ArrayRef<Tensor> gradients, double largest,
-                                            Interpreter &interpreter, double &relative) {
+mlir::FailureOr<Verdict> compareWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
+                                                llvm::ArrayRef<Tensor> gradients, double largest,
+                                                Interpreter &interpreter, double &relative) {
   auto scaleOf = [&](const Along &one) {
     return std::max({norm(gradients[one.source]), largest * 1e-3, 1e-30});
   };
@@ -137,11 +142,14 @@ mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along>
   // Rounding of the loss alone, divided by the step: what a gradient of zero leaves. Of several
   // sources it would forgive the large ones what only the smallest needs.
   double loss = interpreter.valueOf(op.getLoss()).values[0];
-  double noise = along.size() == 1 ? 1e-10 * (1 + std::abs(loss)) / scale : 0;
+  double rounding = 1e-10 * (1 + std::abs(loss)), noise = rounding / scale;
+  // Differences of such a loss say nothing of gradients of this size; of 1, where all are zero.
+  if (rounding > mostNoise * (largest > 0 ? scale : 1))
+    return Verdict::unknown;
   // Where the loss bends too much within the step, a shorter one is right, or what two of them say
   // of one without length: their errors go with its square (Richardson, "The deferred approach to
   // the limit", 1927). What is wrong stays wrong at every length.
-  double length = 1, longer = NAN;
+  double length = 1, longer = NAN, apart = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < 4; ++trial) {
     mlir::FailureOr<double> slope = directionalDerivative(op, weighted, interpreter);
     if (mlir::failed(slope))
@@ -150,15 +158,19 @@ mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along>
     double off = std::abs(product - here) / scale, offLimit = std::abs(product - limit) / scale;
     for (double one : {off, offLimit})
       relative = std::min(relative, std::isnan(one) ? relative : one);
-    if (relative <= gradientTolerance || off <= noise)
-      return true;
+    if (relative <= gradientTolerance || (along.size() == 1 && off <= noise))
+      return Verdict::agrees;
+    if (double one = std::abs(here - longer) / scale; !std::isnan(one))
+      apart = std::min(apart, one);
     longer = here;
     length *= 0.1;
     for (Along &one : weighted)
       for (double &by : one.direction.values)
         by *= 0.1;
   }
-  return false;
+  // Differences that are no nearer to each other than to the gradient do not tell what it should
+  // be.
+  return relative > clearlyWrong * apart ? Verdict::differs : Verdict::unknown;
 }
 
 Differences::Differences(GradientOp op, llvm::ArrayRef<Tensor> gradients, Interpreter &running)
@@ -173,11 +185,11 @@ mlir::LogicalResult Differences::check(unsigned first, unsigned count, unsigned 
     for (unsigned source = first; source < first + count; ++source)
       along.push_back({source, randomDirection(gradients[source].shape, 2 * source + seed)});
     double relative;
-    mlir::FailureOr<bool> agrees =
-        agreesWithDifferences(op, along, gradients, largest, running, relative);
-    if (mlir::failed(agrees))
+    mlir::FailureOr<Verdict> verdict =
+        compareWithDifferences(op, along, gradients, largest, running, relative);
+    if (mlir::failed(verdict))
       return mlir::failure();
-    if (*agrees) {
+    if (*verdict == Verdict::agrees) {
       off = std::max(off, relative);
       continue;
     }
@@ -185,7 +197,10 @@ mlir::LogicalResult Differences::check(unsigned first, unsigned count, unsigned 
       return mlir::success(
           mlir::succeeded(check(first, count / 2, directions)) &&
           mlir::succeeded(check(first + count / 2, count - count / 2, directions)));
-    wrong.emplace_back(first, relative);
+    if (*verdict == Verdict::differs)
+      wrong.emplace_back(first, relative);
+    else
+      unknown.push_back(first);
     break;
   }
   return mlir::success();
@@ -313,12 +328,12 @@ std::optional<Blame> blameGradient(mlir::ModuleOp module, llvm::StringRef entry,
           continue;
         Tensor direction = randomDirection(values[place.source].shape, place.source);
         double relative;
-        auto agrees = agreesWithDifferences(op, Along{place.source, direction}, values, largest,
-                                            running, relative);
-        if (mlir::failed(agrees))
+        auto verdict = compareWithDifferences(op, Along{place.source, direction}, values, largest,
+                                              running, relative);
+        if (mlir::failed(verdict))
           return mlir::failure();
         // Where the op has no value beside this one, differences say nothing of it.
-        if (!*agrees && std::isfinite(relative))
+        if (*verdict == Verdict::differs && std::isfinite(relative))
           found = blameOf(place);
       }
     ++round;

@@ -45,15 +45,20 @@ Tensor randomDirection(llvm::ArrayRef<int64_t> shape, unsigned seed);
 /// each gradient by itself.
 constexpr unsigned directionsOfAll = 4, directionsOfEach = 2;
 
-/// Whether the gradients of some sources agree with the difference of the loss along directions of
-/// these sources, moved together and each by the less the larger its gradient is. A source's scale
-/// is max(||g||, `largest` / 1000): all together are off by 1e-5 of it at most, as one alone may
-/// be. Of one source alone, what rounding of the loss makes of a gradient of zero is forgiven too.
+/// What differences of the loss say of a gradient. `unknown`: rounding of the loss, or its
+/// curvature, is larger than the gradient, so that differences at several lengths do not agree with
+/// each other.
+enum class Verdict { agrees, differs, unknown };
+
+/// Compares the gradients of some sources with the difference of the loss along directions of these
+/// sources, moved together and each by the less the larger its gradient is. A source's scale is
+/// max(||g||, `largest` / 1000): all together are off by 1e-5 of it at most, as one alone may be.
+/// Of one source alone, what rounding of the loss makes of a gradient of zero is forgiven too.
 /// `gradients` has those of all sources of the op. `relative` gets what they are off by. For use in
 /// Interpreter::gradients.
-mlir::FailureOr<bool> agreesWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
-                                            llvm::ArrayRef<Tensor> gradients, double largest,
-                                            Interpreter &interpreter, double &relative);
+mlir::FailureOr<Verdict> compareWithDifferences(GradientOp op, llvm::ArrayRef<Along> along,
+                                                llvm::ArrayRef<Tensor> gradients, double largest,
+                                                Interpreter &interpreter, double &relative);
 
 /// The gradients of one op in one of its runs, against differences.
 class Differences {
@@ -62,11 +67,13 @@ public:
   /// this.
   Differences(GradientOp op, llvm::ArrayRef<Tensor> gradients, Interpreter &running);
 
-  /// Finds the sources from `first` on, `count` of them, whose gradients are wrong. They are moved
-  /// together; where they do not agree, each half by itself.
+  /// Finds the sources from `first` on, `count` of them, whose gradients are wrong, and those of
+  /// which differences say nothing. They are moved together; where they do not agree, each half by
+  /// itself.
   mlir::LogicalResult check(unsigned first, unsigned count, unsigned directions);
 
   std::vector<std::pair<unsigned, double>> wrong; ///< sources, and what they are off by
+  std::vector<unsigned> unknown;                  ///< sources
   double off = 0;                                 ///< the most of what agrees
 
 private:

@@ -27,7 +27,8 @@ LogicalResult Samples::make() {
     });
     if (!any)
       continue;
-    FailureOr<Feed> feed = makeFeed(verification.module, verification.options.seed, moment);
+    FailureOr<Feed> feed = makeFeed(verification.module, verification.options.seed, moment, false,
+                                    verification.options.inputs);
     if (failed(feed))
       return failure();
     samples.push_back({moment, said, std::move(*feed), {}, {}});
@@ -68,7 +69,16 @@ LogicalResult Samples::takeTruth(ModuleOp twin) {
   for (Sample &sample : samples)
     if (failed(run(sample)))
       return failure();
-  if (!notFinite(samples.front().truth))
+  auto report = [&](const Result &result, const char *where) {
+    verification.found.unverifiable =
+        llvm::formatv("`{0}` at {1} is not finite on {2}: there is nothing to compare", result.name,
+                      describe(result.loc), where)
+            .str();
+  };
+  const Result *wrong = notFinite(samples.front().truth);
+  if (wrong && verification.options.inputs)
+    report(*wrong, "the data");
+  if (!wrong || verification.options.inputs)
     return success();
   // Logarithms and roots want positive inputs.
   FailureOr<Feed> positive =
@@ -80,11 +90,7 @@ LogicalResult Samples::takeTruth(ModuleOp twin) {
   if (failed(run(middle)))
     return failure();
   if (const Result *result = notFinite(middle.truth))
-    verification.found.notFinite =
-        llvm::formatv("`{0}` at {1} is not finite on random inputs, between -2 and 2 "
-                      "nor between 0.1 and 2: there is nothing to compare",
-                      result->name, describe(result->loc))
-            .str();
+    report(*result, "random inputs, between -2 and 2 nor between 0.1 and 2");
   return success();
 }
 

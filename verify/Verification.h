@@ -69,7 +69,7 @@ struct Verification {
                                     const Feed &feed, bool offsets, Wanted wanted);
 
   /// Whether there is nothing left to check: each check ends the verification if it finds a fault.
-  bool ended() const { return found.fault || !found.notFinite.empty(); }
+  bool ended() const { return found.fault || !found.unverifiable.empty(); }
 
   /// Where a fault shows first.
   struct Named {

@@ -21,6 +21,7 @@
 #define WEIR_VERIFY_VERIFY_H
 
 #include "passes/Pipeline.h"
+#include "verify/Feed.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct VerifyOptions {
   bool lowGradients = false;            ///< PipelineOptions::lowGradients, of one device
   std::string device;                   ///< DeviceOptions::kind
   unsigned seed = 1;                    ///< of the random numbers the program is run on
+  FeedInputs inputs;                    ///< what it is run on instead, where set
   /// Every form of the program, every entry at every moment, and each gradient by itself.
   bool full = false;
   /// One line after every stage, where set.
@@ -65,6 +67,7 @@ struct VerifyFault {
 };
 
 struct VerifyReport {
+  unsigned unknownGradients = 0; ///< of the gradients, those that differences say nothing of
   unsigned passes = 0, gradients = 0, kernels = 0, actions = 0, results = 0;
   unsigned unchanged = 0;   ///< of the passes, those that left the program as it was
   double largestExact = 0;  ///< relative, between forms run in f64
@@ -72,7 +75,7 @@ struct VerifyReport {
   double largestAction = 0; ///< relative, of launches and library calls to their meaning
   double largestResult = 0; ///< relative, of the artifact's results
   std::optional<VerifyFault> fault;
-  std::string notFinite; ///< why the program cannot be verified; "" where it could
+  std::string unverifiable; ///< why the program cannot be verified; "" where it could
 };
 
 /// `module` is as the frontend makes it and consumed. Failure, with a diagnostic, if a form of the

@@ -51,6 +51,36 @@ class Verify(weirtest.Test):
             with self.subTest(seed=seed):
                 self.weir("verify", pathlib.Path(__file__).parent / "models" / f"{name}.weir", "--seed", seed)
 
+    def test_gradients_that_differences_say_nothing_of(self):
+        """A loss of 1e30 hides them: that is no agreement. On data without such a loss there is one."""
+        model = self.folder / "hides.weir"
+        model.write_text(
+            """config batch = 4
+model m(x: [b, 3]) -> [b, 1] {
+  return linear(x, 1) as head
+}
+train {
+  input x: [batch, 3]
+  input n: i32[batch]
+  steps 10
+  y = m(x)
+  loss ratio(sum(select(n[:, new] > 0, 1e30 + y, y * y)), batch)
+  update sgd(0.1)
+}
+"""
+        )
+        done = self.weir("verify", model, status=5)
+        self.assertRegex(done.stderr, r"hides\.weir: none of the 2 gradients can be compared with central differences: "
+                                      r"`head\.weight`, `head\.bias`: the loss is \d\.\de\+30.*\n  help: .*--data INPUT=PATH")  # fmt: skip
+        self.assertNotIn("agree with central differences", done.stderr)
+        weirtest.npy(self.folder / "x.npy", "f", (8, 3), [i / 8 for i in range(24)])
+        weirtest.npy(self.folder / "n.npy", "i", (8,), [0] * 8)
+        data = ["--data", f"x={self.folder / 'x.npy'}", "--data", f"n={self.folder / 'n.npy'}"]
+        done = self.weir("verify", model, *data)
+        self.assertRegex(done.stderr, r"gradients +2 agree with central differences")
+        self.fails(2, r"no data for the input 'n'", "weir", "verify", model, *data[:2])
+        self.fails(4, r"n\.npy", "weir", "verify", model, "--data", f"x={self.folder / 'n.npy'}", *data[2:])
+
     def test_a_bad_model_is_said_as_check_says_it(self):
         model = self.folder / "bad.weir"
         model.write_text("model m(x: [b, 4]) -> [b, 4] {\n  return x + z\n}\n")

@@ -139,6 +139,30 @@ train {
   }
 }
 
+// A loss of 1e30 is the same whatever its parameters are.
+TEST(Verify, ALossThatHidesItsGradientsIsNotVerified) {
+  FailureOr<VerifyReport> report = verified(1, false, nullptr, nullptr, R"(config microbatches = 1
+model net(x: [b, 9]) -> [b, 5] {
+  return linear(x, 5) as head
+}
+train {
+  input  x: [6, 9]
+  input  labels: i32[6]
+  steps  100
+  accumulate microbatches
+  loss   cross_entropy(net(x), labels) + ratio(1e30 * sum(abs(x)), sum(abs(x)))
+  update sgd(1e-2)
+}
+)");
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_FALSE(report->fault) << report->fault->message;
+  EXPECT_EQ(report->unknownGradients, 2u);
+  EXPECT_TRUE(llvm::StringRef(report->unverifiable)
+                  .starts_with("none of the 2 gradients can be compared with central differences: "
+                               "`head.weight`, `head.bias`: the loss is 1.0e+30"))
+      << report->unverifiable;
+}
+
 // Its sine turns by a hundredth of a radian within the shortest step: 2e-5 of its slope.
 TEST(Verify, ALossThatBendsWithinAStepIsNoFault) {
   FailureOr<VerifyReport> report = verified(1, false, nullptr, nullptr, R"(config microbatches = 1

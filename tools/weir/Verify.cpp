@@ -18,6 +18,7 @@
 #include "tools/weir/FatalErrors.h"
 #include "tools/weir/PrecisionOptions.h"
 #include "tools/weir/ReportDiagnostics.h"
+#include "tools/weir/VerifyData.h"
 #include "tools/weir/WorkProgress.h"
 #include "verify/Cost.h"
 #include "verify/Verify.h"
@@ -168,15 +169,22 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
     verify.schedule = options.schedule;
   verify.device = work.how.device;
   verify.seed = work.how.seed;
+  if (!work.how.data.empty())
+    verify.inputs = [&](func::FuncOp entry) {
+      return rowsOfData(entry, work.how.data, work.how.seed);
+    };
   verify.full = work.how.full;
   verify.progress = [&](const std::string &line) { progress->say("  " + line); };
   verify.worked = [&](double seconds) { progress->worked(seconds); };
   FailureOr<VerifyReport> report = verifyProgram(*elaborated.module, verify);
   if (failed(report))
     return reporter.exit();
-  if (!report->notFinite.empty()) {
-    progress->say("error: " + options.model + ": " + report->notFinite +
-                  "\n  help: --seed draws others");
+  if (!report->unverifiable.empty()) {
+    progress->say(
+        "error: " + options.model + ": " + report->unverifiable +
+        (work.how.data.empty()
+             ? "\n  help: --seed draws other random inputs, --data INPUT=PATH reads rows of data"
+             : "\n  help: --seed takes other rows of the data"));
     return Exit::numeric;
   }
   if (report->fault) {

@@ -13,9 +13,10 @@
 namespace weir {
 
 struct VerifyModelOptions {
-  std::string device; ///< DeviceOptions::kind
-  unsigned seed = 1;  ///< of the random numbers the model is run on
-  bool full = false;  ///< run every form of it, and look at each gradient by itself
+  std::string device;            ///< DeviceOptions::kind
+  unsigned seed = 1;             ///< of the random numbers the model is run on
+  bool full = false;             ///< run every form of it, and look at each gradient by itself
+  std::vector<std::string> data; ///< "INPUT=PATH": what it is run on instead of random numbers
 };
 
 /// Tests the compile of a model by running what it becomes (verify/Verify.h): as it is trained,

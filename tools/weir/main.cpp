@@ -196,6 +196,10 @@ Command addVerify(CLI::App &app, State &state) {
   app.add_option("--seed", state.verify.seed, "Of the random numbers it is run on (default 1)")
       ->type_name("S")
       ->transform(integerWithin(0, std::numeric_limits<unsigned>::max()));
+  app.add_option("--data", state.verify.data,
+                 "Run it on rows of this file instead of random numbers; one for each input")
+      ->type_name("INPUT=PATH")
+      ->allow_extra_args(false);
   app.add_flag("--full", state.verify.full,
                "Run the program after every pass, every entry at every moment, and compare each "
                "gradient by itself; several times as long");
@@ -516,7 +520,8 @@ differ, the pass, the op and its line are named. It says first how long it takes
 Examples:
   weir verify models/gpt-char.weir
   weir verify models/gpt-char.weir --set layers=2 --set width=40 --set context=17 --set batch=3 --full
-  weir verify models/mnist-mlp.weir --set hidden=40 --set batch=5 --seed 7)",
+  weir verify models/mnist-mlp.weir --set hidden=40 --set batch=5 --seed 7
+  weir verify models/gpt-char.weir --set layers=2 --set vocab=256 --data window=bytes:README.md)",
      addVerify},
     {"generate", R"(Write text with a trained language model.
 

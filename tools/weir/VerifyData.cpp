@@ -1,0 +1,82 @@
+//===- VerifyData.cpp - Rows of data that weir verify runs a model on -----===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/weir/VerifyData.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Names.h"
+#include "runtime/data/Dataset.h"
+#include <cstring>
+
+using namespace mlir;
+
+namespace weir {
+namespace {
+
+std::vector<InputSpec> specsOf(func::FuncOp entry) {
+  std::vector<InputSpec> specs;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+    auto type = cast<RankedTensorType>(entry.getArgumentTypes()[i]);
+    InputSpec spec;
+    spec.name = entry.getArgAttrOfType<StringAttr>(i, inputAttrName).str();
+    spec.element = *elementOf(type.getElementType());
+    spec.shape = type.getShape().vec();
+    if (auto limit = entry.getArgAttrOfType<IntegerAttr>(i, limitAttrName))
+      spec.limit = limit.getInt();
+    if (auto config = entry.getArgAttrOfType<StringAttr>(i, limitConfigAttrName))
+      spec.limitConfig = config.str();
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+double elementAt(Element element, const std::byte *bytes) {
+  if (element == Element::f32) {
+    float value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+  if (element == Element::i32) {
+    int32_t value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+  return double(*bytes); // u8 and b8
+}
+
+} // namespace
+
+Tensors rowsOfData(func::FuncOp entry, const std::vector<std::string> &data, unsigned seed) {
+  std::vector<InputSpec> specs = specsOf(entry);
+  std::vector<SourceSpec> sources;
+  for (const std::string &text : data) {
+    SourceSpec source = parseSource("--data", text);
+    bool isRead =
+        llvm::any_of(specs, [&](const InputSpec &spec) { return spec.name == source.input; });
+    if (isRead || entry.getSymName() == "step") // which has all inputs
+      sources.push_back(std::move(source));
+  }
+  Dataset dataset(specs, sources, "--data");
+  int64_t rows = specs.front().rows(), span = std::max<int64_t>(dataset.window(), 1);
+  dataset.requireRows(rows);
+  int64_t places = dataset.units() - span + 1;
+  Tensors tensors;
+  for (size_t input = 0; input < specs.size(); ++input) {
+    const InputSpec &spec = specs[input];
+    Tensor &tensor = tensors.emplace_back(spec.shape);
+    std::vector<std::byte> row(spec.rowBytes());
+    int64_t size = spec.rowElements();
+    for (int64_t i = 0; i < spec.rows(); ++i) {
+      dataset.write(input, (int64_t(seed - 1) * rows + i) * span % places, row.data());
+      for (int64_t j = 0; j < size; ++j)
+        tensor.values[i * size + j] =
+            elementAt(spec.element, row.data() + j * sizeOf(spec.element));
+    }
+  }
+  return tensors;
+}
+
+} // namespace weir

@@ -1,0 +1,25 @@
+//===- VerifyData.h - Rows of data that weir verify runs a model on -------===//
+//
+// Part of Weir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEIR_TOOLS_WEIR_VERIFYDATA_H
+#define WEIR_TOOLS_WEIR_VERIFYDATA_H
+
+#include "verify/Feed.h"
+#include <string>
+#include <vector>
+
+namespace weir {
+
+/// The inputs of an entry, in the order of its arguments: rows of the files that `data`
+/// ("INPUT=PATH") names, those that follow each other or windows apart from each other; which ones
+/// depends on `seed`. Files for inputs that this entry does not have are not opened. Throws Failure
+/// as Dataset does.
+Tensors rowsOfData(mlir::func::FuncOp entry, const std::vector<std::string> &data, unsigned seed);
+
+} // namespace weir
+
+#endif
