@@ -137,7 +137,7 @@ std::optional<Dim> Elaborator::evaluateDim(const ast::Expr &expr) {
     error(expr.range, "a dimension must be an int that is known when compiling, but `" +
                           named->name + "` is " + again->value.describe())
         .note(again->range, "`" + named->name + "` is bound here")
-        .help("a dimension of the signature has this name: give one of the two another name");
+        .help("give the value or the dimension another name");
     return std::nullopt;
   }
   auto size = evaluateInt(expr, "a dimension");

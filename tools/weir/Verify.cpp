@@ -195,7 +195,8 @@ Exit verifyOnce(const Work &work, bool gradients, std::unique_ptr<WorkProgress> 
   }
   llvm::outs() << llvm::formatv(
       "verified: {0} passes, {1} gradients, {2} kernels, {3} results{4}\n", report->passes,
-      report->gradients, report->kernels, report->results, gradients ? " with gradients" : "");
+      report->gradients - report->unknownGradients, report->kernels, report->results,
+      gradients ? " with gradients" : "");
   return Exit::ok;
 }
 

@@ -9,7 +9,7 @@
 #include "ir/weir/ElementTypes.h"
 #include "ir/weir/Names.h"
 #include "runtime/data/Dataset.h"
-#include <cstring>
+#include <span>
 
 using namespace mlir;
 
@@ -31,20 +31,6 @@ std::vector<InputSpec> specsOf(func::FuncOp entry) {
     specs.push_back(std::move(spec));
   }
   return specs;
-}
-
-double elementAt(Element element, const std::byte *bytes) {
-  if (element == Element::f32) {
-    float value;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  if (element == Element::i32) {
-    int32_t value;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  return double(*bytes); // u8 and b8
 }
 
 } // namespace
@@ -70,10 +56,10 @@ Tensors rowsOfData(func::FuncOp entry, const std::vector<std::string> &data, uns
     std::vector<std::byte> row(spec.rowBytes());
     int64_t size = spec.rowElements();
     for (int64_t i = 0; i < spec.rows(); ++i) {
-      dataset.write(input, (int64_t(seed - 1) * rows + i) * span % places, row.data());
-      for (int64_t j = 0; j < size; ++j)
-        tensor.values[i * size + j] =
-            elementAt(spec.element, row.data() + j * sizeOf(spec.element));
+      uint64_t place = (uint64_t(seed) * uint64_t(rows) + uint64_t(i)) * uint64_t(span);
+      dataset.write(input, int64_t(place % uint64_t(places)), row.data());
+      loadNumbers(spec.element, row.data(),
+                  std::span<double>(tensor.values.data() + i * size, size_t(size)));
     }
   }
   return tensors;
