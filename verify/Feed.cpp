@@ -154,7 +154,8 @@ mlir::FailureOr<Feed> makeFeed(mlir::ModuleOp module, unsigned seed, Moment mome
     Tensors &inputs = feed.inputs[function.getSymName().str()];
     if (given && function.getNumArguments() > 0) {
       inputs = given(function);
-      continue;
+      if (!inputs.empty())
+        continue;
     }
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       inputs.push_back(randomInput(function, i, positive, draw));

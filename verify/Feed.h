@@ -40,7 +40,7 @@ constexpr Moment moments[] = {Moment::middle, Moment::start, Moment::notFinite};
 /// since the other entries do there what they do everywhere.
 bool isRun(llvm::StringRef entry, Moment moment, bool full);
 
-/// Gives an entry's inputs, in the order of its arguments, where they are not random.
+/// Gives an entry's inputs, in the order of its arguments; none where they are random all the same.
 using FeedInputs = std::function<Tensors(mlir::func::FuncOp entry)>;
 
 /// A feed for a module as the frontend makes it. Every number is exact in its storage type. Where

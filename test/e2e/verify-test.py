@@ -78,6 +78,8 @@ train {
         data = ["--data", f"x={self.folder / 'x.npy'}", "--data", f"n={self.folder / 'n.npy'}"]
         done = self.weir("verify", model, *data)
         self.assertRegex(done.stderr, r"gradients +2 agree with central differences")
+        text = self.write("input.txt", "to be or not to be, that is the question\n" * 9)
+        self.weir("verify", MODELS / "gpt-char.weir", *small("gpt-char")[0], "--data", f"window={text}")
         self.fails(2, r"no data for the input 'n'", "weir", "verify", model, *data[:2])
         self.fails(4, r"n\.npy", "weir", "verify", model, "--data", f"x={self.folder / 'n.npy'}", *data[2:])
 

@@ -45,6 +45,8 @@ Tensors rowsOfData(func::FuncOp entry, const std::vector<std::string> &data, uns
     if (isRead || entry.getSymName() == "step") // which has all inputs
       sources.push_back(std::move(source));
   }
+  if (entry.getSymName() != "step" && sources.size() < specs.size())
+    return {};
   Dataset dataset(specs, sources, "--data");
   int64_t rows = specs.front().rows(), span = std::max<int64_t>(dataset.window(), 1);
   dataset.requireRows(rows);
