@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Emission.h"
+#include "codegen/kernel/RowPasses.h"
 #include "codegen/kernel/RowSpace.h"
 #include "ir/weir/reduction/Reduction.h"
 
@@ -32,6 +33,8 @@ namespace {
 constexpr int64_t mostTasks = 64;
 /// What a task with a partial sum takes for an element, in nanoseconds, whatever it computes.
 constexpr double summedElementTime = 0.25;
+/// Bytes that a thread saves of a row, at most: what the caches of its core hold.
+constexpr int64_t mostSavedBytes = 1 << 20;
 /// Columns of a task, where tasks are columns, are a multiple of this.
 constexpr int64_t columnChunk = 64;
 
@@ -53,7 +56,7 @@ private:
   void emitByColumns();
   void emitSweep(int stage);
   void emitRow(int stage);
-  void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
+  void emitPass(int stage, RowPass &pass);
   void emitCombination(int stage);
   void accumulate(Sum &sum, AffineExpr column, Value scalar);
 
@@ -62,6 +65,7 @@ private:
   int64_t tasks = 1, grain = 1;
   int64_t summedRows = 1; ///< of a partial sum
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
+  DenseMap<Value, Buffer> savedIn;
   AffineExpr task, row, column;
 };
 
@@ -271,31 +275,22 @@ void RowEmitter::accumulate(Sum &sum, AffineExpr column, Value scalar) {
 }
 
 void RowEmitter::emitRow(int stage) {
-  auto full = space.outputsOf(stage, Extent::full), perRow = space.outputsOf(stage, Extent::row);
+  auto perRow = space.outputsOf(stage, Extent::row);
   auto sums = space.sumsOf(stage);
-  SmallVector<Value> wanted;
-  for (const Output &output : llvm::concat<Output>(full, perRow))
-    wanted.push_back(output.value);
-  for (Sum *sum : sums)
-    wanted.push_back(sum->op.getInput());
-  auto reductions = space.rowReductionsFor(wanted);
-  // A total is reduced along the row too, though nothing in its sweep depends on it.
-  for (Sum *sum : sums)
-    if (sum->kind == Sum::total)
-      reductions.insert(sum->op);
-
-  int last = 0;
-  for (Operation *op : reductions)
-    last = std::max(last, space.levelOf(cast<ReduceOp>(op).getInput()));
-  for (const Output &output : full)
-    last = std::max(last, output.level);
-  for (Sum *sum : sums)
-    if (sum->kind == Sum::perColumn)
-      last = std::max(last, sum->level);
+  // A buffer has room for elements of any type.
+  int64_t bytes = llvm::alignTo(space.columns * int64_t(sizeof(float)), 64), buffers = 0;
+  std::vector<RowPass> passes = rowPasses(space, stage, mostSavedBytes / bytes);
+  for (const RowPass &pass : passes)
+    for (auto [value, buffer] : pass.saves) {
+      buffers = std::max<int64_t>(buffers, buffer + 1);
+      savedIn[value] = {e.pointerAt(e.scratch, buffer * bytes),
+                        scalarType(tensorType(value).getElementType()), -1};
+    }
+  e.plan.threadScratch = std::max(e.plan.threadScratch, buffers * bytes);
 
   column = AffineExpr();
-  for (int pass = 0; pass <= last; ++pass) {
-    emitPass(stage, pass, reductions);
+  for (RowPass &pass : passes) {
+    emitPass(stage, pass);
     ++e.elements->phase;
   }
   for (Sum *sum : sums)
@@ -309,23 +304,12 @@ void RowEmitter::emitRow(int stage) {
   ++e.elements->phase;
 }
 
-void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *> &all) {
-  SmallVector<ReduceOp> reductions;
-  for (Operation *op : all)
-    if (space.levelOf(cast<ReduceOp>(op).getInput()) == pass)
-      reductions.push_back(cast<ReduceOp>(op));
-  SmallVector<Sum *> sums;
-  for (Sum *sum : space.sumsOf(stage))
-    if (sum->kind == Sum::perColumn && sum->level == pass)
-      sums.push_back(sum);
-  SmallVector<Output> outputs;
-  for (const Output &output : space.outputsOf(stage, Extent::full))
-    if (output.level == pass)
-      outputs.push_back(output);
-  if (reductions.empty() && sums.empty() && outputs.empty())
+void RowEmitter::emitPass(int stage, RowPass &pass) {
+  auto &[reductions, sums, outputs, saves, forgets] = pass;
+  if (pass.isEmpty())
     return;
 
-  SmallVector<Value> accumulators, next, sumScalars, scalars;
+  SmallVector<Value> accumulators, next, sumScalars, scalars, saved;
   for (ReduceOp op : reductions)
     accumulators.push_back(
         neutralOf(e.builder, e.loc, op.getKind(), tensorType(op.getResult()).getElementType()));
@@ -343,11 +327,19 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
     sumScalars.push_back(e.elements->at(sum->op.getInput(), position));
   for (const Output &output : outputs)
     scalars.push_back(e.elements->at(output.value, position));
+  for (auto [value, buffer] : saves)
+    saved.push_back(e.elements->at(value, position));
   for (auto [sum, scalar] : llvm::zip_equal(sums, sumScalars))
     accumulate(*sum, column, scalar);
   for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
     e.storeResult(output.index, position, scalar);
+  for (auto [save, scalar] : llvm::zip_equal(saves, saved))
+    storeElement(e.builder, e.loc, savedIn.lookup(save.value), loop.getInductionVar(), scalar);
   e.done(loop, next);
+  for (auto [value, buffer] : saves)
+    e.elements->save(value, position, savedIn.lookup(value), column);
+  for (Value value : forgets)
+    e.elements->forget(value);
 
   for (auto [op, total] : llvm::zip_equal(reductions, loop.getResults())) {
     bool isSum = false;

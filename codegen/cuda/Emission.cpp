@@ -139,6 +139,15 @@ Buffer Emission::workspace(Type element, int64_t offset) {
   return {base, element, -1};
 }
 
+Buffer Emission::ownArray(Type element, int64_t count) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value size = arith::ConstantIntOp::create(builder, loc, count, 64);
+  return {LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                 storedType(element), size),
+          element, -1};
+}
+
 Value Emission::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
 scf::ForOp Emission::loop(Value low, Value high, Value step, ValueRange accumulators) {

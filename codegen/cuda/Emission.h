@@ -77,6 +77,8 @@ public:
   Buffer result(unsigned index);
   /// `offset` bytes into the kernel's workspace.
   Buffer workspace(mlir::Type element, int64_t offset);
+  /// An array of the thread's own: registers where all indices into it are constants.
+  Buffer ownArray(mlir::Type element, int64_t count);
 
   mlir::Value index(int64_t value);
   /// for (i = low; i < high; i += step); the insertion point moves into the body until `done`.

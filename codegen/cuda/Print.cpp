@@ -443,6 +443,12 @@ LogicalResult Printer::print(Operation &op) {
     texts[constant] = textOf(constant.getValue());
     return success();
   }
+  if (auto array = dyn_cast<LLVM::AllocaOp>(op)) {
+    std::string name = "own" + std::to_string(names['o']++);
+    line(cudaType(array.getElemType()) + " " + name + "[" + of(array.getArraySize()) + "];");
+    texts[array] = name;
+    return success();
+  }
   if (auto gep = dyn_cast<LLVM::GEPOp>(op)) {
     auto index = gep.getIndices()[0];
     std::string at = isa<Value>(index) ? of(cast<Value>(index))

@@ -15,7 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emission.h"
+#include "codegen/kernel/RowPasses.h"
 #include "codegen/kernel/RowSpace.h"
+#include "ir/weir/ElementTypes.h"
+#include "ir/weir/Elements.h"
 #include "ir/weir/reduction/Reduction.h"
 #include "ir/weir/structure/Structure.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -42,6 +45,9 @@ constexpr int64_t busyThreads = 1280;
 /// Chunks of a row that a warp goes over alone, at most, and the warps of such a block.
 constexpr int64_t mostOfWarp = 128, warpsOfBlock = 4;
 
+/// Registers that a thread has for what it saves, at most; larger blocks have fewer.
+constexpr int64_t mostSavedRegisters = 64, registersOfBlock = 16384;
+
 /// Of a block that adds partial sums: columns side by side in a warp, a part of the partial sums in
 /// each of its warps.
 constexpr int64_t warpThreads = 32, sumThreads = 256;
@@ -65,7 +71,7 @@ private:
   void emitSweep(int stage);
   void emitTask(int stage);
   void emitRow(int stage);
-  void emitPass(int stage, int pass, const llvm::SetVector<Operation *> &reductions);
+  void emitPass(int stage, RowPass &pass);
   Value neutral(Sum &sum, int64_t lanes = 1);
   void clearPartials(int stage);
   void storePartials();
@@ -89,6 +95,7 @@ private:
   int64_t threads = 32, rowsOfBlock = 1; ///< of a row, and how many are side by side
   Value thread;                          ///< of a row's
   DenseMap<Operation *, int64_t> partialOffsets, finalOffsets;
+  DenseMap<Value, Buffer> savedIn;
   AffineExpr task, row, chunk;
   /// Sums that threads keep to themselves: a total's part, and of columns, where a thread has one
   /// place in a row, a value for each lane.
@@ -349,29 +356,18 @@ void RowEmitter::accumulate(Sum &sum, AffineExpr at, Value scalar) {
 }
 
 void RowEmitter::emitRow(int stage) {
-  auto full = space.outputsOf(stage, Extent::full), perRow = space.outputsOf(stage, Extent::row);
+  auto perRow = space.outputsOf(stage, Extent::row);
   auto sums = space.sumsOf(stage);
-  SmallVector<Value> wanted;
-  for (const Output &output : llvm::concat<Output>(full, perRow))
-    wanted.push_back(output.value);
-  for (Sum *sum : sums)
-    wanted.push_back(sum->op.getInput());
-  auto reductions = space.rowReductionsFor(wanted);
-  // A total is reduced along the row too, though nothing in its sweep depends on it.
-  for (Sum *sum : sums)
-    if (sum->kind == Sum::total)
-      reductions.insert(sum->op);
-
-  int last = 0;
-  for (Operation *op : reductions)
-    last = std::max(last, space.levelOf(cast<ReduceOp>(op).getInput()));
-  for (const Output &output : full)
-    last = std::max(last, output.level);
-  for (Sum *sum : sums)
-    if (sum->kind == Sum::perColumn)
-      last = std::max(last, sum->level);
-  for (int pass = 0; pass <= last; ++pass) {
-    emitPass(stage, pass, reductions);
+  // A thread has the same columns in every pass. It saves them in registers, so only where its
+  // columns are one chunk: places in an array that is gone through are no registers.
+  int64_t most = std::min(mostSavedRegisters, registersOfBlock / threads) / lanes;
+  std::vector<RowPass> passes =
+      rowPasses(space, stage, space.columns / lanes <= threads ? most : 0);
+  for (const RowPass &pass : passes)
+    for (auto [value, buffer] : pass.saves)
+      savedIn[value] = e.ownArray(scalarType(tensorType(value).getElementType()), lanes);
+  for (RowPass &pass : passes) {
+    emitPass(stage, pass);
     ++e.elements->phase;
   }
   bool perRowSums = llvm::any_of(sums, [](Sum *sum) { return sum->kind == Sum::perRow; });
@@ -390,20 +386,9 @@ void RowEmitter::emitRow(int stage) {
   ++e.elements->phase;
 }
 
-void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *> &all) {
-  SmallVector<ReduceOp> reductions;
-  for (Operation *op : all)
-    if (space.levelOf(cast<ReduceOp>(op).getInput()) == pass)
-      reductions.push_back(cast<ReduceOp>(op));
-  SmallVector<Sum *> sums;
-  for (Sum *sum : space.sumsOf(stage))
-    if (sum->kind == Sum::perColumn && sum->level == pass)
-      sums.push_back(sum);
-  SmallVector<Output> outputs;
-  for (const Output &output : space.outputsOf(stage, Extent::full))
-    if (output.level == pass)
-      outputs.push_back(output);
-  if (reductions.empty() && sums.empty() && outputs.empty())
+void RowEmitter::emitPass(int stage, RowPass &pass) {
+  auto &[reductions, sums, outputs, saves, forgets] = pass;
+  if (pass.isEmpty())
     return;
 
   OpBuilder &b = e.builder;
@@ -424,9 +409,10 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
   else
     chunk = e.space->declare(loop.getInductionVar(), chunks);
   AffineExpr base = e.space->simplify(row * space.columns + chunk * lanes);
+  AffineExpr savedPosition, savedPlace;
   auto body = [&](AffineExpr position, ValueRange carried,
                   ValueRange ofLane) -> SmallVector<Value> {
-    SmallVector<Value> next, sumScalars, scalars;
+    SmallVector<Value> next, sumScalars, scalars, saved;
     for (auto [op, accumulator] : llvm::zip_equal(reductions, carried))
       next.push_back(
           combine(b, e.loc, op.getKind(), accumulator, e.elements->at(op.getInput(), position)));
@@ -437,6 +423,13 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
       sumScalars.push_back(e.elements->at(sum->op.getInput(), position));
     for (const Output &output : outputs)
       scalars.push_back(e.elements->at(output.value, position));
+    for (auto [value, buffer] : saves)
+      saved.push_back(e.elements->at(value, position));
+    savedPosition = position;
+    savedPlace = e.space->simplify(position - base);
+    for (auto [save, scalar] : llvm::zip_equal(saves, saved))
+      storeElement(b, e.loc, savedIn.lookup(save.value), e.space->materialize(b, e.loc, savedPlace),
+                   scalar);
     for (auto [sum, scalar] : llvm::zip_equal(storedSums, sumScalars))
       accumulate(*sum, e.space->simplify(position - row * space.columns), scalar);
     for (auto [output, scalar] : llvm::zip_equal(outputs, scalars))
@@ -447,6 +440,10 @@ void RowEmitter::emitPass(int stage, int pass, const llvm::SetVector<Operation *
   SmallVector<Value> next = e.lanes(lanes, base, carried.take_front(reductions.size()),
                                     carried.drop_front(reductions.size()), body);
   e.done(loop, next);
+  for (auto [value, buffer] : saves)
+    e.elements->save(value, savedPosition, savedIn.lookup(value), savedPlace);
+  for (Value value : forgets)
+    e.elements->forget(value);
   for (auto [sum, value] :
        llvm::zip_equal(keptSums, loop.getResults().drop_front(reductions.size())))
     kept[sum->op] = value;

@@ -93,6 +93,12 @@ Value Elements::compute(Value tensor, ValueRange indices, ArrayRef<AffineExpr> e
         tensor,
         "this reduction's result is read at another row than it is computed for: not a row kernel");
   }
+  auto savedAt = saved.find(tensor);
+  if (savedAt != saved.end() &&
+      space.linearize(exprs, shapeOf(tensor)) == savedAt->second.position) {
+    auto [position, buffer, at] = savedAt->second;
+    return loadElement(builder, loc, buffer, space.materialize(builder, loc, at));
+  }
   auto buffer = buffers.find(tensor);
   if (buffer != buffers.end()) {
     AffineExpr position = space.linearize(exprs, shapeOf(tensor));

@@ -53,6 +53,12 @@ public:
     fixed[tensor] = {position, scalar};
   }
 
+  /// The element of `tensor` at `position` is also in `buffer`, at `at`, from now until `forget`.
+  void save(mlir::Value tensor, mlir::AffineExpr position, Buffer buffer, mlir::AffineExpr at) {
+    saved[tensor] = {position, buffer, at};
+  }
+  void forget(mlir::Value tensor) { saved.erase(tensor); }
+
   mlir::Value at(mlir::Value tensor, mlir::ValueRange indices);
   mlir::Value at(mlir::Value tensor, mlir::AffineExpr position);
 
@@ -82,6 +88,12 @@ private:
   mlir::Location loc;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, std::pair<mlir::AffineExpr, mlir::Value>> fixed;
+  struct Saved {
+    mlir::AffineExpr position;
+    Buffer buffer;
+    mlir::AffineExpr at;
+  };
+  llvm::DenseMap<mlir::Value, Saved> saved;
   std::map<Key, mlir::Value> computed;
   bool failure = false;
 };

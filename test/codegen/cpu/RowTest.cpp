@@ -370,6 +370,81 @@ TEST_P(Rows, standardizesColumns) {
   EXPECT_TRUE(results[0].intact() && results[1].intact());
 }
 
+/// `norms` times h = tanh((h - mean(h)) / (mean(|h|) + 1)), and the sum of each column of the last.
+std::string chainOfNorms(int norms, int rows, int columns) {
+  std::string body, h = "%a";
+  for (int i = 0; i < norms; ++i) {
+    std::string text = R"(
+        %sI = weir.reduce sum HH {axes = array<i64: 1>} : tensor<RxCxf32> -> tensor<Rxf32>
+        %mI = weir.mul %sI, %inverse : tensor<Rxf32>
+        %nI = weir.broadcast %mI {dimensions = array<i64: 0>} : tensor<Rxf32> -> tensor<RxCxf32>
+        %cI = weir.sub HH, %nI : tensor<RxCxf32>
+        %tI = weir.tanh %cI : tensor<RxCxf32>
+        %xI = weir.reduce max %tI {axes = array<i64: 1>} : tensor<RxCxf32> -> tensor<Rxf32>
+        %bI = weir.broadcast %xI {dimensions = array<i64: 0>} : tensor<Rxf32> -> tensor<RxCxf32>
+        %hI = weir.add %tI, %bI : tensor<RxCxf32>)";
+    for (size_t at; (at = text.find("HH")) != std::string::npos;)
+      text.replace(at, 2, h);
+    for (size_t at; (at = text.find('I')) != std::string::npos;)
+      text.replace(at, 1, std::to_string(i));
+    body += text;
+    h = "%h" + std::to_string(i);
+  }
+  std::string inverse = std::to_string(1.0 / columns);
+  return sized(R"(
+    func.func @f(%x: tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>) {
+      %k:2 = weir.kernel row over #weir.rows<R x C>(%x) : (tensor<RxCxf32>) -> (tensor<RxCxf32>, tensor<Cxf32>) {
+      ^bb0(%a: tensor<RxCxf32>):
+        %inverse = weir.constant )" +
+                   inverse + R"( : f32 -> tensor<Rxf32>)" + body + R"(
+        %l = weir.reduce sum )" +
+                   h + R"( {axes = array<i64: 0>} : tensor<RxCxf32> -> tensor<Cxf32>
+        weir.yield )" +
+                   h + R"(, %l : tensor<RxCxf32>, tensor<Cxf32>
+      }
+      return %k#0, %k#1 : tensor<RxCxf32>, tensor<Cxf32>
+    })",
+               rows, columns);
+}
+
+TEST_P(Rows, chainOfNorms) {
+  auto [rows, columns] = GetParam();
+  CompiledKernel kernel(chainOfNorms(3, rows, columns));
+  ASSERT_TRUE(kernel.valid);
+  auto x = randomFloats(rows * columns, 1);
+  std::vector<double> h(x.begin(), x.end()), sums(columns);
+  double inverse = std::stof(std::to_string(1.0 / columns));
+  for (int norm = 0; norm < 3; ++norm)
+    for (int i = 0; i < rows; ++i) {
+      double *row = &h[i * columns], sum = 0, largest = -2;
+      for (int j = 0; j < columns; ++j)
+        sum += row[j];
+      for (int j = 0; j < columns; ++j)
+        row[j] = std::tanh(row[j] - sum * inverse), largest = std::max(largest, row[j]);
+      for (int j = 0; j < columns; ++j)
+        row[j] += largest;
+    }
+  for (int i = 0; i < rows * columns; ++i)
+    sums[i % columns] += h[i];
+  auto results = kernel.run({Bytes(x)}), again = kernel.run({Bytes(x)}, 3);
+  EXPECT_LT(difference(results[0].as<float>(), h), 5e-6);
+  EXPECT_LT(difference(results[1].as<float>(), sums), 5e-6);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(std::memcmp(results[i].data(), again[i].data(), results[i].size()), 0);
+    EXPECT_TRUE(results[i].intact());
+  }
+}
+
+/// Each pass over a row reads what the one before saved: without that, the code of a chain grows
+/// with the square of its length.
+TEST(ChainOfNorms, HasCodeInProportionToItsLength) {
+  CompiledKernel five(chainOfNorms(5, 64, 64)), ten(chainOfNorms(10, 64, 64)),
+      fifteen(chainOfNorms(15, 64, 64));
+  ASSERT_TRUE(five.valid && ten.valid && fifteen.valid);
+  EXPECT_LT(fifteen.codeBytes - ten.codeBytes, 1.1 * (ten.codeBytes - five.codeBytes));
+  EXPECT_EQ(ten.plan.threadScratch, 2 * 64 * 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Rows,
                          testing::Values(Size{1, 1}, Size{1, 40}, Size{3, 17}, Size{40, 1},
                                          Size{40, 65}, Size{65, 128}, Size{64, 64}, Size{768, 200},

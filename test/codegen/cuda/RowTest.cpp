@@ -61,6 +61,30 @@ TEST_P(SumsOfRows, OfAllBesideThoseAlongRows) {
     })"));
 }
 
+/// Threads save what later passes over their columns read.
+TEST_P(SumsOfRows, ThatFollowEachOther) {
+  std::string body, h = "%x";
+  for (std::string i : {"0", "1", "2"}) {
+    body += replaced(replaced(R"(
+      %s$I = weir.reduce max $H {axes = array<i64: 1>} : $X -> tensor<$Rx$E>
+      %b$I = weir.broadcast %s$I {dimensions = array<i64: 0>} : tensor<$Rx$E> -> $X
+      %d$I = weir.sub $H, %b$I : $X
+      %t$I = weir.tanh %d$I : $X
+      %n$I = weir.reduce min %t$I {axes = array<i64: 1>} : $X -> tensor<$Rx$E>
+      %c$I = weir.broadcast %n$I {dimensions = array<i64: 0>} : tensor<$Rx$E> -> $X
+      %h$I = weir.sub %t$I, %c$I : $X)",
+                              "$I", i),
+                     "$H", h);
+    h = "%h" + i;
+  }
+  expectAsInterpreted(programOf(GetParam(), R"(
+    func.func @f(%x: $X) -> ($X, tensor<Cx$E>) {)" +
+                                                body + R"(
+      %w = weir.reduce max %h2 {axes = array<i64: 0>} : $X -> tensor<Cx$E>
+      return %h2, %w : $X, tensor<Cx$E>
+    })"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, SumsOfRows,
                          testing::Values(Rows{1, 1}, Rows{40, 7}, Rows{40, 128}, Rows{70, 1030},
                                          Rows{33, 4096}, Rows{33, 4104}, Rows{35, 5001}));
