@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/weir/elementwise/Binary.h"
+#include "ir/weir/elementwise/Selection.h"
 #include "ir/weir/elementwise/Unary.h"
 #include "ir/weir/recipe/Recipe.h"
 #include "passes/Passes.h"
@@ -43,17 +44,38 @@ struct Clip : weir::impl::ClipBase<Clip> {
       markAllAnalysesPreserved();
   }
 
+  /// The squares of elements above `large` are summed apart from the others, and scaled, so that a
+  /// norm that f32 holds does not overflow on the way: Blue, "A portable Fortran program to find the
+  /// Euclidean norm of a vector", ACM TOMS 4 (1978). Where there are none, the bits are those of the
+  /// plain sum.
   static Value normOf(OpBuilder &builder, ClipOp op) {
+    constexpr double large = 0x1p48, scale = 0x1p-64;
     Location place = op.getLoc();
-    Value squares;
-    for (Value gradient : op.getGradients()) {
+    Value squares, largeSquares;
+    auto addSquares = [&](Value &to, Value gradient) {
       Value square = MulOp::create(builder, place, gradient, gradient);
       Value sum = sumOfAll(builder, place, square);
-      squares = squares ? AddOp::create(builder, place, squares, sum) : sum;
+      to = to ? AddOp::create(builder, place, to, sum) : sum;
+    };
+    for (Value gradient : op.getGradients()) {
+      auto all = [&](double value) {
+        return spread(builder, place, scalar(builder, place, value), shapeOf(gradient));
+      };
+      Value zero = all(0), size = AbsOp::create(builder, place, gradient);
+      Value isLarge = CompareOp::create(builder, place, Predicate::gt, size, all(large));
+      addSquares(squares, SelectOp::create(builder, place, isLarge, zero, gradient));
+      Value scaled = MulOp::create(builder, place, gradient, all(scale));
+      addSquares(largeSquares, SelectOp::create(builder, place, isLarge, scaled, zero));
     }
     if (!squares)
-      squares = scalar(builder, place, 0);
-    return SqrtOp::create(builder, place, squares);
+      return SqrtOp::create(builder, place, scalar(builder, place, 0));
+    Value by = scalar(builder, place, scale), zero = scalar(builder, place, 0);
+    Value scaled = MulOp::create(builder, place, MulOp::create(builder, place, squares, by), by);
+    Value all = AddOp::create(builder, place, largeSquares, scaled);
+    Value ofLarge = DivOp::create(builder, place, SqrtOp::create(builder, place, all), by);
+    Value anyLarge = CompareOp::create(builder, place, Predicate::gt, largeSquares, zero);
+    Value usual = SqrtOp::create(builder, place, squares);
+    return SelectOp::create(builder, place, anyLarge, ofLarge, usual);
   }
 
   static SmallVector<Value> clipped(OpBuilder &builder, ClipOp op, Value norm) {
