@@ -25,9 +25,10 @@ class MappedFile;
 
 struct Array {
   std::string path;   ///< as the user wrote it
-  std::string format; ///< idx, npy, text, bytes, nanogpt, llm.c
+  std::string format; ///< idx, npy, text, bytes, nanogpt (u16), llm.c, or a type such as u32
   Element element = Element::u8;
   bool swapped = false; ///< the file is big-endian
+  bool isPlain = false; ///< numbers alone: a file that says no shape, which is the input's
   std::vector<int64_t> shape;
   const std::byte *data = nullptr;
   std::shared_ptr<const void> owner;      ///< keeps `data` alive

@@ -32,7 +32,9 @@ bool takesStream(const InputSpec &spec, const Array &array) {
 
 [[noreturn]] void failType(const InputSpec &spec, const Array &array) {
   std::string advice;
-  if (array.element == Element::b8)
+  if (array.vocabulary)
+    advice = "a text is numbered characters, for an input of i32; save numbers as .npy";
+  else if (array.element == Element::b8)
     advice = concat(
         spec.element == Element::f32
             ? concat("declare the input u8 and convert it in the model: f32(", spec.name, "), and ")
@@ -102,6 +104,11 @@ SourceSpec parseSource(const std::string &option, const std::string &text) {
   if (pathOf(text.substr(equals + 1)).empty())
     throw Failure(Exit::usage, concat(option, " ", text, ": names no file; expected ", option, " ",
                                       text, "PATH (is a variable of the shell not set?)"));
+  std::string format = unknownFormat(text.substr(equals + 1));
+  if (!format.empty())
+    throw Failure(Exit::usage,
+                  concat(option, " ", text, ": there is no format '", format, "'",
+                         didYouMean(format, formatNames()), "; there are ", join(formatNames())));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -143,6 +150,16 @@ void Dataset::bind(const InputSpec &spec, Array array) {
 
   bool stream = takesStream(spec, array);
   std::vector<int64_t> row(spec.shape.begin() + 1, spec.shape.end());
+  if (array.isPlain && !stream) {
+    int64_t count = array.count(), elements = spec.rowElements();
+    if (count % elements != 0)
+      throw Failure(Exit::data,
+                    concat(array.path, ": holds ", count, " numbers of ", nameOf(array.element),
+                           ", but a row of the input '", spec.name, "' has ", elements, ", ",
+                           shapeText(row), ", and so many are no whole rows"));
+    array.shape = spec.shape;
+    array.shape[0] = count / elements;
+  }
   if (!stream) {
     if (array.shape.empty() ||
         !std::equal(array.shape.begin() + 1, array.shape.end(), row.begin(), row.end()))

@@ -34,12 +34,12 @@ struct InputSpec {
   size_t rowBytes() const { return rowElements() * sizeOf(element); }
 };
 
-/// "--data input=location".
+/// "--data input=location", where the location is [FORMAT:]PATH.
 struct SourceSpec {
   std::string input, location;
 };
 
-/// Splits "name=path". Throws Failure(Exit::usage) naming `option`.
+/// Splits "name=[format:]path". Throws Failure(Exit::usage) naming `option`.
 SourceSpec parseSource(const std::string &option, const std::string &text);
 
 class Dataset {

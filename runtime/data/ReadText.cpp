@@ -58,6 +58,13 @@ void encode(Array &array, std::string_view text, const Vocabulary &vocabulary) {
 
 void readText(Array &array, std::span<const std::byte> bytes, const Vocabulary *given) {
   std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  // A byte-order mark is no character, unless a run that read it as one goes on.
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  constexpr uint32_t markCode = 0xFEFF;
+  if (text.starts_with(mark) && !(given && given->number(markCode) >= 0))
+    text.remove_prefix(mark.size());
+  if (text.empty())
+    throw Failure(Exit::data, array.path + ": has a byte-order mark and no text");
   auto file = array.owner; // encode() replaces the owner while the text is still read
   Vocabulary vocabulary = given ? *given : vocabularyOf(text, array.path);
   array.format = "text";

@@ -8,67 +8,287 @@
 #include "runtime/data/Readers.h"
 #include "runtime/base/Text.h"
 #include "runtime/data/MappedFile.h"
+#include "runtime/data/Recognize.h"
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 namespace weir {
 
 const char *const supportedFormats =
     "supported are idx (MNIST's), .npy, UTF-8 text, .bin token files (nanoGPT's raw uint16, "
-    "llm.c's) "
-    "and bytes:PATH, which reads any file as numbers from 0 to 255";
+    "llm.c's), and any file whose format stands before its path: bytes:PATH reads numbers from 0 "
+    "to 255, u32:PATH numbers of 32 bits";
 
 namespace {
 
-constexpr std::string_view raw = "bytes:";
+using Bytes = std::span<const std::byte>;
 
-bool startsWith(std::span<const std::byte> bytes, std::string_view magic) {
-  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+std::string_view textOf(Bytes bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
+//===----------------------------------------------------------------------===//
+// The formats
+//===----------------------------------------------------------------------===//
+
+struct DataFormat {
+  const char *name;
+  void (*read)(Array &array, Bytes bytes, const Vocabulary *vocabulary);
+};
+
+template <void (*read)(Array &, Bytes)>
+void withoutVocabulary(Array &array, Bytes bytes, const Vocabulary *) {
+  read(array, bytes);
+}
+
+template <Element element> void asNumbers(Array &array, Bytes bytes, const Vocabulary *) {
+  readRaw(array, bytes, element);
+}
+
+void readBytes(Array &array, Bytes bytes) {
+  readRaw(array, bytes, Element::u8);
+  array.format = "bytes";
+}
+
+/// What checkpoints have called it since there were no other types.
+void readU16(Array &array, Bytes bytes) {
+  readRaw(array, bytes, Element::u16);
+  array.format = "nanogpt";
+}
+
+constexpr DataFormat formats[] = {
+    {"text", readText},
+    {"bytes", withoutVocabulary<readBytes>},
+    {"idx", withoutVocabulary<readIdx>},
+    {"npy", withoutVocabulary<readNpy>},
+    {"llm.c", withoutVocabulary<readTokens>},
+    {"u8", asNumbers<Element::u8>},
+    {"i8", asNumbers<Element::i8>},
+    {"u16", withoutVocabulary<readU16>},
+    {"i16", asNumbers<Element::i16>},
+    {"u32", asNumbers<Element::u32>},
+    {"i32", asNumbers<Element::i32>},
+    {"i64", asNumbers<Element::i64>},
+    {"f16", asNumbers<Element::f16>},
+    {"f32", asNumbers<Element::f32>},
+    {"f64", asNumbers<Element::f64>},
+};
+
+const DataFormat *formatNamed(std::string_view name) {
+  for (const DataFormat &format : formats)
+    if (name == format.name)
+      return &format;
+  return nullptr;
+}
+
+/// The format that a location names before its first colon; null for a path.
+const DataFormat *formatOf(const std::string &location) {
+  size_t colon = location.find(':');
+  return colon == location.npos ? nullptr : formatNamed(location.substr(0, colon));
+}
+
+//===----------------------------------------------------------------------===//
+// What a file is that does not say it
+//===----------------------------------------------------------------------===//
+
+/// A file as it is looked at.
+struct Candidate {
+  std::string path, name; ///< the latter without folders
+  Bytes bytes;
+
+  bool ends(std::initializer_list<std::string_view> endings) const {
+    return std::ranges::any_of(endings, [&](std::string_view one) { return name.ends_with(one); });
+  }
+  bool begins(std::string_view magic) const { return textOf(bytes).starts_with(magic); }
+  /// What is looked at where all would take too long.
+  std::string_view head() const { return textOf(bytes).substr(0, 1 << 16); }
+
+  /// How to say what it is.
+  template <typename... Parts> Failure refuse(const Parts &...parts) const {
+    return Failure(Exit::data, concat(path, ": ", parts...));
+  }
+};
+
 /// idx begins with two zeros, a type and the number of dimensions; no text does.
-bool looksLikeIdx(std::span<const std::byte> bytes, const std::string &name) {
-  if (name.ends_with("-ubyte") || name.find(".idx") != std::string::npos)
+bool looksLikeIdx(const Candidate &file) {
+  if (file.name.ends_with("-ubyte") || file.name.find(".idx") != std::string::npos)
     return true;
-  auto at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
-  return bytes.size() >= 4 && at(0) == 0 && at(1) == 0 && at(2) >= 8 && at(2) <= 14 && at(3) >= 1 &&
-         at(3) <= 8;
+  auto at = [&](size_t i) { return std::to_integer<unsigned>(file.bytes[i]); };
+  return file.bytes.size() >= 4 && at(0) == 0 && at(1) == 0 && at(2) >= 8 && at(2) <= 14 &&
+         at(3) >= 1 && at(3) <= 8;
+}
+
+bool isPrintable(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t'; });
+}
+
+/// The type of tokens in more than two bytes each, "" where they are of two: the upper halves are
+/// 0 nearly all, less than 16 with a vocabulary above 65536, and all ones in negative numbers.
+const char *widerTokens(Bytes bytes) {
+  constexpr size_t least = 4, most = 1 << 16;
+  constexpr uint16_t largest = 15, negative = 0xffff;
+  size_t count = std::min(bytes.size() / 2, most) / 4 * 4;
+  if (count < 2 * least)
+    return "";
+  size_t low = 0, middle = 0, high = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t token;
+    std::memcpy(&token, bytes.data() + 2 * i, sizeof token);
+    if (i % 2 == 0) {
+      low += i % 4 == 0 && token != 0;
+      middle += i % 4 == 2 && token != 0;
+    } else if (token > largest && token != negative) {
+      return "";
+    } else {
+      high += token != 0;
+    }
+  }
+  // Small tokens of two bytes, or zeros, whatever they are.
+  if (high > count / 2 / 4 || low + middle == 0)
+    return "";
+  bool isLong = middle == 0 && bytes.size() % sizeof(int64_t) == 0;
+  return isLong ? "i64" : bytes.size() % sizeof(int32_t) == 0 ? "u32" : "";
+}
+
+/// nanoGPT's files have no header: what they could be as well is looked at.
+void requireTokens(const Candidate &file) {
+  if (isPrintable(file.head()) && file.bytes.size() >= 32)
+    throw file.refuse("is called .bin, as tokens of two bytes are, but is a text; say which: "
+                      "text:",
+                      file.path, " or u16:", file.path);
+  if (std::string type = widerTokens(file.bytes); !type.empty())
+    throw file.refuse("as nanoGPT's tokens of two bytes, every second one would be 0 or nearly: it "
+                      "has ",
+                      type == "i64" ? "64" : "32", " bits for each; say which: ", type, ":",
+                      file.path, " or u16:", file.path);
+}
+
+/// Whether all of it is numbers and what separates them.
+bool isOfNumbers(std::string_view text) {
+  bool any = false;
+  for (char c : text) {
+    bool digit = c >= '0' && c <= '9';
+    any |= digit;
+    if (!digit && !std::strchr("+-.eE,;\t \r\n", c))
+      return false;
+  }
+  return any && text.find_first_of(",;\t \n") != text.npos;
+}
+
+/// Whether the first line that has something is an object or a list of JSON, or all of it.
+bool isJson(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos || (text[first] != '{' && text[first] != '['))
+    return false;
+  return nlohmann::json::accept(text.substr(first, text.find('\n', first) - first)) ||
+         nlohmann::json::accept(text);
+}
+
+/// A table or records would be read as their characters, which is hardly meant.
+void requireProse(const Candidate &file) {
+  std::string_view text = file.head();
+  const char *what = file.ends({".csv", ".tsv"})                           ? "is a table"
+                     : file.ends({".json", ".jsonl", ".ndjson", ".ipynb"}) ? "is JSON"
+                     : isOfNumbers(text)                                   ? "is a text of numbers"
+                     : isJson(text)                                        ? "is JSON"
+                                                                           : nullptr;
+  if (what)
+    throw file.refuse(what,
+                      ", which would be read as its characters; save numbers in Python, "
+                      "numpy.save(\"OUT.npy\", …), or say that it is text: text:",
+                      file.path);
+}
+
+void refuseOtherEncodings(const Candidate &file) {
+  using namespace std::string_view_literals;
+  struct Mark {
+    std::string_view bytes;
+    const char *name;
+  };
+  // The longer first: UTF-32 begins as UTF-16 does.
+  for (Mark mark : {Mark{"\xff\xfe\0\0"sv, "UTF-32"}, Mark{"\0\0\xfe\xff"sv, "UTF-32"},
+                    Mark{"\xff\xfe"sv, "UTF-16"}, Mark{"\xfe\xff"sv, "UTF-16"}})
+    if (file.begins(mark.bytes))
+      throw file.refuse("is a text in ", mark.name, ", and UTF-8 is read: iconv -f ", mark.name,
+                        " -t UTF-8 ", file.path, " > OUT.txt");
+}
+
+/// Throws Failure(Exit::data) for what is none, or could be several.
+const DataFormat &recognize(const Candidate &file) {
+  if (file.begins("\x93NUMPY"))
+    return *formatNamed("npy");
+  if (const ForeignFile *other = foreignFile(file.bytes))
+    throw file.refuse(other->what, "; ", other->asData);
+  if (file.ends({".npy"}))
+    return *formatNamed("npy");
+  if (file.ends({".bin"})) {
+    if (isLlmC(file.bytes))
+      return *formatNamed("llm.c");
+    requireTokens(file);
+    return *formatNamed("u16");
+  }
+  if (looksLikeIdx(file))
+    return *formatNamed("idx");
+  refuseOtherEncodings(file);
+  requireProse(file);
+  return *formatNamed("text");
 }
 
 } // namespace
 
+std::vector<std::string> formatNames() {
+  std::vector<std::string> names;
+  for (const DataFormat &format : formats)
+    names.emplace_back(format.name);
+  return names;
+}
+
 std::string pathOf(const std::string &location) {
-  return location.starts_with(raw) ? location.substr(raw.size()) : location;
+  return formatOf(location) ? location.substr(location.find(':') + 1) : location;
+}
+
+std::string unknownFormat(const std::string &location) {
+  size_t colon = location.find(':');
+  std::error_code none;
+  bool isWord = colon != location.npos && colon > 0 && colon <= 8 &&
+                std::ranges::all_of(location.substr(0, colon), [](char c) {
+                  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                         (c >= '0' && c <= '9') || c == '.';
+                });
+  return isWord && !formatOf(location) && !std::filesystem::exists(location, none)
+             ? location.substr(0, colon)
+             : "";
+}
+
+void readRaw(Array &array, Bytes bytes, Element element) {
+  size_t size = sizeOf(element);
+  if (bytes.size() % size != 0)
+    throw Failure(Exit::data, concat(array.path, ": has ", bytes.size(), " bytes, which are no ",
+                                     nameOf(element), " numbers of ", size,
+                                     " bytes each without a header; ", supportedFormats));
+  array.format = nameOf(element);
+  array.element = element;
+  array.shape = {static_cast<int64_t>(bytes.size() / size)};
+  array.data = bytes.data();
+  array.isPlain = true;
 }
 
 Array openSource(const std::string &location, const Vocabulary *vocabulary) {
-  bool asBytes = location.starts_with(raw);
+  const DataFormat *format = formatOf(location);
   std::string path = pathOf(location);
   auto file = MappedFile::open(path, Exit::data);
-  std::span<const std::byte> bytes = file->bytes();
-
+  Bytes bytes = file->bytes();
   Array array;
   array.path = path;
   array.owner = array.file = file;
   if (bytes.empty())
     throw Failure(Exit::data, path + ": the file is empty");
-  std::string name = std::filesystem::path(path).filename().string();
-  if (asBytes) {
-    array.format = "bytes";
-    array.element = Element::u8;
-    array.shape = {static_cast<int64_t>(bytes.size())};
-    array.data = bytes.data();
-  } else if (startsWith(bytes, "\x93NUMPY") || name.ends_with(".npy")) {
-    readNpy(array, bytes);
-  } else if (name.ends_with(".bin")) {
-    readTokens(array, bytes);
-  } else if (looksLikeIdx(bytes, name)) {
-    readIdx(array, bytes);
-  } else if (startsWith(bytes, "\x1f\x8b")) {
-    throw Failure(Exit::data, path + ": is compressed with gzip; run gunzip on it first");
-  } else {
-    readText(array, bytes, vocabulary);
-  }
+  if (!format)
+    format = &recognize({path, std::filesystem::path(path).filename().string(), bytes});
+  format->read(array, bytes, vocabulary);
   file->requireIntact();
   return array;
 }

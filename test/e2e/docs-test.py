@@ -26,6 +26,7 @@ PROGRAM = re.compile(r"(weir(-\w+)?|tools/\S+|python3|ctest|cmake|ninja|export|g
 STAND_INS = {
     ("README.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     ("docs/checkpoints.md", "weir run gpt.weirx"): ["--steps", "3"],
+    ("docs/data.md", "weir train models/gpt-char.weir"): ["--steps", "3", *SMALL_GPT],
     # verify-test has these sizes, and bits-test these models.
     ("docs/testing.md", "weir verify models/gpt-char.weir"): weirtest.small("gpt-char")[1],
     ("docs/testing.md", "weir verify models/mnist-mlp.weir"): weirtest.small("mnist-mlp")[0],
@@ -63,6 +64,7 @@ NOT_RUN = {
 # Files that a page supposes: page -> a method of Docs.
 BEFORE = {
     "docs/checkpoints.md": "before_checkpoints",
+    "docs/data.md": "before_checkpoints",
     "docs/planning.md": "before_planning",
     "docs/testing.md": "before_testing",
     "docs/tutorial.md": "before_tutorial",

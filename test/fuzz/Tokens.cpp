@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/data/Recognize.h"
 #include "test/fuzz/Arrays.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  weir::foreignFile(std::as_bytes(std::span(data, size)));
   weir::fuzz::readArray(weir::readTokens, data, size, "fuzz.bin");
   auto readText = [](weir::Array &array, std::span<const std::byte> bytes) {
     weir::readText(array, bytes, nullptr);

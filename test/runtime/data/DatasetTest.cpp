@@ -68,6 +68,37 @@ TEST_F(DatasetTest, Arrays) {
   EXPECT_EQ(row(dataset, 1, 1), std::vector<int32_t>{9});
 }
 
+/// Numbers alone have the shape of the input.
+TEST_F(DatasetTest, PlainNumbersAreRowsOfTheInput) {
+  const InputSpec points{"points", Element::f32, {2, 3}, 0, ""};
+  std::string numbers;
+  for (float value : {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})
+    numbers += raw(value);
+  std::string path = folder.write("p.dat", numbers);
+  Dataset dataset = bind({points}, {{"points", "f32:" + path}});
+  EXPECT_EQ(dataset.units(), 2);
+  float values[3];
+  dataset.write(0, 1, reinterpret_cast<std::byte *>(values));
+  EXPECT_EQ(std::vector<float>(values, values + 3), (std::vector<float>{4, 5, 6}));
+  EXPECT_EQ(bind({images}, {{"images", "u8:" + folder.write("i", "abcdef")}}).window(), 3);
+  EXPECT_EQ(bind({window},
+                 {{"window", "i64:" + folder.write("t", raw(int64_t{1}) + raw(int64_t{2}) +
+                                                            raw(int64_t{3}) + raw(int64_t{4}))}})
+                .units(),
+            4);
+  EXPECT_EQ(bind({points}, {{"points", "f64:" + path}}).units(), 1);
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{points},
+                           Sources{{"points", "f32:" + folder.write("q", numbers.substr(4))}}),
+                   {"holds 5 numbers of f32, but a row of the input 'points' has 3, [3]"}));
+  EXPECT_TRUE(says(refused(Exit::data, std::vector{points},
+                           Sources{{"points", folder.write("t.txt", "some prose")}}),
+                   {"a text is numbered characters, for an input of i32"}));
+  EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=csv:none.csv"); }),
+                   {"there is no format 'csv'", "there are text, bytes, idx"}));
+  EXPECT_TRUE(says(messageOf(Exit::usage, [] { parseSource("--data", "x=txt:none"); }),
+                   {"there is no format 'txt'; did you mean 'text'?"}));
+}
+
 TEST_F(DatasetTest, WideIntegersAreNarrowed) {
   auto path = folder.write("a.npy", npy<int64_t>("<i8", "(2, 4)", {0, 1, 2, 3, 4, 3, 2, 1}));
   EXPECT_EQ(row(bind({window}, Sources{{"window", path}}), 0, 1),

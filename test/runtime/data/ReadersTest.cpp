@@ -145,7 +145,7 @@ TEST_F(Readers, LlmcTokens) {
 }
 
 TEST_F(Readers, BrokenTokens) {
-  EXPECT_TRUE(says(refused("odd.bin", "abc"), {"odd.bin", "3 bytes", "odd"}));
+  EXPECT_TRUE(says(refused("odd.bin", "abc"), {"odd.bin: has 3 bytes, which are no u16 numbers"}));
   EXPECT_TRUE(says(refused("a.bin", llmc(20240520, 2, 1, "ab")), {"version 2"}));
   EXPECT_TRUE(says(refused("b.bin", llmc(20240520, 1, 2, "ab")), {"2 tokens", "1026 bytes"}));
   EXPECT_TRUE(says(refused("c.bin", llmc(20240801, 7, -1, "")), {"-1 tokens"}));
@@ -185,6 +185,148 @@ TEST_F(Readers, BytesOfAnyFile) {
   Array array = openSource("bytes:" + folder.write("a.npy", "\xff\x01"));
   EXPECT_EQ(array.format, "bytes");
   EXPECT_EQ(integerAt(array, 0), 255);
+}
+
+TEST_F(Readers, TheFormatBeforeThePathCounts) {
+  std::string four = raw(int32_t{-1}) + raw(int32_t{70000});
+  std::string path = folder.write("t.bin", four);
+  struct {
+    const char *format;
+    std::vector<int64_t> values;
+  } wholes[] = {{"i32", {-1, 70000}},
+                {"u32", {4294967295, 70000}},
+                {"u16", {65535, 65535, 4464, 1}},
+                {"i16", {-1, -1, 4464, 1}},
+                {"i64", {70000 * (int64_t{1} << 32) + 4294967295}},
+                {"u8", {255, 255, 255, 255, 112, 17, 1, 0}},
+                {"i8", {-1, -1, -1, -1, 112, 17, 1, 0}},
+                {"bytes", {255, 255, 255, 255, 112, 17, 1, 0}}};
+  for (const auto &[format, values] : wholes) {
+    Array array = openSource(std::string(format) + ":" + path);
+    EXPECT_EQ(array.format, std::string(format) == "u16" ? "nanogpt" : format);
+    EXPECT_TRUE(array.isPlain);
+    std::vector<int64_t> found;
+    for (int64_t i = 0; i < array.count(); ++i)
+      found.push_back(integerAt(array, i));
+    EXPECT_EQ(found, values) << format;
+    EXPECT_EQ(pathOf(std::string(format) + ":" + path), path);
+  }
+  EXPECT_EQ(openSource("f32:" + path).element, Element::f32);
+  EXPECT_EQ(openSource("f64:" + path).shape, std::vector<int64_t>{1});
+  EXPECT_EQ(openSource("f16:" + path).count(), 4);
+  EXPECT_EQ(openSource("text:" + folder.write("n.csv", "1,2\n")).vocabulary->text(), "\n,12");
+  EXPECT_EQ(openSource("idx:" + folder.write("n.bin", idx(8, {2}, "ab"))).format, "idx");
+  EXPECT_TRUE(
+      says(messageOf(Exit::data, [&] { openSource("i64:" + folder.write("o", "123456789")); }),
+           {"9 bytes, which are no i64 numbers of 8 bytes"}));
+  EXPECT_TRUE(says(messageOf(Exit::data, [&] { openSource("llm.c:" + path); }),
+                   {"has no header of llm.c's token files"}));
+  EXPECT_EQ(unknownFormat("csv:" + path), "csv");
+  for (const std::string &location : {"u32:" + path, path, std::string("a/b:c"), "npy:" + path})
+    EXPECT_EQ(unknownFormat(location), "");
+}
+
+TEST_F(Readers, WiderTokensAreNotTakenForTwoBytes) {
+  std::string two, four, large, negative, eight, small, zeros;
+  uint32_t state = 1;
+  for (int i = 0; i < 500; ++i) {
+    state = state * 1664525 + 1013904223;
+    uint32_t token = state >> 16 & 0x7fff;
+    two += raw(static_cast<uint16_t>(token));
+    small += raw(static_cast<uint16_t>(token % 9));
+    four += raw(token);
+    large += raw(i % 50 ? token : token + 100000);
+    negative += raw(i % 50 ? static_cast<int32_t>(token) : -100);
+    eight += raw(static_cast<int64_t>(token));
+    zeros += raw(uint16_t{0});
+  }
+  for (const std::string &tokens : {two, small, zeros})
+    EXPECT_EQ(open("a.bin", tokens).format, "nanogpt");
+  for (const std::string &tokens : {four, large, negative})
+    EXPECT_TRUE(
+        says(refused("a.bin", tokens), {"it has 32 bits for each; say which: u32:", "or u16:"}));
+  EXPECT_TRUE(says(refused("a.bin", eight), {"it has 64 bits for each; say which: i64:"}));
+  EXPECT_TRUE(says(refused("a.bin", "To be, or not to be, that is the question:\n"),
+                   {"is called .bin", "but is a text; say which: text:"}));
+}
+
+TEST_F(Readers, OtherFormatsAreNamed) {
+  auto zip = [](const std::string &first) {
+    std::string header("PK\3\4", 4);
+    header.resize(26);
+    return header + raw(static_cast<uint16_t>(first.size())) + raw(uint16_t{0}) + first + "content";
+  };
+  std::string tensors = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  struct {
+    std::string content, said;
+  } cases[] = {
+      {zip("x.npy"), "is a .npz file, of several arrays; save each in Python"},
+      {zip("archive/data.pkl"), "is a file of torch.save; save each tensor in Python"},
+      {zip("notes.txt"), "is a zip archive; unpack it first"},
+      {std::string("\x80\2}q\0.", 6), "is a Python pickle"},
+      {"\x1f\x8b\x08\x08 rest", "is compressed with gzip; run gunzip on it first"},
+      {"BZh91AY&SY rest", "is compressed with bzip2"},
+      {std::string("\xfd"
+                   "7zXZ\0 rest",
+                   11),
+       "is compressed with xz"},
+      {"\x28\xb5\x2f\xfd rest", "is compressed with zstd"},
+      {raw(uint64_t{tensors.size()}) + tensors + "abcd",
+       "is a safetensors file; it holds weights, which --init reads"},
+      {"PAR1 rest PAR1", "is a Parquet file"},
+      {"\x89HDF\r\n", "is an HDF5 file"},
+      {"\x89PNG\r\n", "is a PNG image"},
+      {std::string("\xff\xfe"
+                   "a\0b\0",
+                   6),
+       "is a text in UTF-16, and UTF-8 is read: iconv"},
+      {std::string("\xff\xfe\0\0a\0\0\0", 8), "is a text in UTF-32"},
+  };
+  // Whatever the name says.
+  for (const auto &[content, said] : cases)
+    for (const char *name : {"x.dat", "x.npy", "x.txt"})
+      if (said.find("UTF") == said.npos || name != std::string("x.npy"))
+        EXPECT_TRUE(says(refused(name, content), {said})) << said;
+  EXPECT_TRUE(says(refused("t10k.idx3-ubyte", "\x1f\x8b\x08\x08 rest"), {"gunzip"}));
+  EXPECT_EQ(open("begins.txt", "PARAGRAPH 1\nGGUF\n").format, "text");
+}
+
+TEST_F(Readers, TablesAreNoTexts) {
+  struct {
+    const char *name, *content, *what;
+  } cases[] = {
+      {"a.csv", "label,text\n1,hello\n", "is a table"},
+      {"a.tsv", "label\ttext\n", "is a table"},
+      {"a.json", "[\"x\"]", "is JSON"},
+      {"a.jsonl", "{}\n", "is JSON"},
+      {"records", "{\"text\": \"to be\"}\n{\"text\": \"or not\"}\n", "is JSON"},
+      {"list.txt", "[1, 2,\n 3]\n", "is JSON"},
+      {"pretty.txt", "{\n  \"a\": [1, 2]\n}\n", "is JSON"},
+      {"numbers.txt", "1 2 3\n4 5 6\n", "is a text of numbers"},
+      {"floats.dat", "0.5,-1e-3\r\n2,3\r\n", "is a text of numbers"},
+  };
+  for (const auto &[name, content, what] : cases) {
+    std::string message = refused(name, content);
+    EXPECT_TRUE(says(message, {what, "which would be read as its characters", "text:"})) << name;
+    EXPECT_EQ(openSource("text:" + folder.write(name, content)).format, "text");
+  }
+  for (const char *text : {"[ACT I]\nTo be", "{ what }\n", "12 men sat\n", "7", "x = [1, 2]\n"})
+    EXPECT_EQ(open("prose.txt", text).format, "text") << text;
+}
+
+TEST_F(Readers, AByteOrderMarkIsNoCharacter) {
+  Array array = open("a.txt", "\xEF\xBB\xBF"
+                              "ab");
+  EXPECT_EQ(array.count(), 2);
+  EXPECT_EQ(array.vocabulary->text(), "ab");
+  // A run that read it as one goes on with the same numbers.
+  Vocabulary old({'a', 'b', 0xFEFF});
+  EXPECT_EQ(openSource(folder.write("a.txt", "\xEF\xBB\xBF"
+                                             "ab"),
+                       &old)
+                .count(),
+            3);
+  EXPECT_TRUE(says(refused("b.txt", "\xEF\xBB\xBF"), {"a byte-order mark and no text"}));
 }
 
 } // namespace
