@@ -129,9 +129,22 @@ private:
     std::string_view name = text.substr(begin, position - begin);
     TokenKind kind = TokenKind::identifier;
     for (const Spelling &keyword : keywords)
-      if (keyword.text == name)
+      if (keyword.text == name && !isInPath(begin))
         kind = keyword.kind;
     push(kind, begin);
+  }
+
+  /// Whether the word from `begin` to here is a part of a dotted name, `model.layers` or `attn.in`,
+  /// or follows `as`: there a keyword is a name like any other, as in the names of published
+  /// weights.
+  bool isInPath(size_t begin) const {
+    if (peek() == '.' && isWordStart(peek(1)))
+      return true;
+    if (tokens.empty())
+      return false;
+    const Token &last = tokens.back();
+    return (last.kind == TokenKind::dot && last.end == begin) ||
+           (last.kind == TokenKind::kwAs && !startsLine);
   }
 
   void digits() {

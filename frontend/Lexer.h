@@ -109,7 +109,8 @@ struct Token {
   std::string string; ///< a string's value, escapes resolved
 };
 
-/// All tokens of the file; the last one, and no other, is endOfFile.
+/// All tokens of the file; the last one, and no other, is endOfFile. Keywords in dotted names and
+/// behind `as` are identifiers.
 std::vector<Token> lex(const SourceFile &file, Diagnostics &diagnostics);
 
 /// The keyword or punctuation as written, `` `[` ``; "a name", "a number" for the rest.

@@ -41,7 +41,7 @@ static const TensorView *variableOf(const StoredTensor &tensor, bool isParameter
     for (const TensorView &variable : *ranks.variables)
       if (variable.name == tensor.name &&
           (variable.role == artifact::Role::parameter) == isParameter)
-        return mismatch(tensor, stored(variable)).empty() ? &variable : nullptr;
+        return mismatch(stored(variable), tensor).empty() ? &variable : nullptr;
   return nullptr;
 }
 

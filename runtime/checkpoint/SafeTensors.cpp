@@ -10,6 +10,7 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/data/MappedFile.h"
+#include "runtime/data/Recognize.h"
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -154,11 +155,34 @@ void writeSafeTensors(FileWriter &file, const std::vector<StoredTensor> &tensors
     file.write(tensor.data, tensor.size);
 }
 
+/// What people have in the place of weights.
+static void refuseOthers(std::span<const std::byte> bytes, const std::string &path, Exit exit) {
+  auto refuse = [&](const char *what, const char *advice) {
+    throw Failure(exit, concat(path, ": ", what, ", not safetensors", *advice ? "; " : "", advice));
+  };
+  if (isSafeTensors(bytes))
+    return;
+  if (const ForeignFile *other = foreignFile(bytes))
+    refuse(other->what, other->asWeights ? other->asWeights : "");
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != text.npos && text[first] == '{') {
+    bool isIndex = text.substr(0, maxHeader).find("\"weight_map\"") != text.npos;
+    refuse(isIndex ? "is the index of weights in several files" : "is a JSON file",
+           isIndex ? "join them in Python, safetensors.torch.load_file each and "
+                     "safetensors.torch.save_file all of them into one file, and give that"
+                   : "give the .safetensors file beside it");
+  }
+  if (text.starts_with("version https://git-lfs"))
+    refuse("is Git LFS's pointer to a file", "fetch the file: git lfs pull");
+}
+
 std::map<std::string, StoredTensor> parseSafeTensors(std::span<const std::byte> bytes,
                                                      const std::string &path, Exit exit) {
   auto fail = [&](const auto &...parts) {
     return Failure(exit, concat(path, ": is no whole safetensors file: ", parts...));
   };
+  refuseOthers(bytes, path, exit);
   uint64_t length = 0;
   if (bytes.size() < sizeof length)
     throw fail("it has ", bytes.size(), " bytes, at least 8 expected");

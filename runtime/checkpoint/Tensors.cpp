@@ -13,6 +13,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 namespace weir {
@@ -55,14 +56,39 @@ std::vector<StoredTensor> storedLossScale() {
   return tensors;
 }
 
-bool areMasters(const StoredTensor &one, const StoredTensor &other) {
-  const char *wide = rowOf(Element::f32).safetensors, *narrow = rowOf(Element::bf16).safetensors;
-  return (one.dtype == wide && other.dtype == narrow) ||
-         (one.dtype == narrow && other.dtype == wide);
+namespace {
+
+/// The digits and the range of a float; a variable is f32 or bf16.
+struct FloatFormat {
+  Element element;
+  int digits;     ///< significant bits
+  double largest; ///< finite number
+  bool isVariable;
+};
+constexpr FloatFormat formats[] = {{Element::f64, 53, std::numeric_limits<double>::max(), false},
+                                   {Element::f32, 24, std::numeric_limits<float>::max(), true},
+                                   {Element::f16, 11, 65504, false},
+                                   {Element::bf16, 8, 0x1.fep127, true}};
+
+const FloatFormat *formatOf(const StoredTensor &tensor) {
+  const ElementRow *row = findSafetensors(tensor.dtype);
+  for (const FloatFormat &format : formats)
+    if (row && row->element == format.element)
+      return &format;
+  return nullptr;
 }
 
-/// What is above it would become infinite, and was not.
-static constexpr double largestBf16 = 0x1.fep127;
+} // namespace
+
+bool converts(const StoredTensor &from, const StoredTensor &to) {
+  const FloatFormat *source = formatOf(from), *target = formatOf(to);
+  return source && target && target->isVariable;
+}
+
+bool isRounded(const StoredTensor &from, const StoredTensor &to) {
+  const FloatFormat *source = formatOf(from), *target = formatOf(to);
+  return source && target && source->digits > target->digits;
+}
 
 void copy(const StoredTensor &tensor, const TensorView &variable) {
   const ElementRow &from = *findSafetensors(tensor.dtype);
@@ -72,7 +98,8 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
     return;
   }
   size_t count = tensor.size / from.bytes, to = sizeOf(variable.element);
-  assert(areMasters(tensor, stored(variable)) && count * to == variable.size);
+  assert(converts(tensor, stored(variable)) && count * to == variable.size);
+  const double largest = formatOf(stored(variable))->largest;
   std::vector<double> some;
   std::vector<std::byte> converted;
   variable.forEachKept([&](uint64_t first, uint64_t size) {
@@ -80,10 +107,9 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
     for (size_t at = first / to, end = (first + size) / to; at < end; at += some.size()) {
       some.resize(std::min(end - at, most));
       loadNumbers(from.element, tensor.data + at * from.bytes, some);
-      if (variable.element == Element::bf16)
-        for (double &number : some)
-          if (std::isfinite(number))
-            number = std::clamp(number, -largestBf16, largestBf16);
+      for (double &number : some)
+        if (std::isfinite(number))
+          number = std::clamp(number, -largest, largest);
       converted.resize(some.size() * to);
       storeNumbers(variable.element, some, converted.data());
       variable.write(at * to, converted);
@@ -91,9 +117,9 @@ void copy(const StoredTensor &tensor, const TensorView &variable) {
   });
 }
 
-std::string mismatch(const StoredTensor &one, const StoredTensor &other, Masters masters) {
-  bool asMasters = masters == Masters::either && areMasters(one, other);
-  bool type = one.dtype != other.dtype && !asMasters, shape = one.shape != other.shape;
+std::string mismatch(const StoredTensor &variable, const StoredTensor &found, Masters masters) {
+  bool converted = masters == Masters::either && converts(found, variable);
+  bool type = variable.dtype != found.dtype && !converted, shape = variable.shape != found.shape;
   return type && shape ? "other type and shape" : type ? "other type" : shape ? "other shape" : "";
 }
 

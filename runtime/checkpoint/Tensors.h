@@ -31,18 +31,23 @@ std::vector<StoredTensor> storedLossScale();
 /// long as there are names, and few are read.
 constexpr int mostHints = 20;
 
-/// Whether one is F32 and the other BF16, as the same parameter is under another `--master`.
-bool areMasters(const StoredTensor &one, const StoredTensor &other);
+/// Whether copy() makes one of the other: a variable is F32 or BF16, and files have F64, F32, F16
+/// and BF16.
+bool converts(const StoredTensor &from, const StoredTensor &to);
 
-/// Copies a stored tensor into a variable of its shape and type, or of the other of two masters:
-/// BF16 is widened, F32 rounded to nearest, and what is finite stays so.
+/// Whether that loses digits: what is stored has more of them.
+bool isRounded(const StoredTensor &from, const StoredTensor &to);
+
+/// Copies a stored tensor into a variable of its shape and type, or of one that it converts() to:
+/// widened or rounded to nearest, and what is finite stays so.
 void copy(const StoredTensor &tensor, const TensorView &variable);
 
-/// Whether copy() may make one master of another.
+/// Whether copy() may convert.
 enum class Masters { same, either };
 
-/// "other type", "other shape" or both of two tensors; "" where there is nothing of it.
-std::string mismatch(const StoredTensor &one, const StoredTensor &other,
+/// "other type", "other shape" or both of a variable and what is stored for it; "" where there is
+/// nothing of it.
+std::string mismatch(const StoredTensor &variable, const StoredTensor &found,
                      Masters masters = Masters::either);
 
 /// What stands between `wanted` and `found` being the same tensors, as mismatch() says it, one line

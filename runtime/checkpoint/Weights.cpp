@@ -9,10 +9,12 @@
 #include "runtime/base/Text.h"
 #include "runtime/base/Utf8.h"
 #include "runtime/checkpoint/Tensors.h"
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 namespace weir {
 namespace {
@@ -23,6 +25,31 @@ std::string nameAndShape(const StoredTensor &tensor) {
 
 bool isWeight(const TensorView &variable) {
   return variable.role == artifact::Role::parameter || variable.role == artifact::Role::state;
+}
+
+/// What PyTorch's modules register as buffers: no parameter is of whole numbers or truth values,
+/// and these names are those of masks and tables in published models (GPT-2's `attn.bias`, Llama's
+/// `rotary_emb.inv_freq`).
+bool isBuffer(const StoredTensor &tensor) {
+  const ElementRow *row = findSafetensors(tensor.dtype);
+  if (row && row->kind != ElementKind::real && row->kind != ElementKind::complex)
+    return true;
+  for (std::string_view name : {"num_batches_tracked", "position_ids", "masked_bias", "inv_freq",
+                                "attn_mask", "attention_mask", "causal_mask"})
+    if (tensor.name == name || tensor.name.ends_with("." + std::string(name)))
+      return true;
+  bool isMask = tensor.name.ends_with(".bias") || tensor.name.ends_with(".mask");
+  return isMask && tensor.shape.size() == 4 && tensor.shape[0] == 1 && tensor.shape[1] == 1 &&
+         tensor.shape[2] == tensor.shape[3];
+}
+
+/// Whether the model has a weight of that name.
+std::set<std::string_view> namesOfWeights(const std::vector<TensorView> &variables) {
+  std::set<std::string_view> names;
+  for (const TensorView &variable : variables)
+    if (isWeight(variable))
+      names.insert(variable.name);
+  return names;
 }
 
 } // namespace
@@ -40,9 +67,14 @@ Weights::Weights(const std::string &path, const Say &say, const Ranks &ranks) : 
     Disk disk;
     checkpoint = CheckpointStore(path, 1, disk, ranks).loadNewest(say);
   }
-  if (!checkpoint)
-    throw Failure(Exit::storage, concat(path, ": holds no checkpoint; expected a checkpoint, the "
-                                              "directory of a run, or a safetensors file"));
+  if (!checkpoint) {
+    const std::string file = path + "/model.safetensors";
+    throw Failure(Exit::storage,
+                  concat(path,
+                         ": holds no checkpoint; expected a checkpoint, the directory of a "
+                         "run, or a safetensors file",
+                         std::filesystem::exists(file, error) ? concat(", such as ", file) : ""));
+  }
   place = checkpoint->path;
   description = std::move(checkpoint->manifest);
   files.push_back(std::move(checkpoint->model));
@@ -63,11 +95,18 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
     if (variable.role == artifact::Role::state)
       ofBlocks.push_back(stored(variable));
   std::vector<std::string> lines;
+  std::map<std::string, StoredTensor> tensors = files[0].tensors();
+  if (files.size() == 1) {
+    std::set<std::string_view> names = namesOfWeights(variables);
+    std::erase_if(tensors, [&](const auto &entry) {
+      return isBuffer(entry.second) && !names.contains(entry.first);
+    });
+  }
   if (files.size() == 1 && states) {
     parameters.insert(parameters.end(), ofBlocks.begin(), ofBlocks.end());
-    lines = differences(parameters, files[0].tensors());
+    lines = differences(parameters, tensors);
   } else {
-    lines = differences(parameters, files[0].tensors(), ofBlocks);
+    lines = differences(parameters, tensors, ofBlocks);
   }
   if (files.size() > 1) {
     std::map<std::string, StoredTensor> found;
@@ -83,7 +122,21 @@ void Weights::requireAll(const std::vector<TensorView> &variables, bool states) 
   std::string whose = description ? concat("is a checkpoint of another model (",
                                            shownName(description->model), "):\n  ")
                                   : std::string("does not hold this model's weights:\n  ");
-  throw Failure(Exit::model, concat(place, ": ", whose, joinFew(lines, "\n  ")));
+  bool types = std::ranges::any_of(
+      lines, [](const std::string &line) { return line.starts_with("other type"); });
+  throw Failure(
+      Exit::model,
+      concat(place, ": ", whose, joinFew(lines, "\n  "),
+             types ? "\nweights are read of F64, F32, F16 and BF16: save them as such" : ""));
+}
+
+std::vector<std::string> Weights::buffers(const std::vector<TensorView> &variables) const {
+  std::vector<std::string> found;
+  std::set<std::string_view> names = namesOfWeights(variables);
+  for (const auto &[name, tensor] : files[0].tensors())
+    if (files.size() == 1 && isBuffer(tensor) && !names.contains(name))
+      found.push_back(nameAndShape(tensor));
+  return found;
 }
 
 std::vector<std::string> Weights::absent(const std::vector<TensorView> &variables) const {
@@ -95,13 +148,17 @@ std::vector<std::string> Weights::absent(const std::vector<TensorView> &variable
 }
 
 std::string Weights::rounded(const std::vector<TensorView> &variables) const {
-  size_t count = 0;
+  std::map<std::pair<std::string, Element>, size_t> counts; // by what is there, and what is kept
   for (const TensorView &variable : variables)
     if (const StoredTensor *found = isWeight(variable) ? find(variable) : nullptr)
-      count += variable.element == Element::bf16 && areMasters(*found, stored(variable));
-  return count == 0 ? ""
-                    : concat(place, ": ", count, count == 1 ? " tensor is" : " tensors are",
-                             " of f32 there, and rounded to bf16, as --master bf16 keeps them");
+      if (isRounded(*found, stored(variable)))
+        ++counts[{nameOf(findSafetensors(found->dtype)->element), variable.element}];
+  std::vector<std::string> parts;
+  for (const auto &[types, count] : counts)
+    parts.push_back(concat(count, count == 1 ? " tensor is" : " tensors are", " of ", types.first,
+                           " there, and rounded to ", nameOf(types.second),
+                           types.second == Element::bf16 ? ", as --master bf16 keeps them" : ""));
+  return parts.empty() ? "" : concat(place, ": ", join(parts, "; "));
 }
 
 Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) const {
@@ -135,8 +192,8 @@ Weights::Overlap Weights::overlap(const std::vector<TensorView> &variables) cons
     throw Failure(
         Exit::model,
         concat(place, ": tensors that are not as the model's:\n  ", joinFew(mismatches, "\n  "),
-               "\nsave them in the model's type; rename parameters of other shapes in the "
-               "model, or leave them out of the file"));
+               "\nsave other types as F32, or as F64, F16 or BF16; rename parameters of other "
+               "shapes in the model, or leave them out of the file"));
   if (result.taken.empty())
     throw Failure(Exit::model, concat(place, ": has no tensor of the model; it has\n  ",
                                       joinFew(result.unused, "\n  "), "\nand the model has\n  ",

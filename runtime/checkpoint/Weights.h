@@ -34,20 +34,25 @@ public:
   const Manifest *manifest() const { return description ? &*description : nullptr; }
 
   /// Throws Failure(Exit::model), with every difference, unless this has all parameters, and none
-  /// that the model has not. Block states may be absent unless `states`.
+  /// that the model has not. Block states may be absent unless `states`. Other frameworks' buffers
+  /// may be there.
   void requireAll(const std::vector<TensorView> &variables, bool states) const;
+
+  /// Tensors of a file that no model has as weights, and this one has not: counters, masks and
+  /// tables that other frameworks keep beside them, each as "bn.num_batches_tracked I64[]".
+  std::vector<std::string> buffers(const std::vector<TensorView> &variables) const;
 
   /// Parameters and block states that are not here, each as "h.0.attn.weight F32[128, 64]".
   std::vector<std::string> absent(const std::vector<TensorView> &variables) const;
 
-  /// In words, what of them has more bits than the model keeps; "" where nothing has.
+  /// In words, what of them has more digits than the model keeps; "" where nothing has.
   std::string rounded(const std::vector<TensorView> &variables) const;
 
   /// What a model takes of them, written in the same way.
   struct Overlap {
     std::vector<std::string> taken;
     std::vector<std::string> kept;   ///< parameters and block states that keep what init gave them
-    std::vector<std::string> unused; ///< of this
+    std::vector<std::string> unused; ///< of this, buffers included
   };
   /// Throws Failure(Exit::model) where a tensor has another type or shape in the model, and where
   /// none is the model's.

@@ -58,6 +58,10 @@ TEST(Expressions, CallsAndPaths) {
   EXPECT_EQ(expr("(f(x) as ln_f) @ w"), "(f(x) as ln_f @ w)");
   EXPECT_EQ(expr("-f(x) as p ^ 2"), "(- (f(x) as p ^ 2))");
   EXPECT_EQ(expr("wte.weight"), "wte.weight");
+  // In a path a keyword is a name.
+  EXPECT_EQ(expr("f(x) as model.layers[i].in.not"), "f(x) as model.layers[i].in.not");
+  EXPECT_EQ(expr("f(x) as block[0] + state.next[1:]"), "(f(x) as block[0] + state.next[1:])");
+  EXPECT_EQ(expr("not a.in and model.x"), "((not a.in) and model.x)");
 }
 
 TEST(Expressions, Indices) {
@@ -91,6 +95,8 @@ TEST(Expressions, ErrorsSayWhatWasExpectedAndFound) {
   EXPECT_EQ(error("(a, b)"), "1:13: a tuple is no value");
   EXPECT_EQ(error("x as y"), "1:13: `as` must follow a call");
   EXPECT_EQ(error("f(x) as 3"), "1:19: expected a path after `as`, found `3`");
+  EXPECT_EQ(error("f(x) as\nfn g() { return 1 }"),
+            "1:18: expected a path after `as`, found the end of the line");
   EXPECT_EQ(error("f(x)(y)"), "1:15: only a name can be called");
   EXPECT_EQ(error("f(x).y"), "1:15: tensors have no methods or attributes");
   EXPECT_EQ(error("a + new"), "1:15: `new` belongs inside an index");

@@ -91,6 +91,8 @@ TEST(Statements, Errors) {
   EXPECT_EQ(error("x += 1"), "2:3: expected `=` after `x`, found `+`");
   EXPECT_EQ(error("x"), "2:2: expected `=` after `x`, found the end of the line");
   EXPECT_EQ(error("a, b, c = 1, 2"), "2:11: 2 values for 3 names");
+  EXPECT_EQ(error("param in: [c] = ones()"),
+            "2:7: expected the parameter's name, found the keyword `in`");
   EXPECT_EQ(error("param w = ones()"), "2:9: expected `:` and the parameter's type, found `=`");
   EXPECT_EQ(error("param w: [c]"), "2:13: expected `=` and the parameter's initial value, found "
                                    "the end of the line");

@@ -10,6 +10,7 @@
 #include "test/runtime/TestFiles.h"
 #include "test/runtime/core/HostDevice.h"
 #include <cstring>
+#include <limits>
 #include <list>
 
 namespace weir {
@@ -118,18 +119,17 @@ TEST_F(WeightsTest, ListsEveryDifference) {
 
 TEST_F(WeightsTest, SaysWhetherTypesOrShapesDiffer) {
   StoredTensor w = tensor("w", {4}, 1), b = tensor("b", {2}, 2);
-  w.dtype = "F64";
+  w.dtype = "I64";
   w.shape = {2};
   b.dtype = "I32";
   Weights weights = of({b, w});
-  std::string type = "other type: b is I32[2] ", both = "other type and shape: w is F64[2] ";
+  std::string type = "other type: b is I32[2] ", both = "other type and shape: w is I64[2] ";
   std::string message = messageOf(Exit::model, [&] { load(weights); });
   EXPECT_TRUE(says(message, {type + "in the file, F32[2] in the model",
                              both + "in the file, F32[2, 2] in the model"}));
   message = messageOf(Exit::model, [&] { weights.overlap(variables); });
-  EXPECT_TRUE(
-      says(message, {type + "there, F32[2] in the model", both + "there, F32[2, 2] in the model",
-                     "save them in the model's type"}));
+  EXPECT_TRUE(says(message, {type + "there, F32[2] in the model",
+                             both + "there, F32[2, 2] in the model", "save other types as F32"}));
   EXPECT_FALSE(says(message, {"other shape:"}));
 }
 
@@ -155,6 +155,53 @@ TEST_F(WeightsTest, MastersAreConverted) {
   Weights other = of({w, tensor("b", {2}, 2)});
   EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(other); }),
                    {"other shape: w is BF16[4] in the file, BF16[2, 2] in the model"}));
+}
+
+/// 1 + 2^-10 is a number of f16 and rounded in bf16; 1 + 2^-40 is rounded in f32.
+TEST_F(WeightsTest, HalfAndDoubleAreConverted) {
+  std::vector<uint16_t> half = {0x3C01, 0xBC01, 0x0001, 0x7BFF};
+  StoredTensor w{"w", "F16", {2, 2}, reinterpret_cast<const std::byte *>(half.data()), 8};
+  std::vector<double> wide = {1 + 0x1p-40, -1e300};
+  StoredTensor b{"b", "F64", {2}, reinterpret_cast<const std::byte *>(wide.data()), 16};
+  Weights weights = of({w, b});
+  load(weights);
+  EXPECT_EQ(stored(0), (std::vector<float>{1 + 0x1p-10f, -1 - 0x1p-10f, 0x1p-24f, 65504}));
+  // What is finite stays so.
+  EXPECT_EQ(stored(1), (std::vector<float>{1, -std::numeric_limits<float>::max()}));
+  EXPECT_EQ(weights.rounded(variables),
+            weights.path() + ": 1 tensor is of f64 there, and rounded to f32");
+  variables[0].element = Element::bf16;
+  variables[0].size = 8;
+  load(weights);
+  uint16_t bits[4];
+  std::memcpy(bits, stored(0).data(), sizeof bits);
+  EXPECT_EQ(bits[0], 0x3F80);
+  EXPECT_EQ(bits[1], 0xBF80);
+  EXPECT_TRUE(says(weights.rounded(variables),
+                   {"1 tensor is of f16 there, and rounded to bf16, as --master bf16 keeps them",
+                    "1 tensor is of f64 there, and rounded to f32"}));
+  half.assign(4, 1);
+  w.dtype = "I16";
+  Weights whole = of({w, b});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(whole); }),
+                   {"other type: w is I16[2, 2] in the file", "F64, F32, F16 and BF16"}));
+}
+
+TEST_F(WeightsTest, BuffersOfOtherFrameworksAreNoWeights) {
+  int64_t counter = 9;
+  StoredTensor tracked{
+      "bn.num_batches_tracked", "I64", {}, reinterpret_cast<const std::byte *>(&counter), 8};
+  Weights weights =
+      of({tensor("w", {2, 2}, 1), tensor("b", {2}, 2), tracked,
+          tensor("h.0.attn.bias", {1, 1, 3, 3}, 1), tensor("rotary.inv_freq", {2}, 1)});
+  load(weights);
+  EXPECT_EQ(weights.buffers(variables),
+            (std::vector<std::string>{"bn.num_batches_tracked I64[]",
+                                      "h.0.attn.bias F32[1, 1, 3, 3]", "rotary.inv_freq F32[2]"}));
+  EXPECT_EQ(weights.overlap(variables).unused.size(), 3u);
+  // A bias of another shape is none, and neither is what the model has itself.
+  Weights other = of({tensor("w", {2, 2}, 1), tensor("b", {2}, 2), tensor("x.bias", {3, 3}, 1)});
+  EXPECT_TRUE(says(messageOf(Exit::model, [&] { load(other); }), {"unexpected: x.bias F32[3, 3]"}));
 }
 
 TEST_F(WeightsTest, NamesTheFirstFewOfManyDifferences) {
